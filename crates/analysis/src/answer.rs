@@ -95,7 +95,7 @@ impl Answer {
     pub fn of(report: &Report) -> Self {
         let cpus = report.machine.usable_strands().count() as u64;
         let rows = rows::rows(report, &verdicts(report), cpus);
-        let advice = advice::advice(&rows, &findings::findings(report), cpus);
+        let advice = advice::advice(report, &rows, &findings::findings(report), cpus);
         Answer {
             machine: machine(report),
             when: when(report),

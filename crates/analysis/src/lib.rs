@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod advise;
 pub mod answer;
 pub mod card;
 pub mod compare;
@@ -10,6 +11,7 @@ pub mod findings;
 pub mod fixtures;
 mod group;
 pub mod history;
+pub mod launch;
 pub mod numa;
 pub mod number;
 pub mod page;

@@ -13,7 +13,10 @@ use crate::group::grouped;
 use crate::number::{Best, Number};
 use crate::point;
 use charz_data::Role;
-use charz_data::report::{Cell, Point, Report, Unit};
+use charz_data::card::Family;
+use charz_data::machine::Machine;
+use charz_data::report::{Cell, Interval, Point, Report, Unit};
+use charz_stats::{Sample, follow_the_clock, median_interval, ratio_interval};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
@@ -33,7 +36,7 @@ pub struct Verdict<'a> {
     pub best: Number<'a>,
     /// Whether it may be another one: its number or the best value is suspect.
     pub doubtful: bool,
-    /// The numbers of other mappings that reach the best value with as many workers.
+    /// The numbers of other mappings that reach the best value with as many workers, those included that do at its clock.
     pub alike: Vec<Number<'a>>,
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
@@ -57,9 +60,20 @@ pub struct Loss<'a> {
     /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where its value is better, and
     /// its interval does not reach the best value of any number of workers.
     pub share: f64,
+    /// Where the share lies with a confidence of 95%; `None` where one of them has no interval.
+    pub interval: Option<Interval>,
     /// Whether the intervals of the two leave open which is better; `None` where one of them has no interval.
     pub open: Option<bool>,
+    /// Whether the two are apart by the clock of the cores only: the share is that at one clock.
+    pub is_clock: bool,
     pub doubtful: bool,
+}
+
+impl Loss<'_> {
+    /// Whether it is one, or a gain, that neither noise nor the clock explains.
+    pub fn is_sure(&self) -> bool {
+        self.open == Some(false) && !self.is_clock && !self.doubtful
+    }
 }
 
 /// The verdicts on a report, in the order of the cells: one for each kernel at each point that has a number of work done. The empty
@@ -67,7 +81,7 @@ pub struct Loss<'a> {
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let numbers = report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds).filter_map(Number::of);
     let groups = grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point));
-    let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group)).collect();
+    let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group, report)).collect();
     let mut points = HashMap::new();
     verdicts.iter().for_each(|verdict| *points.entry(verdict.kernel).or_insert(0) += 1);
     verdicts.iter_mut().for_each(|verdict| verdict.points = points[verdict.kernel]);
@@ -76,16 +90,19 @@ pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
 
 impl<'a> Verdict<'a> {
     /// That on the numbers of a kernel at a point.
-    fn of(numbers: &[Number<'a>]) -> Option<Self> {
+    fn of(numbers: &[Number<'a>], report: &Report) -> Option<Self> {
         // A kernel has one unit; a file may say otherwise.
         let Cell { kernel, point, unit, .. } = numbers.first()?.cell;
         let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
-        let Best { number: best, alike, doubtful } = Best::of(&numbers)?;
+        let Best { number: best, mut alike, doubtful } = Best::of(&numbers)?;
+        let rivals = Rivals::of(report, kernel);
         let beside = |other: &&Number<'_>| other.cell.workers == best.cell.workers;
-        let auto = match numbers.iter().filter(beside).find(|number| number.cell.mapping == AUTO) {
+        let losses = || numbers.iter().filter(beside).map(|number| rivals.loss(*number, &best));
+        alike.extend(losses().filter(|loss| loss.is_clock).map(|loss| loss.number));
+        let auto = match losses().find(|loss| loss.number.cell.mapping == AUTO) {
             None => Auto::Unmeasured,
-            Some(auto) if std::ptr::eq(auto.cell, best.cell) => Auto::Best,
-            Some(auto) => Auto::Other(Loss::of(*auto, &best)),
+            Some(auto) if std::ptr::eq(auto.number.cell, best.cell) => Auto::Best,
+            Some(auto) => Auto::Other(auto),
         };
         let by_mapping = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
         Some(Verdict {
@@ -115,17 +132,111 @@ impl<'a> Verdict<'a> {
     }
 }
 
-impl<'a> Loss<'a> {
-    fn of(number: Number<'a>, best: &Number<'_>) -> Self {
+/// How numbers of one kernel are compared.
+#[derive(Clone, Copy)]
+pub(crate) struct Rivals<'a> {
+    machine: &'a Machine,
+    /// Whether the kernel does what a core does by itself: so many cycles, whatever the clock.
+    is_of_the_core: bool,
+}
+
+impl<'a> Rivals<'a> {
+    pub(crate) fn of(report: &'a Report, kernel: &str) -> Self {
+        let is_of_the_core = report.card(kernel).is_some_and(|card| card.family == Family::Compute);
+        Rivals { machine: &report.machine, is_of_the_core }
+    }
+
+    /// What a number loses beside the best one. Turbo and the neighbours of a guest move the clock in steps of 4%, and all invocations of
+    /// one of the two may have met another clock: where clocks are known, a difference counts if it is there in cycles too.
+    pub(crate) fn loss<'n>(&self, number: Number<'n>, best: &Number<'_>) -> Loss<'n> {
+        let more_is_better = number.cell.unit.more_is_better();
+        // From a ratio of values to a share that is lost.
+        let lost = |ratio: f64| if more_is_better { 1.0 - ratio } else { ratio - 1.0 };
+        let is_apart = !number.meets(best);
+        let cycles = self.in_cycles(number.cell, best.cell);
+        let is_clock = is_apart && cycles.as_ref().is_some_and(|cycles| !cycles.confirm(number.is_better(best)));
+        let at_one_clock = cycles.filter(|cycles| is_clock || cycles.are_followed);
         // Numbers that are the same differ by nothing, also where both are 0.
-        let more = if number.value == best.value { 0.0 } else { number.value / best.value - 1.0 };
+        let as_it_stands = if number.value == best.value { 1.0 } else { number.value / best.value };
+        let has_intervals = number.interval.and(best.interval).is_some();
+        let (ratio, sides) = match at_one_clock {
+            // Work per cycle is better where there is more of it, as of rates.
+            Some(InCycles { number, best, .. }) if more_is_better => {
+                (number.median() / best.median(), Some((best, number)))
+            }
+            Some(InCycles { number, best, .. }) => (best.median() / number.median(), Some((number, best))),
+            None => (as_it_stands, sample(best.cell).zip(sample(number.cell))),
+        };
+        let interval = sides.filter(|_| has_intervals).and_then(|(base, new)| ratio_interval(&base, &new, CONFIDENCE));
+        let interval = interval.map(|interval| {
+            let (one, other) = (lost(interval.low), lost(interval.high));
+            // The number of a cell is near the median of its invocations, and not always the same.
+            let (low, high) = (one.min(other).min(lost(ratio)), one.max(other).max(lost(ratio)));
+            Interval { low, high }
+        });
         Loss {
             number,
-            share: if number.cell.unit.more_is_better() { -more } else { more },
-            open: number.interval.and(best.interval).map(|_| number.meets(best)),
+            share: lost(ratio),
+            interval,
+            open: has_intervals.then_some(!is_apart),
+            is_clock,
             doubtful: number.is_doubtful() || best.is_doubtful(),
         }
     }
+
+    /// What two cells do in a cycle, where the clock is no part of what is compared: as many threads share a budget of power, and sit on
+    /// cores of the same kinds.
+    fn in_cycles(&self, number: &Cell, best: &Cell) -> Option<InCycles> {
+        let comparable =
+            self.is_of_the_core && number.workers == best.workers && self.kinds(number) == self.kinds(best);
+        let rates = [best, number].map(Cell::clocked_rates);
+        let per_cycle = |rates: &[(f64, f64)]| Sample::new(rates.iter().map(|(rate, clock)| rate / clock).collect());
+        let (best, number) = (per_cycle(&rates[0])?, per_cycle(&rates[1])?);
+        let are_followed = follow_the_clock(&rates.each_ref().map(Vec::as_slice));
+        comparable.then_some(InCycles { number, best, are_followed })
+    }
+
+    /// The kinds of core that workers are on; `None` stands for any, where one floats.
+    fn kinds(&self, cell: &Cell) -> Option<Vec<u32>> {
+        if self.machine.kinds.len() < 2 {
+            return Some(Vec::new());
+        }
+        let kind = |seat: &Option<u32>| {
+            let seat = (*seat)?;
+            self.machine.strands.iter().find(|strand| strand.os_id == seat)?.kind
+        };
+        let mut kinds: Vec<u32> = cell.seats.iter().map(kind).collect::<Option<_>>()?;
+        kinds.sort_unstable();
+        Some(kinds)
+    }
+}
+
+/// The confidence of all intervals of a report.
+const CONFIDENCE: f64 = 0.95;
+
+/// Work per cycle of each invocation.
+struct InCycles {
+    number: Sample,
+    best: Sample,
+    /// Whether the rates of both follow the clock.
+    are_followed: bool,
+}
+
+impl InCycles {
+    /// Whether the number is better, or worse, in cycles too.
+    fn confirm(&self, is_better: bool) -> bool {
+        let ends = |sample: &Sample| match median_interval(sample, CONFIDENCE) {
+            Some(interval) => (interval.low, interval.high),
+            None => (sample.min(), sample.max()),
+        };
+        let (number, best) = (ends(&self.number), ends(&self.best));
+        if is_better { number.0 > best.1 } else { number.1 < best.0 }
+    }
+}
+
+/// The values of the invocations of a cell.
+fn sample(cell: &Cell) -> Option<Sample> {
+    Sample::new(cell.invocations.iter().filter_map(|invocation| invocation.value).collect())
 }
 
 /// A mapping is saturated where it first reaches this share of its best, as a fraction, or its interval the best's.

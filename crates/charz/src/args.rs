@@ -2,6 +2,7 @@
 //! nothing of flags.
 
 mod ab;
+mod advise;
 mod convert;
 mod exec;
 mod flags;

@@ -2,6 +2,7 @@
 //! flags.
 
 pub mod ab;
+pub mod advise;
 pub mod c2c;
 pub mod compare;
 pub mod doctor;
@@ -49,6 +50,7 @@ pub enum Command {
     Replicate(Box<replicate::Options>),
     Render(render::Options),
     Compare(compare::Options),
+    Advise(advise::Options),
     History(Box<history::Options>),
     Doctor(doctor::Options),
     Explain {
@@ -74,7 +76,7 @@ impl Command {
             Command::Map { mapping, threads, source, format } => {
                 let machine = discover(&source)?;
                 let placement = place(&mapping.order(&machine)?, threads);
-                (format.write)(&machine, &mapping, &placement, out)?;
+                format.show(&machine, &mapping, &placement, out)?;
                 Ok(Exit::Done)
             }
             Command::Kernels { of, format } => done((format.write)(&of, out)),
@@ -87,6 +89,7 @@ impl Command {
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
+            Command::Advise(options) => advise::run(&options, out),
             Command::History(options) => history::run(*options, out),
             Command::Doctor(options) => doctor::run(&options, out),
             Command::Explain { check, format } => done((format.write)(check, out)),

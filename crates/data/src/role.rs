@@ -20,6 +20,8 @@ pub enum Role {
     Floor,
     /// Dependent arithmetic on integers or floating-point numbers.
     Arithmetic(Numbers),
+    /// Independent arithmetic on the widest vectors.
+    VectorArithmetic(Numbers),
     /// Bandwidth of one pass over a block in memory.
     MemoryBandwidth(Access),
     /// Bandwidth of repeated passes over a block in any level.
@@ -52,6 +54,8 @@ pub enum Role {
     Barrier,
     /// Something handed to another thread.
     HandOff(Waiter),
+    /// A program of the user's.
+    Program,
 }
 
 impl Role {

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use charz_data::card::ROOM;
+use charz_data::card::{Numbers, ROOM, Role};
 use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
@@ -27,6 +27,7 @@ kernels! {
         .named("peak-int", "adds 64-bit integers in independent streams, with the widest vectors that pay on this core")
         .metric(Metric::ops("one addition in one 64-bit lane; a step is a round of the loop, with as many as the path \
             has"))
+        .role(Role::VectorArithmetic(Numbers::Integer))
         .source("throughput of vector additions as in the vendors' optimization manuals")
         .max_per_cycle(ROOM * 4.0 * 8.0);
     // Zen 5 does 2 fused multiply-adds and 2 additions in vectors of 8 lanes a cycle (as above); Intel's widest cores 2 fused
@@ -36,6 +37,7 @@ kernels! {
             that pay on this core")
         .metric(Metric::ops("one double-precision flop in one lane, a fused multiply-add being two; a step is a round \
             of the loop, with as many as the path has"))
+        .role(Role::VectorArithmetic(Numbers::Float))
         .source("throughput of fused multiply-adds and additions as in the vendors' optimization manuals")
         .max_per_cycle(ROOM * (2.0 * 2.0 + 2.0) * 8.0);
 }

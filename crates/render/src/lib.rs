@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod advise;
 pub mod benchmark;
 pub mod compare;
 pub mod formats;

@@ -78,7 +78,8 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
             pen.gap()?;
             pen.heading(caption)
         }
-        Block::Text(words) | Block::Code(words) => pen.text("", words),
+        Block::Text(words) => pen.text("", words),
+        Block::Code(words) => pen.code(words),
         Block::Item(label, words) if label.is_empty() => pen.text("- ", words),
         Block::Item(label, words) => pen.text(&format!("{:<9}  ", short(label, 18)), words),
         Block::Table { heading, words, rows } => pen.table(heading, words, rows),

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | what is typical, how much do values differ | [`Sample`] |
 //! | how sure is the median | [`median_interval`] |
+//! | how sure is the ratio of two medians | [`ratio_interval`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
 //! | do values follow the clock of the cores | [`follow_the_clock`] |
@@ -27,6 +28,7 @@ mod fast;
 mod interval;
 mod modes;
 mod ranks;
+mod ratio;
 mod robust;
 #[cfg(test)]
 mod simulate;
@@ -41,6 +43,7 @@ pub use fast::FastMode;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use ranks::{Ranks, min_invocations};
+pub use ratio::ratio_interval;
 pub use robust::Outliers;
 pub use stopping::{LOOKS, Step, needed, next_step, precision};
 pub use trend::trend;

@@ -1,24 +1,16 @@
 //! What a kernel does with one thread, with all CPUs, and under which mapping.
 
 use super::{NONE, Reading, none};
+use crate::advise::asked;
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
 use crate::number::{Best, Number};
 use crate::point;
 use crate::verdict::{self, Verdict};
-use charz_data::card::{Access, Family, Numbers};
+use charz_data::card::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report};
 use charz_data::{Role, units};
-
-/// The roles that a reader asks for first.
-const FIRST: [Role; 5] = [
-    Role::Arithmetic(Numbers::Integer),
-    Role::Arithmetic(Numbers::Float),
-    Role::MemoryBandwidth(Access::Read),
-    Role::MemoryBandwidth(Access::Write),
-    Role::MemoryBandwidth(Access::Copy),
-];
 
 /// The most points of a kernel that have rows of their own.
 const MOST_POINTS: usize = 4;
@@ -37,8 +29,6 @@ pub struct Row {
     pub gap: Option<String>,
     /// The fewest threads whose interval reaches the best value.
     pub best: Reading,
-    /// OS ids of the CPUs of the best, or of a mapping that equals it; empty where only floating threads do as well.
-    pub cpus: Vec<u32>,
     /// The other mappings that reach the best value with as many threads.
     pub equal: Vec<String>,
     /// Whether every mapping that was measured with as many threads reaches it.
@@ -65,6 +55,8 @@ pub enum Auto {
     Same,
     /// The intervals leave open which is better, or one is missing.
     NotSignificant,
+    /// The two are apart by the clock of the cores only.
+    Clock,
     /// The share that is lost: negative where `auto` is better.
     Loses(f64),
 }
@@ -78,9 +70,7 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
     // Of a curve the largest point counts: for memory that is the block beyond the caches.
     let from = |all: &Vec<&Verdict<'_>>| if all.len() > MOST_POINTS { all.len() - 1 } else { 0 };
     let mut last: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| all[from(all)..].iter().copied()).collect();
-    last.sort_by_key(|verdict| {
-        FIRST.iter().position(|role| role == report.role(verdict.kernel)).unwrap_or(FIRST.len())
-    });
+    last.sort_by_key(|verdict| asked(report.role(verdict.kernel)));
     last.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
 }
 
@@ -102,9 +92,6 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let saturation = verdict.saturates();
     let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
-    // Where a mapping that binds does as well, its CPUs are what can be pasted.
-    let equals = [&best].into_iter().chain(&verdict.alike);
-    let cpus_of = |number: &Number<'_>| number.cell.seats.iter().copied().collect::<Option<Vec<u32>>>();
     let beside = numbers.iter().filter(|number| number.cell.workers == best.cell.workers).count();
     Row {
         kernel: verdict.kernel.to_owned(),
@@ -114,7 +101,6 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         all,
         gap,
         best: Reading::of(&best),
-        cpus: equals.filter_map(cpus_of).next().unwrap_or_default(),
         equal: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
         is_any: beside > 1 && verdict.alike.len() + 1 == beside,
         is_open: verdict.doubtful,
@@ -125,7 +111,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         auto: match verdict.auto {
             verdict::Auto::Unmeasured => Auto::NotMeasured,
             verdict::Auto::Best => Auto::Same,
-            verdict::Auto::Other(loss) if loss.open == Some(false) && !loss.doubtful => Auto::Loses(loss.share),
+            verdict::Auto::Other(loss) if loss.is_sure() => Auto::Loses(loss.share),
+            verdict::Auto::Other(loss) if loss.is_clock => Auto::Clock,
             verdict::Auto::Other(_) => Auto::NotSignificant,
         },
         oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
@@ -180,6 +167,7 @@ impl Row {
             Auto::NotMeasured => NONE.to_owned(),
             Auto::Same => "0%".to_owned(),
             Auto::NotSignificant => "≈0%".to_owned(),
+            Auto::Clock => "≈0% (clock)".to_owned(),
             Auto::Loses(share) => units::percent(share),
         }
     }

@@ -83,21 +83,6 @@ proptest! {
             }
         }
     }
-
-    #[test]
-    fn a_launch_line_names_the_cpus_of_a_number_that_is_as_good_as_the_best(report in reports()) {
-        let answer = Answer::of(&report);
-        for row in &answer.rows {
-            let names = [&row.best.mapping].into_iter().chain(&row.equal);
-            let seats: Vec<Vec<u32>> = names
-                .flat_map(|name| report.cells.iter().filter(move |cell| cell.mapping == *name))
-                .filter(|cell| cell.kernel == row.kernel && cell.workers == row.best.threads)
-                .filter_map(|cell| cell.seats.iter().copied().collect())
-                .collect();
-            let is_right = if row.cpus.is_empty() { seats.is_empty() } else { seats.contains(&row.cpus) };
-            prop_assert!(is_right);
-        }
-    }
 }
 
 #[test]

@@ -55,6 +55,7 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
     };
     let lost = format!("{lost}{}", units::doubt(loss.doubtful));
     match loss.open {
+        _ if loss.is_clock => format!("{lost} (at one clock)"),
         None => format!("{lost} (no interval)"),
         Some(true) => format!("{lost} (not significant)"),
         Some(false) => lost,

@@ -153,3 +153,53 @@ fn a_kernel_without_work_has_no_verdict() {
     ]);
     assert_eq!(verdicts(&report), []);
 }
+
+/// What auto loses beside round-robin in a kernel of the core, each with the clocks that its invocations met, and what is said of it: the
+/// share, whether it is sure, and whether it is the clock's.
+fn by_clock(rr: (f64, &[f64]), auto: (f64, &[f64])) -> (f64, bool, bool) {
+    let cell = |mapping: &str, (per_cycle, clocks): (f64, &[f64])| {
+        let middle = Sample::new(clocks.to_vec()).unwrap().median();
+        let mut cell = cell("arith-int", 2, Unit::OpsPerSecond, per_cycle * middle).under(mapping).clocked(middle);
+        for (at, invocation) in cell.invocations.iter_mut().enumerate() {
+            let clock = clocks[at % clocks.len()];
+            let frequency = invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap();
+            frequency.highest_hz = clock;
+            // An error of reading of 0.1%.
+            invocation.value = Some(per_cycle * clock * (1.0 + 0.001 * (at % 3) as f64));
+        }
+        cell.within(0.004)
+    };
+    only(vec![cell("rr", rr), cell("auto", auto)], |verdict| match verdict.auto {
+        Auto::Other(loss) => {
+            assert_eq!(verdict.alike.len(), usize::from(loss.is_clock), "at one clock they are alike");
+            let interval = loss.interval.unwrap();
+            assert!(interval.low <= loss.share && loss.share <= interval.high, "{loss:?}");
+            (loss.share, loss.is_sure(), loss.is_clock)
+        }
+        other => panic!("{other:?}"),
+    })
+}
+
+#[test]
+fn a_step_of_the_clock_is_no_loss() {
+    // Each cell met one clock only, and half of the values in cycles are equal.
+    let (share, sure, clock) = by_clock((0.5, &[2.6e9]), (0.5, &[2.5e9]));
+    assert!(share.abs() < 0.002 && !sure && clock, "{share}");
+    let (share, sure, clock) = by_clock((0.5, &[2.6e9, 2.5e9, 2.6e9]), (0.5, &[2.5e9, 2.6e9, 2.5e9]));
+    assert!(share.abs() < 0.002 && !sure && clock, "{share}");
+}
+
+#[test]
+fn a_loss_in_cycles_is_one_at_any_clock() {
+    for auto in [2.6e9, 2.5e9] {
+        let (share, sure, clock) = by_clock((0.5, &[2.6e9]), (0.475, &[auto]));
+        assert!(share > 0.045 && sure && !clock, "{auto}: {share}");
+    }
+}
+
+#[test]
+fn what_is_not_of_the_core_is_compared_as_it_stands() {
+    let memory = |mapping: &str, gigabytes: f64, hz: f64| rate(mapping, 2, gigabytes).within(0.004).clocked(hz);
+    let cells = vec![memory("rr", 26.0, 2.6e9), memory("auto", 25.0, 2.5e9)];
+    assert!(only(cells, |verdict| matches!(verdict.auto, Auto::Other(loss) if loss.is_sure())));
+}

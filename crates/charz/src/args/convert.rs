@@ -7,8 +7,6 @@ use std::time::Duration;
 use charz_kernels::{Family, Kernel};
 use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
-use super::ab;
-use super::exec;
 use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
 use super::format::FormatArgs;
 use super::generate::{Page, completions, pages, shells};
@@ -19,6 +17,7 @@ use super::parameters::{self, amount};
 use super::presets;
 use super::quantities::{budget, count, percentage, time};
 use super::replicate;
+use super::{ab, advise, exec};
 use crate::command::{self, Command, STREAM, compare, render, sweep};
 use crate::exit::Error;
 use crate::harness::MOST_REPETITIONS;
@@ -81,6 +80,7 @@ pub(super) fn command(
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Compare(args) => Command::Compare(compare(args, notes)?),
         Verb::Exec(args) => Command::Exec(Box::new(exec::exec(args)?)),
+        Verb::Advise(args) => Command::Advise(advise::advise(args, notes)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
@@ -149,7 +149,7 @@ fn map(args: &MapArgs) -> Result<Command, Error> {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: source(&args.source.topology),
-        format: named(&args.format, placement::FORMATS)?,
+        format: named(&args.format, &placement::FORMATS)?,
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
+use super::advise::AdviseArgs;
 use super::exec::ExecArgs;
 use super::format::{FormatArgs, takes};
 use super::help;
@@ -119,6 +120,8 @@ pub(super) enum Verb {
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
     /// exists, also of another machine.
     Replicate(Box<ReplicateArgs>),
+    /// Advise on mapping and number of threads for each kind of load, with the line to paste
+    Advise(AdviseArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
     Render(RenderArgs),
     /// Compare two reports: slower, faster, same or inconclusive

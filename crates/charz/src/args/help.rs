@@ -91,7 +91,7 @@ charz --version        version, commit, target",
 pub(super) const GROUPS: [(&str, &[&str]); 3] = [
     ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate", "exec"]),
     ("Inspect", &["topo", "map", "doctor", "kernels", "explain", "config"]),
-    ("Reports", &["render", "compare", "history", "docs", "completions"]),
+    ("Reports", &["advise", "render", "compare", "history", "docs", "completions"]),
 ];
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.

@@ -12,7 +12,7 @@ use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_analysis::replicate::CellSpec;
 use charz_data::escape::counted;
-use charz_data::report::{MemoryHome, Point};
+use charz_data::report::{Cell, MemoryHome, Point};
 
 impl Plan {
     /// Plans each of these cells once. One that does not fit the machine is skipped, with the reason. The kernels, mappings, worker
@@ -61,8 +61,44 @@ impl Plan {
     }
 }
 
+impl Plan {
+    /// Plans cells of a report again, with the parameters of the request: with as many repetitions. One that would be on
+    /// other seats is skipped.
+    ///
+    /// # Errors
+    ///
+    /// The kernel or the mapping of a cell is none of this program's, or does not fit the machine.
+    pub fn again(
+        request: &Request,
+        cells: &[&Cell],
+        machine: &Machine,
+        limits: &Limits,
+        predictor: &Predictor,
+    ) -> Result<Plan, Error> {
+        let mut planned = Vec::new();
+        for cell in cells {
+            let kernel = named(&cell.kernel)?;
+            let mapping: Mapping = cell.mapping.parse()?;
+            let seats = place(&mapping.order(machine)?, cell.seats.len()).seats;
+            let obstacle =
+                (seats != cell.seats).then(|| "its threads would be on other CPUs than in the report".to_owned());
+            let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats);
+            planned.push(PlannedCell { obstacle: obstacle.or(own.obstacle), ..own });
+        }
+        let mut plan = Plan::of_cells(request, planned, machine.usable_strands().count(), limits, predictor);
+        for (planned, cell) in plan.cells.iter_mut().zip(cells) {
+            planned.repetitions = usize::try_from(cell.repetitions).unwrap_or(planned.repetitions);
+        }
+        Ok(plan)
+    }
+}
+
 pub fn kernel(spec: &CellSpec) -> Result<&'static dyn Kernel, Error> {
-    charz_kernels::find(&spec.kernel).ok_or_else(|| Error::environment(format!("there is no kernel {:?}", spec.kernel)))
+    named(&spec.kernel)
+}
+
+fn named(kernel: &str) -> Result<&'static dyn Kernel, Error> {
+    charz_kernels::find(kernel).ok_or_else(|| Error::environment(format!("there is no kernel {kernel:?}")))
 }
 
 /// A size of which the blocks of all these workers lie well inside a level.

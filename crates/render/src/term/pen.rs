@@ -9,7 +9,7 @@ use super::ascii::ascii;
 use super::sheet::{Sheet, Style, bold, faint};
 use crate::grid;
 use crate::look::TerminalStyle;
-use charz_data::escape::{one_line, shortened};
+use charz_data::escape::{one_line, plain, shortened};
 
 /// Narrower terminals break lines themselves.
 const NARROWEST: usize = 40;
@@ -48,6 +48,11 @@ impl<'a> Pen<'a> {
     /// Foreign text as a paragraph, its lines behind the first one indented as far as the first begins behind its label.
     pub fn text(&mut self, label: &str, text: &str) -> io::Result<()> {
         self.line(label, &one_line(text), Style::default())
+    }
+
+    /// Foreign text to be copied: however long, it stays one line.
+    pub fn code(&mut self, text: &str) -> io::Result<()> {
+        text.lines().try_for_each(|line| writeln!(self.out, "    {}", plain(line)))
     }
 
     /// The same, standing back.

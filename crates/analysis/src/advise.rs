@@ -1,0 +1,261 @@
+//! Where to put the threads of a program, by the kind of load that bounds it: a mapping and a number of threads, what they gain over
+//! `auto`, and what every other placement that was measured loses.
+//!
+//! A pure function of a report. One kernel stands for a load: the one that a reader asks for first, unless the mapping matters to
+//! another. The advice is the smallest number of threads within 5% of the best, under the mapping that does best with so many; more
+//! threads than CPUs only where they are surely better. Mappings that are not apart are alike, and "no clear winner" is an answer.
+
+mod extras;
+mod sentence;
+#[cfg(test)]
+mod tests;
+mod validation;
+mod wire;
+
+use crate::group::grouped;
+use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
+use crate::number::Number;
+use crate::verdict::{AUTO, Loss, Rivals, SATURATED};
+use charz_data::card::{Access, Card, Family, Numbers};
+use charz_data::report::{Interval, MemoryHome, Report, Unit};
+use charz_data::{Role, units};
+use serde::Serialize;
+
+pub use extras::Strands;
+pub use sentence::{Subject, lost};
+pub use validation::{Check, Validation, validate};
+pub use wire::{Outcome, Wire};
+
+/// What bounds a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Load {
+    /// Dependent arithmetic.
+    Compute,
+    /// Arithmetic on vectors.
+    Simd,
+    /// Bandwidth of memory.
+    Bandwidth,
+    /// Latency of memory.
+    Latency,
+    /// What threads share and change: pools and counters.
+    Contended,
+    /// The user's own program.
+    Program,
+}
+
+impl Load {
+    /// In the order in which they are advised on.
+    pub const ALL: [Load; 6] =
+        [Load::Program, Load::Compute, Load::Simd, Load::Bandwidth, Load::Latency, Load::Contended];
+
+    fn of(card: &Card, unit: Unit) -> Option<Self> {
+        match &card.role {
+            Role::Arithmetic(_) => Some(Load::Compute),
+            Role::VectorArithmetic(_) => Some(Load::Simd),
+            Role::MemoryBandwidth(_) => Some(Load::Bandwidth),
+            Role::Latency(_) => Some(Load::Latency),
+            Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
+            Role::Program => Some(Load::Program),
+            Role::Other if card.family == Family::Compute => Some(Load::Compute),
+            Role::Other if card.family == Family::Memory && unit == Unit::BytesPerSecond => Some(Load::Bandwidth),
+            _ => None,
+        }
+    }
+}
+
+/// The roles that a reader asks for first.
+const FIRST: [Role; 5] = [
+    Role::Arithmetic(Numbers::Integer),
+    Role::Arithmetic(Numbers::Float),
+    Role::MemoryBandwidth(Access::Read),
+    Role::MemoryBandwidth(Access::Write),
+    Role::MemoryBandwidth(Access::Copy),
+];
+
+/// The place of a role in the order in which readers ask.
+pub(crate) fn asked(role: &Role) -> usize {
+    FIRST.iter().position(|first| first == role).unwrap_or(FIRST.len())
+}
+
+/// What to do with the threads of a load.
+#[derive(Clone, Debug)]
+pub struct Advice<'a> {
+    pub load: Load,
+    /// The number of the placement that is advised.
+    pub best: Number<'a>,
+    /// The best number of all; that of the placement where nothing is better.
+    pub peak: Number<'a>,
+    /// The numbers of other mappings with as many threads that are not apart from the best of them.
+    pub alike: Vec<Number<'a>>,
+    /// How many mappings were measured with as many threads.
+    pub mappings: usize,
+    /// Whether noise may hide another one: the number or the best one is suspect.
+    pub doubtful: bool,
+    /// `auto` with as many threads; `None` where it was not measured, or is what is advised.
+    pub auto: Option<Loss<'a>>,
+    /// What every other placement loses beside the advised one, the smallest loss first.
+    pub regret: Vec<Loss<'a>>,
+    /// What further strands of the same cores add.
+    pub strands: Option<Strands<'a>>,
+    /// The same threads with their memory elsewhere.
+    pub memory: Vec<Loss<'a>>,
+    report: &'a Report,
+}
+
+/// The advice on each load of which a report compares placements.
+pub fn advise(report: &Report) -> Vec<Advice<'_>> {
+    Load::ALL.into_iter().filter_map(|load| on(load, report)).collect()
+}
+
+fn on(load: Load, report: &Report) -> Option<Advice<'_>> {
+    let is_of = |number: &Number<'_>| {
+        // The empty kernel's time is no work; a program's may be all there is.
+        let counts = number.cell.unit != Unit::Nanoseconds || load == Load::Program;
+        let card = report.card(&number.cell.kernel);
+        counts && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
+    };
+    let numbers = report.cells.iter().filter_map(Number::of).filter(is_of);
+    let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
+    let mut all: Vec<(usize, Advice<'_>)> = kernels
+        .into_iter()
+        .filter_map(|numbers| {
+            let role = report.role(&numbers[0].cell.kernel);
+            Some((asked(role), Advice::of(load, main_point(numbers), report)?))
+        })
+        .collect();
+    all.sort_by_key(|(asked, _)| *asked);
+    let matters = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
+    let chosen = all.iter().position(|(_, advice)| matters(advice)).unwrap_or(0);
+    (!all.is_empty()).then(|| all.swap_remove(chosen).1)
+}
+
+/// Of a kernel's numbers those of one point: with memory where programs have it unless they ask, and the largest block, which is beyond
+/// the caches where one is.
+fn main_point<'a>(numbers: Vec<Number<'a>>) -> Vec<Number<'a>> {
+    let points = grouped(numbers, |number| (number.cell.point, number.cell.unit));
+    let rank = |numbers: &Vec<Number<'_>>| {
+        let point = numbers[0].cell.point;
+        (is_usual(point.memory), point.size_bytes)
+    };
+    points.into_iter().max_by_key(rank).unwrap_or_default()
+}
+
+fn is_usual(memory: Option<MemoryHome>) -> bool {
+    matches!(memory, None | Some(MemoryHome::Local))
+}
+
+impl<'a> Advice<'a> {
+    /// That on the numbers of a kernel at a point; `None` where there is nothing to compare.
+    fn of(load: Load, numbers: Vec<Number<'a>>, report: &'a Report) -> Option<Self> {
+        let rivals = Rivals::of(report, &numbers.first()?.cell.kernel);
+        if numbers.len() < 2 {
+            return None;
+        }
+        let cpus = report.machine.usable_strands().count() as u64;
+        let peak = peak(&numbers, cpus)?;
+        let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
+        let near = || numbers.iter().copied().filter(|number| performance(number, &peak) >= SATURATED);
+        let fewest = near().filter(|number| competes(&number)).map(|number| number.cell.workers).min()?;
+        let first = near().filter(|number| number.cell.workers == fewest).reduce(better)?;
+        let beside = || numbers.iter().copied().filter(|number| number.cell.workers == fewest);
+        let is_alike =
+            |number: &Number<'a>, best: &Number<'_>| number.meets(best) || rivals.loss(*number, best).is_clock;
+        // What binds threads can be pasted, and holds when the machine is busy.
+        let bound =
+            near().filter(|number| number.cell.workers == fewest && is_bound(number) && is_alike(number, &first));
+        let best = if is_bound(&first) { first } else { bound.reduce(better).unwrap_or(first) };
+        let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
+        let mut regret: Vec<Loss<'a>> =
+            numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
+        regret.sort_by(|one, other| one.share.total_cmp(&other.share));
+        let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
+        Some(Advice {
+            load,
+            best,
+            peak,
+            alike: beside().filter(is_other).filter(|number| is_alike(number, &best)).collect(),
+            mappings: beside().count(),
+            doubtful: best.is_doubtful() || peak.is_doubtful(),
+            auto: regret.iter().find(is_auto).copied(),
+            strands: extras::strands(&numbers, &rivals, report),
+            memory: extras::memory(&best, &rivals, report),
+            regret,
+            report,
+        })
+    }
+
+    /// What it gains over `auto` with as many threads, as a fraction of performance, and where that lies; 0 where it is `auto`. `None`
+    /// where `auto` was not measured.
+    pub fn gain_over_auto(&self) -> Option<(f64, Option<Interval>)> {
+        if self.best.cell.mapping == AUTO {
+            return Some((0.0, None));
+        }
+        let auto = self.auto?;
+        let gain = |performance: f64| performance.recip() - 1.0;
+        let [middle, low, high] = of_performance(&auto);
+        let interval = auto.interval.map(|_| Interval { low: gain(high), high: gain(low) });
+        Some((gain(middle), interval))
+    }
+
+    /// Whether one mapping is better than all others that were measured with as many threads.
+    pub fn is_clear(&self) -> bool {
+        self.alike.is_empty() && !self.doubtful
+    }
+
+    /// How each tool launches a program so, by the tool's name.
+    pub fn launches(&self) -> impl Iterator<Item = (&'static str, Launch)> {
+        let cell = self.best.cell;
+        let memory = cell.point.memory.unwrap_or(self.report.plan.params.memory);
+        let placed = Placed { machine: &self.report.machine, seats: &cell.seats, memory };
+        TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
+    }
+
+    /// The line that most can paste: taskset's, or numactl's where memory is not left to the threads' own touch. `None` where the
+    /// operating system places threads.
+    pub fn paste(&self) -> Option<String> {
+        let cell = self.best.cell;
+        let tool = if is_usual(cell.point.memory) { "taskset" } else { "numactl" };
+        self.launches().find(|(name, _)| *name == tool)?.1.line(PROGRAM)
+    }
+
+    /// `arith-int round-robin x2: 3.66 Gop/s ±0.4%`.
+    pub fn evidence(&self) -> String {
+        let half = self.best.interval.map(|interval| interval.half_width(self.best.value));
+        let half = half.map(|half| format!(" ±{}", units::percent(half))).unwrap_or_default();
+        format!("{}{half}", self.best.cited())
+    }
+}
+
+/// The best number with up to a thread per CPU, unless more threads are surely better.
+fn peak<'a>(numbers: &[Number<'a>], cpus: u64) -> Option<Number<'a>> {
+    let top =
+        |is_over: bool| numbers.iter().copied().filter(|number| (number.cell.workers > cpus) == is_over).reduce(better);
+    match (top(false), top(true)) {
+        (Some(inside), Some(over)) if over.is_better(&inside) && !over.meets(&inside) && !over.is_doubtful() => {
+            Some(over)
+        }
+        (inside, over) => inside.or(over),
+    }
+}
+
+fn better<'a>(best: Number<'a>, next: Number<'a>) -> Number<'a> {
+    if next.is_better(&best) { next } else { best }
+}
+
+fn is_bound(number: &Number<'_>) -> bool {
+    number.cell.seats.iter().all(Option::is_some)
+}
+
+/// What a number does as a fraction of what another does, with rates as with times.
+fn performance(number: &Number<'_>, of: &Number<'_>) -> f64 {
+    if number.cell.unit.more_is_better() { number.value / of.value } else { of.value / number.value }
+}
+
+/// What a number does as a fraction of the one that it was compared with: the middle, then the low and the high end of where it lies.
+fn of_performance(loss: &Loss<'_>) -> [f64; 3] {
+    let performance =
+        |share: f64| if loss.number.cell.unit.more_is_better() { 1.0 - share } else { (1.0 + share).recip() };
+    let (low, high) = loss.interval.map_or((loss.share, loss.share), |interval| (interval.low, interval.high));
+    [loss.share, high, low].map(performance)
+}

@@ -1,0 +1,117 @@
+//! Advice in words: the answer first.
+
+use super::{Advice, Load, Strands};
+use crate::verdict::Loss;
+use charz_data::escape::counted;
+use charz_data::report::{Interval, MemoryHome};
+use charz_data::units;
+
+impl Advice<'_> {
+    /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
+    pub fn sentence(&self) -> String {
+        let cell = self.best.cell;
+        let mut text =
+            format!("{}: {}, {}", self.load.title(), counted(cell.workers as usize, "thread"), self.mapping());
+        if let Some(auto) = &self.auto {
+            if auto.is_sure() && auto.share > 0.0 {
+                text += &format!("; unpinned threads {}", lost(auto, Subject::Several));
+            } else if auto.is_clock {
+                text += "; unpinned threads differ by the clock only";
+            }
+        }
+        if self.peak.cell.workers > cell.workers {
+            text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
+        }
+        format!("{text}.")
+    }
+
+    /// The mapping that is advised with those that are alike; where it cannot be said, that.
+    pub fn mapping(&self) -> String {
+        let is_any = self.mappings > 1 && self.alike.len() + 1 == self.mappings;
+        if is_any {
+            return "the mapping makes no difference".to_owned();
+        }
+        if self.doubtful && self.mappings > 1 {
+            return "no mapping is clearly best".to_owned();
+        }
+        let alike = self.alike.iter().map(|number| number.cell.mapping.as_str());
+        [self.best.cell.mapping.as_str()].into_iter().chain(alike).collect::<Vec<_>>().join(" = ")
+    }
+
+    /// What further strands and memory elsewhere do, a sentence each.
+    pub fn extras(&self) -> Vec<String> {
+        let strands = self.strands.iter().map(strands);
+        let elsewhere = self.memory.iter().map(|loss| {
+            let home = loss.number.cell.point.memory.unwrap_or_default();
+            let words = match home {
+                MemoryHome::Local => "local memory".to_owned(),
+                MemoryHome::First => "memory on the first thread's NUMA node".to_owned(),
+                MemoryHome::Remote => "remote memory".to_owned(),
+                MemoryHome::Interleaved => "interleaved memory".to_owned(),
+                MemoryHome::Node(node) => format!("memory on NUMA node {node}"),
+            };
+            format!("{words} {}", lost(loss, Subject::One))
+        });
+        strands.chain(elsewhere).collect()
+    }
+}
+
+impl Load {
+    pub fn title(self) -> &'static str {
+        match self {
+            Load::Compute => "Compute-bound",
+            Load::Simd => "SIMD-bound",
+            Load::Bandwidth => "Memory-bound",
+            Load::Latency => "Latency-bound",
+            Load::Contended => "Contended",
+            Load::Program => "Your program",
+        }
+    }
+}
+
+fn strands(strands: &Strands<'_>) -> String {
+    let cores = counted(strands.cores, "core");
+    let what = match strands.per_core {
+        2 => format!("a second thread per core, on {cores},"),
+        several => format!("{several} threads per core, on {cores},"),
+    };
+    let open = if strands.is_sure() { "" } else { ", not significant" };
+    let verb = if strands.gain() < 0.0 { "cost" } else { "add" };
+    let verb = if strands.per_core == 2 { format!("{verb}s") } else { verb.to_owned() };
+    let range = strands.interval().map(|interval| match strands.gain() < 0.0 {
+        true => Interval { low: -interval.high, high: -interval.low },
+        false => interval,
+    });
+    format!("{what} {verb} {}{}{open}", units::percent(strands.gain().abs()), within(range))
+}
+
+/// What a verb is about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    One,
+    Several,
+}
+
+/// `loses 3.2% (2.1 to 4.4%)`, with the marker of a noisy number.
+pub fn lost(loss: &Loss<'_>, subject: Subject) -> String {
+    let is_less = loss.share < 0.0;
+    let (verb, after) = match (loss.number.cell.unit.more_is_better(), is_less) {
+        (true, false) => ("lose", ""),
+        (true, true) => ("gain", ""),
+        (false, false) => ("take", " longer"),
+        (false, true) => ("take", " less"),
+    };
+    let ending = if subject == Subject::One { "s" } else { "" };
+    let interval = loss.interval.map(|interval| match is_less {
+        true => Interval { low: -interval.high, high: -interval.low },
+        false => interval,
+    });
+    let share = units::percent(loss.share.abs());
+    let clock = if loss.is_clock { " at one clock" } else { "" };
+    format!("{verb}{ending} {share}{after}{}{clock}{}", units::doubt(loss.doubtful), within(interval))
+}
+
+/// ` (2.1 to 4.4%)`.
+fn within(interval: Option<Interval>) -> String {
+    interval.map(|found| format!(" ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high)).unwrap_or_default()
+}

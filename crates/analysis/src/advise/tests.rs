@@ -1,0 +1,294 @@
+//! Advice on synthetic machines of which the best placement is known.
+
+use fastrand::Rng;
+use proptest::prelude::*;
+
+use super::*;
+use charz_data::cpulist;
+use charz_data::report::fixtures::{cell, report};
+use charz_data::report::{Cell, Estimate, Point};
+use charz_stats::{Sample, median_interval};
+
+fn rate(mapping: &str, threads: u64, value: f64) -> Cell {
+    let cell = cell("mem-read", threads, Unit::BytesPerSecond, value * 1e9).under(mapping);
+    let seats: Vec<u32> = (0..threads as u32).collect();
+    if mapping == AUTO { cell } else { cell.seated(&seats) }
+}
+
+/// Has a look at the only advice on these cells, on a machine with so many CPUs.
+#[track_caller]
+fn only<T>(cpus: u32, cells: Vec<Cell>, look: impl Fn(&Advice<'_>) -> T) -> T {
+    let report = report(cells).on(cpus);
+    let advice = advise(&report);
+    assert_eq!(advice.len(), 1, "{advice:#?}");
+    look(&advice[0])
+}
+
+#[track_caller]
+fn check_placement(cpus: u32, cells: Vec<Cell>, expected: (&str, u64)) {
+    let found = only(cpus, cells, |advice| (advice.best.cell.mapping.clone(), advice.best.cell.workers));
+    assert_eq!((found.0.as_str(), found.1), expected);
+}
+
+#[test]
+fn the_fewest_threads_within_5_percent_of_the_best_are_advised() {
+    check_placement(4, vec![rate("rr", 1, 10.0), rate("rr", 2, 19.2), rate("rr", 4, 20.0)], ("rr", 2));
+    check_placement(4, vec![rate("rr", 1, 10.0), rate("rr", 2, 18.8), rate("rr", 4, 20.0)], ("rr", 4));
+    // Where latency matters less is better, and so are fewer.
+    let time = |mapping, threads, ns| cell("chase-random", threads, Unit::NanosecondsPerStep, ns).under(mapping);
+    check_placement(4, vec![time("rr", 4, 100.0), time("rr", 1, 104.0), time("dumb", 1, 120.0)], ("rr", 1));
+}
+
+#[test]
+fn more_threads_than_cpus_have_to_be_surely_better() {
+    check_placement(2, vec![rate("rr", 2, 20.0), rate("rr", 4, 20.5)], ("rr", 2));
+    check_placement(2, vec![rate("rr", 2, 20.0), rate("rr", 4, 25.0).suspect()], ("rr", 2));
+    check_placement(2, vec![rate("rr", 2, 20.0), rate("rr", 4, 25.0)], ("rr", 4));
+}
+
+#[test]
+fn threads_are_bound_where_that_is_no_worse() {
+    let cells = vec![rate("rr", 2, 19.8), rate(AUTO, 2, 20.0), rate("dumb", 2, 15.0)];
+    let (mapping, alike, paste) =
+        only(2, cells, |advice| (advice.best.cell.mapping.clone(), advice.alike.len(), advice.paste()));
+    assert_eq!((mapping.as_str(), alike, paste.as_deref()), ("rr", 1, Some("taskset -c 0-1 PROGRAM")));
+    let cells = vec![rate("rr", 2, 15.0), rate(AUTO, 2, 20.0)];
+    assert_eq!(
+        only(2, cells, |advice| (advice.is_clear(), advice.paste(), advice.gain_over_auto())),
+        (true, None, Some((0.0, None)))
+    );
+}
+
+#[test]
+fn no_clear_winner_is_an_answer() {
+    let words = |cells| only(2, cells, |advice| advice.sentence());
+    let both = |auto: f64| vec![rate("rr", 2, 20.0), rate(AUTO, 2, auto)];
+    assert!(words(both(19.8)).contains("no difference"));
+    assert!(words(both(15.0)).contains("rr; unpinned threads lose 25.0% ("), "{}", words(both(15.0)));
+    let noisy = both(15.0).into_iter().map(Cell::suspect).collect();
+    assert!(words(noisy).contains("no mapping is clearly best"));
+}
+
+#[test]
+fn a_load_goes_by_the_role_of_its_kernel() {
+    let two = |kernel: &'static str, unit| {
+        let cells = [1.0e9, 1.9e9].into_iter().zip(1..);
+        cells.map(move |(value, n)| cell(kernel, n, unit, value))
+    };
+    let ops = |kernel| two(kernel, Unit::OpsPerSecond);
+    let cells = ops("pool-std").chain(two("chase-random", Unit::NanosecondsPerStep)).chain(ops("arith-float"));
+    let report = report(
+        cells.chain(two("mem-copy", Unit::BytesPerSecond)).chain(two("level-read", Unit::BytesPerSecond)).collect(),
+    );
+    let loads: Vec<Load> = advise(&report).iter().map(|advice| advice.load).collect();
+    assert_eq!(loads, [Load::Compute, Load::Bandwidth, Load::Latency, Load::Contended]);
+}
+
+#[test]
+fn what_a_second_strand_adds_is_by_the_same_cores() {
+    let seated = |seats: &[u32], value: f64| {
+        cell("arith-int", seats.len() as u64, Unit::OpsPerSecond, value).under("rr").seated(seats)
+    };
+    let mut of = crate::fixtures::report("Core:2 PU:2");
+    of.cells = vec![seated(&[0], 1e9), seated(&[0, 2], 2e9), seated(&[0, 1], 1.1e9), seated(&[0, 1, 2, 3], 2.5e9)];
+    of.cards = report(of.cells.clone()).cards;
+    let advice = advise(&of);
+    let strands = advice[0].strands.unwrap();
+    assert_eq!((strands.cores, strands.per_core, (strands.gain() * 100.0).round()), (2, 2, 25.0));
+    let interval = strands.interval().unwrap();
+    assert!(interval.low < 0.25 && interval.high > 0.25 && strands.is_sure());
+    assert!(
+        advice[0].extras()[0].contains("second thread per core, on 2 cores, adds 25.0% ("),
+        "{:?}",
+        advice[0].extras()
+    );
+}
+
+#[test]
+fn memory_elsewhere_is_a_cost_and_no_placement_of_threads() {
+    let on = |memory, value| {
+        let point = Point { memory: Some(memory), ..Point::default() };
+        [1, 2].map(|threads| rate("rr", threads, value * threads as f64).at(point))
+    };
+    let cells = [on(MemoryHome::Remote, 6.0), on(MemoryHome::Local, 10.0), on(MemoryHome::Interleaved, 8.0)].concat();
+    only(2, cells, |advice| {
+        assert_eq!(advice.best.cell.point.memory, Some(MemoryHome::Local));
+        let costs: Vec<String> = advice.memory.iter().map(|loss| format!("{:.2}", loss.share)).collect();
+        assert_eq!((advice.regret.len(), costs), (1, vec!["0.40".to_owned(), "0.20".to_owned()]));
+        assert!(advice.extras()[0].starts_with("remote memory loses 40.0%"), "{:?}", advice.extras());
+    });
+}
+
+#[test]
+fn contenders_are_the_advised_one_and_three_others() {
+    let mut cells: Vec<Cell> =
+        (1..=4).flat_map(|n| [rate("rr", n, 10.0 * n as f64), rate("dumb", n, 8.0 * n as f64)]).collect();
+    cells.push(rate(AUTO, 4, 30.0));
+    cells.push(rate("rr", 8, 20.0));
+    let names = only(4, cells, |advice| advice.contenders().into_iter().map(crate::point::name).collect::<Vec<_>>());
+    assert_eq!(names, ["mem-read rr x4", "mem-read auto x4", "mem-read dumb x4", "mem-read dumb x1"]);
+    let few = only(2, vec![rate("rr", 1, 1.0), rate("rr", 2, 2.0)], |advice| advice.contenders().len());
+    assert_eq!(few, 2);
+}
+
+/// A cell with values of its own, and the number and the interval that a sweep gives it.
+fn valued(mapping: &str, threads: u64, values: Vec<f64>) -> Cell {
+    let mut cell = rate(mapping, threads, 1.0);
+    let some = cell.invocations[0].clone();
+    cell.invocations =
+        values.iter().map(|value| charz_data::report::Invocation { value: Some(*value), ..some.clone() }).collect();
+    let sample = Sample::new(values).unwrap();
+    let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
+    cell.capacity = Some(Estimate { value: sample.median(), interval });
+    cell
+}
+
+/// A machine on which it is known what each placement gives.
+struct Truth {
+    cpus: u64,
+    rates: Vec<(&'static str, u64, f64)>,
+}
+
+impl Truth {
+    /// Threads that share a resource (N. Gunther, "A New Interpretation of Amdahl's Law and Geometric Scalability", 2002), under mappings
+    /// that give up to 30% less.
+    fn draw(random: &mut Rng) -> Self {
+        let cpus = 1 << random.u64(1..5);
+        let (shared, crosstalk) = (0.3 * random.f64(), 0.01 * random.f64());
+        let factors = ["rr", "dumb", AUTO].map(|mapping| (mapping, 1.0 - 0.3 * random.f64() * random.f64()));
+        let counts: Vec<u64> = (0..=5).map(|power| 1 << power).filter(|threads| *threads <= 2 * cpus).collect();
+        let rates = factors.iter().flat_map(|(mapping, factor)| {
+            counts.iter().map(move |threads| {
+                let n = threads.min(&cpus);
+                let n = *n as f64;
+                let over = if *threads > cpus { 0.97 } else { 1.0 };
+                (*mapping, *threads, over * factor * n / (1.0 + shared * (n - 1.0) + crosstalk * n * (n - 1.0)))
+            })
+        });
+        Truth { cpus, rates: rates.collect() }
+    }
+
+    fn of(&self, cell: &Cell) -> f64 {
+        self.rates
+            .iter()
+            .find(|(mapping, threads, _)| (*mapping, *threads) == (&*cell.mapping, cell.workers))
+            .unwrap()
+            .2
+    }
+
+    /// A sweep of it, of which each placement has a noise of its own, and a drift of its own now and then.
+    fn swept(&self, random: &mut Rng) -> Report {
+        let cells = self.rates.iter().map(|(mapping, threads, rate)| {
+            let (noise, count) = (0.002 + 0.03 * random.f64(), random.usize(6..20));
+            let values = (0..count).map(|_| {
+                let normal = (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos();
+                rate * (noise * normal).exp()
+            });
+            valued(mapping, *threads, values.collect())
+        });
+        let cells = cells.collect();
+        report(cells).on(self.cpus as u32)
+    }
+}
+
+/// 400 machines, swept once each.
+#[test]
+fn advice_is_near_the_best_and_its_intervals_hold_what_others_lose() {
+    let mut random = Rng::with_seed(7);
+    let (mut regrets, mut held, mut all) = (Vec::new(), 0, 0);
+    for _ in 0..400 {
+        let truth = Truth::draw(&mut random);
+        let swept = truth.swept(&mut random);
+        let advice = advise(&swept);
+        let advised = truth.of(advice[0].best.cell);
+        let most = truth.rates.iter().map(|(.., rate)| *rate).fold(0.0, f64::max);
+        regrets.push(1.0 - advised / most);
+        for loss in &advice[0].regret {
+            let lost = 1.0 - truth.of(loss.number.cell) / advised;
+            let interval = loss.interval.unwrap();
+            held += usize::from(interval.low <= lost && lost <= interval.high);
+            all += 1;
+        }
+    }
+    let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
+    let share = held as f64 / all as f64;
+    assert!(mean <= 0.02, "mean regret {mean}");
+    assert!(share >= 0.9, "{share} of {all} intervals");
+}
+
+/// The same machine again, and one that has become another in between.
+#[test]
+fn a_prediction_holds_on_the_same_machine_only() {
+    let mut random = Rng::with_seed(8);
+    let (mut held, mut all, mut caught) = (0, 0, 0);
+    for _ in 0..100 {
+        let mut truth = Truth::draw(&mut random);
+        let swept = truth.swept(&mut random);
+        let advice = advise(&swept);
+        let again = truth.swept(&mut random);
+        let checks = |again: &Report| {
+            let all = validate(&advice, again);
+            all[0].checks.iter().map(|check| check.holds().unwrap()).collect::<Vec<bool>>()
+        };
+        let same = checks(&again);
+        (held, all) = (held + same.iter().filter(|held| **held).count(), all + same.len());
+        let advised = advice[0].best.cell;
+        for (mapping, threads, rate) in &mut truth.rates {
+            if (*mapping, *threads) != (&*advised.mapping, advised.workers) {
+                *rate *= 1.3;
+            }
+        }
+        caught += usize::from(checks(&truth.swept(&mut random)).contains(&false));
+    }
+    assert!(held as f64 >= 0.9 * all as f64, "{held} of {all}");
+    assert!(caught >= 98, "{caught} of 100");
+}
+
+/// Reports of one kernel on two CPUs; noisy, missing and invalid numbers among them.
+fn reports() -> impl Strategy<Value = Report> {
+    let one = (1.0_f64..4.0, 0.001_f64..0.4, 0..6_u8);
+    prop::collection::vec(one, 12).prop_map(|drawn| {
+        let places = ["rr", "dumb", AUTO].into_iter().flat_map(|mapping| (1..5).map(move |threads| (mapping, threads)));
+        let cells = places.zip(drawn).map(|((mapping, threads), (value, width, fate))| {
+            let cell = rate(mapping, threads, value).within(width);
+            match fate {
+                0 => cell.suspect(),
+                1 => cell.invalid(),
+                _ => cell,
+            }
+        });
+        report(cells.collect()).on(2)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn advice_obeys_its_rule_whatever_was_measured(report in reports()) {
+        for advice in advise(&report) {
+            let numbers = || report.cells.iter().filter(|cell| cell.value().is_some());
+            let (best, peak) = (advice.best.cell, advice.peak.value);
+            prop_assert!(advice.best.value >= SATURATED * peak);
+            for cell in numbers().filter(|cell| cell.workers < best.workers) {
+                prop_assert!(cell.value().unwrap() < SATURATED * peak, "{} x{} is enough", cell.mapping, cell.workers);
+            }
+            if best.workers > 2 {
+                let ends = |cell: &Cell| cell.capacity.unwrap().interval.unwrap();
+                let below = |cell: &Cell| ends(cell).high < ends(advice.peak.cell).low;
+                let within = numbers().filter(|cell| cell.workers <= 2).all(below);
+                prop_assert!(within);
+            }
+            prop_assert_eq!(advice.regret.len() + 1, numbers().count(), "every other placement once");
+            for loss in &advice.regret {
+                let interval = loss.interval.unwrap();
+                prop_assert!(interval.low <= loss.share && loss.share <= interval.high);
+            }
+            let seats: Option<Vec<u32>> = best.seats.iter().copied().collect();
+            let line = seats.map(|seats| format!("taskset -c {} PROGRAM", cpulist::print(&seats)));
+            prop_assert_eq!(advice.paste(), line);
+            let wire = advice.wire();
+            prop_assert_eq!((wire.mapping, wire.threads, wire.regret.len()), (&*best.mapping, best.workers, advice.regret.len()));
+        }
+    }
+}

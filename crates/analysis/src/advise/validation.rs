@@ -1,0 +1,97 @@
+//! Advice as a prediction: the placement that was advised and some others, measured again.
+
+use super::{Advice, Load, of_performance, performance};
+use crate::number::Number;
+use crate::point;
+use crate::verdict::{AUTO, Loss, Rivals};
+use charz_data::report::{Cell, Report};
+
+/// How many other placements are measured again.
+const OTHERS: usize = 3;
+
+/// What became of the advice on a load.
+#[derive(Clone, Debug)]
+pub struct Validation<'a> {
+    pub load: Load,
+    /// The placement that was advised, as it was measured before.
+    pub advised: Number<'a>,
+    /// As a fraction, what it loses beside the best of those that were measured again; `None` where it has no number now.
+    pub regret: Option<f64>,
+    pub checks: Vec<Check<'a>>,
+}
+
+/// Another placement: what it was to lose, and what it loses.
+#[derive(Clone, Copy, Debug)]
+pub struct Check<'a> {
+    pub predicted: Loss<'a>,
+    /// `None` where one of the two has no number now.
+    pub measured: Option<Loss<'a>>,
+}
+
+impl Check<'_> {
+    /// Whether the two losses differ by no more than their intervals allow; `None` where one has none.
+    pub fn holds(&self) -> Option<bool> {
+        let measured = self.measured?;
+        self.predicted.interval.and(measured.interval)?;
+        let [one, other] = [&self.predicted, &measured].map(|loss| of_performance(loss).map(f64::ln));
+        // The interval of the difference, put together as that of a ratio is.
+        let difference = other[0] - one[0];
+        let reach = match difference > 0.0 {
+            true => (one[2] - one[0]).hypot(other[0] - other[1]),
+            false => (one[0] - one[1]).hypot(other[2] - other[0]),
+        };
+        Some(difference.abs() <= reach)
+    }
+}
+
+impl<'a> Advice<'a> {
+    /// The cells to measure again: the advised one, then `auto` with as many threads, the nearest, the farthest and others in between, of
+    /// those with up to a thread per CPU.
+    pub fn contenders(&self) -> Vec<&'a Cell> {
+        std::iter::once(self.best.cell).chain(self.rivals().into_iter().map(|loss| loss.number.cell)).collect()
+    }
+
+    fn rivals(&self) -> Vec<Loss<'a>> {
+        let cpus = self.report.machine.usable_strands().count() as u64;
+        let mut left: Vec<Loss<'a>> =
+            self.regret.iter().copied().filter(|loss| loss.number.cell.workers <= cpus).collect();
+        let is_auto =
+            |loss: &Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == self.best.cell.workers;
+        let auto = left.iter().position(is_auto).map(|at| left.remove(at));
+        let places = [0, usize::MAX, left.len() / 2];
+        let mut chosen: Vec<usize> = places.iter().map(|at| (*at).min(left.len().saturating_sub(1))).collect();
+        chosen.extend(0..left.len());
+        let mut taken = Vec::new();
+        for at in chosen {
+            if at < left.len() && !taken.contains(&at) && taken.len() + usize::from(auto.is_some()) < OTHERS {
+                taken.push(at);
+            }
+        }
+        auto.into_iter().chain(taken.into_iter().map(|at| left[at])).collect()
+    }
+}
+
+/// What a report in which the contenders were measured again says of the advice.
+pub fn validate<'a>(advice: &[Advice<'a>], again: &'a Report) -> Vec<Validation<'a>> {
+    advice.iter().map(|advice| of(advice, again)).collect()
+}
+
+fn of<'a>(advice: &Advice<'a>, again: &'a Report) -> Validation<'a> {
+    let measured = |cell: &Cell| {
+        let is_same = |other: &&Cell| point::name(other) == point::name(cell);
+        again.cells.iter().find(is_same).and_then(Number::of)
+    };
+    let best = measured(advice.best.cell);
+    let rivals = Rivals::of(again, &advice.best.cell.kernel);
+    let check = |predicted: Loss<'a>| {
+        let measured = best.and_then(|best| Some(rivals.loss(measured(predicted.number.cell)?, &best)));
+        Check { predicted, measured }
+    };
+    let checks: Vec<Check<'a>> = advice.rivals().into_iter().map(check).collect();
+    let regret = best.map(|best| {
+        let others = checks.iter().filter_map(|check| Some(performance(&check.measured?.number, &best)));
+        let most = others.fold(1.0, f64::max);
+        1.0 - most.recip()
+    });
+    Validation { load: advice.load, advised: advice.best, regret, checks }
+}

@@ -1,0 +1,167 @@
+//! Advice for programs.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Advice, Load, Validation};
+use crate::launch::PROGRAM;
+use crate::verdict::Loss;
+use charz_data::report::{Interval, Point, Unit};
+
+/// The advice on one load.
+#[derive(Debug, Serialize)]
+pub struct Wire<'a> {
+    pub load: Load,
+    /// The kernel that stands for the load.
+    pub kernel: &'a str,
+    pub point: Point,
+    pub mapping: &'a str,
+    pub threads: u64,
+    /// OS ids of the threads' CPUs; null where the operating system places them.
+    pub seats: &'a [Option<u32>],
+    pub value: f64,
+    pub unit: Unit,
+    pub noisy: bool,
+    /// Whether the mapping is better than all others with as many threads.
+    pub clear: bool,
+    /// Other mappings that do as well.
+    pub equal: Vec<&'a str>,
+    /// The number of threads of the best number of all.
+    pub peak_threads: u64,
+    /// As a fraction of performance; null where `auto` was not measured with as many threads.
+    pub gain_over_auto: Option<f64>,
+    pub gain_interval: Option<Interval>,
+    pub regret: Vec<Regret<'a>>,
+    pub strands: Option<Added>,
+    /// The same threads with their memory elsewhere.
+    pub memory: Vec<Regret<'a>>,
+    /// By the tool's name the line that launches PROGRAM so, or what a file has to say.
+    pub launch: BTreeMap<&'static str, String>,
+}
+
+/// What another placement loses.
+#[derive(Debug, Serialize)]
+pub struct Regret<'a> {
+    pub mapping: &'a str,
+    pub threads: u64,
+    /// Where the memory is, where the sweep varies that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// How much less it gives, or how much longer it takes, as a fraction; negative where it is better.
+    pub loss: f64,
+    /// Where that lies with a confidence of 95%; null after too few runs.
+    pub interval: Option<Interval>,
+    /// Whether neither noise nor the clock explains it.
+    pub sure: bool,
+    /// Whether the two are apart by the clock of the cores only; the loss is that at one clock.
+    pub clock: bool,
+    pub noisy: bool,
+}
+
+/// What further strands of the same cores add.
+#[derive(Debug, Serialize)]
+pub struct Added {
+    pub cores: usize,
+    pub per_core: usize,
+    pub gain: f64,
+    pub interval: Option<Interval>,
+    pub sure: bool,
+}
+
+/// What became of the advice on a load when it was measured again.
+#[derive(Debug, Serialize)]
+pub struct Outcome<'a> {
+    pub load: Load,
+    pub kernel: &'a str,
+    pub mapping: &'a str,
+    pub threads: u64,
+    /// What the advised placement loses beside the best of those that were measured again; null where it has no number now.
+    pub regret: Option<f64>,
+    pub others: Vec<Held<'a>>,
+}
+
+/// A prediction and what was measured.
+#[derive(Debug, Serialize)]
+pub struct Held<'a> {
+    pub mapping: &'a str,
+    pub threads: u64,
+    pub predicted: f64,
+    pub predicted_interval: Option<Interval>,
+    pub measured: Option<f64>,
+    pub measured_interval: Option<Interval>,
+    /// Whether the two differ by no more than their intervals allow; null where one has none.
+    pub holds: Option<bool>,
+}
+
+impl<'a> Validation<'a> {
+    pub fn wire(&self) -> Outcome<'a> {
+        let cell = self.advised.cell;
+        let others = self.checks.iter().map(|check| Held {
+            mapping: &check.predicted.number.cell.mapping,
+            threads: check.predicted.number.cell.workers,
+            predicted: check.predicted.share,
+            predicted_interval: check.predicted.interval,
+            measured: check.measured.map(|loss| loss.share),
+            measured_interval: check.measured.and_then(|loss| loss.interval),
+            holds: check.holds(),
+        });
+        Outcome {
+            load: self.load,
+            kernel: &cell.kernel,
+            mapping: &cell.mapping,
+            threads: cell.workers,
+            regret: self.regret,
+            others: others.collect(),
+        }
+    }
+}
+
+impl<'a> From<&Loss<'a>> for Regret<'a> {
+    fn from(loss: &Loss<'a>) -> Self {
+        let cell = loss.number.cell;
+        Regret {
+            mapping: &cell.mapping,
+            threads: cell.workers,
+            memory: cell.point.memory.map(|memory| memory.to_string()),
+            loss: loss.share,
+            interval: loss.interval,
+            sure: loss.is_sure(),
+            clock: loss.is_clock,
+            noisy: loss.doubtful,
+        }
+    }
+}
+
+impl<'a> Advice<'a> {
+    pub fn wire(&self) -> Wire<'a> {
+        let cell = self.best.cell;
+        let gain = self.gain_over_auto();
+        Wire {
+            load: self.load,
+            kernel: &cell.kernel,
+            point: cell.point,
+            mapping: &cell.mapping,
+            threads: cell.workers,
+            seats: &cell.seats,
+            value: self.best.value,
+            unit: cell.unit,
+            noisy: self.doubtful,
+            clear: self.is_clear(),
+            equal: self.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),
+            peak_threads: self.peak.cell.workers,
+            gain_over_auto: gain.map(|(gain, _)| gain),
+            gain_interval: gain.and_then(|(_, interval)| interval),
+            regret: self.regret.iter().map(Regret::from).collect(),
+            strands: self.strands.map(|strands| Added {
+                cores: strands.cores,
+                per_core: strands.per_core,
+                gain: strands.gain(),
+                interval: strands.interval(),
+                sure: strands.is_sure(),
+            }),
+            memory: self.memory.iter().map(Regret::from).collect(),
+            launch: self.launches().filter_map(|(name, launch)| Some((name, launch.line(PROGRAM)?))).collect(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! The lines that put a program's threads on the seats of a placement, for the tools with which people launch programs: one tool per entry
+//! of [`TOOLS`].
+//!
+//! Lines are for a shell of POSIX, and quoted for it. What a tool cannot express is in [`Launch::notes`], which are printed as shell
+//! comments above the line.
+
+mod tools;
+
+use charz_data::machine::Machine;
+use charz_data::report::MemoryHome;
+
+pub use tools::TOOLS;
+
+/// Stands for the user's program in a line to paste.
+pub const PROGRAM: &str = "PROGRAM";
+
+/// A placement: what is to be launched where.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'a> {
+    pub machine: &'a Machine,
+    /// OS id of the CPU of each thread; `None` where the operating system places it.
+    pub seats: &'a [Option<u32>],
+    /// Where the threads' memory is to be.
+    pub memory: MemoryHome,
+}
+
+/// A tool that launches programs.
+pub struct Tool {
+    /// The word for `charz map --format`, and the key in JSON.
+    pub name: &'static str,
+    /// One sentence: what it is for.
+    pub about: &'static str,
+    pub launch: fn(&Placed<'_>) -> Launch,
+}
+
+/// How a tool puts threads on their seats.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launch {
+    /// What the tool cannot express, or what it needs: a sentence each.
+    pub notes: Vec<String>,
+    pub form: Form,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// The tool binds nothing here: the program starts without it.
+    #[default]
+    Without,
+    /// Variables of the program's environment with their values; `None` removes one.
+    Variables(Vec<(&'static str, Option<String>)>),
+    /// The words of a command line before the program's.
+    Command(Vec<String>),
+    /// A text for a file: it launches nothing.
+    Text(String),
+}
+
+impl Launch {
+    /// The notes as comments, then what a shell runs, or reads, before the program's own words: `taskset -c 0-3`, or lines of exports.
+    pub fn script(&self) -> String {
+        let mut text: String = self.notes.iter().map(|note| format!("# {note}\n")).collect();
+        match &self.form {
+            Form::Without => {}
+            Form::Variables(variables) => {
+                for (name, value) in variables {
+                    text += &match value {
+                        Some(value) => format!("export {name}={}\n", quoted(value)),
+                        None => format!("unset {name}\n"),
+                    };
+                }
+            }
+            Form::Command(words) => text += &format!("{}\n", line(words)),
+            Form::Text(own) => text += &format!("{own}\n"),
+        }
+        text
+    }
+
+    /// The line that launches a program, without notes: `taskset -c 0-3 PROGRAM`. `None` where the tool binds nothing.
+    pub fn line(&self, program: &str) -> Option<String> {
+        match &self.form {
+            Form::Without => None,
+            Form::Text(text) => Some(text.clone()),
+            Form::Command(words) => Some(format!("{} {program}", line(words))),
+            Form::Variables(variables) => {
+                let removed = variables.iter().filter(|(_, value)| value.is_none());
+                let removed = removed.flat_map(|(name, _)| ["-u".to_owned(), (*name).to_owned()]);
+                let set =
+                    variables.iter().filter_map(|(name, value)| Some(format!("{name}={}", quoted(value.as_ref()?))));
+                // Only env can remove a variable for one command.
+                let words: Vec<String> = removed.collect();
+                let env = if words.is_empty() { None } else { Some(format!("env {}", line(&words))) };
+                Some(env.into_iter().chain(set).chain([program.to_owned()]).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+}
+
+fn line(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word that a shell reads as it is: in quotation marks unless it has no mark that means something to a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |mark: char| mark.is_ascii_alphanumeric() || "-_=+:,./@%".contains(mark);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        // Within single quotes nothing is special but their end.
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+impl Placed<'_> {
+    /// The seats of all threads in order; `None` where the system places one.
+    fn bound(&self) -> Option<Vec<u32>> {
+        let seats: Option<Vec<u32>> = self.seats.iter().copied().collect();
+        seats.filter(|seats| !seats.is_empty())
+    }
+
+    /// Each CPU once, ascending; none where the system places threads.
+    fn cpus(&self) -> Option<Vec<u32>> {
+        let mut cpus = self.bound()?;
+        cpus.sort_unstable();
+        cpus.dedup();
+        Some(cpus)
+    }
+
+    /// The seats up to the first one that comes again: tools that start their list over need no more.
+    fn round(&self) -> Option<Vec<u32>> {
+        let seats = self.bound()?;
+        let mut seen = std::collections::HashSet::new();
+        let end = seats.iter().position(|seat| !seen.insert(*seat)).unwrap_or(seats.len());
+        Some(seats[..end].to_vec())
+    }
+
+    /// OS ids of the NUMA nodes that the memory is to be on, ascending; none where they are not known.
+    fn nodes(&self) -> Vec<u32> {
+        let of_strand = self.machine.node_of_strands();
+        let mut nodes: Vec<u32> = match self.memory {
+            MemoryHome::Node(node) => vec![node],
+            MemoryHome::Interleaved => {
+                let usable = self.machine.numa_nodes.iter().filter(|node| node.usable && node.memory_bytes != Some(0));
+                usable.filter_map(|node| node.os_id).collect()
+            }
+            MemoryHome::First => {
+                self.seats.iter().take(1).flatten().filter_map(|seat| of_strand.get(seat)).copied().collect()
+            }
+            MemoryHome::Local | MemoryHome::Remote => {
+                self.seats.iter().flatten().filter_map(|seat| of_strand.get(seat)).copied().collect()
+            }
+        };
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+use std::process::Command;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::fixtures::report;
+
+/// Two sockets of two cores of two strands.
+const SERVER: &str = "Package:2 [NUMA(memory=8GB)] Core:2 PU:2";
+
+fn launch(tool: &str, seats: &[Option<u32>], memory: MemoryHome) -> Launch {
+    let report = report(SERVER);
+    let tool = TOOLS.iter().find(|one| one.name == tool).unwrap();
+    (tool.launch)(&Placed { machine: &report.machine, seats, memory })
+}
+
+fn seated(seats: &[u32]) -> Vec<Option<u32>> {
+    seats.iter().copied().map(Some).collect()
+}
+
+#[track_caller]
+fn check_line(tool: &str, seats: &[u32], memory: MemoryHome, expected: &str) {
+    assert_eq!(launch(tool, &seated(seats), memory).line(PROGRAM).as_deref(), Some(expected));
+}
+
+#[test]
+fn memory_goes_where_it_was_measured() {
+    for (memory, words) in [
+        (MemoryHome::Local, "--localalloc"),
+        (MemoryHome::First, "--membind=1"),
+        (MemoryHome::Interleaved, "--interleave=0-1"),
+        (MemoryHome::Node(0), "--membind=0"),
+        (MemoryHome::Remote, "--localalloc"),
+    ] {
+        check_line("numactl", &[4, 0], memory, &format!("numactl --physcpubind=0,4 {words} PROGRAM"));
+        let notes = launch("numactl", &seated(&[4, 0]), memory).notes;
+        assert_eq!(notes.len() > 1, memory == MemoryHome::Remote, "what it cannot express is said");
+    }
+    let docker = "docker run --cpuset-cpus=4 --cpuset-mems=1 IMAGE PROGRAM";
+    check_line("docker", &[4], MemoryHome::Local, docker);
+}
+
+#[test]
+fn a_line_that_floats_binds_nothing() {
+    for tool in TOOLS {
+        let launch = launch(tool.name, &[None, None], MemoryHome::Local);
+        assert!(launch.form != Form::Without || launch.notes[0].starts_with("auto binds nothing"), "{}", tool.name);
+    }
+    let line = launch("omp-places", &[None, None], MemoryHome::Local).line(PROGRAM);
+    assert_eq!(line.as_deref(), Some("env -u OMP_PLACES OMP_NUM_THREADS=2 OMP_PROC_BIND=false PROGRAM"));
+}
+
+#[test]
+fn a_pod_is_told_what_it_cannot_have() {
+    let notes = |seats: &[u32]| launch("kubernetes", &seated(seats), MemoryHome::Local).notes.join("\n");
+    assert!(notes(&[0, 1]).contains("cannot name CPUs 0-1") && notes(&[0, 1]).contains("full-pcpus-only"));
+    assert!(notes(&[0, 2]).contains("single-numa-node") && !notes(&[0, 2]).contains("full-pcpus-only"));
+    assert!(!notes(&[0, 1, 2]).contains("full-pcpus-only"));
+    assert!(notes(&[0, 4]).contains("distribute-cpus-across-numa"));
+}
+
+/// What a shell prints when it runs a script.
+fn shell(script: &str) -> String {
+    let output = Command::new("sh").args(["-c", script]).output().unwrap();
+    assert!(output.status.success(), "{script}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+
+    #[test]
+    fn a_shell_reads_words_back(words in prop::collection::vec("[ -~äß]{0,8}", 1..6)) {
+        let found = shell(&format!("printf '%s\\n' {}", line(&words)));
+        prop_assert_eq!(found.lines().collect::<Vec<_>>(), words);
+    }
+
+    #[test]
+    fn every_line_is_one_that_a_shell_runs(seats in prop::collection::vec(0_u32..8, 1..12)) {
+        for tool in TOOLS {
+            let launch = launch(tool.name, &seated(&seats), MemoryHome::Local);
+            match &launch.form {
+                Form::Without => panic!("{}: seats are bound", tool.name),
+                Form::Text(text) => {
+                    prop_assert!(launch.script().lines().filter(|line| !line.starts_with('#')).eq([text]));
+                }
+                Form::Command(words) => {
+                    let echoed = shell(&format!("echo {}", launch.line(PROGRAM).unwrap()));
+                    prop_assert_eq!(echoed, format!("{} {PROGRAM}\n", words.join(" ")));
+                }
+                Form::Variables(variables) => {
+                    let (name, value) = variables.last().unwrap();
+                    let exported = shell(&format!("{}printenv {name}", launch.script()));
+                    let alone = shell(&launch.line(&format!("printenv {name}")).unwrap());
+                    for found in [&exported, &alone] {
+                        prop_assert_eq!(Some(found.trim_end()), value.as_deref());
+                    }
+                    let digits = exported.split(|mark: char| !mark.is_ascii_digit()).filter_map(|id| id.parse().ok());
+                    prop_assert_eq!(digits.collect::<Vec<u32>>(), &seats[..], "one entry per thread, in order");
+                }
+            }
+        }
+    }
+}

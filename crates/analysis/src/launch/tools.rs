@@ -1,0 +1,198 @@
+//! The tools. Each says where its syntax is from unless it is that of the tool's own manual page.
+
+use std::collections::BTreeSet;
+
+use super::{Form, Launch, Placed, Tool};
+use charz_data::cpulist;
+use charz_data::escape::counted;
+use charz_data::report::MemoryHome;
+
+#[rustfmt::skip]
+pub static TOOLS: &[Tool] = &[
+    Tool { name: "taskset", about: "util-linux' taskset, for a whole process.", launch: taskset },
+    Tool { name: "numactl", about: "numactl, for a whole process and its memory.", launch: numactl },
+    Tool { name: "omp-places", about: "The variables of OpenMP, one place per thread.", launch: omp_places },
+    Tool { name: "gomp", about: "The variable of GNU's OpenMP library.", launch: gomp },
+    Tool { name: "kmp", about: "The variable of LLVM's and Intel's OpenMP library.", launch: kmp },
+    Tool { name: "likwid", about: "likwid-pin, one entry per thread.", launch: likwid },
+    Tool { name: "hwloc-bind", about: "hwloc-bind, for a whole process.", launch: hwloc_bind },
+    Tool { name: "srun", about: "Slurm's srun, one entry per task.", launch: srun },
+    Tool { name: "systemd", about: "A scope of systemd, for a whole process and its children.", launch: systemd },
+    Tool { name: "docker", about: "docker run, or podman run, for a container.", launch: docker },
+    Tool { name: "kubernetes", about: "The resources of a pod, for nodes with the static CPU manager policy.", launch: kubernetes },
+    Tool { name: "exec", about: "charz exec, one seat per thread.", launch: exec },
+    Tool { name: "cpuset", about: "The CPUs as a list, for a control group's cpuset.cpus.", launch: cpuset },
+];
+
+/// What tools that bind a process cannot do.
+const SET: &str = "A set, not an order: the operating system moves the process's threads within it.";
+
+fn command(words: &[&str]) -> Form {
+    Form::Command(words.iter().map(|word| (*word).to_owned()).collect())
+}
+
+/// A launch by a tool that binds processes to a set; where nothing is bound the tool is not needed.
+fn of_set(placed: &Placed<'_>, tool: &str, form: impl FnOnce(&[u32]) -> Form) -> Launch {
+    match placed.cpus() {
+        Some(cpus) => Launch { notes: vec![SET.to_owned()], form: form(&cpus) },
+        None => without(tool),
+    }
+}
+
+fn without(tool: &str) -> Launch {
+    Launch { notes: vec![format!("auto binds nothing: start the program without {tool}.")], form: Form::Without }
+}
+
+fn join(seats: &[u32], separator: &str) -> String {
+    seats.iter().map(u32::to_string).collect::<Vec<_>>().join(separator)
+}
+
+fn taskset(placed: &Placed<'_>) -> Launch {
+    of_set(placed, "taskset", |cpus| command(&["taskset", "-c", &cpulist::print(cpus)]))
+}
+
+fn numactl(placed: &Placed<'_>) -> Launch {
+    let nodes = cpulist::print(&placed.nodes());
+    let memory = match placed.memory {
+        MemoryHome::Interleaved if !nodes.is_empty() => format!("--interleave={nodes}"),
+        MemoryHome::First | MemoryHome::Node(_) if !nodes.is_empty() => format!("--membind={nodes}"),
+        _ => "--localalloc".to_owned(),
+    };
+    let mut launch = of_set(placed, "numactl", |cpus| {
+        command(&["numactl", &format!("--physcpubind={}", cpulist::print(cpus)), &memory])
+    });
+    if placed.memory == MemoryHome::Remote {
+        launch.notes.push("numactl has no word for the farthest node; memory is local.".to_owned());
+    }
+    launch
+}
+
+fn openmp(placed: &Placed<'_>, more: Vec<(&'static str, Option<String>)>) -> Launch {
+    let threads = ("OMP_NUM_THREADS", Some(placed.seats.len().to_string()));
+    Launch { notes: Vec::new(), form: Form::Variables([threads].into_iter().chain(more).collect()) }
+}
+
+/// With as many places as threads, and `close`, thread `i` gets place `i`. With fewer places OpenMP would put neighbours on one place
+/// instead of starting over, so a place that two threads share is listed twice.
+fn omp_places(placed: &Placed<'_>) -> Launch {
+    let places =
+        placed.bound().map(|seats| seats.iter().map(|seat| format!("{{{seat}}}")).collect::<Vec<_>>().join(","));
+    let bind = if places.is_some() { "close" } else { "false" };
+    openmp(placed, vec![("OMP_PROC_BIND", Some(bind.to_owned())), ("OMP_PLACES", places)])
+}
+
+fn gomp(placed: &Placed<'_>) -> Launch {
+    openmp(placed, vec![("GOMP_CPU_AFFINITY", placed.bound().map(|seats| join(&seats, " ")))])
+}
+
+/// Thread `i` gets entry `i` of the list, starting over at its end.
+fn kmp(placed: &Placed<'_>) -> Launch {
+    let list = |seats: Vec<u32>| format!("granularity=fine,proclist=[{}],explicit", join(&seats, ","));
+    let affinity = placed.bound().map_or_else(|| "none".to_owned(), list);
+    openmp(placed, vec![("KMP_AFFINITY", Some(affinity))])
+}
+
+fn likwid(placed: &Placed<'_>) -> Launch {
+    let Some(round) = placed.round() else { return without("likwid-pin") };
+    let (threads, cpus) = (placed.seats.len(), round.len());
+    let over = format!("likwid-pin starts the list over: {threads} threads on {}.", counted(cpus, "CPU"));
+    let notes = (cpus < threads).then_some(over).into_iter().collect();
+    Launch { notes, form: command(&["likwid-pin", "-c", &join(&round, ",")]) }
+}
+
+fn hwloc_bind(placed: &Placed<'_>) -> Launch {
+    of_set(placed, "hwloc-bind", |cpus| {
+        let ranges = cpulist::print(cpus);
+        let locations = ranges.split(',').map(|range| format!("pu:{range}"));
+        let words = ["hwloc-bind", "--physical"].into_iter().map(str::to_owned);
+        Form::Command(words.chain(locations).chain(["--".to_owned()]).collect())
+    })
+}
+
+/// srun starts its list over by itself; it places tasks, which are processes. The ids hold on one node only.
+fn srun(placed: &Placed<'_>) -> Launch {
+    let bind = placed.round().map_or_else(|| "none".to_owned(), |round| format!("map_cpu:{}", join(&round, ",")));
+    let tasks = format!("--ntasks={}", placed.seats.len());
+    Launch { notes: Vec::new(), form: command(&["srun", "--nodes=1", &tasks, &format!("--cpu-bind={bind}")]) }
+}
+
+/// systemd.resource-control(5): `AllowedCPUs=` needs the cpuset controller of cgroup v2, which the system's manager has.
+fn systemd(placed: &Placed<'_>) -> Launch {
+    let mut launch = of_set(placed, "systemd-run", |cpus| {
+        let mut words = vec!["systemd-run".to_owned(), "--scope".to_owned()];
+        words.push(format!("--property=AllowedCPUs={}", cpulist::print(cpus)));
+        if placed.memory != MemoryHome::Remote && !placed.nodes().is_empty() {
+            words.push(format!("--property=AllowedMemoryNodes={}", cpulist::print(&placed.nodes())));
+        }
+        Form::Command(words)
+    });
+    if let Some(cpus) = placed.cpus() {
+        launch.notes.push(format!("As root. In a unit, below [Service]: AllowedCPUs={}", cpulist::print(&cpus)));
+    }
+    launch
+}
+
+fn docker(placed: &Placed<'_>) -> Launch {
+    of_set(placed, "--cpuset-cpus", |cpus| {
+        let mut words = vec!["docker".to_owned(), "run".to_owned()];
+        words.push(format!("--cpuset-cpus={}", cpulist::print(cpus)));
+        if placed.memory != MemoryHome::Remote && !placed.nodes().is_empty() {
+            words.push(format!("--cpuset-mems={}", cpulist::print(&placed.nodes())));
+        }
+        words.push("IMAGE".to_owned());
+        Form::Command(words)
+    })
+}
+
+/// "Control CPU Management Policies on the Node" of the Kubernetes documentation: a pod of the Guaranteed class that asks for a whole
+/// number of CPUs gets that many for itself.
+fn kubernetes(placed: &Placed<'_>) -> Launch {
+    let cpus = placed.cpus().map_or(placed.seats.len(), |cpus| cpus.len());
+    let form = Form::Text(format!("resources: {{limits: {{cpu: \"{cpus}\", memory: MEMORY}}}}"));
+    let Some(ids) = placed.cpus() else {
+        let notes = vec!["auto binds nothing: the none policy of the CPU manager limits time, not CPUs.".to_owned()];
+        return Launch { notes, form };
+    };
+    let strands = || placed.machine.strands.iter().filter(|strand| ids.contains(&strand.os_id));
+    let on_cores: BTreeSet<u32> = strands().filter_map(|strand| strand.core).collect();
+    let nodes = strands().filter_map(|strand| strand.numa).collect::<BTreeSet<u32>>().len();
+    let cores = on_cores.len();
+    let mut notes = vec![
+        format!("Kubernetes cannot name CPUs {}: a pod gets any {cpus} for itself.", cpulist::print(&ids)),
+        "The kubelet needs cpuManagerPolicy: static, and the pod requests equal to limits (Guaranteed).".to_owned(),
+    ];
+    let on_core = |core: u32| placed.machine.strands.iter().filter(|strand| strand.core == Some(core)).count();
+    let whole = cores < ids.len() && on_cores.iter().map(|core| on_core(*core)).sum::<usize>() == ids.len();
+    notes.extend(whole.then(|| {
+        "These fill whole cores: cpuManagerPolicyOptions: {full-pcpus-only: \"true\"} asks for that.".to_owned()
+    }));
+    notes.extend((nodes > 1).then(|| {
+        format!(
+            "These are on {nodes} NUMA nodes: cpuManagerPolicyOptions: {{distribute-cpus-across-numa: \"true\"}} asks for that."
+        )
+    }));
+    notes.extend(
+        (nodes == 1 && placed.machine.numa_nodes.len() > 1)
+            .then(|| "These are on one NUMA node: topologyManagerPolicy: single-numa-node asks for that.".to_owned()),
+    );
+    Launch { notes, form }
+}
+
+fn exec(placed: &Placed<'_>) -> Launch {
+    let mapping = placed.round().map_or_else(|| "auto".to_owned(), |round| format!("list:{}", cpulist::print(&round)));
+    let mut words = ["charz", "exec", "--mapping", &mapping, "--threads"].map(str::to_owned).to_vec();
+    words.push(placed.seats.len().to_string());
+    if placed.memory != MemoryHome::Local {
+        words.extend(["--memory".to_owned(), placed.memory.to_string()]);
+    }
+    words.push("--".to_owned());
+    Launch { notes: Vec::new(), form: Form::Command(words) }
+}
+
+/// Floating threads may use all that the process may use.
+fn cpuset(placed: &Placed<'_>) -> Launch {
+    let all = || placed.machine.usable_strands().map(|strand| strand.os_id).collect::<Vec<_>>();
+    let mut cpus = placed.cpus().unwrap_or_else(all);
+    cpus.sort_unstable();
+    Launch { notes: Vec::new(), form: Form::Text(cpulist::print(&cpus)) }
+}

@@ -1,0 +1,54 @@
+//! `charz advise`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::convert::sweep;
+use super::format::{FormatArgs, takes};
+use super::layers::Layers;
+use super::named;
+use super::presets::preset;
+use crate::command::advise::Options;
+use crate::exit::Error;
+use charz_render::advise::{FORMATS, TABLE};
+
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, f.about)))))]
+pub(crate) struct AdviseArgs {
+    /// The report of a sweep, as for charz render (-, last)
+    #[arg(value_name = "REPORT")]
+    pub(crate) report: PathBuf,
+    /// Measure the advised and three other placements of each load again, in turns, and check the prediction
+    #[arg(long)]
+    pub(crate) validate: bool,
+    /// The longest that --validate may take, with a unit [default: 60s]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "validate")]
+    pub(crate) budget: Option<String>,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long, requires = "validate")]
+    pub(crate) wait: bool,
+    /// Print what every other placement loses, and the line of every tool; the same as --format table
+    #[arg(short, long, conflicts_with_all = ["format", "json"])]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+const USUAL_BUDGET: &str = "60s";
+
+pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
+    let validate = args.validate.then(|| {
+        let mut asked = preset(&[("budget", args.budget.as_deref().unwrap_or(USUAL_BUDGET))])?;
+        asked.run.bench.wait = args.wait;
+        sweep(asked, &Layers::default(), notes)
+    });
+    Ok(Options {
+        validate: validate.transpose()?.map(Box::new),
+        report: named::report(args.report, notes)?,
+        format: match args.verbose {
+            true => TABLE,
+            false => args.format.choose(FORMATS.into_iter().map(|format| (format.name, format)))?,
+        },
+    })
+}

@@ -1,0 +1,91 @@
+//! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use super::render::read;
+use super::sweep::{MeasuringContext, New};
+use crate::exit::{Error, Exit};
+use crate::limits::Limits;
+use crate::plan::{Plan, Request};
+use crate::sweep::new_report;
+use crate::view::look;
+use crate::view::progress::{self, note};
+use charz_analysis::advise::{Advice, advise, validate};
+use charz_analysis::answer::Answer;
+use charz_analysis::compare::other_machine;
+use charz_data::report::{Cell, Report};
+use charz_render::advise::{Advised, Format};
+
+pub struct Options {
+    pub report: PathBuf,
+    /// The sweep of the placements that are measured again; its kernels and parameters are those of the report.
+    pub validate: Option<Box<New>>,
+    pub format: &'static Format,
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let report = read(&options.report)?;
+    let advice = advise(&report);
+    let mut again = None;
+    if let Some(new) = &options.validate {
+        again = Some(measure(&report, &advice, new)?);
+    }
+    let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
+    let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
+    let advised = Advised { answer: Answer::of(&report), advice, validation };
+    (options.format.write)(&advised, &look::of_stdout(), out)?;
+    Ok(match again {
+        Some((_, Some(failure))) => failure,
+        _ if is_empty => Exit::NoVerdict,
+        _ => Exit::Done,
+    })
+}
+
+/// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
+fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report, Option<Exit>), Error> {
+    let is_known = |cell: &&Cell| charz_kernels::find(&cell.kernel).is_some();
+    let (cells, unknown): (Vec<&Cell>, Vec<&Cell>) = advice.iter().flat_map(Advice::contenders).partition(is_known);
+    if let Some(cell) = unknown.first() {
+        note(&format!("{} is not measured again: this charz has no such kernel", cell.kernel));
+    }
+    if cells.is_empty() {
+        let why =
+            "--validate: there is nothing to measure again; the report needs several mappings or numbers of threads";
+        return Err(Error::ended(Exit::NoVerdict, why));
+    }
+    let stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    let limits = Limits::read();
+    let params = report.plan.params;
+    let mut request = Request {
+        iterations: Some(params.iterations),
+        samples: Some(params.samples),
+        span: Some(params.span()),
+        params,
+        precision: report.plan.precision,
+        ..new.request.clone()
+    };
+    request.kernels = cells.iter().filter_map(|cell| charz_kernels::find(&cell.kernel)).collect();
+    request.kernels.sort_by_key(|kernel| &*kernel.card().name);
+    request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
+    let processes = stage.processes();
+    let predictor = stage.predictor(&request.kernels, &params, &processes);
+    let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
+    // The apparatus was measured before.
+    let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
+    // First of all: the mappings of another machine may not fit this one.
+    if let Some(clause) = other_machine(report, &blank(&plan(&[])?)) {
+        return Err(Error::bad_input(format!(
+            "--validate: the report is not of this machine: {clause}; validate it where it was measured"
+        )));
+    }
+    let plan = plan(&cells)?;
+    let mut again = blank(&plan);
+    let budget = stage.left(plan.budget);
+    let mut listener = progress::on_stderr(io::stderr().is_terminal());
+    let swept = stage.sweep_of(&mut again, &mut (), &processes, &predictor, budget).run(listener.as_mut());
+    debug_assert!(swept.is_ok(), "nothing is recorded");
+    stage.signals.let_finish();
+    let failure = stage.failure(&[&again]);
+    Ok((again, failure))
+}

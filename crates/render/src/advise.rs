@@ -1,0 +1,172 @@
+//! Advice on placements: one format per entry of [`FORMATS`].
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::look::TerminalStyle;
+use super::outline::Block;
+use super::{json, markdown, term};
+use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
+use charz_analysis::answer::{Answer, NONE};
+use charz_analysis::verdict::Loss;
+use charz_data::report::Interval;
+use charz_data::units;
+
+pub struct Format {
+    pub name: &'static str,
+    pub about: &'static str,
+    pub write: fn(&Advised<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
+}
+
+/// A report's advice, and what became of it where it was measured again.
+pub struct Advised<'a> {
+    pub answer: Answer,
+    pub advice: Vec<Advice<'a>>,
+    pub validation: Option<Vec<Validation<'a>>>,
+}
+
+/// One screen.
+pub const SUMMARY: &Format = &Format {
+    name: "summary",
+    about: "one screen: what to do for each load, and the line to paste",
+    write: |advised, look, out| term::text(&blocks(advised, false), look, out),
+};
+
+/// What `-v` prints.
+pub const TABLE: &Format = &Format {
+    name: "table",
+    about: "with what every other placement loses, and the line of every tool",
+    write: |advised, look, out| term::text(&blocks(advised, true), look, out),
+};
+
+/// The first is the default.
+pub const FORMATS: [&Format; 4] = [
+    SUMMARY,
+    TABLE,
+    &Format {
+        name: "json",
+        about: "for programs",
+        write: |advised, _, out| json::write_pretty_line(&Json::of(advised), out),
+    },
+    &Format {
+        name: "markdown",
+        about: "for a wiki or a merge request",
+        write: |advised, _, out| markdown::text(&blocks(advised, true), markdown::COMMENT, out),
+    },
+];
+
+#[derive(Serialize)]
+struct Json<'a> {
+    advice: Vec<Wire<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<Vec<Outcome<'a>>>,
+}
+
+impl<'a> Json<'a> {
+    fn of(advised: &Advised<'a>) -> Self {
+        let outcomes = |all: &Vec<Validation<'a>>| all.iter().map(Validation::wire).collect();
+        Json {
+            advice: advised.advice.iter().map(Advice::wire).collect(),
+            validation: advised.validation.as_ref().map(outcomes),
+        }
+    }
+}
+
+fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
+    let answer = &advised.answer;
+    let quality = &answer.quality;
+    let mut blocks = vec![
+        Block::Title(answer.machine.clone()),
+        Block::Text(answer.when.clone()),
+        Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
+    ];
+    if advised.advice.is_empty() {
+        let how = "Nothing to advise: the report compares no placements. charz sweep measures several mappings and numbers of threads.";
+        blocks.extend([Block::Gap, Block::Text(how.to_owned())]);
+    }
+    for (at, advice) in advised.advice.iter().enumerate() {
+        blocks.push(Block::Caption(advice.sentence()));
+        blocks.extend(advice.paste().map(Block::Code));
+        blocks.push(Block::Item("by".to_owned(), advice.evidence()));
+        blocks.extend(advice.extras().into_iter().map(|text| Block::Item("also".to_owned(), text)));
+        match is_whole {
+            true => blocks.extend([Block::Gap, regret(advice)]),
+            false => blocks.push(Block::Line("others".to_owned(), advice.regret.iter().map(entry).collect())),
+        }
+        if let Some(validation) = advised.validation.as_ref().and_then(|all| all.get(at)) {
+            blocks.extend([Block::Gap, checks(validation)]);
+            blocks.extend(validation.regret.map(|regret| {
+                let best = "Measured again, the advised placement is the best of these.".to_owned();
+                let loses = format!(
+                    "Measured again, the advised placement loses {} beside the best of these.",
+                    units::percent(regret)
+                );
+                Block::Text(if regret > 0.0 { loses } else { best })
+            }));
+        }
+        if is_whole {
+            for (name, launch) in advice.launches() {
+                blocks.extend([Block::Gap, Block::Text(name.to_owned())]);
+                let notes = launch.notes.iter().map(|note| format!("# {note}"));
+                let lines: Vec<String> = notes.chain(launch.line(charz_analysis::launch::PROGRAM)).collect();
+                blocks.push(Block::Code(lines.join("\n")));
+            }
+        }
+    }
+    blocks
+}
+
+/// `auto x2 loses 3.2% (2.1 to 4.4%)`.
+fn entry(loss: &Loss<'_>) -> String {
+    format!("{} {}", placement(loss), lost(loss, Subject::One))
+}
+
+fn placement(loss: &Loss<'_>) -> String {
+    format!("{} x{}", loss.number.cell.mapping, loss.number.cell.workers)
+}
+
+fn regret(advice: &Advice<'_>) -> Block<'static> {
+    let row = |loss: &Loss<'_>| {
+        let remark = match loss {
+            _ if loss.is_clock => "the clock only",
+            _ if loss.doubtful => "noisy",
+            _ if loss.is_sure() => "",
+            _ => "not significant",
+        };
+        vec![
+            placement(loss),
+            units::percent(loss.share) + units::doubt(loss.doubtful),
+            range(loss.interval),
+            remark.to_owned(),
+        ]
+    };
+    Block::Table {
+        heading: ["placement", "loss", "95% interval", ""].map(str::to_owned).to_vec(),
+        words: vec![0, 3],
+        rows: advice.regret.iter().map(row).collect(),
+    }
+}
+
+fn range(interval: Option<Interval>) -> String {
+    let shown = |found: Interval| format!("{:.1} to {:.1}%", 100.0 * found.low, 100.0 * found.high);
+    interval.map_or_else(|| NONE.to_owned(), shown)
+}
+
+fn checks(validation: &Validation<'_>) -> Block<'static> {
+    let told = |loss: &Loss<'_>| format!("{} ({})", units::percent(loss.share), range(loss.interval));
+    let rows = validation.checks.iter().map(|check| {
+        let held = match check.holds() {
+            Some(true) => "held",
+            Some(false) => "failed",
+            None => NONE,
+        };
+        let measured = check.measured.as_ref().map_or_else(|| NONE.to_owned(), told);
+        vec![placement(&check.predicted), told(&check.predicted), measured, held.to_owned()]
+    });
+    Block::Table {
+        heading: ["placement", "predicted loss", "measured loss", "prediction"].map(str::to_owned).to_vec(),
+        words: vec![0, 3],
+        rows: rows.collect(),
+    }
+}

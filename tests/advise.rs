@@ -1,0 +1,232 @@
+//! `charz advise`, and the lines that it gives, run.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::bad_input::place::{Place, run as run_in};
+use crate::compare::fixtures::{RATE, cell, report};
+use crate::support::{output, run};
+use charz_analysis::launch::TOOLS;
+use charz_topology::cpulist;
+
+/// A cell of threads that the operating system places.
+fn floating(workers: u64, rate: f64) -> Value {
+    let mut cell = cell("arith-int", workers, rate);
+    (cell["mapping"], cell["seats"]) = ("auto".into(), vec![Value::Null; workers as usize].into());
+    for invocation in cell["invocations"].as_array_mut().unwrap() {
+        for lap in invocation["runs"][0]["laps"].as_array_mut().unwrap() {
+            (lap["seat"], lap["on_seat"], lap["strays"]) = (Value::Null, Value::Null, Value::Null);
+        }
+    }
+    cell
+}
+
+/// A report on two CPUs in which `auto` loses a tenth.
+fn place_with_report() -> Place {
+    let place = Place::new();
+    let cells = [cell("arith-int", 1, RATE), cell("arith-int", 2, 2.0 * RATE), floating(2, 1.8 * RATE)];
+    place.put("r.json", report(&cells).to_string().as_bytes());
+    place
+}
+
+fn advise(args: &[&str]) -> String {
+    let place = place_with_report();
+    let mut command = place.charz();
+    command.args(["advise", "r.json"]).args(args);
+    let ran = run_in("advise", command);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{args:?}");
+    ran.out
+}
+
+#[test]
+fn programs_read_the_placement_its_gain_and_every_regret() {
+    let found: Value = serde_json::from_str(&advise(&["--format", "json"])).unwrap();
+    let [advice] = &found["advice"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!(
+        (&advice["load"], &advice["mapping"], &advice["threads"]),
+        (&json!("compute"), &json!("round-robin"), &json!(2))
+    );
+    let gain = advice["gain_over_auto"].as_f64().unwrap();
+    assert!((gain - 1.0 / 9.0).abs() < 1e-6, "{gain}");
+    let regret = advice["regret"].as_array().unwrap();
+    for (entry, (mapping, threads, loss)) in regret.iter().zip([("auto", 2, 0.1), ("round-robin", 1, 0.5)]) {
+        assert_eq!((&entry["mapping"], &entry["threads"]), (&json!(mapping), &json!(threads)));
+        let ends: Vec<f64> = entry["interval"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+        assert!(ends[0] <= loss && loss <= ends[1] && ends[1] - ends[0] < 0.05, "{entry}");
+    }
+    assert_eq!(regret.len(), 2);
+    assert_eq!(advice["launch"]["taskset"], "taskset -c 0-1 PROGRAM");
+    let tools = advice["launch"].as_object().unwrap();
+    assert!(TOOLS.iter().all(|tool| tools.contains_key(tool.name)), "{tools:?}");
+}
+
+#[test]
+fn people_read_the_answer_first_and_everything_on_request() {
+    let screen = advise(&[]);
+    assert!(screen.lines().count() <= 24, "{screen}");
+    assert!(screen.contains("Compute-bound: 2 threads, round-robin; unpinned threads lose 10.0%"), "{screen}");
+    assert!(screen.contains("\n    taskset -c 0-1 PROGRAM\n"), "{screen}");
+    let whole = advise(&["-v"]);
+    assert_eq!(whole, advise(&["--format", "table"]));
+    assert!(whole.contains("likwid-pin -c 0,1 PROGRAM") && whole.contains("OMP_PLACES='{0},{1}'"), "{whole}");
+    assert!(advise(&["--format", "markdown"]).contains("```sh\ntaskset -c 0-1 PROGRAM\n```"));
+}
+
+#[test]
+fn a_report_that_compares_nothing_and_one_of_another_machine_are_no_advice() {
+    let place = Place::new();
+    place.put("one.json", report(&[cell("arith-int", 2, RATE)]).to_string().as_bytes());
+    assert!(place.accepts("one", &["advise", "one.json"], &[]).contains("Nothing to advise"));
+    let mut command = place.charz();
+    command.args(["advise", "one.json", "--validate"]);
+    let ran = run_in("validate", command);
+    assert_eq!(ran.code, Some(5));
+    assert!(ran.err.contains("--validate: there is nothing to measure again"), "{}", ran.err);
+    place.refuses("budget", &["advise", "one.json", "--budget", "1s"], &["--validate"]);
+    let mut other = report(&[cell("arith-int", 1, RATE), cell("arith-int", 2, 2.0 * RATE)]);
+    other["host"]["processor"] = "an abacus".into();
+    place.put("other.json", other.to_string().as_bytes());
+    place.refuses("other", &["advise", "other.json", "--validate"], &["not of this machine", "an abacus"]);
+}
+
+#[test]
+fn a_prediction_is_checked_by_measuring_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json").to_string_lossy().into_owned();
+    let short = ["--iterations", "100000", "--repetitions", "3", "--invocations", "6", "--seed", "1", "-q"];
+    let words = ["sweep", "--kernel", "arith-int", "--mapping", "dumb,auto", "--threads", "1,2", "--output", &file];
+    assert_eq!(run(words.iter().chain(&short)).code, Some(0));
+    let ran = run(["advise", &file, "--validate", "--budget", "20s", "--json", "--wait"]);
+    let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+    // A machine that is too busy for any number gives no advice either.
+    for (advice, outcome) in found["advice"].as_array().unwrap().iter().zip(found["validation"].as_array().unwrap()) {
+        for key in ["load", "kernel", "mapping", "threads"] {
+            assert_eq!(advice[key], outcome[key]);
+        }
+        let others = outcome["others"].as_array().unwrap();
+        assert!((1..=3).contains(&others.len()), "{outcome}");
+        for other in others {
+            let both = !other["predicted_interval"].is_null() && !other["measured_interval"].is_null();
+            assert_eq!(other["holds"].is_boolean(), both, "{other}");
+        }
+    }
+}
+
+/// What a shell prints that runs the script of a tool with a program behind it; `None` where the tool is not here, or cannot run.
+fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<String> {
+    let present =
+        |line: &str| Command::new("sh").args(["-c", line]).output().is_ok_and(|output| output.status.success());
+    let here = match tool {
+        "likwid" => present("command -v likwid-pin"),
+        "systemd" => present("systemd-run --scope --quiet true"),
+        "docker" => false,
+        "omp-places" | "gomp" | "kmp" => true,
+        tool => present(&format!("command -v {tool}")),
+    };
+    if !here {
+        println!("absent: {tool}");
+        return None;
+    }
+    let mapping = format!("list:{seats}");
+    let script = output(&["map", "--mapping", &mapping, "--threads", &threads.to_string(), "--format", tool]);
+    let line = format!("{} {}", script.trim_end_matches('\n'), program.display());
+    // After exports the program is a command of its own.
+    let line = if script.contains("export ") { format!("{script}{}", program.display()) } else { line };
+    let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+    assert!(output.status.success(), "{line}: {output:?}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+/// The CPUs that this process may use.
+fn cpus() -> Vec<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    cpulist::parse(list.trim()).unwrap()
+}
+
+fn executable(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Sets of CPUs for whole processes, read back from the system.
+#[test]
+fn a_process_that_a_line_launches_may_use_its_seats_and_no_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("show");
+    executable(&program, "#!/bin/sh\ngrep Cpus_allowed_list: /proc/self/status\n");
+    let all = cpus();
+    for seats in [vec![all[0]], vec![all[all.len() - 1]], all.iter().copied().rev().take(2).collect()] {
+        for tool in ["taskset", "numactl", "hwloc-bind", "systemd", "docker"] {
+            let Some(shown) = launched(tool, &cpulist::print(&seats), seats.len(), &program) else { continue };
+            let list = shown.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+            let mut expected = seats.clone();
+            expected.sort_unstable();
+            assert_eq!(cpulist::parse(list.trim()).unwrap(), expected, "{tool}");
+        }
+    }
+}
+
+/// Prints the CPUs of each thread, in order.
+const THREADS: &str = r#"
+#define _GNU_SOURCE
+#include <omp.h>
+#include <sched.h>
+#include <stdio.h>
+int main(void) {
+    int cpus[64], counts[64], threads = 0;
+    #pragma omp parallel
+    {
+        cpu_set_t set;
+        sched_getaffinity(0, sizeof set, &set);
+        int own = omp_get_thread_num();
+        counts[own] = CPU_COUNT(&set);
+        for (cpus[own] = 0; !CPU_ISSET(cpus[own], &set); cpus[own]++);
+        #pragma omp single
+        threads = omp_get_num_threads();
+    }
+    for (int i = 0; i < threads; i++) printf("cpu %d of %d\n", cpus[i], counts[i]);
+}
+"#;
+
+/// A seat for each thread, read back by the thread, with GNU's and with LLVM's OpenMP.
+#[test]
+fn each_thread_that_a_line_launches_is_on_its_own_seat() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let (source, object, gnu, llvm) = (path("threads.c"), path("threads.o"), path("gnu"), path("llvm"));
+    std::fs::write(&source, THREADS).unwrap();
+    let gcc = |words: &[&str], from: &Path, to: &Path, library: &str| {
+        let built = Command::new("gcc").args(words).arg("-o").args([to, from]).arg(library).output();
+        built.is_ok_and(|output| output.status.success())
+    };
+    let is_built = gcc(&["-c", "-fopenmp"], &source, &object, "-O1");
+    let has_gnu = is_built && gcc(&[], &object, &gnu, "-lgomp");
+    let has_llvm = is_built && gcc(&[], &object, &llvm, "-l:libomp.so.5");
+    let seats: Vec<u32> = cpus().into_iter().rev().take(2).collect();
+    for (tool, program, is_there) in [
+        ("omp-places", &gnu, has_gnu),
+        ("omp-places", &llvm, has_llvm),
+        ("gomp", &gnu, has_gnu),
+        ("kmp", &llvm, has_llvm),
+        ("likwid", &gnu, has_gnu),
+    ] {
+        if !is_there {
+            println!("absent: the OpenMP library for {tool}");
+            continue;
+        }
+        // Twice as many threads as seats start the list over.
+        for threads in [seats.len(), 2 * seats.len()] {
+            let Some(shown) = launched(tool, &cpulist::print(&seats), threads, program) else { continue };
+            // likwid-pin leaves a colour behind at the beginning of a line, and leaves the number of threads to OpenMP.
+            let found: Vec<&str> = shown.lines().filter_map(|line| Some(line.split_once("cpu ")?.1)).collect();
+            let expected: Vec<String> =
+                (0..found.len()).map(|at| format!("{} of 1", seats[at % seats.len()])).collect();
+            assert_eq!(found, expected, "{tool}: {shown}");
+            assert!(tool == "likwid" || found.len() == threads, "{tool}: {shown}");
+        }
+    }
+}
