@@ -15,6 +15,9 @@ use crate::polled::Look;
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
 
+/// A variable by which the poller knows processes of a program whose parents have ended.
+pub const MARK: &str = "CHARZ_LAUNCH";
+
 /// A live thread.
 pub struct Task {
     /// The number of its program.
@@ -28,6 +31,8 @@ pub struct Task {
 
 pub struct Program {
     pub pid: i32,
+    /// The value of [`MARK`] in the environment of its processes.
+    pub mark: String,
     pub following: Following,
     pub seats: Seats,
     /// When it was let go.
