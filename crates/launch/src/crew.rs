@@ -138,6 +138,8 @@ impl Crew {
             threads: Vec::new(),
             counts: None,
             ended: 0,
+            off_seat: 0,
+            unseen: 0,
             look: (by == Follow::Poll).then(|| Look::new(now)),
             live: usize::from(by != Follow::None),
         };
