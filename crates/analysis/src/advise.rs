@@ -16,7 +16,7 @@ use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::Number;
 use crate::verdict::{AUTO, Loss, Rivals, SATURATED};
-use charz_data::card::{Access, Card, Family, Numbers};
+use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
 use charz_data::{Role, units};
 use serde::Serialize;
@@ -54,7 +54,7 @@ impl Load {
             Role::Arithmetic(_) => Some(Load::Compute),
             Role::VectorArithmetic(_) => Some(Load::Simd),
             Role::MemoryBandwidth(_) => Some(Load::Bandwidth),
-            Role::Latency(_) => Some(Load::Latency),
+            Role::Latency(Chase::Random) => Some(Load::Latency),
             Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
             Role::Program => Some(Load::Program),
             Role::Other if card.family == Family::Compute => Some(Load::Compute),
@@ -205,18 +205,20 @@ impl<'a> Advice<'a> {
 
     /// How each tool launches a program so, by the tool's name.
     pub fn launches(&self) -> impl Iterator<Item = (&'static str, Launch)> {
-        let cell = self.best.cell;
-        let memory = cell.point.memory.unwrap_or(self.report.plan.params.memory);
-        let placed = Placed { machine: &self.report.machine, seats: &cell.seats, memory };
+        let placed = Placed { machine: &self.report.machine, seats: &self.best.cell.seats, memory: self.home() };
         TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
     }
 
     /// The line that most can paste: taskset's, or numactl's where memory is not left to the threads' own touch. `None` where the
     /// operating system places threads.
     pub fn paste(&self) -> Option<String> {
-        let cell = self.best.cell;
-        let tool = if is_usual(cell.point.memory) { "taskset" } else { "numactl" };
+        let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
         self.launches().find(|(name, _)| *name == tool)?.1.line(PROGRAM)
+    }
+
+    /// Where the threads' memory was.
+    fn home(&self) -> MemoryHome {
+        self.best.cell.point.memory.unwrap_or(self.report.plan.params.memory)
     }
 
     /// `arith-int round-robin x2: 3.66 Gop/s ±0.4%`.

@@ -182,9 +182,13 @@ fn exec(placed: &Placed<'_>) -> Launch {
     let mapping = placed.round().map_or_else(|| "auto".to_owned(), |round| format!("list:{}", cpulist::print(&round)));
     let mut words = ["charz", "exec", "--mapping", &mapping, "--threads"].map(str::to_owned).to_vec();
     words.push(placed.seats.len().to_string());
-    if placed.memory != MemoryHome::Local {
-        words.extend(["--memory".to_owned(), placed.memory.to_string()]);
-    }
+    let memory = match placed.memory {
+        MemoryHome::Local => None,
+        // Its words have none for the first thread's node.
+        MemoryHome::First => placed.nodes().first().map(|node| MemoryHome::Node(*node)),
+        other => Some(other),
+    };
+    words.extend(memory.into_iter().flat_map(|memory| ["--memory".to_owned(), memory.to_string()]));
     words.push("--".to_owned());
     Launch { notes: Vec::new(), form: Form::Command(words) }
 }
