@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod answer;
+pub mod audit;
 pub mod card;
 pub mod compare;
 pub mod curve;
