@@ -2,6 +2,7 @@
 //! nothing of flags.
 
 mod ab;
+mod audit;
 mod convert;
 mod flags;
 mod format;

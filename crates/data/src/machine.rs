@@ -231,6 +231,13 @@ impl fmt::Display for Cache {
     }
 }
 
+impl AluSource {
+    /// Whether the groups are those of the hardware, by a statement or by measurement.
+    pub fn is_known(self) -> bool {
+        self != AluSource::Assumed
+    }
+}
+
 impl fmt::Display for AluSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
