@@ -3,6 +3,7 @@
 
 mod ab;
 mod advise;
+mod audit;
 mod convert;
 mod exec;
 mod flags;

@@ -3,6 +3,7 @@
 
 pub mod ab;
 pub mod advise;
+pub mod audit;
 pub mod c2c;
 pub mod compare;
 pub mod doctor;
@@ -46,6 +47,7 @@ pub enum Command {
     CoreToCore(Box<c2c::Options>),
     Numa(Box<numa::Options>),
     Ab(Box<ab::Options>),
+    Audit(audit::Options),
     Selftest(Box<selftest::Options>),
     Replicate(Box<replicate::Options>),
     Render(render::Options),
@@ -85,6 +87,7 @@ impl Command {
             Command::CoreToCore(options) => c2c::run(&options, out),
             Command::Numa(options) => numa::run(&options, out),
             Command::Ab(options) => ab::run(*options, out),
+            Command::Audit(options) => audit::run(&options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),

@@ -25,7 +25,8 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Done, "done; a closed output pipe and the end of the given budget count as done"),
     (
         Exit::Regression,
-        "a comparison found at least one cell slower, or `doctor` something to fix (--strict) or a deviation (--expect)",
+        "a comparison found at least one cell slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
+         (--expect)",
     ),
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),

@@ -1,5 +1,6 @@
 //! How commands show what is no report: plans, machines, placements, findings of the doctor.
 
+pub mod audit;
 pub mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;

@@ -83,6 +83,7 @@ pub(super) fn command(
         Verb::Advise(args) => Command::Advise(advise::advise(args, notes)?),
         Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
+        Verb::Audit(args) => Command::Audit(super::audit::audit(args)?),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
         Verb::Selftest(args) => Command::Selftest(Box::new(ab::selftest(args, notes)?)),
         Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
