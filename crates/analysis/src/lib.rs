@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod answer;
+pub mod audit;
 pub mod card;
 pub mod compare;
 pub mod curve;

@@ -3,7 +3,9 @@
 
 mod ab;
 mod advise;
+mod audit;
 mod convert;
+mod exec;
 mod flags;
 mod format;
 mod generate;

@@ -3,9 +3,11 @@
 
 pub mod ab;
 pub mod advise;
+pub mod audit;
 pub mod c2c;
 pub mod compare;
 pub mod doctor;
+pub mod exec;
 pub mod history;
 pub mod numa;
 pub mod render;
@@ -41,9 +43,11 @@ pub enum Command {
         format: &'static kernels::Format,
     },
     Sweep(Box<sweep::Options>),
+    Exec(Box<exec::Options>),
     CoreToCore(Box<c2c::Options>),
     Numa(Box<numa::Options>),
     Ab(Box<ab::Options>),
+    Audit(audit::Options),
     Selftest(Box<selftest::Options>),
     Replicate(Box<replicate::Options>),
     Render(render::Options),
@@ -79,9 +83,11 @@ impl Command {
             }
             Command::Kernels { of, format } => done((format.write)(&of, out)),
             Command::Sweep(options) => sweep::run(*options, out),
+            Command::Exec(options) => exec::run(*options),
             Command::CoreToCore(options) => c2c::run(&options, out),
             Command::Numa(options) => numa::run(&options, out),
             Command::Ab(options) => ab::run(*options, out),
+            Command::Audit(options) => audit::run(&options, out),
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),

@@ -52,6 +52,9 @@ pub struct MeasureRequest {
     /// decides.
     pub homes: Vec<Vec<u32>>,
     pub repetitions: u64,
+    /// Whether each worker's lap is answered by itself, however many they are.
+    #[serde(default)]
+    pub separate_laps: bool,
     pub strands: u64,
     /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
     pub nanos_per_tick: Option<f64>,
@@ -73,6 +76,7 @@ impl MeasureRequest {
             nodes: Vec::new(),
             homes: Vec::new(),
             repetitions: 1,
+            separate_laps: false,
             strands: 1,
             nanos_per_tick: None,
             binder: "hwloc".into(),

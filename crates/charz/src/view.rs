@@ -1,10 +1,12 @@
 //! How commands show what is no report: plans, machines, placements, findings of the doctor.
 
+pub mod audit;
 pub mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
 pub mod look;
+pub(crate) mod passport;
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod progress;

@@ -161,6 +161,8 @@ pub struct Info {
 pub enum AluSource {
     /// The topology has groups of strands below its cores.
     Stated,
+    /// Each core was measured: strands of a group slow each other down in integer arithmetic.
+    Measured,
     /// The topology has none; all strands of a core are taken to share all of its units.
     Assumed,
 }
@@ -229,9 +231,17 @@ impl fmt::Display for Cache {
     }
 }
 
+impl AluSource {
+    /// Whether the groups are those of the hardware, by a statement or by measurement.
+    pub fn is_known(self) -> bool {
+        self != AluSource::Assumed
+    }
+}
+
 impl fmt::Display for AluSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Measured => "measured: strands that slow each other down in integer arithmetic",
             Self::Stated => "stated: the topology groups strands below the core",
             Self::Assumed => "assumed: one group per core, since the topology has no groups below the core",
         })

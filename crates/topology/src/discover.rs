@@ -7,6 +7,7 @@
 //! A caller that wants to be certain sets `HWLOC_HIDE_ERRORS=2` in the environment before it starts the program: a
 //! library must not change the environment of a running one.
 
+pub(crate) mod describe;
 pub(crate) mod export;
 mod hwloc;
 mod kinds;

@@ -18,6 +18,7 @@ pub use charz_data::distance::{Access, Distance};
 pub use charz_data::machine::{
     AluSource, Cache, CacheHolds, Core, Group, Info, Kind, Machine, NumaNode, Package, Strand, Usable,
 };
+pub use discover::describe::machine_xml;
 pub use discover::export::export_xml;
 pub use discover::{Source, discover, discover_timed};
 pub use error::Error;

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use charz_data::machine::{AluSource, CacheHolds, Machine, Package, Strand};
+use charz_data::machine::{CacheHolds, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
@@ -55,7 +55,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 fn about(report: &Report) -> Vec<String> {
     let strands = report.machine.strands.len();
     let mut about = Vec::new();
-    if report.machine.alu == AluSource::Stated {
+    if report.machine.alu.is_known() {
         about.push(format!("CPUs of a core that share execution units: {}", report.machine.alu));
     }
     let unusable = strands - report.machine.usable_strands().count();

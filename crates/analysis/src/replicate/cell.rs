@@ -7,7 +7,7 @@ use serde::Deserialize;
 use super::document::Requirement;
 use crate::point;
 use charz_data::distance::Distance;
-use charz_data::machine::{AluSource, Machine, Strand};
+use charz_data::machine::{Machine, Strand};
 use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
 
 /// A cell as a document specifies it. What is `None` is as the sweep has it.
@@ -103,7 +103,7 @@ impl Target {
             cores: distinct(|strand| strand.core),
             packages: distinct(|strand| strand.package),
             nodes: distinct(|strand| strand.numa),
-            alu_groups: if machine.alu == AluSource::Stated { shared_groups(usable()) } else { 0 },
+            alu_groups: if machine.alu.is_known() { shared_groups(usable()) } else { 0 },
             distances: pairs.map(|(one, other)| machine.distance(one, other)).collect(),
             admits,
         }

@@ -7,6 +7,8 @@ use clap::{Args, Parser, Subcommand};
 
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
 use super::advise::AdviseArgs;
+use super::audit::AuditArgs;
+use super::exec::ExecArgs;
 use super::format::{FormatArgs, takes};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
@@ -71,6 +73,7 @@ pub(super) enum Verb {
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
     /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` must be typed.
     Sweep(Box<SweepArgs>),
+    Exec(ExecArgs),
     /// Measure core-to-core latency, as a matrix
     ///
     /// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
@@ -91,6 +94,9 @@ pub(super) enum Verb {
     /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
     /// --format xml writes it where lstopo finds it.
     Numa(NumaArgs),
+    /// Measure which CPUs share cores, caches and memory, and check the system's topology
+    #[command(long_about = super::audit::ABOUT)]
+    Audit(AuditArgs),
     /// A/B-test two configurations, or two builds of charz, interleaved
     ///
     /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured

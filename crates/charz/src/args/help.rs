@@ -88,10 +88,11 @@ charz --version        version, commit, target",
 }
 
 /// Every command, by what it is for.
-pub(super) const GROUPS: [(&str, &[&str]); 3] = [
-    ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate"]),
-    ("Inspect", &["topo", "map", "doctor", "kernels", "explain", "config"]),
-    ("Reports", &["advise", "render", "compare", "history", "docs", "completions"]),
+pub(super) const GROUPS: [(&str, &[&str]); 4] = [
+    ("Measure", &["sweep", "c2c", "numa", "audit", "ab", "selftest", "replicate"]),
+    ("Place", &["advise", "map", "exec"]),
+    ("Inspect", &["topo", "doctor", "kernels", "explain", "config"]),
+    ("Reports", &["render", "compare", "history", "docs", "completions"]),
 ];
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.

@@ -28,6 +28,8 @@ pub struct Cell<'a> {
     /// touch decides.
     pub homes: &'a [Vec<u32>],
     pub repetitions: usize,
+    /// Whether each worker keeps its own lap, however many they are; else laps are [grouped](Lap::grouped).
+    pub separate_laps: bool,
 }
 
 /// The stack of a worker: kernels keep their data in blocks, so half of the standard library's default is plenty, and
@@ -88,7 +90,11 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     });
     watched.evidence.changes = before.changes(&Fingerprint::read());
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
-    conclude(stage.as_ref(), bench, watched, outcomes)
+    let mut invocation = conclude(stage.as_ref(), bench, watched, outcomes)?;
+    if !cell.separate_laps {
+        invocation.runs.iter_mut().for_each(|run| run.laps = Lap::grouped(std::mem::take(&mut run.laps)));
+    }
+    Ok(invocation)
 }
 
 /// What the calling thread saw between the gates.
@@ -197,7 +203,7 @@ fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
         samples: samples.peek().is_some().then(|| Box::new(JointHistogram::sum(samples))),
         // One worker reports it for all.
         growth: stamped.iter().find_map(|worker| worker.growth.clone()).map(Box::new),
-        laps: Lap::grouped(stamped.into_iter().map(|worker| worker.lap).collect()),
+        laps: stamped.into_iter().map(|worker| worker.lap).collect(),
     }
 }
 

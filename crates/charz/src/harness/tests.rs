@@ -154,7 +154,18 @@ fn run_for(
     let bench =
         Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60), enough };
     // A test's kernel lives as long as the program, as those of the catalog do.
-    measure(&Cell { kernel: Box::leak(Box::new(kernel)), params, seats, nodes: &[], homes, repetitions: 3 }, bench)
+    measure(
+        &Cell {
+            kernel: Box::leak(Box::new(kernel)),
+            params,
+            seats,
+            nodes: &[],
+            homes,
+            repetitions: 3,
+            separate_laps: false,
+        },
+        bench,
+    )
 }
 
 fn run(fault: Fault, workers: usize) -> Result<Invocation, Failure> {

@@ -80,8 +80,15 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         enough: Duration::from_nanos(order.enough_ns),
     };
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
-    let cell =
-        harness::Cell { kernel, params, seats: &order.seats, nodes: &order.nodes, homes: &order.homes, repetitions };
+    let cell = harness::Cell {
+        kernel,
+        params,
+        seats: &order.seats,
+        nodes: &order.nodes,
+        homes: &order.homes,
+        repetitions,
+        separate_laps: order.separate_laps,
+    };
     let invocation = harness::measure(&cell, bench).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }

@@ -144,7 +144,7 @@ fn whole_value(figure: &Figure, access: &Access) -> Option<u64> {
 }
 
 /// Strands in hwloc's words of 32 bits, the highest first.
-fn mask(strands: &[usize]) -> String {
+pub(super) fn mask(strands: &[usize]) -> String {
     let mut words = vec![0_u32; strands.iter().max().map_or(1, |most| most / 32 + 1)];
     for strand in strands {
         words[strand / 32] |= 1 << (strand % 32);

@@ -13,6 +13,7 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
+use super::describe::{ALU_GROUPS, DOUBT};
 use super::kinds;
 use super::scale::Scale;
 use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, cpulist};
@@ -27,10 +28,14 @@ pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32
         machine.numa_nodes.clear();
         machine.numa_distances.clear();
     }
-    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, caches: HashMap::new(), scale };
+    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, measured: false, caches: HashMap::new(), scale };
     reader.visit(topology.root_object(), &Around::default());
-    let Reader { mut machine, alus, .. } = reader;
+    let Reader { mut machine, alus, measured, .. } = reader;
     place_in_cores(&mut machine, &alus, alu_width);
+    if measured {
+        machine.alu = AluSource::Measured;
+    }
+    machine.doubts = infos(topology.root_object(), DOUBT);
     count_strands(&mut machine);
     machine.absent = absent(topology, &machine);
     kinds::read(topology, &mut machine);
@@ -95,6 +100,8 @@ struct Around {
     core: Option<u32>,
     /// The ALU group: a number that no other group has.
     alu: Option<u32>,
+    /// Whether each strand of the core is an ALU group of its own.
+    alone: bool,
     numa_nodes: Vec<u32>,
     /// The first of those that belong to the innermost object that has some.
     numa: Option<u32>,
@@ -107,6 +114,8 @@ struct Reader<'a> {
     machine: Machine,
     alus: Vec<Option<u32>>,
     next_alu: u32,
+    /// Whether some core says that its groups were measured.
+    measured: bool,
     /// How many caches of each level and content there are already.
     caches: HashMap<(u32, CacheHolds), u32>,
     scale: Option<&'a Scale>,
@@ -170,6 +179,10 @@ impl Reader<'_> {
             ObjectType::Core => {
                 let os_id = self.os_id(object, self.machine.cores.len());
                 inside.core = Some(push(&mut self.machine.cores, Core { os_id, strands: 0 }));
+                let groups = info(object, ALU_GROUPS).and_then(|text| text.parse::<u64>().ok());
+                self.measured |= groups.is_some();
+                // hwloc has left out the groups: they are of one strand each.
+                inside.alone = groups.is_some_and(|groups| groups > 1 && groups == strands(object));
             }
             // Groups below a core are its ALU groups; of nested ones the outermost.
             ObjectType::Group if inside.core.is_some() => {
@@ -214,7 +227,11 @@ impl Reader<'_> {
     fn strand(&mut self, object: &TopologyObject, around: &Around) {
         let mut numa_nodes = around.numa_nodes.clone();
         numa_nodes.sort_unstable();
-        self.alus.push(around.alu);
+        let own = around.alone.then(|| {
+            self.next_alu += 1;
+            self.next_alu - 1
+        });
+        self.alus.push(own.or(around.alu));
         let rank = self.machine.strands.len();
         self.machine.strands.push(Strand {
             // hwloc gives every PU its id: it is the PU's bit in all sets.
@@ -336,6 +353,12 @@ fn os_id(object: &TopologyObject) -> Option<u32> {
 fn info(object: &TopologyObject, key: &str) -> Option<String> {
     let text = object.info(key)?.to_string_lossy().trim().to_owned();
     (!text.is_empty()).then_some(text)
+}
+
+/// All texts of one name that hwloc holds about an object.
+fn infos(object: &TopologyObject, key: &str) -> Vec<String> {
+    let of_name = object.infos().iter().filter(|info| info.name().to_string_lossy() == key);
+    of_name.map(|info| info.value().to_string_lossy().into_owned()).collect()
 }
 
 /// Appends, and returns the index.

@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use charz_data::cpulist;
-use charz_topology::{AluSource, Machine, Strand};
+use charz_topology::{Machine, Strand};
 
 use super::psrinfo::collapsed;
 
@@ -61,7 +61,7 @@ pub(super) fn lines(machine: &Machine) -> Vec<String> {
 }
 
 fn run(machine: &Machine, strands: &[Strand]) -> Run {
-    let known = machine.alu == AluSource::Stated;
+    let known = machine.alu.is_known();
     let first = &strands[0];
     Run {
         core: first.core.unwrap_or_default().into(),

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
-use charz_topology::{AluSource, CacheHolds, Kind, Machine, Strand, cpulist};
+use charz_topology::{CacheHolds, Kind, Machine, Strand, cpulist};
 
 use super::layout;
 use crate::doctor::under_hypervisor;
@@ -23,7 +23,7 @@ pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     beside(&layout::lines(machine), out)?;
     writeln!(out)?;
-    if machine.alu == AluSource::Stated {
+    if machine.alu.is_known() {
         writeln!(out, "Strands in parentheses share an ALU group.")?;
     }
     remarks(machine, out)?;

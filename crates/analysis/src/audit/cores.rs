@@ -1,0 +1,280 @@
+//! Cores and their ALU groups: who shares execution units.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::caches::ordered;
+use super::decode::{LEAST_ROUNDS, Seen, sharers};
+use super::design::{connected, halves, members, rounds_for};
+use super::interference::{Interference, Judgement};
+use super::relation::{Evidence, Figure, Kind, Relation};
+use super::{Bench, Probe};
+
+/// Up to so many strands each pair is measured directly.
+const FEW: usize = 8;
+/// The loads that are bound by the units of a core, each by another.
+const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
+/// Those that are searched for siblings that are not claimed.
+const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
+/// The most contradictions that are measured again one by one.
+const MOST_BY_ITSELF: usize = 16;
+/// A part of more strands than this is no core, but noise that links many.
+const MOST_OF_A_PART: usize = 16;
+/// Pairs that also run while all other strands are idle, and how far their ratio may then be from that with the others.
+const SAMPLE: usize = 2;
+const UNDISTURBED: f64 = 0.1;
+
+/// What was found about cores.
+pub(super) struct Cores {
+    pub(super) relations: Vec<Relation>,
+    /// The strands of each core, as claimed where that is not contradicted.
+    pub(super) cores: Vec<Vec<usize>>,
+    /// For each strand its ALU group: a number that strands of other groups do not have.
+    pub(super) alu: Vec<usize>,
+    /// Whether the groups of all cores with several strands were measured.
+    pub(super) alu_known: bool,
+    /// The integer loop: rates of single strands.
+    pub(super) integer: Interference,
+    /// Strands of contradicted relations.
+    pub(super) doubtful: BTreeSet<usize>,
+}
+
+impl Cores {
+    /// A strand of each core whose place is not in doubt, with the number of the core.
+    pub(super) fn representatives(&self) -> Vec<usize> {
+        let sure = |core: &Vec<usize>| core.iter().copied().find(|strand| !self.doubtful.contains(strand));
+        self.cores.iter().filter_map(sure).collect()
+    }
+}
+
+type Pair = (usize, usize);
+
+pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
+    let strands = bench.strands.len();
+    let claimed: BTreeSet<Pair> = bench.claimed_cores().iter().flat_map(|core| pairs(core)).collect();
+    let (suspected, searched) = match strands <= FEW {
+        true => (pairs(&(0..strands).collect::<Vec<_>>()).collect(), None),
+        false => {
+            let search = Search::run(bench);
+            (search.found.clone(), Some(search))
+        }
+    };
+    let part = parts(strands, &claimed, &suspected);
+    let all: Vec<Pair> = claimed.union(&suspected).copied().filter(|(a, b)| part[*a] == part[*b]).collect();
+    let first = Direct::measure(bench, &all, &part);
+    let crosstalk = first.crosstalk(bench, &part);
+    let mut relations: Vec<(Pair, Relation)> =
+        all.iter().map(|pair| (*pair, first.relation(bench, *pair, crosstalk.as_deref()))).collect();
+    confirm(bench, &mut relations, &part);
+
+    let edges = relations.iter().filter(|(pair, relation)| match relation.evidence.measured {
+        Some(measured) => measured,
+        None => claimed.contains(pair),
+    });
+    let core_of = connected(strands, edges.map(|(pair, _)| *pair));
+    let mut doubtful = BTreeSet::new();
+    for ((a, b), _) in relations.iter().filter(|(_, relation)| relation.is_contradicted()) {
+        doubtful.extend([*a, *b]);
+    }
+    let (alu, alu_known, of_alu) = first.alu_groups(bench, &all, &core_of);
+    let paired: BTreeSet<usize> = all.iter().flat_map(|(a, b)| [*a, *b]).collect();
+    let lone = (0..strands).filter(|strand| !paired.contains(strand));
+    let lone = lone.filter_map(|strand| Some(searched.as_ref()?.lone(bench, strand)));
+    let mut relations: Vec<Relation> = relations.into_iter().map(|(_, relation)| relation).collect();
+    relations.extend(lone);
+    relations.extend(of_alu);
+    let alone: Vec<usize> = (0..strands).filter(|strand| first.of[&Probe::Integer].alone(*strand).is_none()).collect();
+    let mut integer = first.of[&Probe::Integer].clone();
+    integer.add_alone(bench, Probe::Integer, &alone);
+    Cores { relations, cores: members(&core_of), alu, alu_known, integer, doubtful }
+}
+
+fn pairs(strands: &[usize]) -> impl Iterator<Item = Pair> + '_ {
+    strands.iter().enumerate().flat_map(|(at, a)| strands[at + 1..].iter().map(|b| (*a.min(b), *a.max(b))))
+}
+
+/// Strands that may disturb each other: claimed or suspected siblings, and theirs. Without the suspicion where that links too many.
+fn parts(strands: usize, claimed: &BTreeSet<Pair>, suspected: &BTreeSet<Pair>) -> Vec<usize> {
+    let part = connected(strands, claimed.union(suspected).copied());
+    let largest = members(&part).iter().map(Vec::len).max().unwrap_or(0);
+    if largest <= MOST_OF_A_PART { part } else { connected(strands, claimed.iter().copied()) }
+}
+
+/// The search for siblings among all strands.
+struct Search {
+    found: BTreeSet<Pair>,
+    seen: Vec<Seen>,
+}
+
+impl Search {
+    fn run(bench: &mut Bench<'_>) -> Search {
+        let strands = bench.strands.len();
+        let guess: Vec<BTreeSet<usize>> =
+            (0..strands).map(|a| (0..strands).filter(|b| a != *b && bench.claims_one_core(a, *b)).collect()).collect();
+        let mut search = Search { found: BTreeSet::new(), seen: Vec::new() };
+        for probe in SEARCHED {
+            let active = halves(strands, rounds_for(strands), &mut bench.random);
+            let times = active.iter().map(|round| {
+                let chosen: Vec<usize> = (0..strands).filter(|strand| round[*strand]).collect();
+                let rates = bench.measure(probe, &chosen);
+                let mut times = vec![None; strands];
+                chosen.iter().zip(rates).for_each(|(strand, rate)| times[*strand] = rate.map(f64::recip));
+                times
+            });
+            let times = times.collect();
+            let seen = Seen { active, times };
+            for (a, of_a) in sharers(&seen, &guess).into_iter().enumerate() {
+                search.found.extend(of_a.into_iter().map(|b| (a.min(b), a.max(b))));
+            }
+            search.seen.push(seen);
+        }
+        search
+    }
+
+    /// That a strand without siblings has none.
+    fn lone(&self, bench: &Bench<'_>, strand: usize) -> Relation {
+        let rounds = self.seen.iter().map(|seen| seen.rounds_of(strand)).min().unwrap_or(0);
+        let enough = rounds >= LEAST_ROUNDS;
+        let evidence = Evidence {
+            claimed: Some(false),
+            measured: enough.then_some(false),
+            figures: vec![Figure::new("rounds_among_random_halves", rounds as f64, "1")],
+            rounds: rounds as u64,
+            // A sibling was active in half of the rounds, and would have had to be so in none.
+            confidence: enough.then(|| 1.0 - bench.strands.len() as f64 * 0.5_f64.powi(rounds as i32)),
+            reason: (!enough).then(|| format!("measured in {rounds} rounds of the {LEAST_ROUNDS} that are needed")),
+        };
+        Relation::new(Kind::Core, bench.id(strand), None, evidence)
+    }
+}
+
+/// Pairs, measured directly under each load.
+struct Direct {
+    of: BTreeMap<Probe, Interference>,
+}
+
+impl Direct {
+    fn measure(bench: &mut Bench<'_>, pairs: &[Pair], part: &[usize]) -> Direct {
+        let probes = UNITS.into_iter().chain([Probe::Chain]);
+        Direct { of: probes.map(|probe| (probe, Interference::measure(bench, probe, pairs, part))).collect() }
+    }
+
+    fn judge(&self, probe: Probe, pair: Pair) -> Judgement {
+        self.of[&probe].judge(pair)
+    }
+
+    /// Whether pairs that ran at once disturbed each other, by a sample that runs alone; the sentence for the evidence.
+    fn crosstalk(&self, bench: &mut Bench<'_>, part: &[usize]) -> Option<String> {
+        if members(part).iter().filter(|part| part.len() > 1).count() < 2 {
+            return None;
+        }
+        let known = self.of[&Probe::Integer].pairs().filter(|pair| self.judge(Probe::Integer, *pair).shared.is_ok());
+        let mut known: Vec<Pair> = known.collect();
+        bench.random.shuffle(&mut known);
+        let differ = known.into_iter().take(SAMPLE).filter_map(|pair| {
+            // All in one part: nothing runs beside the pair.
+            let alone = Interference::measure(bench, Probe::Integer, &[pair], &vec![0; part.len()]);
+            let (with_others, alone) = (self.judge(Probe::Integer, pair).ratio?, alone.judge(pair).ratio?);
+            ((with_others - alone).abs() > UNDISTURBED).then(|| {
+                format!("pairs that run at once disturb each other: a ratio of {alone:.2} alone, {with_others:.2} with others")
+            })
+        });
+        let differ: Vec<String> = differ.collect();
+        // One pair may have been disturbed by something else.
+        (differ.len() == SAMPLE).then(|| differ.into_iter().next()).flatten()
+    }
+
+    /// Whether two strands share a core, against the claim.
+    fn relation(&self, bench: &Bench<'_>, pair: Pair, crosstalk: Option<&str>) -> Relation {
+        let (a, b) = pair;
+        let units = UNITS.map(|probe| (probe, self.judge(probe, pair)));
+        let chain = self.judge(Probe::Chain, pair);
+        let claimed = bench.claims_one_core(a, b);
+        let [integer, float, loads] = units.each_ref().map(|(_, judged)| judged);
+        let shared = units.iter().map(|(_, judged)| judged).find(|judged| judged.is(true));
+        let apart = integer.is(false) && float.is(false) && !loads.is(true);
+        let (measured, decided, reason) = match (shared, apart, crosstalk) {
+            (_, _, Some(why)) => (None, None, Some(why.to_owned())),
+            // Siblings slow down what needs units, not what waits for results.
+            (Some(_), _, _) if !claimed && chain.is(true) => {
+                let why = "even a dependent chain slows down: the two may take turns on one hardware thread, or their clock falls";
+                (None, None, Some(why.to_owned()))
+            }
+            (Some(judged), _, _) => (Some(true), Some(judged), None),
+            (None, true, _) => (Some(false), Some(integer), None),
+            (None, false, _) => {
+                let why = [integer, float, loads].iter().find_map(|judged| judged.shared.clone().err());
+                (None, None, why)
+            }
+        };
+        let figures = units.iter().map(|(probe, judged)| judged.figure(*probe)).chain([chain.figure(Probe::Chain)]);
+        let evidence = Evidence {
+            claimed: Some(claimed),
+            measured,
+            figures: figures.flatten().collect(),
+            rounds: decided.map_or(0, |judged| judged.rounds as u64),
+            confidence: decided.and_then(|judged| judged.confidence),
+            reason,
+        };
+        Relation::new(Kind::Core, bench.id(a), Some(bench.id(b)), evidence)
+    }
+
+    /// The groups of strands that share integer units, whether all are known, and the relations.
+    fn alu_groups(&self, bench: &Bench<'_>, all: &[Pair], core: &[usize]) -> (Vec<usize>, bool, Vec<Relation>) {
+        let within: Vec<Pair> = all.iter().copied().filter(|(a, b)| core[*a] == core[*b]).collect();
+        let judged: Vec<(Pair, Judgement)> =
+            within.iter().map(|pair| (*pair, self.judge(Probe::Integer, *pair))).collect();
+        let shared = judged.iter().filter(|(_, judged)| judged.is(true)).map(|(pair, _)| *pair);
+        let groups = connected(core.len(), shared);
+        // Groups of a core are known to be two where some pair of them is apart, and to be one where no pair within is.
+        let apart: BTreeSet<Pair> = judged
+            .iter()
+            .filter(|(_, judged)| judged.is(false))
+            .map(|((a, b), _)| ordered(groups[*a], groups[*b]))
+            .collect();
+        let known =
+            within.iter().all(|(a, b)| (groups[*a] == groups[*b]) != apart.contains(&ordered(groups[*a], groups[*b])));
+        let stated = bench.claim.alu == charz_data::machine::AluSource::Stated;
+        let relations = judged.iter().map(|((a, b), judged)| {
+            let (one, other) = (bench.strands[*a], bench.strands[*b]);
+            let claimed = (stated && one.core == other.core).then_some(one.alu == other.alu);
+            let evidence = Evidence {
+                claimed,
+                measured: judged.shared.clone().ok(),
+                figures: [Probe::Integer, Probe::Float]
+                    .into_iter()
+                    .filter_map(|probe| self.judge(probe, (*a, *b)).figure(probe))
+                    .collect(),
+                rounds: judged.rounds as u64,
+                confidence: judged.confidence,
+                reason: judged.shared.clone().err(),
+            };
+            Relation::new(Kind::Alu, one.os_id, Some(other.os_id), evidence)
+        });
+        (groups, known, relations.collect())
+    }
+}
+
+/// Measures contradictions once more, and takes back those that are not seen again.
+fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], part: &[usize]) {
+    let contradicted = |relation: &Relation| relation.is_contradicted();
+    let again: Vec<Pair> = relations.iter().filter(|(_, r)| contradicted(r)).map(|(pair, _)| *pair).collect();
+    if again.is_empty() {
+        return;
+    }
+    // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
+    let by_itself = vec![0; part.len()];
+    let second = Direct::measure(bench, &again, if again.len() <= MOST_BY_ITSELF { &by_itself } else { part });
+    for (pair, relation) in relations.iter_mut().filter(|(_, relation)| contradicted(relation)) {
+        let other = second.relation(bench, *pair, None);
+        match other.evidence.measured == relation.evidence.measured {
+            true => {
+                relation.evidence.rounds += other.evidence.rounds;
+                relation.evidence.reason = Some("measured twice, apart in time".to_owned());
+            }
+            false => {
+                let why = other.evidence.reason.unwrap_or_else(|| "a second measurement shows the opposite".to_owned());
+                *relation = relation.clone().unconfirmed(format!("not seen a second time: {why}"));
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Audits of machines whose truth is known: honest claims, permuted ones, and a guest that hides siblings.
+#![allow(clippy::print_stdout)] // The confusion table is to be seen.
+
+mod model;
+
+use std::time::Duration;
+
+use charz_data::machine::{AluSource, Machine};
+
+use super::{Audit, Kind, Verdict, audit};
+use model::{Core, Model, Truth, cores};
+
+/// 4 sockets of 16 cores of 8 strands, of which 0-3 and 4-7 share an integer pipeline each, and all one floating-point unit.
+fn t3_4() -> Truth {
+    cores(4 * 16, |at| Core { package: at / 16, node: at / 16, l3: at / 16, l2: at / 16, kind: 0, groups: vec![4, 4] })
+}
+
+/// Two sockets of 32 cores with two strands each.
+fn smt2() -> Truth {
+    cores(64, |at| Core { package: at / 32, node: at / 32, l3: at / 32, l2: at, kind: 0, groups: vec![2] })
+}
+
+/// Eight fast cores of two strands, and 16 slow ones in clusters of four around an L2.
+fn hybrid() -> Truth {
+    cores(24, |at| match at {
+        0..8 => Core { package: 0, node: 0, l3: 0, l2: at, kind: 1, groups: vec![2] },
+        _ => Core { package: 0, node: 0, l3: 0, l2: 8 + (at - 8) / 4, kind: 0, groups: vec![1] },
+    })
+}
+
+/// Two sockets, each with two L3 of 8 cores without SMT.
+fn ccx() -> Truth {
+    cores(32, |at| Core { package: at / 16, node: at / 16, l3: at / 8, l2: at, kind: 0, groups: vec![1] })
+}
+
+/// One socket with 4 cores of 2 strands: all pairs are measured.
+fn small() -> Truth {
+    cores(4, |at| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![2] })
+}
+
+const HONEST: [(&str, fn() -> Truth); 5] =
+    [("T3-4", t3_4), ("SMT-2 x86", smt2), ("hybrid", hybrid), ("two CCX a socket", ccx), ("4 cores", small)];
+
+fn contradicted(audit: &Audit) -> usize {
+    audit.relations.iter().filter(|relation| relation.verdict == Verdict::Contradicted).count()
+}
+
+fn share(audit: &Audit, kind: Kind, verdict: Verdict) -> f64 {
+    let of_kind = || audit.relations.iter().filter(|relation| relation.kind == kind);
+    of_kind().filter(|relation| relation.verdict == verdict).count() as f64 / of_kind().count().max(1) as f64
+}
+
+/// How many of so many audits of honest claims contradict something, and the least share of confirmed cores in them.
+fn honest(truth: &Truth, runs: u64) -> (usize, f64, Duration) {
+    let claim = truth.claim();
+    let audits = (0..runs).map(|seed| {
+        let mut model = Model::new(truth, seed);
+        (audit(&claim, seed, &mut model), model.took)
+    });
+    audits.fold((0, 1.0, Duration::ZERO), |(false_ones, least, longest), (audit, took)| {
+        let confirmed = share(&audit, Kind::Core, Verdict::Confirmed);
+        (false_ones + usize::from(contradicted(&audit) > 0), f64::min(least, confirmed), longest.max(took))
+    })
+}
+
+/// How many of so many claims with two random strands swapped are contradicted.
+fn flagged(truth: &Truth, runs: u64) -> usize {
+    let found = |seed: &u64| {
+        let mut random = fastrand::Rng::with_seed(*seed);
+        let claim = truth.swapped_claim(&mut random);
+        let mut model = Model::new(truth, seed + 1000);
+        contradicted(&audit(&claim, *seed, &mut model)) > 0
+    };
+    (0..runs).filter(found).count()
+}
+
+/// A guest's claim that each strand is a core of its own.
+fn without_siblings(truth: &Truth) -> Machine {
+    let lone = Truth { cores: truth.cores.iter().flat_map(Core::apart).collect(), ..truth.clone() };
+    let mut claim = lone.claim();
+    // The same strands in the same order.
+    claim.strands.iter_mut().zip(&truth.claim().strands).for_each(|(lone, own)| lone.os_id = own.os_id);
+    claim
+}
+
+#[test]
+fn honest_claims_are_confirmed_and_never_contradicted() {
+    for (name, truth) in HONEST {
+        let truth = truth();
+        let (false_ones, least, longest) = honest(&truth, 2);
+        assert_eq!(false_ones, 0, "{name}");
+        assert!(least > 0.9, "{name}: {least} of the cores confirmed");
+        assert!(longest < Duration::from_secs(300), "{name}: {longest:?}");
+    }
+}
+
+#[test]
+fn swapped_strands_are_contradicted() {
+    for (name, truth) in HONEST {
+        let truth = truth();
+        assert_eq!(flagged(&truth, 3), 3, "{name}");
+    }
+}
+
+#[test]
+fn alu_groups_of_a_t3_are_found() {
+    let truth = t3_4();
+    let audit = audit(&truth.claim(), 1, &mut Model::new(&truth, 1));
+    assert_eq!(audit.machine.alu, AluSource::Measured);
+    let claim = truth.claim();
+    for (strand, claimed) in audit.machine.strands.iter().zip(&claim.strands) {
+        assert_eq!((strand.os_id, strand.core), (claimed.os_id, claimed.core));
+        assert_eq!((strand.alu, strand.slot), (claimed.strand_in_core / 4, claimed.strand_in_core % 4));
+    }
+}
+
+#[test]
+fn hidden_siblings_are_found() {
+    let truth = smt2();
+    let audit = audit(&without_siblings(&truth), 3, &mut Model::new(&truth, 3));
+    let cores = |machine: &Machine| {
+        let mut ids: Vec<Vec<u32>> = vec![Vec::new(); machine.cores.len()];
+        machine.strands.iter().for_each(|strand| ids[strand.core.unwrap() as usize].push(strand.os_id));
+        ids.sort_unstable();
+        ids
+    };
+    assert!(contradicted(&audit) >= 60, "{} of 64", contradicted(&audit));
+    assert_eq!(cores(&audit.machine), cores(&truth.claim()));
+    assert!(audit.machine.caches.iter().all(|cache| cache.strands > 0));
+}
+
+#[test]
+fn a_lab_that_ends_early_leaves_the_rest_inconclusive() {
+    let truth = smt2();
+    for rounds in [0, 1, 40, 120] {
+        let mut model = Model::new(&truth, 5);
+        model.rounds_left = rounds;
+        let audit = audit(&truth.claim(), 5, &mut model);
+        assert!(audit.cut_short && contradicted(&audit) == 0, "{rounds}");
+        assert_eq!(audit.machine.alu, truth.claim().alu);
+    }
+}
+
+#[test]
+fn a_disturbed_machine_is_inconclusive() {
+    for (name, truth) in HONEST {
+        let truth = truth();
+        let mut model = Model::new(&truth, 9);
+        (model.noise, model.outliers) = (0.15, 0.5);
+        let audit = audit(&truth.claim(), 9, &mut model);
+        assert_eq!(contradicted(&audit), 0, "{name}: {:?}", audit.machine.doubts);
+        let decided = audit.relations.iter().filter(|relation| relation.evidence.confidence.is_some()).count();
+        assert!(decided < audit.relations.len(), "{name}");
+    }
+}
+
+/// The table in docs/methodology/audit.md: cargo test -p charz-analysis --lib --release -- --ignored --nocapture confusion
+#[test]
+#[ignore = "takes minutes"]
+fn confusion() {
+    println!(
+        "| machine | strands | false contradictions, honest | swaps flagged | cores confirmed, at least | time, model |"
+    );
+    for (name, truth) in HONEST {
+        let truth = truth();
+        let (runs, swaps) = (20, 40);
+        let (false_ones, least, longest) = honest(&truth, runs);
+        let found = flagged(&truth, swaps);
+        println!(
+            "| {name} | {} | {false_ones} of {runs} | {found} of {swaps} | {:.1}% | {:.0} s |",
+            truth.strands(),
+            least * 100.0,
+            longest.as_secs_f64()
+        );
+    }
+}

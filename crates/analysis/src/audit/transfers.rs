@@ -1,0 +1,177 @@
+//! The last level of caches, and packages, by the time in which a line goes from a core to another.
+
+use std::collections::BTreeMap;
+
+use super::caches::{Pair, across, cache_of, last_level, ordered, ring};
+use super::cores::Cores;
+use super::relation::{Evidence, Figure, Kind, Relation, confidence};
+use super::{Bench, Probe, median};
+
+/// Pairs that share a level and pairs that do not are told apart where the medians of their times differ by this factor.
+const CLASSES_APART: f64 = 1.3;
+/// How close to the limit between the classes a time decides nothing, as a fraction.
+const UNDECIDED: f64 = 0.07;
+/// Within one cache a line takes less than this share of a load from memory; where nothing farther is claimed, that is the reference.
+const OF_MEMORY: f64 = 0.5;
+/// Further measurements of a time on the wrong side of the limit.
+const AGAIN: usize = 2;
+/// The noise of a time that was measured once, as a fraction.
+const NOISE: f64 = 0.02;
+
+/// Times of pairs, each measured once unless it is in doubt.
+#[derive(Default)]
+struct Times(BTreeMap<Pair, Vec<f64>>);
+
+impl Times {
+    fn measure(&mut self, bench: &mut Bench<'_>, (a, b): Pair) {
+        let seen = bench.measure(Probe::Transfer, &[a, b]);
+        self.0.entry((a, b)).or_default().extend(seen.first().copied().flatten());
+    }
+
+    /// The shortest: what disturbs a transfer makes it longer.
+    fn of(&self, pair: &Pair) -> Option<f64> {
+        self.0.get(pair)?.iter().copied().min_by(f64::total_cmp)
+    }
+
+    fn typical(&self, pairs: &[Pair]) -> Option<f64> {
+        median(pairs.iter().filter_map(|pair| self.of(pair)))
+    }
+}
+
+pub(super) fn measure(bench: &mut Bench<'_>, cores: &Cores) -> Vec<Relation> {
+    let representatives = cores.representatives();
+    let level = last_level(bench);
+    let mut of_cache: BTreeMap<(Option<u32>, u32), Vec<usize>> = BTreeMap::new();
+    let mut of_package: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for strand in &representatives {
+        let package = bench.strands[*strand].package;
+        if let Some((index, _)) = cache_of(bench, *strand, level) {
+            of_cache.entry((package, index)).or_default().push(*strand);
+        }
+        of_package.entry(package).or_default().push(*strand);
+    }
+    let shared = of_cache.values().any(|strands| strands.len() > 1);
+    let mut times = Times::default();
+    let mut relations = Vec::new();
+    let mut in_package = Vec::new();
+    if shared {
+        let near: Vec<Pair> = of_cache.values().flat_map(|strands| ring(strands)).collect();
+        let mut of_packages: BTreeMap<Option<u32>, Vec<Vec<usize>>> = BTreeMap::new();
+        for ((package, _), strands) in &of_cache {
+            of_packages.entry(*package).or_default().push(strands.clone());
+        }
+        in_package = of_packages.values().flat_map(|caches| across(caches)).collect();
+        let far = match in_package.is_empty() {
+            true => across(&of_cache.values().cloned().collect::<Vec<_>>()),
+            false => in_package.clone(),
+        };
+        relations.extend(classify(bench, &mut times, Kind::Cache(level), &near, &far));
+    }
+    if of_package.len() > 1 {
+        let groups: Vec<Vec<usize>> = match (shared, in_package.is_empty()) {
+            // A strand of each cache stands for those of its cache.
+            (true, false) => firsts(&of_cache),
+            _ => of_package.into_values().collect(),
+        };
+        let near: Vec<Pair> = groups.iter().flat_map(|strands| ring(strands)).collect();
+        relations.extend(classify(bench, &mut times, Kind::Package, &near, &across(&groups)));
+    }
+    relations
+}
+
+/// The first strand of each cache, by package.
+fn firsts(of_cache: &BTreeMap<(Option<u32>, u32), Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut groups: BTreeMap<Option<u32>, Vec<usize>> = BTreeMap::new();
+    for ((package, _), strands) in of_cache {
+        groups.entry(*package).or_default().push(strands[0]);
+    }
+    groups.into_values().collect()
+}
+
+/// Where times of pairs that share something end, and those of pairs that do not begin.
+enum Limit {
+    /// Both classes were seen, and differ.
+    Between(f64),
+    /// No pair is claimed to be apart: the time of a load from memory is the reference.
+    Memory(f64),
+    None(&'static str),
+}
+
+fn classify(bench: &mut Bench<'_>, times: &mut Times, kind: Kind, near: &[Pair], far: &[Pair]) -> Vec<Relation> {
+    let pairs = || near.iter().chain(far).copied();
+    for pair in pairs() {
+        if !times.0.contains_key(&pair) {
+            times.measure(bench, pair);
+        }
+    }
+    let limit = match (times.typical(near), times.typical(far)) {
+        (Some(near), Some(far)) if near.max(far) > CLASSES_APART * near.min(far) => Limit::Between((near * far).sqrt()),
+        (Some(_), Some(_)) => Limit::None("a line takes as long between claimed neighbours as between others"),
+        (Some(_), None) => {
+            let first = near[0].0;
+            let memory = median((0..AGAIN).filter_map(|_| bench.measure(Probe::Memory, &[first]).pop().flatten()));
+            memory
+                .map_or(Limit::None("the time of a load from memory is not known"), |ns| Limit::Memory(ns * OF_MEMORY))
+        }
+        (None, Some(_)) => Limit::None("no pair is claimed to share it, so there is nothing to compare with"),
+        (None, None) => Limit::None("not measured"),
+    };
+    let on_wrong_side = |times: &Times, pair: &Pair, claimed: bool| match limit {
+        Limit::Between(limit) => times.of(pair).is_some_and(|ns| (ns < limit) != claimed),
+        _ => false,
+    };
+    let claims: Vec<(Pair, bool)> =
+        near.iter().map(|pair| (*pair, true)).chain(far.iter().map(|pair| (*pair, false))).collect();
+    for (pair, claimed) in &claims {
+        if on_wrong_side(times, pair, *claimed) {
+            (0..AGAIN).for_each(|_| times.measure(bench, *pair));
+        }
+    }
+    claims.iter().map(|(pair, claimed)| relation(bench, times, kind, *pair, *claimed, &limit)).collect()
+}
+
+fn relation(bench: &Bench<'_>, times: &Times, kind: Kind, pair: Pair, claimed: bool, limit: &Limit) -> Relation {
+    let (a, b) = ordered(pair.0, pair.1);
+    let ns = times.of(&pair);
+    let rounds = times.0.get(&pair).map_or(0, Vec::len);
+    let mut figures: Vec<Figure> = ns.map(|ns| Figure::new("transfer", ns, "ns")).into_iter().collect();
+    let decided = |limit: f64| {
+        let ns = ns?;
+        ((ns / limit - 1.0).abs() > UNDECIDED).then(|| (ns < limit, confidence(ns / limit - 1.0, NOISE)))
+    };
+    let (found, reason) = match (limit, ns) {
+        (_, None) => (None, Some("not measured".to_owned())),
+        (Limit::Between(limit), Some(_)) => {
+            figures.push(Figure::new("limit", *limit, "ns"));
+            let found = decided(*limit);
+            (
+                found,
+                found.is_none().then(|| "between the times of pairs that share it and of those that do not".to_owned()),
+            )
+        }
+        (Limit::Memory(limit), Some(ns)) => {
+            figures.push(Figure::new("half_of_a_load_from_memory", *limit, "ns"));
+            // A slow line may have gone through a large cache too.
+            let found = decided(*limit).filter(|_| ns < *limit);
+            (
+                found,
+                found.is_none().then(|| {
+                    "nothing farther is claimed, and a line takes half as long as a load from memory or more".to_owned()
+                }),
+            )
+        }
+        (Limit::None(why), Some(_)) => (None, Some((*why).to_owned())),
+    };
+    // Only what was measured again contradicts.
+    let found = found.filter(|(shared, _)| *shared == claimed || rounds > AGAIN);
+    let reason = reason.or_else(|| found.is_none().then(|| "not seen a second time".to_owned()));
+    let evidence = Evidence {
+        claimed: Some(claimed),
+        measured: found.map(|(shared, _)| shared),
+        figures,
+        rounds: rounds as u64,
+        confidence: found.map(|(_, confidence)| confidence),
+        reason,
+    };
+    Relation::new(kind, bench.id(a), Some(bench.id(b)), evidence)
+}

@@ -1,0 +1,343 @@
+//! `charz audit`: runs the rounds of an audit on this machine.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use charz_kernels::{Kernel, Params};
+use charz_topology::{Backend, Machine, machine_xml};
+
+use super::sweep::{ClockKind, MeasuringContext};
+use crate::atomic_file;
+use crate::exit::{Error, Exit};
+use crate::harness::clock;
+use crate::invoke::{Invoke, MeasureRequest, Processes, unit};
+use crate::view::audit::{Affinity, Format, Page};
+use crate::view::progress::note;
+use charz_analysis::audit::{self, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
+use charz_data::PageKind;
+use charz_data::report::{Invocation, Lap, Run};
+use charz_data::units;
+
+pub struct Options {
+    /// `None` follows from the number of strands.
+    pub budget: Option<Duration>,
+    pub write: Option<PathBuf>,
+    pub force: bool,
+    pub seed: Option<u64>,
+    pub wait: bool,
+    pub verbose: bool,
+    pub format: &'static Format,
+}
+
+/// The budget of a machine of up to [`SMALL`] strands, and of a larger one.
+const BUDGET: Duration = Duration::from_secs(60);
+const LARGE_BUDGET: Duration = Duration::from_secs(300);
+const SMALL: usize = 64;
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let file = options.write.as_deref();
+    if let Some(file) = file.filter(|file| file.exists() && !options.force) {
+        return Err(Error::bad_input(format!(
+            "--write: {file:?} exists; name another file, or replace it with --force"
+        )));
+    }
+    let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
+    let machine = &context.machine;
+    let strands = machine.usable_strands().count();
+    let budget = options.budget.unwrap_or(if strands > SMALL { LARGE_BUDGET } else { BUDGET });
+    let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
+    note(&format!("auditing {strands} CPUs, at most {}; ^C keeps what is known", units::duration(budget)));
+    let mut lab = ThisMachine::new(&context, budget, seed);
+    let mut audit = audit::audit(machine, seed, &mut lab);
+    audit.relations.extend([lab.clock_relation(), lab.counter_relation()]);
+    let affinity = lab.affinity();
+    let contradicted = audit.relations.iter().any(|relation| relation.verdict == Verdict::Contradicted);
+    let page = Page { machine, audit: &audit, affinity, seed, verbose: options.verbose };
+    (options.format.write)(&page, out)?;
+    if let Some(file) = file {
+        write(file, &audit.machine, options.force)?;
+        note(&format!("the machine as measured is in {file:?}: charz map --topology {}", file.display()));
+    }
+    Ok(match context.signals.received() {
+        Some((exit, _)) => exit,
+        None if contradicted => Exit::Regression,
+        None => Exit::Done,
+    })
+}
+
+fn write(file: &Path, machine: &Machine, force: bool) -> Result<(), Error> {
+    let text = machine_xml(machine)?;
+    let fill = |out: &mut dyn Write| out.write_all(text.as_bytes());
+    let written = if force { atomic_file::replace(file, fill) } else { atomic_file::create(file, fill) };
+    written.map_err(|error| {
+        Error::ended(Exit::of_path(&error), format!("--write: cannot write {file:?}")).caused_by(error)
+    })
+}
+
+/// How long a repetition of a loop lasts.
+const SPAN: Duration = Duration::from_millis(6);
+/// Repetitions of a round: the one in the middle of those that are clean counts.
+const REPETITIONS: u64 = 3;
+/// Repetitions of a transfer, of which the fastest counts.
+const TRANSFERS: u64 = 5;
+/// Iterations of a transfer: 20,000 ways of the line, about 1 ms.
+const TRANSFER_ITERATIONS: u64 = 256 * 20_000;
+/// Iterations of a pilot of arithmetic, of well under a millisecond.
+const PILOT_ITERATIONS: u64 = 20_000;
+/// So many undisturbed blocks of a lap stand for all of it, even if its worker had to wait for its strand.
+const BLOCKS: usize = 9;
+/// A block past all caches.
+const MEMORY: u64 = 64 << 20;
+/// How long a process may take that measures a round.
+const DEADLINE: Duration = Duration::from_secs(5);
+/// A budget holds no round that would begin so close to its end.
+const LAST: Duration = Duration::from_millis(200);
+
+/// The lab of an audit of the machine that charz runs on.
+struct ThisMachine<'a> {
+    context: &'a MeasuringContext,
+    processes: Processes<'a>,
+    budget: Duration,
+    seed: u64,
+    rounds: u64,
+    /// The iterations of each arithmetic kernel that take [`SPAN`].
+    iterations: Vec<(&'static str, u64)>,
+    /// The lowest and the highest clock of the cores in rounds of a dependent chain.
+    clocks: Option<[f64; 2]>,
+    noted: Instant,
+}
+
+impl<'a> ThisMachine<'a> {
+    fn new(context: &'a MeasuringContext, budget: Duration, seed: u64) -> Self {
+        let (processes, noted) = (context.processes(), Instant::now());
+        let (rounds, iterations) = (0, Vec::new());
+        ThisMachine { context, processes, budget, seed, rounds, iterations, clocks: None, noted }
+    }
+
+    fn is_over(&self) -> bool {
+        self.context.signals.stop().raised() || self.context.left(self.budget) < LAST
+    }
+
+    /// The kernel of a probe, and its parameters.
+    fn load(&mut self, probe: Probe, first: u32) -> Option<(&'static dyn Kernel, Params)> {
+        let small = Params { span_ns: SPAN.as_nanos() as u64, pages: PageKind::Transparent, ..Params::SMALL };
+        let (name, params) = match probe {
+            Probe::Integer => ("arith-int-ilp", small),
+            Probe::Float => ("arith-float-ilp", small),
+            Probe::Chain => ("arith-int", small),
+            Probe::Loads => ("level-read", Params { size_bytes: self.first_level() / 2, ..small }),
+            Probe::Cache(bytes) => ("level-read", Params { size_bytes: bytes, ..small }),
+            Probe::Transfer => ("c2c-cas", Params { iterations: TRANSFER_ITERATIONS, ..small }),
+            Probe::Memory => ("chase-random", Params { size_bytes: MEMORY, ..small }),
+        };
+        let kernel = charz_kernels::find(name)?;
+        let params = match probe {
+            Probe::Integer | Probe::Float | Probe::Chain => {
+                Params { iterations: self.iterations_of(name, kernel, first), ..params }
+            }
+            _ => params,
+        };
+        Some((kernel, params))
+    }
+
+    fn first_level(&self) -> u64 {
+        let machine = &self.context.machine;
+        let sizes = machine.usable_strands().filter_map(|strand| machine.cache_sizes(strand).first().copied());
+        sizes.min().unwrap_or(16 << 10)
+    }
+
+    /// The iterations of a kernel that take [`SPAN`] on this strand.
+    fn iterations_of(&mut self, name: &'static str, kernel: &dyn Kernel, strand: u32) -> u64 {
+        if let Some((_, known)) = self.iterations.iter().find(|(known, _)| *known == name) {
+            return *known;
+        }
+        let order = MeasureRequest {
+            kernel: kernel.card().name.to_string(),
+            seats: vec![Some(strand)],
+            nodes: vec![None],
+            repetitions: TRANSFERS,
+            ..self.context.order(&Params { iterations: PILOT_ITERATIONS, ..Params::SMALL })
+        };
+        let runs = self.processes.invoke(&order, self.seed).runs;
+        // The fastest: what disturbs makes it slower only.
+        let fastest = runs.iter().map(|run| run.interval_ns.max(1)).min().unwrap_or(SPAN.as_nanos() as u64);
+        let fitting = u128::from(PILOT_ITERATIONS) * SPAN.as_nanos() / u128::from(fastest);
+        let fitting = u64::try_from(fitting).unwrap_or(PILOT_ITERATIONS).clamp(PILOT_ITERATIONS, 1 << 32);
+        self.iterations.push((name, fitting));
+        fitting
+    }
+
+    fn invoke(&mut self, round: &Round) -> Option<(&'static dyn Kernel, Invocation)> {
+        let (kernel, params) = self.load(round.probe, *round.strands.first()?)?;
+        self.rounds += 1;
+        let time = DEADLINE.as_nanos() as u64;
+        let order = MeasureRequest {
+            kernel: kernel.card().name.to_string(),
+            seats: round.strands.iter().copied().map(Some).collect(),
+            nodes: vec![None; round.strands.len()],
+            homes: round.nodes.iter().map(|node| vec![*node]).collect(),
+            repetitions: if round.probe == Probe::Transfer { TRANSFERS } else { REPETITIONS },
+            separate_laps: true,
+            time_box_ns: time,
+            deadline_ns: time,
+            ..self.context.order(&params)
+        };
+        Some((kernel, self.processes.invoke(&order, self.seed.wrapping_add(self.rounds))))
+    }
+
+    fn note_clock(&mut self, invocation: &Invocation) {
+        let frequency = invocation.evidence.as_ref().and_then(|evidence| evidence.frequency);
+        if let Some(seen) = frequency {
+            let [low, high] = self.clocks.unwrap_or([f64::INFINITY, 0.0]);
+            self.clocks = Some([low.min(seen.before_hz.min(seen.after_hz)), high.max(seen.highest_hz)]);
+        }
+    }
+
+    /// The measured clock against what the system claims.
+    fn clock_relation(&self) -> Relation {
+        /// How far a measured clock may be from the claim, as a fraction.
+        const ALIKE: f64 = 0.05;
+        let strand = self.context.machine.usable_strands().next().map_or(0, |strand| strand.os_id);
+        let range = claimed_range(strand);
+        let nominal = clock::claimed_hz();
+        let mut figures = Vec::new();
+        let mut figure = |name: &str, value: Option<f64>| figures.extend(value.map(|hz| Figure::new(name, hz, "Hz")));
+        figure("lowest", self.clocks.map(|[low, _]| low));
+        figure("highest", self.clocks.map(|[_, high]| high));
+        figure("claimed_min", range.map(|[min, _]| min));
+        figure("claimed_max", range.map(|[_, max]| max));
+        figure("nominal", nominal);
+        let (measured, reason) = match (self.clocks, range, nominal) {
+            (None, ..) => (None, Some("the clock was not measured")),
+            (Some([_, high]), Some([min, max]), _) => {
+                let within = high >= min * (1.0 - ALIKE) && high <= max * (1.0 + ALIKE);
+                (
+                    within.then_some(true),
+                    (!within).then_some("the measured clock is outside of the range that the system claims"),
+                )
+            }
+            (Some([_, high]), None, Some(nominal)) => {
+                let alike = (high / nominal - 1.0).abs() <= ALIKE;
+                (
+                    alike.then_some(true),
+                    (!alike).then_some(
+                        "the system claims no range, and the clock is not the nominal one: turbo, or a guest",
+                    ),
+                )
+            }
+            (Some(_), None, None) => (None, Some("the system claims no clock")),
+        };
+        let verdict = if measured.is_some() { Verdict::Confirmed } else { Verdict::Inconclusive };
+        let reason = reason.map(str::to_owned);
+        let evidence = Evidence { claimed: Some(true), measured, figures, reason, ..Evidence::default() };
+        Relation { kind: Kind::Clock, a: Some(strand), b: None, verdict, evidence }
+    }
+
+    /// What offsets of time-stamp counters say of packages, as in the TACC report on multi-core systems: nothing where they agree.
+    fn counter_relation(&self) -> Relation {
+        let counter = self.context.order(&Params::SMALL).nanos_per_tick.is_some();
+        let bound = self.context.timer.skew_ns.filter(|_| counter);
+        let reason = match bound {
+            Some(bound) => format!("synchronised: counters differ by {bound} ns at most, so offsets show no package"),
+            None => "no time-stamp counter is read here by which strands could be compared".to_owned(),
+        };
+        let figures = bound.map(|bound| Figure::new("largest_offset", bound as f64, "ns")).into_iter().collect();
+        let evidence = Evidence { figures, reason: Some(reason), ..Evidence::default() };
+        Relation { kind: Kind::Tsc, a: None, b: None, verdict: Verdict::Inconclusive, evidence }
+    }
+
+    /// How often the system moves threads that are free to move, and how often those that are bound: half as many as strands.
+    fn affinity(&mut self) -> Option<Affinity> {
+        let strands: Vec<u32> = self.context.machine.usable_strands().map(|strand| strand.os_id).collect();
+        let workers = strands.len().div_ceil(2);
+        let mut migrations = |seats: Vec<Option<u32>>| {
+            if self.is_over() {
+                return None;
+            }
+            let (kernel, params) = self.load(Probe::Chain, strands[0])?;
+            let order = MeasureRequest {
+                kernel: kernel.card().name.to_string(),
+                nodes: vec![None; seats.len()],
+                seats,
+                repetitions: 4 * REPETITIONS,
+                deadline_ns: DEADLINE.as_nanos() as u64,
+                time_box_ns: DEADLINE.as_nanos() as u64,
+                ..self.context.order(&params)
+            };
+            let runs = self.processes.invoke(&order, self.seed).runs;
+            let laps = runs.iter().flat_map(|run| &run.laps);
+            laps.map(|lap| lap.counts.migrations).sum::<Option<u64>>().filter(|_| !runs.is_empty())
+        };
+        let free = migrations(vec![None; workers])?;
+        let bound = migrations(strands.iter().take(workers).copied().map(Some).collect())?;
+        Some(Affinity { workers: workers as u64, free, bound })
+    }
+}
+
+impl Lab for ThisMachine<'_> {
+    fn measure(&mut self, round: &Round) -> Option<Vec<Option<f64>>> {
+        /// How often progress is reported.
+        const EVERY: Duration = Duration::from_secs(10);
+        if self.is_over() {
+            return None;
+        }
+        if self.noted.elapsed() > EVERY {
+            self.noted = Instant::now();
+            let left = units::duration(self.context.left(self.budget));
+            note(&format!("{} rounds, now {}; at most {left} left", self.rounds, round.probe.name()));
+        }
+        let Some((kernel, invocation)) = self.invoke(round) else { return Some(vec![None; round.strands.len()]) };
+        if self.context.signals.stop().raised() {
+            return None;
+        }
+        if round.probe == Probe::Chain {
+            self.note_clock(&invocation);
+        }
+        let runs = &invocation.runs;
+        Some(match round.probe {
+            Probe::Transfer => {
+                let clean = runs.iter().filter(|run| run.laps.iter().all(is_clean));
+                let fastest = clean.map(|run| run.value(unit(kernel))).min_by(f64::total_cmp);
+                vec![fastest; round.strands.len()]
+            }
+            Probe::Memory => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time)).collect(),
+            _ => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time).map(f64::recip)).collect(),
+        })
+    }
+}
+
+/// The middle of what a worker's repetitions show, those left out that show nothing.
+fn of_laps(runs: &[Run], rank: usize, of: fn(&Lap) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = runs.iter().filter_map(|run| of(run.laps.get(rank)?)).collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+/// Nanoseconds of an operation or byte: of the middle block while all workers were at work; of a clean lap without blocks, of all of it.
+fn time(lap: &Lap) -> Option<f64> {
+    if lap.off_seat() || lap.moved() {
+        return None;
+    }
+    let blocks = lap.blocks.as_ref().filter(|blocks| blocks.times.len() >= BLOCKS);
+    if let Some(blocks) = blocks {
+        return blocks.times.get(blocks.times.len() / 2).copied();
+    }
+    let work = if lap.bytes > 0 { lap.bytes } else { lap.ops };
+    (is_clean(lap) && work > 0).then(|| lap.time_ns() as f64 / work as f64)
+}
+
+/// Whether a worker was on its seat all the time, and was not disturbed.
+fn is_clean(lap: &Lap) -> bool {
+    !(lap.off_seat() || lap.moved() || lap.waited() || lap.stood_still() || lap.faulted())
+}
+
+/// The lowest and the highest clock of a strand that cpufreq claims, in Hz.
+fn claimed_range(strand: u32) -> Option<[f64; 2]> {
+    let read = |name: &str| -> Option<f64> {
+        let path = format!("/sys/devices/system/cpu/cpu{strand}/cpufreq/{name}");
+        Some(fs::read_to_string(path).ok()?.trim().parse::<f64>().ok()? * 1e3)
+    };
+    Some([read("cpuinfo_min_freq")?, read("cpuinfo_max_freq")?])
+}

@@ -1,0 +1,218 @@
+//! What an audit found: one format a line in [`FORMATS`].
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use charz_topology::Machine;
+use serde::Serialize;
+
+use super::look;
+use charz_analysis::audit::{Audit, Figure, Kind, Relation, Verdict};
+use charz_data::escape::{counted, plain};
+use charz_data::units;
+use charz_render::grid::columns;
+use charz_render::{json, wrapped};
+
+pub type Format = super::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "", write: table },
+    Format { name: "json", about: "every relation with its evidence", write: write_json },
+];
+
+/// What is shown.
+pub struct Page<'a> {
+    /// As claimed.
+    pub machine: &'a Machine,
+    pub audit: &'a Audit,
+    pub affinity: Option<Affinity>,
+    pub seed: u64,
+    /// Whether every relation is shown.
+    pub verbose: bool,
+}
+
+/// How often threads changed their strand.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Affinity {
+    pub workers: u64,
+    /// Migrations of threads that the system places.
+    pub free: u64,
+    /// Migrations of as many threads that are bound.
+    pub bound: u64,
+}
+
+#[derive(Serialize)]
+struct Json<'a> {
+    relations: &'a [Relation],
+    affinity: Option<Affinity>,
+    /// How the ALU groups of the machine as measured are known.
+    alu: String,
+    rounds: u64,
+    cut_short: bool,
+    seed: u64,
+}
+
+fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Audit { relations, machine, rounds, cut_short } = page.audit;
+    let (affinity, seed, alu) = (page.affinity, page.seed, machine.alu.to_string());
+    json::write_pretty_line(&Json { relations, affinity, alu, rounds: *rounds, cut_short: *cut_short, seed }, out)
+}
+
+/// Columns before the text of a relation: the longest verdict and a blank.
+const INDENT: usize = 13;
+/// The most relations that are listed of a kind and verdict.
+const MOST_LISTED: usize = 10;
+
+fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Audit { relations, rounds, cut_short, .. } = page.audit;
+    wrapped::labelled("", 0, &headline(page), look::paragraph(), out)?;
+    writeln!(out)?;
+    let mut kinds: BTreeMap<Kind, Vec<&Relation>> = BTreeMap::new();
+    relations.iter().for_each(|relation| kinds.entry(relation.kind).or_default().push(relation));
+    let rows: Vec<[String; 5]> = kinds
+        .iter()
+        .map(|(kind, relations)| {
+            let count = |verdict| number(relations.iter().filter(|relation| relation.verdict == verdict).count());
+            let [contradicted, inconclusive, confirmed] = Verdict::ALL.map(count);
+            [title(*kind), confirmed, contradicted, inconclusive, range(relations)]
+        })
+        .collect();
+    columns(&["relation", "confirmed", "contradicted", "inconclusive", "figures"], &[0, 4], &rows, out)?;
+    if let Some(Affinity { workers, free, bound }) = page.affinity {
+        let threads = counted(workers as usize, "thread");
+        writeln!(out, "\nmigrations of {threads}: {free} where the system places them, {bound} where they are bound")?;
+    }
+    for verdict in Verdict::ALL {
+        let shown =
+            |relation: &&&Relation| relation.verdict == verdict && (verdict != Verdict::Confirmed || page.verbose);
+        for relations in kinds.values() {
+            let listed: Vec<&&Relation> = relations.iter().filter(shown).collect();
+            let most = if page.verbose { listed.len() } else { MOST_LISTED };
+            for relation in listed.iter().take(most) {
+                let text = at_length(relation);
+                writeln!(out)?;
+                wrapped::labelled(verdict.name(), INDENT, &text, look::paragraph(), out)?;
+            }
+            if listed.len() > most {
+                writeln!(out, "  and {} more (-v lists them)", listed.len() - most)?;
+            }
+        }
+    }
+    let ended = if *cut_short { ", which is not all: more time with --budget" } else { "" };
+    writeln!(out, "\n{rounds} rounds{ended}; the same ones again: --seed {}", page.seed)
+}
+
+fn number(count: usize) -> String {
+    if count == 0 { "-".to_owned() } else { count.to_string() }
+}
+
+/// The answer: whether the claim holds, and what was measured of its parts.
+fn headline(page: &Page<'_>) -> String {
+    let relations = &page.audit.relations;
+    let of = |verdict| relations.iter().filter(move |relation| relation.verdict == verdict);
+    let mut wrong: Vec<String> = of(Verdict::Contradicted).map(|relation| title(relation.kind)).collect();
+    wrong.dedup();
+    let structural = |relation: &&Relation| !matches!(relation.kind, Kind::Clock | Kind::Tsc | Kind::CoreKind);
+    let open = of(Verdict::Inconclusive).filter(structural).count();
+    let verdict = match (wrong.is_empty(), open, of(Verdict::Confirmed).filter(structural).count()) {
+        (false, ..) => format!("contradicted ({})", wrong.join(", ")),
+        (true, 0, 1..) => "confirmed".to_owned(),
+        (true, _, 0) => "not decided".to_owned(),
+        (true, open, confirmed) => format!("confirmed in {confirmed} relations, {open} inconclusive"),
+    };
+    let machine = page.machine;
+    let mut parts = vec![counted(machine.cores.len(), "core"), counted(machine.strands.len(), "CPU")];
+    for level in [2, 3] {
+        let caches = machine.caches.iter().filter(|cache| cache.level == level).count();
+        if caches > 0 {
+            parts.push(format!("{caches} L{level}"));
+        }
+    }
+    parts.push(counted(machine.packages.len(), "socket"));
+    parts.push(counted(machine.numa_nodes.len(), "NUMA node"));
+    format!("the topology that Linux reports is {verdict}: {}; ALU groups: {}", parts.join(", "), groups(page.audit))
+}
+
+/// How many ALU groups cores have.
+fn groups(audit: &Audit) -> String {
+    let machine = &audit.machine;
+    if !machine.alu.is_known() {
+        return "not measured".to_owned();
+    }
+    let mut most: BTreeMap<Option<u32>, u32> = BTreeMap::new();
+    for strand in &machine.strands {
+        let groups = most.entry(strand.core).or_default();
+        *groups = strand.alu.saturating_add(1).max(*groups);
+    }
+    let source = machine.alu.to_string();
+    let source = source.split(':').next().unwrap_or_default();
+    match (most.values().min(), most.values().max()) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most} per core, {source}"),
+        (Some(same), _) => format!("{same} per core, {source}"),
+        _ => "no core known".to_owned(),
+    }
+}
+
+fn title(kind: Kind) -> String {
+    match kind {
+        Kind::Core => "same core".to_owned(),
+        Kind::Alu => "same ALU group".to_owned(),
+        Kind::Cache(level) => format!("same L{level}"),
+        Kind::Package => "same socket".to_owned(),
+        Kind::Numa => "NUMA node of CPU".to_owned(),
+        Kind::CoreKind => "kind of core".to_owned(),
+        Kind::Clock => "clock".to_owned(),
+        Kind::Tsc => "time-stamp counters".to_owned(),
+    }
+}
+
+/// The first figure of all relations, from the least to the most, of those that are shared and those that are not.
+fn range(relations: &[&Relation]) -> String {
+    let of = |shared: bool| {
+        let mut values: Vec<&Figure> = relations
+            .iter()
+            .filter(|relation| relation.evidence.claimed.or(relation.evidence.measured) == Some(shared))
+            .filter_map(|relation| relation.evidence.figures.first())
+            .collect();
+        values.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let (first, last) = (values.first()?, values.last()?);
+        let name = first.name.replace('_', " ");
+        let text = match first.value == last.value {
+            true => amount(first),
+            false => format!("{} to {}", amount(first), amount(last)),
+        };
+        Some(format!("{name} {text}{}", if shared { "" } else { " apart" }))
+    };
+    [of(true), of(false)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn amount(figure: &Figure) -> String {
+    match figure.unit {
+        "Hz" => format!("{:.2} GHz", figure.value / 1e9),
+        "op/s" => format!("{} op/s", units::count_of(figure.value)),
+        "ns" => format!("{:.1} ns", figure.value),
+        "1" => format!("{}", figure.value),
+        _ => format!("{:.2}", figure.value),
+    }
+}
+
+fn at_length(relation: &Relation) -> String {
+    let evidence = &relation.evidence;
+    let between = match (relation.a, relation.b) {
+        (Some(a), Some(b)) if relation.kind == Kind::Numa => format!(" (CPU {a}, node {b})"),
+        (Some(a), Some(b)) => format!(" (CPUs {a} and {b})"),
+        (Some(a), None) => format!(" (CPU {a})"),
+        (None, _) => String::new(),
+    };
+    let claimed = match evidence.claimed {
+        Some(true) => ", claimed",
+        Some(false) => ", claimed not to be",
+        None => "",
+    };
+    let figures: Vec<String> =
+        evidence.figures.iter().map(|one| format!("{} {}", one.name.replace('_', " "), amount(one))).collect();
+    let figures = if figures.is_empty() { String::new() } else { format!("; {}", figures.join(", ")) };
+    let confidence = evidence.confidence.map(|share| format!("; confidence {share:.3}")).unwrap_or_default();
+    let reason = evidence.reason.as_ref().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
+    format!("{}{between}{claimed}{reason}{figures}{confidence}", title(relation.kind))
+}

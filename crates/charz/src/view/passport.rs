@@ -1,0 +1,260 @@
+//! What `charz exec` says when the program has ended: the answer first, then what deserves a look.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::Path;
+
+use charz_launch::{Ended, Follow, Thread};
+use charz_topology::cpulist;
+
+use charz_data::escape::{counted, plain};
+use charz_data::units;
+
+pub struct Passport<'a> {
+    pub program: &'a OsStr,
+    pub seats: &'a [Option<u32>],
+    pub ended: &'a Ended,
+    /// The share of the time of the seats that the hypervisor took.
+    pub stolen: f64,
+    /// Variables of the user's own by which a runtime binds threads.
+    pub own: &'a [String],
+}
+
+/// Shares of time below this are the system's usual work.
+const NOTABLE: f64 = 0.01;
+const NOTABLE_NS: f64 = 1e6;
+/// The most threads that are named in a line.
+const NAMED: usize = 3;
+/// A thread may be moved when it gets its seat.
+const MOVED_TO_SEAT: u64 = 1;
+
+pub fn print(passport: &Passport) -> String {
+    let Passport { program, seats, ended, stolen, own } = passport;
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    let mut text = format!(
+        "charz: {}: {}; {}\n",
+        plain(&name),
+        headline(seats, ended),
+        units::duration(ended.end.saturating_duration_since(ended.start))
+    );
+    let lines = [
+        moved(ended),
+        unused(seats, ended),
+        waited(ended),
+        (*stolen >= NOTABLE)
+            .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
+        pages(ended),
+        variables(own, seats),
+        followed(ended),
+        left(ended),
+    ];
+    for line in lines.into_iter().flatten() {
+        // A String takes any text.
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut ids: Vec<u32> = ids.collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+fn cpus_of(ids: &[u32]) -> String {
+    format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(ids))
+}
+
+/// Whether threads stayed where they were put.
+fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
+    let ids = distinct(seats.iter().flatten().copied());
+    let cpus = cpus_of(&ids);
+    if ended.following.by == Follow::None {
+        return if ids.is_empty() {
+            "not bound, not followed".into()
+        } else {
+            format!("on {cpus}, threads not followed")
+        };
+    }
+    let threads = counted(ended.appeared, "thread");
+    if ids.is_empty() {
+        return format!("{threads}, not bound");
+    }
+    let unseated = ended.threads.iter().filter(|thread| thread.seat.is_none()).count();
+    let floating = if unseated > 0 { format!(", {unseated} of them unseated (--skip)") } else { String::new() };
+    if ended.off_seat > 0 {
+        return format!("{} of {threads} left their seats on {cpus}{floating}", ended.off_seat);
+    }
+    let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
+    if ended.unseen > 0 {
+        let seen = ended.appeared - ended.unseen;
+        return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
+    }
+    format!("{all} stayed on {}{floating}", cpus_of(&used(ended)))
+}
+
+/// The CPUs that threads were on.
+fn used(ended: &Ended) -> Vec<u32> {
+    distinct(ended.threads.iter().filter_map(|thread| thread.seat))
+}
+
+/// The program may not know how many threads it was to have.
+fn unused(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
+    let (all, used) = (distinct(seats.iter().flatten().copied()), used(ended));
+    let unused: Vec<u32> = all.iter().copied().filter(|id| !used.contains(id)).collect();
+    let followed = ended.following.by != Follow::None;
+    (followed && !unused.is_empty()).then(|| {
+        format!("no thread was on {}: {} seats and {}", cpus_of(&unused), all.len(), counted(ended.appeared, "thread"))
+    })
+}
+
+fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
+    ended.threads.iter().filter(|thread| thread.on_seat() == Some(false))
+}
+
+/// Who changed its own affinity.
+fn moved(ended: &Ended) -> Option<String> {
+    let name = |thread: &Thread| {
+        let seat = thread.seat.map(|seat| seat.to_string()).unwrap_or_default();
+        format!("{} ({}) from CPU {seat} to {}", thread.ordinal, plain(&thread.name), cpulist::print(&thread.allowed))
+    };
+    let all: Vec<String> = off_seat(ended).map(name).collect();
+    let more = ended.off_seat.saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    (!all.is_empty())
+        .then(|| format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", ")))
+}
+
+/// Time that threads were ready to run and did not, and moves from CPU to CPU.
+fn waited(ended: &Ended) -> Option<String> {
+    let counts = ended.counts;
+    let mut parts = Vec::new();
+    if let (Some(ran), Some(waited)) = (counts.cpu_ns, counts.run_delay_ns) {
+        let share = waited as f64 / (ran + waited).max(1) as f64;
+        let wall = ended.end.saturating_duration_since(ended.start).as_nanos() as f64;
+        if share >= NOTABLE && waited as f64 >= (NOTABLE * wall).max(NOTABLE_NS) {
+            parts.push(format!("waited for a CPU {} of the time they could run", units::percent(share)));
+        }
+    }
+    let usual = ended.appeared as u64 * MOVED_TO_SEAT;
+    if let Some(moves) = counts.migrations.filter(|moves| *moves > usual) {
+        parts.push(format!("moved {} times from CPU to CPU", units::count(moves)));
+    }
+    (!parts.is_empty()).then(|| format!("threads {}", parts.join(" and ")))
+}
+
+fn pages(ended: &Ended) -> Option<String> {
+    let all: u64 = ended.pages.iter().map(|(_, bytes)| bytes).sum();
+    let part =
+        |(node, bytes): &(u32, u64)| format!("{} on node {node}", units::percent(*bytes as f64 / all.max(1) as f64));
+    let parts: Vec<String> = ended.pages.iter().map(part).collect();
+    (!parts.is_empty()).then(|| format!("memory at its end: {}, {}", units::iec(all), parts.join(", ")))
+}
+
+fn variables(own: &[String], seats: &[Option<u32>]) -> Option<String> {
+    let bound = seats.iter().any(Option::is_some);
+    (bound && !own.is_empty())
+        .then(|| format!("{} from your environment may move threads off their seats; unset it", own.join(" and ")))
+}
+
+/// How threads were found, if not by ptrace.
+fn followed(ended: &Ended) -> Option<String> {
+    let longest = ended.threads.iter().map(|thread| thread.unseated_ns).max().unwrap_or(0);
+    let why = ended.following.refused.as_ref().map(|why| format!(", since ptrace is refused ({})", plain(why)));
+    (ended.following.by == Follow::Poll).then(|| {
+        format!("threads were polled{}: unseated for up to {}", why.unwrap_or_default(), units::nanos(longest as f64))
+    })
+}
+
+fn left(ended: &Ended) -> Option<String> {
+    let ids = |ids: &[i32]| ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    (!ended.left.is_empty()).then(|| {
+        format!("processes that it left running were ended: {}; run a daemon in the foreground", ids(&ended.left))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use charz_data::report::Counts;
+    use charz_launch::Following;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A thread on each seat, of which each was where this says at its end.
+    fn ended(places: &[(u32, &[u32])]) -> Ended {
+        let start = Instant::now();
+        let thread = |(ordinal, (seat, allowed)): (usize, &(u32, &[u32]))| Thread {
+            ordinal,
+            tid: 100,
+            name: "wor\u{1b}[31mker".into(),
+            seat: Some(*seat),
+            counts: Counts::default(),
+            allowed: allowed.to_vec(),
+            unseated_ns: 0,
+        };
+        Ended {
+            status: ExitStatus::from_raw(0),
+            start,
+            end: start + Duration::from_secs(10),
+            threads: places.iter().enumerate().map(thread).collect(),
+            appeared: places.len(),
+            off_seat: places.iter().filter(|(seat, allowed)| !allowed.is_empty() && *allowed != [*seat]).count(),
+            unseen: places.iter().filter(|(_, allowed)| allowed.is_empty()).count(),
+            counts: Counts::default(),
+            pages: Vec::new(),
+            left: Vec::new(),
+            following: Following { by: Follow::Ptrace, refused: None },
+        }
+    }
+
+    fn said(ended: &Ended, seats: &[u32], own: &[String]) -> Vec<String> {
+        let seats: Vec<Option<u32>> = seats.iter().copied().map(Some).collect();
+        let passport = Passport { program: OsStr::new("/bin/solver"), seats: &seats, ended, stolen: 0.0, own };
+        let text = print(&passport);
+        assert!(!text.contains('\u{1b}'), "{text}");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_good_run_is_one_line() {
+        let ended = ended(&[(0, &[0]), (2, &[2])]);
+        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: all 2 threads stayed on CPUs 0,2; 10.0 s"]);
+    }
+
+    #[test]
+    fn who_left_its_seat_is_in_the_headline_and_below() {
+        let lines = said(&ended(&[(0, &[0]), (2, &[0, 1])]), &[0, 2], &[]);
+        assert!(lines[0].contains("1 of 2 threads left their seats"), "{lines:?}");
+        assert!(lines[1].contains("thread 1") && lines[1].contains("from CPU 2 to 0-1"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_was_not_seen_is_not_claimed() {
+        let lines = said(&ended(&[(0, &[0]), (1, &[])]), &[0, 1], &[]);
+        assert!(lines[0].contains("1 of 2 threads") && !lines[0].contains("all"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_seat_without_a_thread_is_named() {
+        let lines = said(&ended(&[(0, &[0])]), &[0, 5], &[]);
+        assert!(lines[1].contains("CPU 5"), "{lines:?}");
+    }
+
+    #[test]
+    fn waiting_counts_against_time_ready_and_time_in_all() {
+        let mut ended = ended(&[(0, &[0])]);
+        let mut waited = |ran, waited| {
+            ended.counts = Counts { cpu_ns: Some(ran), run_delay_ns: Some(waited), ..Counts::default() };
+            said(&ended, &[0], &[]).len() > 1
+        };
+        assert!(waited(9 * SECOND, SECOND));
+        assert!(!waited(SECOND / 1000, SECOND / 1000), "a program that slept");
+        assert!(!waited(10 * SECOND, SECOND / 100));
+    }
+}

@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+
+mod crew;
+mod launch;
+mod observe;
+mod polled;
+mod program;
+mod relay;
+pub mod runtimes;
+mod seats;
+mod spawn;
+mod sys;
+mod traced;
+
+pub use crew::{Crew, Event, Stream};
+pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
+pub use relay::{Arrived, Relay};
