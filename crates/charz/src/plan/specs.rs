@@ -133,6 +133,8 @@ mod tests {
 
     use super::*;
     use crate::plan::tests::{predictor, request};
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::cell;
 
     fn spec(kernel: &str, mapping: &str, workers: u64) -> CellSpec {
         let (kernel, mapping) = (kernel.to_owned(), mapping.to_owned());
@@ -159,6 +161,25 @@ mod tests {
         let memory = Some(MemoryHome::Interleaved);
         let ignored = CellSpec { stride: Some(4096), memory, ..spec("arith-int", "dumb", 1) };
         assert_eq!(plan_of("Core:2 PU:1", &[ignored]).cells[0].point, Point::default());
+    }
+
+    #[test]
+    fn cells_of_a_report_are_planned_as_they_were() {
+        let of = |seats: &[u32]| {
+            let cell = cell("mem-read", 2, Unit::BytesPerSecond, 1e9).under("dumb").seated(seats).sized(1 << 21);
+            Cell { repetitions: 7, ..cell }
+        };
+        let machine = discover(&Source::Synthetic("Core:2 PU:1".into())).unwrap();
+        let (request, limits) = (request(&["mem-read"], "dumb", "1"), Limits::unlimited());
+        let cells = [of(&[0, 1]), of(&[1, 0])];
+        let again = |cells: &[&Cell]| Plan::again(&request, cells, &machine, &limits, &predictor(&["mem-read"]));
+        let plan = again(&[&cells[0], &cells[1]]).unwrap();
+        for (planned, cell) in plan.cells.iter().zip(&cells) {
+            assert_eq!((planned.point, planned.repetitions), (cell.point, 7));
+        }
+        assert_eq!((&plan.cells[0].seats, &plan.cells[0].obstacle), (&cells[0].seats, &None));
+        assert!(plan.cells[1].obstacle.as_ref().is_some_and(|why| why.contains("other CPUs")));
+        assert!(again(&[&cells[0].clone().under("list:9")]).is_err());
     }
 
     #[test]
