@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
 mod ab;
+mod audit;
 mod axes;
 mod bad_input;
 mod c2c;

@@ -118,7 +118,10 @@ fn headline(page: &Page<'_>) -> String {
         (false, ..) => format!("contradicted ({})", wrong.join(", ")),
         (true, 0, 1..) => "confirmed".to_owned(),
         (true, _, 0) => "not decided".to_owned(),
-        (true, open, confirmed) => format!("confirmed in {confirmed} relations, {open} inconclusive"),
+        (true, open, confirmed) => {
+            let all = counted(confirmed + open, "relation");
+            format!("confirmed as far as it could be decided ({confirmed} of {all})")
+        }
     };
     let machine = page.machine;
     let mut parts = vec![counted(machine.cores.len(), "core"), counted(machine.strands.len(), "CPU")];

@@ -197,6 +197,11 @@ impl Writer<'_> {
         if at == 0 {
             let _ = write!(self.text, " allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodes}\"");
         }
+        if part.kind == "PU" {
+            // Some hwloc reads an element without content no other way.
+            self.text.push_str("/>\n");
+            return;
+        }
         self.text.push_str(">\n");
         for (name, value) in &part.infos {
             let _ = writeln!(self.text, "{indent}  <info name=\"{name}\" value=\"{}\"/>", escaped(value));
