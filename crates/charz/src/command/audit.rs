@@ -86,7 +86,7 @@ const SPAN: Duration = Duration::from_millis(6);
 /// Repetitions of a round: the one in the middle of those that are clean counts.
 const REPETITIONS: u64 = 3;
 /// Repetitions of a transfer, of which the fastest counts.
-const TRANSFERS: u64 = 5;
+const TRANSFERS: u64 = 15;
 /// Iterations of a transfer: 20,000 ways of the line, about 1 ms.
 const TRANSFER_ITERATIONS: u64 = 256 * 20_000;
 /// Iterations of a pilot of arithmetic, of well under a millisecond.

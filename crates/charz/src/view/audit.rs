@@ -192,7 +192,7 @@ fn range(relations: &[&Relation]) -> String {
 fn amount(figure: &Figure) -> String {
     match figure.unit {
         "Hz" => format!("{:.2} GHz", figure.value / 1e9),
-        "op/s" => format!("{} op/s", units::count_of(figure.value)),
+        "op/s" => format!("{}op/s", units::count_of(figure.value)),
         "ns" => format!("{:.1} ns", figure.value),
         "1" => format!("{}", figure.value),
         _ => format!("{:.2}", figure.value),
