@@ -3,6 +3,7 @@
 
 mod ab;
 mod advise;
+mod audit;
 mod axes;
 mod bad_input;
 mod c2c;

@@ -154,7 +154,7 @@ fn a_disturbed_machine_is_inconclusive() {
     }
 }
 
-/// The table in docs/methodology/audit.md: cargo test -p charz-analysis --lib --release -- --ignored --nocapture confusion
+/// The table in docs/methodology/audit.md: cargo test -p charz-analysis --lib -- --ignored --nocapture confusion
 #[test]
 #[ignore = "takes minutes"]
 fn confusion() {
@@ -163,7 +163,7 @@ fn confusion() {
     );
     for (name, truth) in HONEST {
         let truth = truth();
-        let (runs, swaps) = (20, 40);
+        let (runs, swaps) = (20, 20);
         let (false_ones, least, longest) = honest(&truth, runs);
         let found = flagged(&truth, swaps);
         println!(
