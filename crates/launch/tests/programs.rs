@@ -101,13 +101,18 @@ fn a_program_that_moves_itself_is_off_its_seat() {
 #[test]
 fn nothing_outlives_its_program() {
     for follow in [Follow::Ptrace, Follow::Poll] {
-        // Two forks and a session of its own: a daemon.
-        let launch = shell("setsid sh -c 'echo $$; trap \"\" TERM HUP; while :; do sleep 0.05; done' & sleep 0.2");
+        // Two forks and a session of its own: a daemon. Of some the poller sees no parent.
+        let daemon =
+            "setsid sh -c 'trap \"\" TERM HUP; echo $$; n=0; while [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done'";
+        let launch = shell(&format!("for i in 1 2 3 4 5 6 7 8; do ({daemon} &); done; sleep 1"));
         let (ended, said) = run(follow, &launch);
-        let daemon: i32 = said.trim().parse().unwrap();
-        assert!(ended.left.contains(&daemon), "{follow:?}: {ended:?}");
-        let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap_or_default();
-        assert!(state.is_empty() || state.contains(") Z "), "{follow:?}: {state}");
+        let daemons: Vec<i32> = said.split_whitespace().map(|pid| pid.parse().unwrap()).collect();
+        assert_eq!(daemons.len(), 8, "{follow:?}");
+        for daemon in daemons {
+            assert!(ended.left.contains(&daemon), "{follow:?}: {ended:?}");
+            let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap_or_default();
+            assert!(state.is_empty() || state.contains(") Z "), "{follow:?}: {state}");
+        }
     }
 }
 
