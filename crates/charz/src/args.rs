@@ -14,6 +14,7 @@ mod parameters;
 #[cfg(test)]
 mod planned;
 mod presets;
+mod program;
 mod quantities;
 mod replicate;
 

@@ -18,7 +18,7 @@ pub use threads::Threads;
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_data::MemoryPolicy;
+use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
 use charz_data::report::{Lap, Point};
 use charz_data::units;
 
@@ -26,6 +26,8 @@ use charz_data::units;
 pub struct Request {
     /// At least one.
     pub kernels: Vec<&'static dyn Kernel>,
+    /// The user's program, if it is among the kernels.
+    pub program: Option<Program>,
     /// At least one; `None` takes what fits each kernel.
     pub mappings: Option<Vec<Mapping>>,
     pub threads: Threads,
@@ -102,6 +104,7 @@ impl Default for Invocations {
 
 pub struct Plan {
     pub params: Params,
+    pub program: Option<Program>,
     pub precision: Option<f64>,
     pub repetitions: Option<usize>,
     pub invocations: Invocations,
@@ -320,7 +323,7 @@ impl ResolvedRequest<'_> {
 /// default sweep has it. The many others of the memory are about what a thread and what all of them get.
 fn spreads(card: &Card) -> bool {
     match card.family {
-        Family::Compute | Family::Floor => true,
+        Family::Compute | Family::Program | Family::Floor => true,
         Family::Memory => card.by_default,
         Family::Sync | Family::Timer => false,
     }
@@ -360,6 +363,7 @@ impl Plan {
     ) -> Self {
         let mut plan = Plan {
             params: request.amounts(1),
+            program: request.program.clone(),
             precision: request.precision,
             repetitions: request.repetitions,
             invocations: request.invocations,
@@ -422,7 +426,10 @@ impl Plan {
 
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
-            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card(), cell.seats.len()));
+            let answers = cell.kernel.card().role == Role::Program
+                && self.program.as_ref().is_some_and(|program| program.value == ProgramValue::Protocol);
+            let usual = || if answers { ANSWERS } else { repetitions(cell.kernel.card(), cell.seats.len()) };
+            cell.repetitions = self.repetitions.unwrap_or_else(usual);
             let own = cell.point.params(&self.params);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }
@@ -457,10 +464,15 @@ pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
         Family::Memory if card.blocks_in_kernel => 2,
         Family::Memory => 5,
         Family::Compute | Family::Floor => (40 / workers).clamp(3, 10),
+        // A run is a fresh process already; what measures itself answers at the price of its set-up.
+        Family::Program => 1,
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
     }
 }
+
+/// Repetitions of a program that answers by the line protocol, in one process.
+const ANSWERS: usize = 5;
 
 /// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else
 /// from running.

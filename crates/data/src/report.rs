@@ -38,7 +38,7 @@ pub use write::{is_packed, write};
 
 use crate::machine::Machine;
 use crate::params::Params;
-use crate::{Card, Role};
+use crate::{Card, Program, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -158,4 +158,7 @@ pub struct Plan {
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
+    /// The user's program that the kernel `command` runs; null where there is none.
+    #[serde(default)]
+    pub program: Option<Program>,
 }

@@ -20,6 +20,18 @@ pub fn value(value: f64, unit: Unit) -> String {
         Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
             nanos(value)
         }
+        Unit::Reported(_) => reported(value, unit.symbol()),
+    }
+}
+
+/// A number of a user's program. Base units get a prefix; others, such as `MB/s`, may have one already.
+fn reported(value: f64, symbol: &str) -> String {
+    match symbol {
+        "s" => nanos(value * 1e9),
+        "op/s" | "B/s" => si(value, symbol),
+        _ if value.abs() >= 1000.0 => format!("{} {symbol}", count(value.round() as u64)),
+        _ if value.abs() < 0.01 => format!("{value:.2e} {symbol}"),
+        _ => format!("{} {symbol}", three_digits(value)),
     }
 }
 

@@ -11,6 +11,7 @@ use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::{C2cArgs, NumaArgs, TopoArgs};
+use super::program::ProgramArgs;
 use super::replicate::ReplicateArgs;
 use crate::view::{doctor, explain, kernels, placement};
 use charz_data::params::PARAMS;
@@ -216,6 +217,8 @@ pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
     #[command(flatten)]
+    pub(super) program: ProgramArgs,
+    #[command(flatten)]
     pub(super) how: HowArgs,
     #[command(flatten)]
     pub(super) run: RunArgs,
@@ -244,7 +247,15 @@ pub(super) struct SweepArgs {
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 19] = [
+    const OTHERS: [&str; 27] = [
+        "command",
+        "value",
+        "work",
+        "unit",
+        "direction",
+        "verify",
+        "setup",
+        "run_timeout",
         "mapping",
         "allow_stack",
         "kernel",

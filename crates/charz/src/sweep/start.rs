@@ -11,6 +11,8 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
+use crate::workload;
+use charz_data::{Program, Role};
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
 
 pub struct Context<'a> {
@@ -24,7 +26,7 @@ pub struct Context<'a> {
 
 /// A report in which everything is pending, but for cells with an obstacle.
 pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
-    let cells: Vec<_> = plan.cells.iter().map(cell).collect();
+    let cells: Vec<_> = plan.cells.iter().map(|planned| cell(planned, plan.program.as_ref())).collect();
     let floor = floor(plan);
     Report {
         schema: Schema::of_reports(),
@@ -46,7 +48,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     }
 }
 
-fn cell(planned: &PlannedCell) -> Cell {
+fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
     let status = if planned.obstacle.is_some() { Status::Skipped } else { Status::Pending };
     Cell {
         precision: planned.precision,
@@ -56,6 +58,7 @@ fn cell(planned: &PlannedCell) -> Cell {
         footprint_bytes: planned.footprint_bytes,
         status,
         reason: planned.obstacle.clone(),
+        unit: workload::unit(planned.kernel, program),
         ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
     }
 }
@@ -91,7 +94,7 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
 fn estimator(family: Family) -> Estimator {
     match family {
         Family::Memory => Estimator::Best,
-        Family::Compute | Family::Sync | Family::Timer | Family::Floor => Estimator::Median,
+        Family::Compute | Family::Sync | Family::Timer | Family::Program | Family::Floor => Estimator::Median,
     }
 }
 
@@ -105,7 +108,11 @@ fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let mut seen = HashSet::new();
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());
     let empty = floor.first().map(|_| NOOP.card());
-    planned.chain(empty).filter(|card| seen.insert(&card.name)).cloned().collect()
+    let own = |card: &Card| match &plan.program {
+        Some(program) if card.role == Role::Program => workload::card(program),
+        _ => card.clone(),
+    };
+    planned.chain(empty).filter(|card| seen.insert(&card.name)).map(own).collect()
 }
 
 /// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
@@ -133,6 +140,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         budget_ns: nanos(plan.budget),
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),
+        program: plan.program.clone(),
     }
 }
 
