@@ -1,0 +1,313 @@
+//! Several programs at once, followed by one thread.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::io::{self, Read};
+use std::marker::PhantomData;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::ChildStdin;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::SigId;
+use signal_hook::low_level::{pipe, unregister};
+
+use crate::launch::{Ended, Error, Follow, Following, Id, Launch, Streams};
+use crate::observe;
+use crate::polled::Look;
+use crate::program::{Leaving, Program, Task};
+use crate::seats::Seats;
+use crate::spawn::{Spawned, spawn};
+
+/// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
+const FAREWELL: Duration = Duration::from_millis(100);
+const TERMINATION: Duration = Duration::from_secs(1);
+
+/// Programs that were started together, with all that they start.
+///
+/// ptrace binds it to the thread that made it, which must have no other children while the crew is there. Dropping it kills all
+/// that still runs, and so does the end of this process, however it ends.
+pub struct Crew {
+    pub(crate) follow: Follow,
+    pub(crate) programs: BTreeMap<usize, Program>,
+    pub(crate) tasks: HashMap<i32, Task>,
+    /// The program of threads that have been announced and not been seen.
+    pub(crate) announced: HashMap<i32, usize>,
+    /// Whatever appears is killed.
+    pub(crate) killing: bool,
+    started: usize,
+    events: VecDeque<Event>,
+    /// Becomes readable with SIGCHLD.
+    changes: UnixStream,
+    registered: SigId,
+    bound: PhantomData<*const ()>,
+}
+
+/// What happened to a crew.
+#[derive(Debug)]
+pub enum Event {
+    Output(Id, Stream, Vec<u8>),
+    Ended(Id, Box<Ended>),
+    /// A stop signal has stopped the program's first process.
+    Stopped(Id),
+    /// The descriptor that was to wake is readable.
+    Woken,
+    /// The time is over.
+    Deadline,
+    /// There is no program that runs.
+    Idle,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
+impl Crew {
+    /// A crew without programs.
+    pub fn new(follow: Follow) -> io::Result<Self> {
+        let (changes, sender) = UnixStream::pair()?;
+        changes.set_nonblocking(true)?;
+        let registered = pipe::register(signal_hook::consts::SIGCHLD, sender)?;
+        Ok(Crew {
+            follow,
+            programs: BTreeMap::new(),
+            tasks: HashMap::new(),
+            announced: HashMap::new(),
+            killing: false,
+            started: 0,
+            events: VecDeque::new(),
+            changes,
+            registered,
+            bound: PhantomData,
+        })
+    }
+
+    /// Starts a program. Under ptrace it stops before its first instruction until [`Self::next`] is called, so several begin
+    /// together.
+    pub fn start(&mut self, launch: &Launch) -> Result<Id, Error> {
+        let pinned = launch.seats.iter().any(Option::is_some);
+        let anywhere = if pinned { observe::own_allowed() } else { Vec::new() };
+        let mut seats = Seats::new(launch.seats.clone(), launch.skip.clone(), anywhere);
+        let by = self.follow;
+        let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
+        let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace)?;
+        let pid = child.id() as i32;
+        let (by, refused) = match traced {
+            Ok(()) => (by, None),
+            Err(error) => (Follow::Poll, Some(error.to_string())),
+        };
+        let number = self.started;
+        self.started += 1;
+        if by != Follow::None {
+            let task = Task { program: number, ordinal, given, unseated_ns: 0, seen: observe::Seen::default() };
+            self.tasks.insert(pid, task);
+        }
+        let now = Instant::now();
+        let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+        let program = Program {
+            pid,
+            following: Following { by, refused },
+            seats,
+            start: (by != Follow::Ptrace).then_some(now),
+            end: None,
+            leaving: None,
+            left: Vec::new(),
+            input: child.stdin.take(),
+            group: launch.streams != Streams::Inherit,
+            outputs,
+            pages: Vec::new(),
+            threads: Vec::new(),
+            counts: None,
+            ended: 0,
+            look: (by == Follow::Poll).then(|| Look::new(now)),
+            live: usize::from(by != Follow::None),
+        };
+        self.programs.insert(number, program);
+        Ok(Id(number))
+    }
+
+    /// The process id of a program that has not ended.
+    #[must_use]
+    pub fn pid(&self, id: Id) -> Option<i32> {
+        self.programs.get(&id.0).filter(|program| program.end.is_none()).map(|program| program.pid)
+    }
+
+    /// How the threads of a program that has not ended are found.
+    #[must_use]
+    pub fn following(&self, id: Id) -> Option<&Following> {
+        self.programs.get(&id.0).map(|program| &program.following)
+    }
+
+    /// The input of a program in a conversation, once; closing it is the end of the input.
+    pub fn input(&mut self, id: Id) -> Option<ChildStdin> {
+        self.programs.get_mut(&id.0)?.input.take()
+    }
+
+    /// Waits until something happens, at most until a time, or until a descriptor is readable.
+    pub fn next(&mut self, until: Option<Instant>, wake: Option<BorrowedFd<'_>>) -> io::Result<Event> {
+        loop {
+            self.look()?;
+            if let Some(event) = self.events.pop_front() {
+                return Ok(event);
+            }
+            if self.programs.is_empty() {
+                return Ok(Event::Idle);
+            }
+            let now = Instant::now();
+            if until.is_some_and(|until| until <= now) {
+                return Ok(Event::Deadline);
+            }
+            let alarm = self.programs.values().filter_map(Program::alarm).chain(until).min();
+            if self.sleep(alarm.map(|alarm| alarm.saturating_duration_since(now)), wake)? {
+                return Ok(Event::Woken);
+            }
+        }
+    }
+
+    /// Kills all programs, with all that they started. Their ends are still to be waited for.
+    pub fn kill_all(&mut self) {
+        self.killing = true;
+        for program in self.programs.values().filter(|program| program.end.is_none()) {
+            if program.group {
+                let _ = Pid::from_raw(program.pid).map(|group| kill_process_group(group, Signal::KILL));
+            }
+            signal(program.pid, Signal::KILL);
+        }
+        // A thread's id stands for its process.
+        self.tasks.keys().for_each(|tid| signal(*tid, Signal::KILL));
+    }
+
+    /// Takes note of all that has changed, without waiting.
+    fn look(&mut self) -> io::Result<()> {
+        let mut stopped = self.look_at_traced()?;
+        stopped.extend(self.look_at_others()?);
+        self.events.extend(stopped.into_iter().map(|number| Event::Stopped(Id(number))));
+        let now = Instant::now();
+        let numbers: Vec<usize> = self.programs.keys().copied().collect();
+        for number in numbers {
+            let Some(program) = self.programs.get(&number).filter(|program| program.end.is_some()) else { continue };
+            if program.live > 0 {
+                self.hurry(number, now);
+            } else if let Some(mut program) = self.programs.remove(&number) {
+                drain(Id(number), &mut program, &mut self.events)?;
+                self.events.push_back(Event::Ended(Id(number), Box::new(program.finish()?)));
+            }
+        }
+        Ok(())
+    }
+
+    /// A new thread of a program, which ran unseated for at most so long.
+    pub(crate) fn adopt(&mut self, number: usize, tid: i32, unseated_ns: u64) {
+        if let Some(program) = self.programs.get_mut(&number) {
+            self.tasks.insert(tid, program.seat(number, tid, unseated_ns));
+        }
+    }
+
+    /// A thread that has ended.
+    pub(crate) fn forget(&mut self, tid: i32) {
+        if let Some(task) = self.tasks.remove(&tid)
+            && let Some(program) = self.programs.get_mut(&task.program)
+        {
+            program.note(tid, task);
+        }
+    }
+
+    /// Ends what a program left behind.
+    fn hurry(&mut self, number: usize, now: Instant) {
+        let Some(program) = self.programs.get_mut(&number).filter(|program| program.end.is_some()) else { return };
+        let (time, next) = *program.leaving.get_or_insert((now + FAREWELL, Leaving::Terminate));
+        if now < time {
+            return;
+        }
+        let with = match next {
+            Leaving::Terminate => Signal::TERM,
+            Leaving::Kill => Signal::KILL,
+        };
+        program.leaving = Some((now + TERMINATION, Leaving::Kill));
+        let tids = self.tasks.iter().filter(|(_, task)| task.program == number).map(|(tid, _)| *tid);
+        let mut processes: Vec<i32> = tids.filter_map(|tid| Some(observe::kin(tid)?.0)).collect();
+        processes.sort_unstable();
+        processes.dedup();
+        processes.iter().for_each(|pid| signal(*pid, with));
+        program.left.extend(processes);
+    }
+
+    /// Sleeps until a child changes, output arrives, or the time is over; whether the descriptor that wakes is readable.
+    fn sleep(&mut self, time: Option<Duration>, wake: Option<BorrowedFd<'_>>) -> io::Result<bool> {
+        let mut ends = vec![PollFd::new(&self.changes, PollFlags::IN)];
+        let mut open = Vec::new();
+        for (number, program) in &self.programs {
+            for (end, stream) in program.outputs.iter().zip([Stream::Out, Stream::Err]) {
+                if let Some(end) = end {
+                    ends.push(PollFd::new(end, PollFlags::IN));
+                    open.push((*number, stream));
+                }
+            }
+        }
+        ends.extend(wake.map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN)));
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        match poll(&mut ends, time.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let ready: Vec<bool> = ends.iter().map(|end| !end.revents().is_empty()).collect();
+        if ready[0] {
+            let mut buffer = [0; 512];
+            while matches!((&self.changes).read(&mut buffer), Ok(count) if count == buffer.len()) {}
+        }
+        for (number, stream) in open.iter().zip(&ready[1..]).filter(|(_, ready)| **ready).map(|(end, _)| *end) {
+            if let Some(program) = self.programs.get_mut(&number) {
+                self.events.extend(read(Id(number), program, stream)?);
+            }
+        }
+        Ok(wake.is_some() && ready.last() == Some(&true))
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.kill_all();
+        while !matches!(self.next(None, None), Ok(Event::Idle) | Err(_)) {}
+        unregister(self.registered);
+    }
+}
+
+/// Reads what has arrived, up to a buffer of it; a stream at its end is closed.
+fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Event>> {
+    let end = &mut program.outputs[stream as usize];
+    let Some(open) = end else { return Ok(None) };
+    let mut bytes = vec![0; 1 << 16];
+    match rustix::io::read(open.as_fd(), &mut bytes) {
+        Ok(0) => *end = None,
+        Ok(count) => {
+            bytes.truncate(count);
+            return Ok(Some(Event::Output(id, stream, bytes)));
+        }
+        Err(Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(None)
+}
+
+/// Reads what a program that has ended has left in its pipes, which others may keep open.
+fn drain(id: Id, program: &mut Program, events: &mut VecDeque<Event>) -> io::Result<()> {
+    for stream in [Stream::Out, Stream::Err] {
+        while let Some(open) = &program.outputs[stream as usize] {
+            let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
+            if poll(&mut [PollFd::new(open, PollFlags::IN)], Some(&nothing)) == Ok(0) {
+                break;
+            }
+            events.extend(read(id, program, stream)?);
+        }
+    }
+    Ok(())
+}
+
+/// To a process, or to that of a thread; one that has gone needs none.
+pub fn signal(pid: i32, signal: Signal) {
+    let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
+}

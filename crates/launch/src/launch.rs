@@ -1,0 +1,133 @@
+//! What is started, and what is known of it when it has ended.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::ExitStatus;
+use std::time::Instant;
+
+use charz_data::report::Counts;
+use thiserror::Error;
+
+/// One program to start.
+#[derive(Clone, Debug, Default)]
+pub struct Launch {
+    /// A path, or a name that is looked up in `PATH`.
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+    /// Variables to set, or to unset (`None`), over those of this process.
+    pub environment: Vec<(OsString, Option<OsString>)>,
+    /// CPUs by OS id, one for each thread in order of appearance, the program's first thread first; more threads than seats share
+    /// them. `None`: placed by the system, as all threads are where there are no seats.
+    pub seats: Vec<Option<u32>>,
+    /// Threads by order of appearance, from 0, that get no seat and may run on all of them, such as helpers of a runtime.
+    pub skip: Vec<usize>,
+    /// NUMA nodes by OS id of which all memory is to come; of several from each in turn. Empty: as threads touch it.
+    pub nodes: Vec<u32>,
+    pub streams: Streams,
+}
+
+/// Where a program's standard streams go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Streams {
+    /// Those of this process; the program stays in its process group, so a terminal treats both alike.
+    #[default]
+    Inherit,
+    /// No input; output arrives as [`crate::Event::Output`]. The program has a process group of its own.
+    Captured,
+    /// As captured, with an input that [`crate::Crew::input`] hands out.
+    Conversation,
+}
+
+/// How the threads of a program are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Follow {
+    /// By ptrace(2): each new thread stops before its first instruction and gets its seat, and stops at its end to be counted. Where
+    /// the system refuses, by polling.
+    #[default]
+    Ptrace,
+    /// By looking into `/proc` every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and
+    /// those with another user's rights.
+    Poll,
+    /// Not at all: all threads may run on all seats, and nothing is counted.
+    None,
+}
+
+/// How the threads of a program were found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Following {
+    pub by: Follow,
+    /// Why that is not what was asked for: the system's words.
+    pub refused: Option<String>,
+}
+
+/// A program that was started, in order from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(pub(crate) usize);
+
+/// A program that has ended, with all that it started.
+#[derive(Debug)]
+pub struct Ended {
+    /// Of the process that was started.
+    pub status: ExitStatus,
+    /// When the program was let go, and when its process had ended.
+    pub start: Instant,
+    pub end: Instant,
+    /// In order of appearance, the first [`MAX_THREADS`] of them.
+    pub threads: Vec<Thread>,
+    /// How many threads there were.
+    pub appeared: usize,
+    /// What all threads were counted together, those that are not listed too. `None` for what was not counted for each of them.
+    pub counts: Counts,
+    /// Bytes by NUMA node of the memory that the first process had at its end, by OS id, ascending. Empty where there is but one
+    /// node, or where it was not seen.
+    pub pages: Vec<(u32, u64)>,
+    /// Processes that still ran after the end of the first one and had to be ended, by process id.
+    pub left: Vec<i32>,
+    pub following: Following,
+}
+
+/// A program with more threads than these is counted in whole, but not thread by thread.
+pub const MAX_THREADS: usize = 4096;
+
+/// One thread of a program, or of a process that it started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// In order of appearance, from 0.
+    pub ordinal: usize,
+    pub tid: i32,
+    /// The name that the thread had at its end.
+    pub name: String,
+    /// The CPU that it got.
+    pub seat: Option<u32>,
+    /// From its start to its end; when polled, the last that was seen.
+    pub counts: Counts,
+    /// The CPUs on which it was allowed to run at its end; empty where that was not seen.
+    pub allowed: Vec<u32>,
+    /// For how long at most it ran before it got its seat; 0 under ptrace.
+    pub unseated_ns: u64,
+}
+
+impl Thread {
+    /// Whether the thread was still on its seat at its end; `None` for one without a seat, or whose end was not seen.
+    #[must_use]
+    pub fn on_seat(&self) -> Option<bool> {
+        self.seat.filter(|_| !self.allowed.is_empty()).map(|seat| self.allowed == [seat])
+    }
+}
+
+/// Why a program was not started, as a clause.
+#[derive(Debug, Error)]
+pub enum Error {
+    /// It has no such program.
+    #[error("there is no such program")]
+    NotFound,
+    /// There is one that cannot be run.
+    #[error("it cannot be executed: {0}")]
+    NotExecutable(io::Error),
+    #[error("the system refuses CPU {seat}: {source}", seat = charz_data::cpulist::print(.seats))]
+    Seat { seats: Vec<u32>, source: io::Error },
+    #[error("the system refuses memory of NUMA node {list}: {source}", list = charz_data::cpulist::print(.nodes))]
+    Memory { nodes: Vec<u32>, source: io::Error },
+    #[error("the system refuses a process: {0}")]
+    Process(io::Error),
+}

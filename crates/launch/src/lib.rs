@@ -1,0 +1,14 @@
+#![doc = include_str!("../README.md")]
+
+mod crew;
+mod launch;
+mod observe;
+mod polled;
+mod program;
+mod seats;
+mod spawn;
+mod sys;
+mod traced;
+
+pub use crew::{Crew, Event, Stream};
+pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};

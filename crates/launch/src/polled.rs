@@ -1,0 +1,152 @@
+//! Threads without a tracer: looked for in `/proc`.
+
+use std::collections::HashSet;
+use std::io;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+
+use crate::crew::{Crew, signal};
+use crate::launch::Follow;
+use crate::observe;
+use crate::program::Program;
+use crate::sys::wait;
+
+/// From one look to the next: often at the beginning and after changes, when programs start threads, then more and more seldom.
+const OFTEN: Duration = Duration::from_millis(1);
+const SELDOM: Duration = Duration::from_millis(8);
+/// How long it is looked often.
+const LIVELY: Duration = Duration::from_millis(100);
+/// From one reading of all counts to the next: four files a thread take about 40 µs.
+const COUNTING: Duration = Duration::from_millis(100);
+
+/// What the poller knows of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub last: Instant,
+    pub next: Instant,
+    /// When a thread appeared last.
+    pub changed: Instant,
+    pub counted: Instant,
+}
+
+impl Look {
+    pub fn new(now: Instant) -> Self {
+        Look { last: now, next: now, changed: now, counted: now }
+    }
+}
+
+impl Crew {
+    /// Programs that are not traced: their ends, their threads. Those that a signal has stopped.
+    pub(crate) fn look_at_others(&mut self) -> io::Result<Vec<usize>> {
+        let mut stopped = Vec::new();
+        let now = Instant::now();
+        let numbers: Vec<usize> = self.programs.keys().copied().collect();
+        for number in numbers {
+            let Some(program) = self.programs.get_mut(&number) else { continue };
+            if program.following.by == Follow::Ptrace {
+                continue;
+            }
+            if let Some(look) = program.look
+                && look.next <= now
+            {
+                self.search(number, look, now);
+            }
+            let Some(program) = self.programs.get_mut(&number) else { continue };
+            if program.end.is_some() {
+                continue;
+            }
+            match wait::child(program.pid)? {
+                Some(status) if libc::WIFSTOPPED(status) => stopped.push(number),
+                Some(status) => {
+                    program.exited(status);
+                    let pid = program.pid;
+                    self.forget(pid);
+                    self.bury(number);
+                }
+                None => {}
+            }
+        }
+        Ok(stopped)
+    }
+
+    /// Finds what is new, and what has gone.
+    fn search(&mut self, number: usize, mut look: Look, now: Instant) {
+        let count = look.counted + COUNTING <= now;
+        let unseated = now.saturating_duration_since(look.last);
+        let mut found = HashSet::new();
+        // A thread that is created during the search may be missed, and one that it creates inherits its CPUs.
+        loop {
+            let fresh: Vec<i32> = self.present(number).into_iter().filter(|tid| found.insert(*tid)).collect();
+            if fresh.is_empty() {
+                break;
+            }
+            for tid in fresh {
+                if !self.tasks.contains_key(&tid) {
+                    look.changed = now;
+                    self.adopt(number, tid, unseated.as_nanos().try_into().unwrap_or(u64::MAX));
+                    if self.killing {
+                        signal(tid, Signal::KILL);
+                    }
+                }
+            }
+        }
+        let own = |(tid, task): (&i32, &crate::program::Task)| (task.program == number).then_some(*tid);
+        let known: Vec<i32> = self.tasks.iter().filter_map(own).collect();
+        let Some(program) = self.programs.get(&number) else { return };
+        let (pid, running) = (program.pid, program.end.is_none());
+        for tid in known {
+            if !found.contains(&tid) && !(tid == pid && running) {
+                self.forget(tid);
+            } else if let Some(task) = self.tasks.get_mut(&tid).filter(|_| count) {
+                let seen = observe::thread(tid);
+                // That of one that has just ended is empty.
+                if seen.counts.cpu_ns.is_some() {
+                    task.seen = seen;
+                }
+            }
+        }
+        if count {
+            look.counted = now;
+            if let Some(program) = self.programs.get_mut(&number) {
+                program.pages = observe::pages(pid);
+            }
+        }
+        let often = now.saturating_duration_since(look.changed) < LIVELY;
+        look.last = now;
+        look.next = now + if often { OFTEN } else { SELDOM };
+        if let Some(program) = self.programs.get_mut(&number) {
+            program.look = Some(look);
+        }
+    }
+
+    /// The threads of all processes of a program: those that are known, and their children.
+    fn present(&self, number: usize) -> Vec<i32> {
+        let mut processes: Vec<i32> = self.programs.get(&number).map(|program| program.pid).into_iter().collect();
+        processes.extend(
+            self.tasks
+                .iter()
+                .filter(|(_, task)| task.program == number)
+                .filter_map(|(tid, _)| observe::kin(*tid).map(|(process, _)| process)),
+        );
+        let mut threads = Vec::new();
+        let mut seen = HashSet::new();
+        while let Some(pid) = processes.pop() {
+            if !seen.insert(pid) {
+                continue;
+            }
+            for tid in observe::threads(pid) {
+                threads.push(tid);
+                processes.extend(observe::children(pid, tid));
+            }
+        }
+        threads
+    }
+
+    /// Threads of the first process end with it.
+    fn bury(&mut self, number: usize) {
+        if let Some(look) = self.programs.get(&number).and_then(|program: &Program| program.look) {
+            self.search(number, look, Instant::now());
+        }
+    }
+}

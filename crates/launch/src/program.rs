@@ -1,0 +1,114 @@
+//! A program while it runs, and its threads.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ChildStdin, ExitStatus};
+use std::time::Instant;
+
+use charz_data::report::Counts;
+
+use crate::launch::{Ended, Following, MAX_THREADS, Thread};
+use crate::observe::{self, Seen};
+use crate::polled::Look;
+use crate::seats::{Given, Seats};
+use crate::sys::affinity;
+
+/// A live thread.
+pub struct Task {
+    /// The number of its program.
+    pub program: usize,
+    pub ordinal: usize,
+    pub given: Given,
+    pub unseated_ns: u64,
+    /// What was seen of it last.
+    pub seen: Seen,
+}
+
+pub struct Program {
+    pub pid: i32,
+    pub following: Following,
+    pub seats: Seats,
+    /// When it was let go.
+    pub start: Option<Instant>,
+    pub end: Option<(ExitStatus, Instant)>,
+    /// When those that it left behind are treated next, and how.
+    pub leaving: Option<(Instant, Leaving)>,
+    pub left: Vec<i32>,
+    pub input: Option<ChildStdin>,
+    /// Standard output and standard error, until they are closed.
+    pub outputs: [Option<OwnedFd>; 2],
+    pub pages: Vec<(u32, u64)>,
+    pub threads: Vec<Thread>,
+    pub counts: Option<Counts>,
+    pub ended: usize,
+    /// Of one that is polled.
+    pub look: Option<Look>,
+    /// It leads a process group.
+    pub group: bool,
+    /// Threads that are known and have not ended.
+    pub live: usize,
+}
+
+/// What is done next to processes that outlive the program that started them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leaving {
+    /// They may be about to end by themselves.
+    Terminate,
+    Kill,
+}
+
+impl Program {
+    /// Gives a new thread its seat, which the system may refuse if the thread has ended or the CPU has gone.
+    pub fn seat(&mut self, number: usize, tid: i32, unseated_ns: u64) -> Task {
+        let (ordinal, given) = self.seats.take();
+        let mask = self.seats.mask(given);
+        let refused = !mask.is_empty() && affinity::set(tid, &mask).is_err();
+        let unseated_ns = if refused { u64::MAX } else { unseated_ns };
+        self.live += 1;
+        Task { program: number, ordinal, given, unseated_ns, seen: Seen::default() }
+    }
+
+    /// A thread has ended.
+    pub fn note(&mut self, tid: i32, task: Task) {
+        let Task { ordinal, given, unseated_ns, seen: Seen { name, counts, allowed }, .. } = task;
+        self.seats.release(given);
+        self.live -= 1;
+        self.ended += 1;
+        self.counts = Some(self.counts.map_or(counts, |sum| observe::sum(sum, counts)));
+        if self.threads.len() < MAX_THREADS {
+            let seat = self.seats.os_id(given);
+            self.threads.push(Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns });
+        }
+    }
+
+    /// When something is to be done about it next.
+    pub fn alarm(&self) -> Option<Instant> {
+        let looks = self.look.map(|look| look.next);
+        let leaves = self.leaving.map(|(time, _)| time);
+        looks.into_iter().chain(leaves).min()
+    }
+
+    pub fn exited(&mut self, status: i32) {
+        self.end = Some((ExitStatus::from_raw(status), Instant::now()));
+    }
+
+    /// What is known of it; an error if it has not ended.
+    pub fn finish(mut self) -> io::Result<Ended> {
+        let (status, end) = self.end.ok_or(io::ErrorKind::WouldBlock)?;
+        self.threads.sort_by_key(|thread| thread.ordinal);
+        self.left.sort_unstable();
+        self.left.dedup();
+        Ok(Ended {
+            status,
+            start: self.start.unwrap_or(end),
+            end,
+            threads: self.threads,
+            appeared: self.ended,
+            counts: self.counts.unwrap_or_default(),
+            pages: self.pages,
+            left: self.left,
+            following: self.following,
+        })
+    }
+}

@@ -1,0 +1,107 @@
+//! Which seat a new thread gets.
+
+/// The seats of a program and how many live threads each has.
+#[derive(Debug)]
+pub struct Seats {
+    seats: Vec<Option<u32>>,
+    skip: Vec<usize>,
+    /// Where the system may put threads whose seat is its choice.
+    anywhere: Vec<u32>,
+    live: Vec<usize>,
+    /// How many threads have appeared.
+    appeared: usize,
+}
+
+/// What a thread got: an index into the seats; `None` for one that is skipped or where there are no seats.
+pub type Given = Option<usize>;
+
+impl Seats {
+    /// `anywhere` may be empty if no seat is a CPU.
+    pub fn new(seats: Vec<Option<u32>>, skip: Vec<usize>, anywhere: Vec<u32>) -> Self {
+        let live = vec![0; seats.len()];
+        Seats { seats, skip, anywhere, live, appeared: 0 }
+    }
+
+    /// The next thread in order of appearance: its ordinal, and the first of the seats with the fewest live threads. A program that
+    /// ends threads and starts others gets by with the same seats, and one that forks workers has each of them on its own.
+    pub fn take(&mut self) -> (usize, Given) {
+        let ordinal = self.appeared;
+        self.appeared += 1;
+        if self.skip.contains(&ordinal) {
+            return (ordinal, None);
+        }
+        let seat = (0..self.seats.len()).min_by_key(|seat| self.live[*seat]);
+        if let Some(seat) = seat {
+            self.live[seat] += 1;
+        }
+        (ordinal, seat)
+    }
+
+    /// A thread has ended.
+    pub fn release(&mut self, given: Given) {
+        if let Some(seat) = given {
+            self.live[seat] = self.live[seat].saturating_sub(1);
+        }
+    }
+
+    /// The OS id of a seat; `None` where the system places.
+    pub fn os_id(&self, given: Given) -> Option<u32> {
+        given.and_then(|seat| self.seats[seat])
+    }
+
+    /// All seats' OS ids, ascending: where threads that get no seat may run. Empty: anywhere.
+    pub fn all(&self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.seats.iter().flatten().copied().collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The CPUs for a thread: its seat, or all of them. Empty: anywhere.
+    pub fn mask(&self, given: Given) -> Vec<u32> {
+        match given {
+            Some(seat) => self.seats[seat].map_or_else(|| self.anywhere.clone(), |id| vec![id]),
+            None => self.all(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn taken(seats: &mut Seats) -> Option<u32> {
+        let (_, given) = seats.take();
+        seats.os_id(given)
+    }
+
+    #[test]
+    fn a_thread_that_is_skipped_takes_no_seat_from_others() {
+        let mut seats = Seats::new(vec![Some(4), Some(6)], vec![1], vec![]);
+        assert_eq!([(); 3].map(|()| taken(&mut seats)), [Some(4), None, Some(6)]);
+        assert_eq!(seats.mask(None), [4, 6]);
+    }
+
+    #[test]
+    fn a_freed_seat_is_taken_before_one_that_is_shared() {
+        let mut seats = Seats::new(vec![Some(0), Some(1), Some(2)], vec![], vec![]);
+        assert_eq!([(); 3].map(|()| taken(&mut seats)), [Some(0), Some(1), Some(2)]);
+        seats.release(Some(1));
+        assert_eq!([(); 2].map(|()| taken(&mut seats)), [Some(1), Some(0)]);
+    }
+
+    proptest! {
+        /// Whatever appears and ends, no seat has two threads more than another after threads appeared only.
+        #[test]
+        fn seats_fill_evenly(count in 1usize..9, threads in 0usize..40) {
+            let mut seats = Seats::new((0..count as u32).map(Some).collect(), vec![], vec![]);
+            for _ in 0..threads {
+                seats.take();
+            }
+            let (least, most) = (seats.live.iter().min().unwrap(), seats.live.iter().max().unwrap());
+            prop_assert!(most - least <= 1);
+            prop_assert_eq!(seats.live.iter().sum::<usize>(), threads);
+        }
+    }
+}

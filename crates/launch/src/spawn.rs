@@ -1,0 +1,87 @@
+//! From a launch to a process that sits on its first seat.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+
+use crate::launch::{Error, Launch, Streams};
+use crate::sys::{affinity, gate, memory, trace};
+
+/// A process that is its program, or is about to be.
+pub struct Spawned {
+    pub child: Child,
+    /// Whether ptrace follows it, or why not. A followed child stops where its program begins.
+    pub traced: io::Result<()>,
+}
+
+/// Starts the program on these CPUs (none: anywhere) and, if asked to, follows it from the calling thread.
+///
+/// A thread of its own takes the seat and the policy of memory, which the child inherits: no instruction of the program runs
+/// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
+/// thread attaches to it.
+pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool) -> Result<Spawned, Error> {
+    let mut command = command(launch);
+    let mut gate = None;
+    if follow {
+        let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;
+        gate::hold(&mut command, theirs);
+        gate = Some(ours);
+    }
+    let nodes = launch.nodes.clone();
+    let start = move || {
+        if !mask.is_empty() {
+            affinity::set(0, &mask).map_err(|source| Error::Seat { seats: mask, source })?;
+        }
+        if !nodes.is_empty() {
+            memory::place(&nodes).map_err(|source| Error::Memory { nodes, source })?;
+        }
+        command.spawn().map_err(refusal)
+    };
+    let starter = thread::Builder::new().name("launch".to_owned()).spawn(start).map_err(Error::Process)?;
+    let traced = match gate {
+        Some(gate) => attach(gate),
+        None => Ok(()),
+    };
+    let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
+    Ok(Spawned { child, traced })
+}
+
+fn attach(mut gate: UnixStream) -> io::Result<()> {
+    let mut pid = [0; 4];
+    // The end of the stream instead: there is no child, and the starter knows why.
+    gate.read_exact(&mut pid)?;
+    let seized = trace::seize(i32::from_ne_bytes(pid));
+    gate.write_all(&[1])?;
+    seized
+}
+
+fn command(launch: &Launch) -> Command {
+    let mut command = Command::new(&launch.program);
+    command.args(&launch.arguments);
+    for (name, value) in &launch.environment {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    let input = match launch.streams {
+        Streams::Inherit => return command,
+        Streams::Captured => Stdio::null(),
+        Streams::Conversation => Stdio::piped(),
+    };
+    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
+}
+
+fn refusal(error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => Error::NotFound,
+        ErrorKind::WouldBlock | ErrorKind::OutOfMemory => Error::Process(error),
+        _ if error.raw_os_error() == Some(libc::EMFILE) || error.raw_os_error() == Some(libc::ENFILE) => {
+            Error::Process(error)
+        }
+        _ => Error::NotExecutable(error),
+    }
+}

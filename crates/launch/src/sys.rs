@@ -1,0 +1,8 @@
+//! Every `unsafe` of the crate, each behind a safe interface: calls of Linux that neither the standard library nor rustix has.
+#![allow(unsafe_code)]
+
+pub mod affinity;
+pub mod gate;
+pub mod memory;
+pub mod trace;
+pub mod wait;

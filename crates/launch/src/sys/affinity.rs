@@ -1,0 +1,35 @@
+//! Which CPUs a thread may run on. rustix and the C library's `cpu_set_t` end at CPU 1023; the kernel takes masks of any length.
+
+use std::io;
+
+use libc::{c_ulong, pid_t};
+
+const BITS: usize = c_ulong::BITS as usize;
+
+/// The CPUs as words of a mask, bit 0 of the first word being CPU 0.
+fn words(ids: &[u32]) -> Vec<c_ulong> {
+    let mut words = vec![0; ids.iter().max().map_or(1, |max| *max as usize / BITS + 1)];
+    for id in ids {
+        words[*id as usize / BITS] |= 1 << (*id as usize % BITS);
+    }
+    words
+}
+
+/// Lets a thread, 0 for the calling one, run on these CPUs only.
+pub fn set(tid: pid_t, ids: &[u32]) -> io::Result<()> {
+    let words = words(ids);
+    // SAFETY: the pointer and the length are those of `words`, which outlives the call; the kernel only reads it.
+    let done = unsafe { libc::sched_setaffinity(tid, size_of_val(&words[..]), words.as_ptr().cast()) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_room_for_any_id() {
+        let words = words(&[0, 63, 64, 1025]);
+        assert_eq!((words.len(), words[0], words[1], words[16]), (17, 1 | 1 << 63, 1, 2));
+    }
+}

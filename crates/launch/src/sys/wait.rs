@@ -1,0 +1,28 @@
+//! waitpid(2) for threads too, and for children of the calling thread only.
+
+use std::io;
+
+use libc::{c_int, pid_t};
+
+/// The next change of a thread or process that the calling thread created or traces: its id and status; `None` if nothing changed.
+pub fn any() -> io::Result<Option<(pid_t, c_int)>> {
+    one(-1, libc::__WALL | libc::__WNOTHREAD)
+}
+
+/// The next change of this child: its end, or that a signal has stopped it.
+pub fn child(pid: pid_t) -> io::Result<Option<c_int>> {
+    Ok(one(pid, libc::WUNTRACED)?.map(|(_, status)| status))
+}
+
+fn one(pid: pid_t, options: c_int) -> io::Result<Option<(pid_t, c_int)>> {
+    let mut status = 0;
+    // SAFETY: `status` is an int that outlives the call.
+    match unsafe { libc::waitpid(pid, &raw mut status, options | libc::WNOHANG) } {
+        0 => Ok(None),
+        -1 => match io::Error::last_os_error() {
+            error if error.raw_os_error() == Some(libc::ECHILD) => Ok(None),
+            error => Err(error),
+        },
+        pid => Ok(Some((pid, status))),
+    }
+}

@@ -1,0 +1,173 @@
+//! Threads under ptrace(2): each stops at its birth and at its end.
+
+use std::io;
+use std::time::Instant;
+
+use rustix::process::Signal;
+
+use crate::crew::{Crew, signal};
+use crate::launch::Follow;
+use crate::observe;
+use crate::sys::{trace, wait};
+
+/// Why the system reports a thread.
+#[derive(Debug, PartialEq, Eq)]
+enum Change {
+    /// It has ended, with a status.
+    Gone,
+    /// It has created a thread or a process.
+    Birth,
+    /// It has become another program.
+    Exec,
+    /// It is about to end.
+    End,
+    /// A stop signal has stopped it, until SIGCONT.
+    Halt,
+    /// It stops at its birth, or goes on after SIGCONT.
+    Pause,
+    /// It is about to get this signal.
+    Signal(i32),
+}
+
+/// The status of waitpid(2) as ptrace(2) explains it.
+fn change(status: i32) -> Change {
+    if !libc::WIFSTOPPED(status) {
+        return Change::Gone;
+    }
+    match (status >> 16, libc::WSTOPSIG(status)) {
+        (libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Change::Birth,
+        (libc::PTRACE_EVENT_EXEC, _) => Change::Exec,
+        (libc::PTRACE_EVENT_EXIT, _) => Change::End,
+        (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Change::Halt,
+        (libc::PTRACE_EVENT_STOP, _) => Change::Pause,
+        (_, signal) => Change::Signal(signal),
+    }
+}
+
+impl Crew {
+    /// Lets every stopped thread go on, after what is to be done with it. Programs that a signal has stopped.
+    pub(crate) fn look_at_traced(&mut self) -> io::Result<Vec<usize>> {
+        let mut stopped = Vec::new();
+        if !self.programs.values().any(|program| program.following.by == Follow::Ptrace) {
+            return Ok(stopped);
+        }
+        while let Some((tid, status)) = wait::any()? {
+            stopped.extend(self.treat(tid, status));
+        }
+        Ok(stopped)
+    }
+
+    fn treat(&mut self, tid: i32, status: i32) -> Option<usize> {
+        let mut stopped = None;
+        // A thread that SIGKILL ends meanwhile takes no more requests, and is reported again.
+        let done = match change(status) {
+            Change::Gone => return self.gone(tid, status),
+            Change::Birth => self.birth(tid),
+            Change::Exec => self.exec(tid),
+            Change::End => {
+                self.end(tid);
+                trace::resume(tid, 0)
+            }
+            Change::Halt => {
+                self.welcome(tid);
+                stopped = self.program_of(tid);
+                trace::listen(tid)
+            }
+            Change::Pause => {
+                self.welcome(tid);
+                trace::resume(tid, 0)
+            }
+            Change::Signal(number) => trace::resume(tid, number),
+        };
+        debug_assert!(done.is_ok() || done.is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH)));
+        stopped
+    }
+
+    /// The program whose first process this is.
+    fn program_of(&self, pid: i32) -> Option<usize> {
+        self.programs.iter().find(|(_, program)| program.pid == pid).map(|(number, _)| *number)
+    }
+
+    fn gone(&mut self, tid: i32, status: i32) -> Option<usize> {
+        self.announced.remove(&tid);
+        self.forget(tid);
+        let number = self.program_of(tid)?;
+        self.programs.get_mut(&number)?.exited(status);
+        None
+    }
+
+    /// The new thread may have been reported before its creator.
+    fn birth(&mut self, tid: i32) -> io::Result<()> {
+        if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid)) {
+            if !self.tasks.contains_key(&new) {
+                self.announced.insert(new, task.program);
+            }
+        }
+        trace::resume(tid, 0)
+    }
+
+    /// Gives a thread that stops for the first time its seat: it has not run yet.
+    fn welcome(&mut self, tid: i32) {
+        if self.tasks.contains_key(&tid) {
+            return;
+        }
+        let number = self.announced.remove(&tid).or_else(|| self.guess(tid));
+        if let Some(number) = number {
+            self.adopt(number, tid, 0);
+        }
+        if self.killing {
+            signal(tid, Signal::KILL);
+        }
+    }
+
+    /// The program of a thread that nothing has announced: that of its process, or of its parent.
+    fn guess(&self, tid: i32) -> Option<usize> {
+        let known = |tid| self.tasks.get(&tid).map(|task| task.program);
+        let kin = || observe::kin(tid).and_then(|(process, parent)| known(process).or_else(|| known(parent)));
+        kin().or_else(|| self.programs.keys().next().copied())
+    }
+
+    /// A thread that is not the first of its process takes the first one's id, and all others have ended.
+    fn exec(&mut self, tid: i32) -> io::Result<()> {
+        if let Ok(former) = trace::message(tid)
+            && former != tid
+            && self.tasks.contains_key(&former)
+        {
+            self.forget(tid);
+            if let Some(task) = self.tasks.remove(&former) {
+                self.tasks.insert(tid, task);
+            }
+        }
+        let own = self.program_of(tid).and_then(|number| self.programs.get_mut(&number));
+        if let Some(program) = own.filter(|program| program.start.is_none()) {
+            trace::follow_ends(tid)?;
+            program.start = Some(Instant::now());
+        }
+        trace::resume(tid, 0)
+    }
+
+    /// Counts a thread that is about to end.
+    fn end(&mut self, tid: i32) {
+        let Some(task) = self.tasks.get_mut(&tid) else { return };
+        task.seen = observe::thread(tid);
+        if let Some(program) = self.programs.get_mut(&task.program).filter(|program| program.pid == tid) {
+            program.pages = observe::pages(tid);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_signal_is_told_from_a_birth() {
+        let stop = |event: i32, signal: i32| event << 16 | signal << 8 | 0x7f;
+        assert_eq!(change(stop(libc::PTRACE_EVENT_STOP, libc::SIGTRAP)), Change::Pause);
+        assert_eq!(change(stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP)), Change::Halt);
+        assert_eq!(change(stop(0, libc::SIGSTOP)), Change::Signal(libc::SIGSTOP));
+        assert_eq!(change(stop(0, libc::SIGTRAP)), Change::Signal(libc::SIGTRAP));
+        assert_eq!(change(3 << 8), Change::Gone);
+        assert_eq!(change(libc::SIGKILL), Change::Gone);
+    }
+}

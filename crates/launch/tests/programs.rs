@@ -1,0 +1,174 @@
+//! Programs of the system, launched.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::process::ExitStatusExt;
+use std::time::{Duration, Instant};
+
+use charz_launch::{Crew, Ended, Error, Event, Follow, Launch, Streams};
+
+const WAYS: [Follow; 3] = [Follow::Ptrace, Follow::Poll, Follow::None];
+
+fn shell(script: &str) -> Launch {
+    Launch {
+        program: "sh".into(),
+        arguments: ["-c", script].map(OsString::from).into(),
+        streams: Streams::Captured,
+        ..Launch::default()
+    }
+}
+
+/// The CPUs of this process.
+fn cpus() -> Vec<u32> {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    charz_data::cpulist::parse(list.trim()).unwrap()
+}
+
+fn run(follow: Follow, launch: &Launch) -> (Ended, String) {
+    let mut crew = Crew::new(follow).unwrap();
+    crew.start(launch).unwrap();
+    let (mut ended, mut said) = (None, Vec::new());
+    let until = Instant::now() + Duration::from_secs(20);
+    loop {
+        match crew.next(Some(until), None).unwrap() {
+            Event::Output(_, _, bytes) => said.extend(bytes),
+            Event::Ended(_, end) => ended = Some(*end),
+            Event::Idle => return (ended.unwrap(), String::from_utf8_lossy(&said).into_owned()),
+            Event::Stopped(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn status_and_output_are_the_programs_own() {
+    for follow in WAYS {
+        let (ended, said) = run(follow, &shell("echo out; echo err >&2; exit 3"));
+        assert_eq!((ended.status.code(), said.as_str()), (Some(3), "out\nerr\n"), "{follow:?}");
+        let (ended, _) = run(follow, &shell("kill -USR1 $$"));
+        assert_eq!(ended.status.signal(), Some(libc::SIGUSR1), "{follow:?}");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_says_why() {
+    for follow in WAYS {
+        let mut crew = Crew::new(follow).unwrap();
+        let launch = |program: &str| Launch { program: program.into(), ..Launch::default() };
+        assert!(matches!(crew.start(&launch("no-such-program-at-all")), Err(Error::NotFound)), "{follow:?}");
+        assert!(matches!(crew.start(&launch("/")), Err(Error::NotExecutable(_))), "{follow:?}");
+        assert!(matches!(crew.next(None, None).unwrap(), Event::Idle));
+    }
+}
+
+#[test]
+fn a_program_is_on_its_seat_from_its_first_instruction() {
+    for cpu in cpus() {
+        let launch = Launch { seats: vec![Some(cpu)], ..shell("grep Cpus_allowed_list /proc/self/status") };
+        for follow in WAYS {
+            let (_, said) = run(follow, &launch);
+            assert_eq!(said.split_whitespace().nth(1), Some(cpu.to_string().as_str()), "{follow:?}");
+        }
+    }
+}
+
+#[test]
+fn forked_workers_have_a_seat_each() {
+    let cpus = cpus();
+    let seats = cpus.iter().copied().map(Some).collect();
+    let script = "for i in 1 2 3 4; do grep Cpus_allowed_list /proc/self/status & done; wait";
+    let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(script) });
+    assert_eq!(said.lines().count(), 4);
+    assert_eq!(ended.appeared, 5);
+    assert!(ended.threads.iter().all(|thread| thread.on_seat() == Some(true) && thread.unseated_ns == 0), "{ended:?}");
+    let mut used: Vec<u32> = ended.threads.iter().filter_map(|thread| thread.seat).collect();
+    used.sort_unstable();
+    used.dedup();
+    assert_eq!(used, cpus);
+}
+
+#[test]
+fn a_program_that_moves_itself_is_off_its_seat() {
+    let cpus = cpus();
+    let [first, second] = cpus[..2] else { panic!("one CPU") };
+    let launch = Launch { seats: vec![Some(first)], ..shell(&format!("taskset -pc {second} $$ >/dev/null")) };
+    let (ended, _) = run(Follow::Ptrace, &launch);
+    assert_eq!(ended.threads[0].on_seat(), Some(false));
+    assert_eq!(ended.threads[0].allowed, [second]);
+}
+
+#[test]
+fn nothing_outlives_its_program() {
+    for follow in [Follow::Ptrace, Follow::Poll] {
+        // Two forks and a session of its own: a daemon.
+        let launch = shell("setsid sh -c 'echo $$; trap \"\" TERM HUP; while :; do sleep 0.05; done' & sleep 0.2");
+        let (ended, said) = run(follow, &launch);
+        let daemon: i32 = said.trim().parse().unwrap();
+        assert!(ended.left.contains(&daemon), "{follow:?}: {ended:?}");
+        let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{follow:?}: {state}");
+    }
+}
+
+#[test]
+fn a_deadline_is_kept_and_all_can_be_killed() {
+    for follow in WAYS {
+        let mut crew = Crew::new(follow).unwrap();
+        let ids = [(); 3].map(|()| crew.start(&shell("trap '' TERM INT; sleep 100 & sleep 100")).unwrap());
+        let soon = Instant::now() + Duration::from_millis(50);
+        while !matches!(crew.next(Some(soon), None).unwrap(), Event::Deadline) {}
+        crew.kill_all();
+        let mut killed = Vec::new();
+        loop {
+            match crew.next(None, None).unwrap() {
+                Event::Ended(id, ended) => {
+                    assert_eq!(ended.status.signal(), Some(libc::SIGKILL));
+                    killed.push(id);
+                }
+                Event::Idle => break,
+                _ => {}
+            }
+        }
+        killed.sort_unstable();
+        assert_eq!(killed, ids, "{follow:?}");
+    }
+}
+
+#[test]
+fn a_stopped_program_goes_on() {
+    for follow in WAYS {
+        let mut crew = Crew::new(follow).unwrap();
+        let id = crew.start(&shell("kill -STOP $$; exit 7")).unwrap();
+        let mut stops = 0;
+        loop {
+            match crew.next(Some(Instant::now() + Duration::from_secs(10)), None).unwrap() {
+                Event::Stopped(stopped) => {
+                    assert_eq!(stopped, id);
+                    stops += 1;
+                    let pid = rustix::process::Pid::from_raw(crew.pid(id).unwrap()).unwrap();
+                    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+                }
+                Event::Ended(_, ended) => assert_eq!(ended.status.code(), Some(7)),
+                Event::Idle => break,
+                other => panic!("{follow:?}: {other:?}"),
+            }
+        }
+        assert_eq!(stops, 1, "{follow:?}");
+    }
+}
+
+#[test]
+fn a_gigabyte_of_output_arrives() {
+    let mut crew = Crew::new(Follow::Ptrace).unwrap();
+    crew.start(&shell("head -c 1000000000 /dev/zero")).unwrap();
+    let mut bytes = 0;
+    loop {
+        match crew.next(None, None).unwrap() {
+            Event::Output(_, _, more) => bytes += more.len(),
+            Event::Idle => break,
+            _ => {}
+        }
+    }
+    assert_eq!(bytes, 1_000_000_000);
+}
