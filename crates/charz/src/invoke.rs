@@ -10,6 +10,7 @@
 //! doing anything obviously wrong!", ASPLOS 2009).
 
 mod child;
+mod oom;
 mod process;
 
 use std::time::Duration;
@@ -21,6 +22,7 @@ use charz_data::report::{Invocation, Unit};
 use charz_data::{Program, ReportedUnit};
 
 pub use child::serve;
+pub(crate) use oom::OomKills;
 pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a

@@ -18,9 +18,9 @@ pub use threads::Threads;
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
 use charz_data::report::{Lap, Point};
 use charz_data::units;
+use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
 
 #[derive(Clone)]
 pub struct Request {

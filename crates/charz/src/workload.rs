@@ -4,6 +4,7 @@
 //! is one run of the program, or of as many copies as there are workers, with a lap for each worker.
 
 mod lines;
+mod openmp;
 mod output;
 mod run;
 mod value;
@@ -65,11 +66,10 @@ pub(crate) fn card(program: &Program) -> Card {
         ProgramValue::Last => "the last number that it prints".to_owned(),
         ProgramValue::Protocol => "its own work and times, by the line protocol".to_owned(),
     };
-    Card {
-        about: format!("runs {}{how}", program.command).into(),
-        metric: Metric::Reported(from.into()),
-        ..CARD.clone()
-    }
+    let mut card = CARD.clone();
+    card.about = format!("runs {}{how}", program.command).into();
+    card.metric = Metric::Reported(from.into());
+    card
 }
 
 /// What the numbers of a kernel count.

@@ -27,7 +27,7 @@ pub use crate::{
     PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
-pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, Timer};
+pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::json::write_pretty_line;
 use charz_analysis::point;
-use charz_data::escape::plain;
 use charz_data::Better;
+use charz_data::escape::plain;
 use charz_data::report::{Report, Status, Unit};
 
 /// What ends the name of a benchmark that is to raise no alert.

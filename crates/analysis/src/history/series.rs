@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::entry::Entry;
 use charz_data::params::{MEMORY, PARAMS, Param, Params};
-use charz_data::{COMMAND, Program};
 use charz_data::report::{Cell, Report, Unit};
+use charz_data::{COMMAND, Program};
 
 #[derive(Clone, Debug)]
 pub struct Series {

@@ -27,8 +27,8 @@ use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
 };
 use crate::view::config::{self, Setting};
-use crate::workload;
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
+use crate::workload;
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
@@ -331,7 +331,10 @@ fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
     let mut chosen = Vec::new();
     for name in names {
         if name == COMMAND {
-            return Err(Error::bad_input(format!("--kernel: {name} is a program of yours: name it with {}", help::COMMAND)));
+            return Err(Error::bad_input(format!(
+                "--kernel: {name} is a program of yours: name it with {}",
+                help::COMMAND
+            )));
         }
         let begins = name.strip_suffix('*');
         let before = chosen.len();

@@ -179,7 +179,8 @@ fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<Rep
         )));
     }
     let symbol = args.unit.as_deref().unwrap_or(usual.symbol.as_str());
-    let unit = ReportedUnit::new(symbol, usual.better).map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}")));
+    let unit =
+        ReportedUnit::new(symbol, usual.better).map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}")));
     layers.blame("--unit", unit)
 }
 
@@ -237,9 +238,21 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_by_the_flag() {
         for (flag, value) in [
-            ("value", "regex:("), ("value", "regex:"), ("value", "json:"), ("value", "sum"), ("work", "0"), ("work", "-1"),
-            ("work", "1e6"), ("unit", "s"), ("direction", "up"), ("direction", "higher"), ("verify", "["), ("setup", "'x"),
-            ("setup", "A=1"), ("run-timeout", "0s"), ("run-timeout", "5"),
+            ("value", "regex:("),
+            ("value", "regex:"),
+            ("value", "json:"),
+            ("value", "sum"),
+            ("work", "0"),
+            ("work", "-1"),
+            ("work", "1e6"),
+            ("unit", "s"),
+            ("direction", "up"),
+            ("direction", "higher"),
+            ("verify", "["),
+            ("setup", "'x"),
+            ("setup", "A=1"),
+            ("run-timeout", "0s"),
+            ("run-timeout", "5"),
         ] {
             check_refused(read(&[("command", "x"), (flag, value)]), &format!("--{flag}"));
         }

@@ -12,8 +12,8 @@ use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
 use crate::workload;
-use charz_data::{Program, Role};
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
+use charz_data::{Program, Role};
 
 pub struct Context<'a> {
     pub command: &'a str,

@@ -5,6 +5,9 @@ use std::mem;
 use charz_data::escape::one_line;
 use charz_data::{ProgramValue, quote};
 
+use crate::harness::MOST_REPETITIONS;
+
+use super::lines::{Answer, Said};
 use super::value::{self, Readers};
 
 /// The longest line that expressions see; the rest of a longer one is left out.
@@ -32,6 +35,9 @@ pub(super) struct Output<'a> {
     number: Option<f64>,
     verified: bool,
     json: Vec<u8>,
+    ready: bool,
+    answers: Vec<Answer>,
+    wrong: Option<String>,
 }
 
 impl<'a> Output<'a> {
@@ -44,6 +50,9 @@ impl<'a> Output<'a> {
             number: None,
             verified: readers.verify.is_none(),
             json: Vec::new(),
+            ready: false,
+            answers: Vec::new(),
+            wrong: None,
         }
     }
 
@@ -89,11 +98,38 @@ impl<'a> Output<'a> {
         if self.readers.value == ProgramValue::Last && from == From::Out {
             self.number = value::last_number(line).or(self.number);
         }
+        if self.readers.value == ProgramValue::Protocol && from == From::Out {
+            self.hear(Said::of(line));
+        }
         self.verified = self.verified || self.readers.verify.as_ref().is_some_and(|verify| verify.is_match(line));
         let shown = &line[..line.len().min(4 * SHOWN)];
         let text = &mut self.last[from as usize];
         text.clear();
         text.push_str(&String::from_utf8_lossy(shown));
+    }
+
+    fn hear(&mut self, said: Said) {
+        match said {
+            Said::Ready => self.ready = true,
+            // No more are asked for.
+            Said::Answer(answer) if (self.answers.len() as u64) < MOST_REPETITIONS => self.answers.push(answer),
+            Said::Wrong(why) => self.wrong = Some(why),
+            Said::Answer(_) | Said::Other => {}
+        }
+    }
+
+    /// Whether the program has said by the line protocol that it is ready.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    pub(super) fn answers(&self) -> &[Answer] {
+        &self.answers
+    }
+
+    /// How it broke the line protocol, as a clause.
+    pub(super) fn wrong(&self) -> Option<&str> {
+        self.wrong.as_deref()
     }
 
     /// The last lines, which need not end.

@@ -132,8 +132,14 @@ mod tests {
             assert_eq!(number(text), Ok(value));
         }
         for (text, word) in [
-            ("nan", "not a number"), ("inf", "infinite"), ("-3", "negative"), ("0", "zero"), ("x", "not a number"),
-            ("1,23", "not a number"), ("1e300", "out of range"), ("", "not a number"),
+            ("nan", "not a number"),
+            ("inf", "infinite"),
+            ("-3", "negative"),
+            ("0", "zero"),
+            ("x", "not a number"),
+            ("1,23", "not a number"),
+            ("1e300", "out of range"),
+            ("", "not a number"),
         ] {
             let why = number(text).unwrap_err();
             assert!(why.contains(word), "{text}: {why}");

@@ -32,7 +32,8 @@ impl Words {
     /// # Errors
     /// Why it is no command line, as a clause.
     pub(crate) fn split(text: &str) -> Result<Self, String> {
-        let words = shlex::split(text).ok_or("it ends within a quotation or after a backslash; close it, or take it out")?;
+        let words =
+            shlex::split(text).ok_or("it ends within a quotation or after a backslash; close it, or take it out")?;
         let assignments = words.iter().take_while(|word| assignment(word).is_some()).count();
         let environment = words[..assignments].iter().filter_map(|word| assignment(word));
         let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -82,7 +83,8 @@ impl Words {
         }
         let own = self.environment.iter().rev().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.into());
         let path = own.or_else(|| env::var_os("PATH")).unwrap_or_default();
-        let found = |folder: PathBuf| Some(folder.join(&self.program)).filter(|file| file.is_file() && may_execute(file));
+        let found =
+            |folder: PathBuf| Some(folder.join(&self.program)).filter(|file| file.is_file() && may_execute(file));
         match env::split_paths(&path).find_map(found) {
             Some(_) => Ok(()),
             None if Path::new(&self.program).is_file() => {
@@ -101,7 +103,8 @@ fn may_execute(path: &Path) -> bool {
 fn assignment(word: &str) -> Option<(&str, &str)> {
     let (name, value) = word.split_once('=')?;
     let is_name = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    let named = !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.bytes().all(is_name);
+    let named =
+        !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.bytes().all(is_name);
     named.then_some((name, value))
 }
 
@@ -134,7 +137,10 @@ mod tests {
         let found = words("A=1 _b='2 3' ./x C=4 -n{threads} \"a b\"");
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(found.environment, [pair("A", "1"), pair("_b", "2 3")]);
-        assert_eq!((found.program.as_str(), found.arguments.as_slice()), ("./x", ["C=4", "-n{threads}", "a b"].map(String::from).as_slice()));
+        assert_eq!(
+            (found.program.as_str(), found.arguments.as_slice()),
+            ("./x", ["C=4", "-n{threads}", "a b"].map(String::from).as_slice())
+        );
         assert_eq!(words("1A=2").program, "1A=2", "no shell takes this for an assignment");
         for wrong in ["", "  ", "A=1", "'x", "x \\", "''"] {
             assert!(Words::split(wrong).is_err(), "{wrong:?}");

@@ -311,9 +311,7 @@ impl Invocation {
             Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::MillisecondsPerGib => {
                 time / runs().map(|(value, time)| time / value).sum::<f64>()
             }
-            _ => {
-                runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64
-            }
+            _ => runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64,
         };
         value.is_finite().then_some(value)
     }
