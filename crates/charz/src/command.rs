@@ -5,6 +5,7 @@ pub mod ab;
 pub mod c2c;
 pub mod compare;
 pub mod doctor;
+pub mod exec;
 pub mod history;
 pub mod numa;
 pub mod render;
@@ -40,6 +41,7 @@ pub enum Command {
         format: &'static kernels::Format,
     },
     Sweep(Box<sweep::Options>),
+    Exec(Box<exec::Options>),
     CoreToCore(Box<c2c::Options>),
     Numa(Box<numa::Options>),
     Ab(Box<ab::Options>),
@@ -77,6 +79,7 @@ impl Command {
             }
             Command::Kernels { of, format } => done((format.write)(&of, out)),
             Command::Sweep(options) => sweep::run(*options, out),
+            Command::Exec(options) => exec::run(*options),
             Command::CoreToCore(options) => c2c::run(&options, out),
             Command::Numa(options) => numa::run(&options, out),
             Command::Ab(options) => ab::run(*options, out),

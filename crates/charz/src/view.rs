@@ -5,6 +5,7 @@ pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
 pub mod look;
+pub(crate) mod passport;
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod progress;

@@ -5,6 +5,8 @@ mod launch;
 mod observe;
 mod polled;
 mod program;
+mod relay;
+pub mod runtimes;
 mod seats;
 mod spawn;
 mod sys;
@@ -12,3 +14,4 @@ mod traced;
 
 pub use crew::{Crew, Event, Stream};
 pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
+pub use relay::{Arrived, Relay};

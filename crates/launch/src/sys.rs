@@ -4,5 +4,6 @@
 pub mod affinity;
 pub mod gate;
 pub mod memory;
+pub mod signals;
 pub mod trace;
 pub mod wait;

@@ -8,6 +8,7 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
 use super::ab;
+use super::exec;
 use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
 use super::format::FormatArgs;
 use super::generate::{Page, completions, pages, shells};
@@ -37,7 +38,7 @@ use charz_data::{COMMAND, KNOWN_AS, known_as};
 use charz_render::formats::{FORMATS, Format as ReportFormat, SWEPT, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
-const MOST_MAPPED: usize = 1 << 20;
+pub(super) const MOST_MAPPED: usize = 1 << 20;
 
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
 pub(super) fn command(
@@ -82,6 +83,7 @@ pub(super) fn command(
         }),
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Compare(args) => Command::Compare(compare(args, notes)?),
+        Verb::Exec(args) => Command::Exec(Box::new(exec::exec(args)?)),
         Verb::C2c(args) => Command::CoreToCore(Box::new(presets::c2c(args, layers, notes)?)),
         Verb::Numa(args) => Command::Numa(Box::new(presets::numa(args, layers, notes)?)),
         Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
@@ -285,7 +287,7 @@ fn seed(text: &str) -> Result<u64, Error> {
 }
 
 /// A name that resembles one of a mapper, or one of another tool's.
-fn not_a_mapping(error: charz_topology::Error) -> Error {
+pub(super) fn not_a_mapping(error: charz_topology::Error) -> Error {
     let charz_topology::Error::UnknownMapping { mapping, name, .. } = &error else { return error.into() };
     let names: Vec<&str> = mappers().map(|card| card.name).chain(ALIASES.iter().map(|(alias, _)| *alias)).collect();
     let Some(near) = nearest(name, &names) else { return error.into() };
@@ -294,7 +296,7 @@ fn not_a_mapping(error: charz_topology::Error) -> Error {
 }
 
 /// That workers share a strand while others are free can be an experiment or a slip of the finger.
-fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), Error> {
+pub(super) fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), Error> {
     let stack = mappings.iter().find_map(|mapping| Some((mapping, mapping.repeated()?)));
     match stack {
         Some((mapping, strand)) if !allowed => Err(Error::bad_input(format!(

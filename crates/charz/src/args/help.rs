@@ -92,7 +92,7 @@ charz --version        version, commit, target",
 
 /// Every command, by what it is for.
 pub(super) const GROUPS: [(&str, &[&str]); 3] = [
-    ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate"]),
+    ("Measure", &["sweep", "c2c", "numa", "ab", "selftest", "replicate", "exec"]),
     ("Inspect", &["topo", "map", "doctor", "kernels", "explain", "config"]),
     ("Reports", &["render", "compare", "history", "docs", "completions"]),
 ];

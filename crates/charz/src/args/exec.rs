@@ -1,0 +1,88 @@
+//! `charz exec`: its flags, and what they ask for.
+
+use std::ffi::OsString;
+
+use charz_launch::Follow;
+use charz_topology::Mapping;
+use clap::Args;
+
+use super::convert::{MOST_MAPPED, choice, not_a_mapping, refuse_stacks};
+use super::help;
+use super::quantities::count;
+use crate::command::exec::Options;
+use crate::exit::Error;
+use charz_data::MemoryPolicy;
+
+#[derive(Debug, Args)]
+pub(crate) struct ExecArgs {
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING", default_value = "round-robin",
+        help = "The mapping; --help lists them", long_help = help::mappings("The mapping"))]
+    pub(crate) mapping: String,
+    /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(crate) threads: Option<String>,
+    /// Let a list: name a strand more than once, so threads share it on purpose
+    #[arg(long)]
+    pub(crate) allow_stack: bool,
+    /// NUMA nodes of the program's memory: local (where each thread touches it first), remote, interleave, or node:N
+    #[arg(long, value_name = "POLICY", default_value = "local")]
+    pub(crate) memory: String,
+    /// Threads that get no seat, by order of appearance from 0 (the first thread), such as helpers of a runtime
+    ///
+    /// They may run on all seats. --skip 0 leaves the first thread unseated: of a program whose first thread waits for the others, or
+    /// counts the CPUs on which it may run to find how many threads to start.
+    #[arg(long, value_name = "I,…", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(crate) skip: Vec<String>,
+    /// How new threads are found: ptrace, poll or none
+    ///
+    /// ptrace stops each new thread before its first instruction and gives it its seat; where the system refuses it, exec polls. poll
+    /// looks for threads every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and programs
+    /// with another user's rights. none seats no thread: all may run on all seats, and OpenMP is asked to bind its own.
+    #[arg(long, value_name = "WAY", default_value = "ptrace")]
+    pub(crate) follow: String,
+    /// Print nothing when the program ends
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// The program and its arguments, after -- if they begin with a hyphen
+    #[arg(value_name = "PROGRAM", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) program: Vec<OsString>,
+}
+
+pub(super) fn exec(args: ExecArgs) -> Result<Options, Error> {
+    let mapping: Mapping = args.mapping.parse().map_err(not_a_mapping)?;
+    refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
+    let mut words = args.program.into_iter();
+    Ok(Options {
+        mapping,
+        threads: args.threads.map(|text| count("--threads", &text, MOST_MAPPED)).transpose()?,
+        memory: memory(&args.memory)?,
+        skip: args.skip.iter().map(|text| ordinal(text)).collect::<Result<_, _>>()?,
+        follow: choice(
+            "--follow",
+            &args.follow,
+            [("ptrace", Follow::Ptrace), ("poll", Follow::Poll), ("none", Follow::None)],
+        )?,
+        quiet: args.quiet,
+        program: words.next().unwrap_or_default(),
+        arguments: words.collect(),
+    })
+}
+
+fn memory(text: &str) -> Result<MemoryPolicy, Error> {
+    match text {
+        "interleave" => Ok(MemoryPolicy::Interleaved),
+        // First is of workers that share a block.
+        text => text.parse().ok().filter(|policy| *policy != MemoryPolicy::First).ok_or_else(|| {
+            Error::bad_input(format!("--memory: {text:?} is no policy; there are local, remote, interleave and node:N"))
+        }),
+    }
+}
+
+fn ordinal(text: &str) -> Result<usize, Error> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or_else(|| {
+        Error::bad_input(format!(
+            "--skip: {text:?} is no thread; count from 0, the program's first, example: --skip 1,2"
+        ))
+    })
+}

@@ -1,0 +1,205 @@
+//! `charz exec`: somebody's program, its threads on seats. The end, the streams and the terminal are the program's own.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
+use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::exit::{Error, Exit};
+use crate::view::passport::{self, Passport};
+use charz_data::MemoryPolicy;
+use charz_data::escape::quote;
+
+pub struct Options {
+    pub mapping: Mapping,
+    /// `None` takes each strand of the mapping once.
+    pub threads: Option<usize>,
+    pub memory: MemoryPolicy,
+    pub skip: Vec<usize>,
+    pub follow: Follow,
+    pub quiet: bool,
+    pub program: OsString,
+    pub arguments: Vec<OsString>,
+}
+
+/// Between a key that stops the program and the stop, in which it may put the terminal in order.
+const TIDYING: Duration = Duration::from_secs(5);
+/// Shells add this to the signal that ended a program.
+const BY_SIGNAL: i32 = 128;
+
+pub(super) fn run(options: Options) -> Result<Exit, Error> {
+    let Options { follow, quiet, .. } = options;
+    let (launch, own) = launch(options)?;
+    let refused = |error| Error::environment("the system refuses to follow a program").caused_by(error);
+    let relay = Relay::catch().map_err(refused)?;
+    let before = (!quiet).then(stolen);
+    let mut crew = Crew::new(follow).map_err(refused)?;
+    let id = crew.start(&launch).map_err(|error| not_started(&launch, error))?;
+    let ended = watch(&mut crew, id, &relay).map_err(refused)?;
+    drop(crew);
+    if let Some(before) = before {
+        let stolen = lost(&before, &stolen(), &launch.seats);
+        let passport = Passport { program: &launch.program, seats: &launch.seats, ended: &ended, stolen, own: &own };
+        // If standard error is closed, nothing can be said.
+        let _ = io::stderr().write_all(passport::print(&passport).as_bytes());
+    }
+    end_as(ended.status)
+}
+
+/// What is started, and the user's own variables that bind threads too.
+fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
+    let machine = discover(&Source::ThisMachine)?;
+    let order = options.mapping.order(&machine)?;
+    let each = match &order {
+        Order::Strands(strands) => strands.len(),
+        Order::Floating => machine.usable_strands().count(),
+    };
+    let seats = place(&order, options.threads.unwrap_or(each)).seats;
+    let homes = memory_homes(options.memory, &machine, &seats)
+        .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
+    if homes.windows(2).any(|two| two[0] != two[1]) {
+        return Err(Error::bad_input(format!(
+            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
+             within one node, interleave, or node:N",
+            options.memory
+        )));
+    }
+    let variables = runtimes::variables(&seats, options.follow);
+    let is_own = |name: &str| std::env::var_os(name).is_some();
+    let own = runtimes::BINDING.iter().filter(|name| is_own(name)).map(|name| (*name).to_owned()).collect();
+    let environment = variables.into_iter().filter(|(name, _)| !is_own(name));
+    Ok((
+        Launch {
+            environment: environment.map(|(name, value)| (name.into(), Some(value.into()))).collect(),
+            program: options.program,
+            arguments: options.arguments,
+            seats,
+            skip: options.skip,
+            nodes: homes.into_iter().next().unwrap_or_default(),
+            streams: Streams::Inherit,
+        },
+        own,
+    ))
+}
+
+fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {
+    let program = quote(&launch.program.to_string_lossy());
+    match error {
+        charz_launch::Error::NotFound => {
+            let hint = if launch.program.to_string_lossy().contains('/') {
+                "check the path"
+            } else {
+                "it is in no folder of PATH"
+            };
+            Error::ended(Exit::NotFound, format!("{program}: there is no such program; {hint}"))
+        }
+        charz_launch::Error::NotExecutable(error) => {
+            Error::ended(Exit::NotExecutable, format!("{program} cannot be executed")).caused_by(error)
+        }
+        error => Error::environment(format!("{program} was not started: {error}")),
+    }
+}
+
+/// Waits for the end of the program, and passes signals on to it.
+fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
+    let mut ended = None;
+    let mut asked_to_stop: Option<Instant> = None;
+    loop {
+        match crew.next(None, Some(relay.wake()))? {
+            Event::Ended(_, end) => ended = Some(*end),
+            Event::Idle => return ended.ok_or_else(|| io::ErrorKind::NotFound.into()),
+            Event::Woken => pass_on(crew, id, relay, &mut asked_to_stop),
+            Event::Stopped(_) => {
+                pass_on(crew, id, relay, &mut asked_to_stop);
+                // A shell takes the terminal back when its own child stops, which is this process.
+                if asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING) {
+                    let _ = kill_process(getpid(), Signal::STOP);
+                }
+            }
+            Event::Output(..) | Event::Deadline => {}
+        }
+    }
+}
+
+fn pass_on(crew: &mut Crew, id: Id, relay: &Relay, asked_to_stop: &mut Option<Instant>) {
+    for Arrived { signal, to_group } in relay.take() {
+        if signal == libc::SIGTSTP {
+            *asked_to_stop = Some(Instant::now());
+        }
+        if to_group {
+            continue;
+        }
+        match crew.pid(id).and_then(Pid::from_raw) {
+            Some(pid) => {
+                if let Some(signal) = Signal::from_named_raw(signal) {
+                    let _ = kill_process(pid, signal);
+                }
+            }
+            // Only what it left behind is still waited for.
+            None => crew.kill_all(),
+        }
+    }
+}
+
+/// Ends this process as the program ended.
+fn end_as(status: ExitStatus) -> ! {
+    if let Some(signal) = status.signal() {
+        // The program has written its core already, if it was to.
+        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+        let _ = emulate_default_handler(signal);
+        std::process::exit(BY_SIGNAL + signal)
+    }
+    std::process::exit(status.code().unwrap_or(BY_SIGNAL))
+}
+
+/// By CPU, the ticks in all and those that the hypervisor gave to others.
+type Ticks = HashMap<u32, (u64, u64)>;
+
+fn stolen() -> Ticks {
+    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
+    text.lines().filter_map(ticks).collect()
+}
+
+/// A line such as `cpu0 user nice system idle iowait irq softirq steal …` (proc_stat(5)). The guests' are in user and nice.
+fn ticks(line: &str) -> Option<(u32, (u64, u64))> {
+    let (cpu, numbers) = line.strip_prefix("cpu")?.split_once(' ')?;
+    let numbers: Vec<u64> = numbers.split_whitespace().take(8).filter_map(|number| number.parse().ok()).collect();
+    Some((cpu.parse().ok()?, (numbers.iter().sum(), *numbers.get(7)?)))
+}
+
+/// The share of the time of these CPUs, or of all where there are none, that the hypervisor took.
+fn lost(before: &Ticks, after: &Ticks, seats: &[Option<u32>]) -> f64 {
+    let seated = seats.iter().any(Option::is_some);
+    let (mut all, mut stolen) = (0, 0);
+    for (cpu, now) in after.iter().filter(|(cpu, _)| !seated || seats.contains(&Some(**cpu))) {
+        if let Some(then) = before.get(cpu) {
+            all += now.0.saturating_sub(then.0);
+            stolen += now.1.saturating_sub(then.1);
+        }
+    }
+    if all == 0 { 0.0 } else { stolen as f64 / all as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steal_is_that_of_the_seats() {
+        let read = |text: &str| -> Ticks { text.lines().filter_map(ticks).collect() };
+        let before = read("cpu  9 9\ncpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 10 0 0 10 0 0 0 5 7 0\nintr 5\n");
+        let after = read("cpu0 50 0 0 50 0 0 0 0 0 0\ncpu1 60 0 0 10 0 0 0 55 99 0\n");
+        assert_eq!(lost(&before, &after, &[Some(1)]), 0.5);
+        assert_eq!(lost(&before, &after, &[Some(0)]), 0.0);
+        assert_eq!(lost(&before, &after, &[None]), 0.25);
+        assert_eq!(lost(&after, &after, &[None]), 0.0);
+    }
+}

@@ -1,0 +1,154 @@
+//! What `charz exec` says when the program has ended: the answer first, then what deserves a look.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::path::Path;
+
+use charz_launch::{Ended, Follow, Thread};
+use charz_topology::cpulist;
+
+use charz_data::escape::{counted, plain};
+use charz_data::units;
+
+pub struct Passport<'a> {
+    pub program: &'a OsStr,
+    pub seats: &'a [Option<u32>],
+    pub ended: &'a Ended,
+    /// The share of the time of the seats that the hypervisor took.
+    pub stolen: f64,
+    /// Variables of the user's own by which a runtime binds threads.
+    pub own: &'a [String],
+}
+
+/// Shares of time below this are the system's usual work.
+const NOTABLE: f64 = 0.01;
+/// The most threads that are named in a line.
+const NAMED: usize = 3;
+/// A thread may be moved when it gets its seat.
+const MOVED_TO_SEAT: u64 = 1;
+
+pub fn print(passport: &Passport) -> String {
+    let Passport { program, seats, ended, stolen, own } = passport;
+    let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    let mut text = format!(
+        "charz: {}: {}; {}\n",
+        plain(&name),
+        headline(seats, ended),
+        units::duration(ended.end.saturating_duration_since(ended.start))
+    );
+    let lines = [
+        moved(ended),
+        waited(ended),
+        (*stolen >= NOTABLE).then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
+        pages(ended),
+        variables(own, seats),
+        followed(ended),
+        left(ended),
+    ];
+    for line in lines.into_iter().flatten() {
+        // A String takes any text.
+        let _ = writeln!(text, "  {line}");
+    }
+    text
+}
+
+fn seated(seats: &[Option<u32>]) -> Vec<u32> {
+    let mut ids: Vec<u32> = seats.iter().flatten().copied().collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Whether threads stayed where they were put.
+fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
+    let ids = seated(seats);
+    let cpus = format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(&ids));
+    if ended.following.by == Follow::None {
+        return if ids.is_empty() { "not bound, not followed".into() } else { format!("on {cpus}, threads not followed") };
+    }
+    let threads = counted(ended.appeared, "thread");
+    if ids.is_empty() {
+        return format!("{threads}, not bound");
+    }
+    let off = off_seat(ended).count();
+    let unseated = ended.threads.iter().filter(|thread| thread.seat.is_none()).count();
+    let floating = if unseated > 0 { format!(", {unseated} of them unseated (--skip)") } else { String::new() };
+    if off > 0 {
+        return format!("{off} of {threads} left their seats on {cpus}{floating}");
+    }
+    let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
+    let used: std::collections::HashSet<_> = ended.threads.iter().filter_map(|thread| thread.seat).collect();
+    let listed = ended.threads.len() == ended.appeared;
+    if listed && used.len() < ids.len() {
+        return format!("{all} stayed seated{floating}, on {} of {}", used.len(), cpus);
+    }
+    format!("{all} stayed on {cpus}{floating}")
+}
+
+fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
+    ended.threads.iter().filter(|thread| thread.on_seat() == Some(false))
+}
+
+/// Who changed its own affinity.
+fn moved(ended: &Ended) -> Option<String> {
+    let name = |thread: &Thread| {
+        let seat = thread.seat.map(|seat| seat.to_string()).unwrap_or_default();
+        format!("{} ({}) from CPU {seat} to {}", thread.ordinal, plain(&thread.name), cpulist::print(&thread.allowed))
+    };
+    let all: Vec<String> = off_seat(ended).map(name).collect();
+    let more = all.len().saturating_sub(NAMED);
+    let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+    (!all.is_empty()).then(|| {
+        format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", "))
+    })
+}
+
+/// Time that threads were ready to run and did not, and moves from CPU to CPU.
+fn waited(ended: &Ended) -> Option<String> {
+    let counts = ended.counts;
+    let mut parts = Vec::new();
+    if let (Some(ran), Some(waited)) = (counts.cpu_ns, counts.run_delay_ns) {
+        let share = waited as f64 / (ran + waited).max(1) as f64;
+        if share >= NOTABLE {
+            parts.push(format!("waited for a CPU {} of the time they could run", units::percent(share)));
+        }
+    }
+    let usual = ended.appeared as u64 * MOVED_TO_SEAT;
+    if let Some(moves) = counts.migrations.filter(|moves| *moves > usual) {
+        parts.push(format!("moved {} times from CPU to CPU", units::count(moves)));
+    }
+    (!parts.is_empty()).then(|| format!("threads {}", parts.join(" and ")))
+}
+
+fn pages(ended: &Ended) -> Option<String> {
+    let all: u64 = ended.pages.iter().map(|(_, bytes)| bytes).sum();
+    let part = |(node, bytes): &(u32, u64)| {
+        format!("{} on node {node}", units::percent(*bytes as f64 / all.max(1) as f64))
+    };
+    let parts: Vec<String> = ended.pages.iter().map(part).collect();
+    (!parts.is_empty()).then(|| format!("memory at its end: {}, {}", units::iec(all), parts.join(", ")))
+}
+
+fn variables(own: &[String], seats: &[Option<u32>]) -> Option<String> {
+    let bound = seats.iter().any(Option::is_some);
+    (bound && !own.is_empty())
+        .then(|| format!("{} from your environment may move threads off their seats; unset it", own.join(" and ")))
+}
+
+fn followed(ended: &Ended) -> Option<String> {
+    let why = ended.following.refused.as_ref()?;
+    let longest = ended.threads.iter().map(|thread| thread.unseated_ns).max().unwrap_or(0);
+    Some(format!(
+        "threads were looked for, since ptrace is refused ({}): unseated for up to {}",
+        plain(why),
+        units::nanos(longest as f64)
+    ))
+}
+
+fn left(ended: &Ended) -> Option<String> {
+    let ids = |ids: &[i32]| ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
+    let many = counted(ended.left.len(), "process").replace("processs", "processes");
+    (!ended.left.is_empty()).then(|| {
+        format!("{many} still ran when it had ended and were ended too ({}): run a daemon in the foreground", ids(&ended.left))
+    })
+}

@@ -1,0 +1,80 @@
+//! Signals that this process gets on behalf of a program.
+
+use std::io::{self, Read};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+
+use signal_hook_registry::{SigId, unregister};
+
+use crate::sys::signals::{BY_SYSTEM, BYTES, report};
+
+/// What ends programs or speaks to them, and SIGTSTP, on which a program may have to restore the terminal before it stops. The
+/// others that stop keep their effect: they stop this process together with the program.
+const RELAYED: [i32; 8] = [
+    libc::SIGHUP,
+    libc::SIGINT,
+    libc::SIGQUIT,
+    libc::SIGTERM,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+];
+
+/// Keeps signals from ending or stopping this process. Those that its parent left ignored stay so, for the program too.
+pub struct Relay {
+    arrived: UnixStream,
+    handlers: Vec<SigId>,
+}
+
+/// A signal that has arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrived {
+    pub signal: i32,
+    /// The system sent it to the whole process group, as a terminal does on `^C`: the program has it too, if it is in the group.
+    pub to_group: bool,
+}
+
+impl Relay {
+    pub fn catch() -> io::Result<Self> {
+        let (arrived, sender) = UnixStream::pair()?;
+        arrived.set_nonblocking(true)?;
+        sender.set_nonblocking(true)?;
+        let ignored = ignored();
+        let mut relay = Relay { arrived, handlers: Vec::new() };
+        for signal in RELAYED.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+            relay.handlers.push(report(signal, sender.try_clone()?)?);
+        }
+        Ok(relay)
+    }
+
+    /// Readable when a signal has arrived.
+    #[must_use]
+    pub fn wake(&self) -> BorrowedFd<'_> {
+        self.arrived.as_fd()
+    }
+
+    /// The signals that have arrived since the last call.
+    #[must_use]
+    pub fn take(&self) -> Vec<Arrived> {
+        let mut bytes = [0; 64 * BYTES];
+        let count = (&self.arrived).read(&mut bytes).unwrap_or(0);
+        let arrived = |pair: &[u8]| Arrived { signal: i32::from(pair[0]), to_group: pair[1] == BY_SYSTEM };
+        bytes[..count].chunks_exact(BYTES).map(arrived).collect()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.handlers.drain(..).for_each(|handler| {
+            unregister(handler);
+        });
+    }
+}
+
+/// The signals that this process ignores, as a mask.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+}

@@ -1,0 +1,42 @@
+//! What runtimes of parallel programs take from the environment.
+
+use crate::launch::Follow;
+
+/// Variables from which runtimes take their number of threads. Without them these count the CPUs on which the first thread may run,
+/// of which a seated thread has one: OpenMP, OpenBLAS, Rust's rayon and tokio, Go, Julia.
+const COUNTS: [&str; 7] = [
+    "CHARZ_THREADS",
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+    "TOKIO_WORKER_THREADS",
+    "GOMAXPROCS",
+    "JULIA_NUM_THREADS",
+];
+
+/// Variables by which OpenMP runtimes bind threads themselves.
+pub const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"];
+
+/// Variables and values with which runtimes use as many threads as there are seats, and leave these where they are.
+///
+/// Of a program that is followed, the first thread is on its seat when the runtime starts. GNU's runtime would take that CPU for the
+/// whole machine and bind all threads to it, and LLVM's would do so even if it is to bind nothing, unless it is `disabled`. Where no
+/// thread is followed the runtime has to bind.
+#[must_use]
+pub fn variables(seats: &[Option<u32>], follow: Follow) -> Vec<(&'static str, String)> {
+    let mut variables: Vec<_> = COUNTS.map(|name| (name, seats.len().max(1).to_string())).into();
+    let ids: Option<Vec<u32>> = seats.iter().copied().collect();
+    match ids.filter(|ids| !ids.is_empty()) {
+        Some(ids) if follow == Follow::None => {
+            let list = |each: fn(&u32) -> String, separator| ids.iter().map(each).collect::<Vec<_>>().join(separator);
+            variables.push(("OMP_PROC_BIND", "close".into()));
+            variables.push(("OMP_PLACES", list(|id| format!("{{{id}}}"), ",")));
+        }
+        Some(_) => {
+            variables.push(("OMP_PROC_BIND", "false".into()));
+            variables.push(("KMP_AFFINITY", "disabled".into()));
+        }
+        None => variables.push(("OMP_PROC_BIND", "false".into())),
+    }
+    variables
+}
