@@ -4,7 +4,6 @@
 //! is one run of the program, or of as many copies as there are workers, with a lap for each worker.
 
 mod lines;
-mod openmp;
 mod output;
 mod run;
 mod value;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
@@ -117,9 +118,12 @@ fn supervise(stop: Stop, deadline: Duration, waker: Option<UnixStream>) -> io::R
     let watch = move || {
         let stdin = io::stdin();
         let mut ends = [PollFd::new(&stdin, PollFlags::IN)];
-        let timeout = Timespec::try_from(deadline).ok();
-        // Interrupted, it stops early: nothing but an end is ever sent to this process.
-        let _ = poll(&mut ends, timeout.as_ref());
+        let until = Instant::now().checked_add(deadline);
+        // The ends of programs interrupt it.
+        while let Err(Errno::INTR) = {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            poll(&mut ends, left.and_then(|left| Timespec::try_from(left).ok()).as_ref())
+        } {}
         stop.raise();
         // Readable at its other end.
         drop(waker);

@@ -39,7 +39,8 @@ pub fn print(passport: &Passport) -> String {
     let lines = [
         moved(ended),
         waited(ended),
-        (*stolen >= NOTABLE).then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
+        (*stolen >= NOTABLE)
+            .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
         pages(ended),
         variables(own, seats),
         followed(ended),
@@ -64,7 +65,11 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
     let ids = seated(seats);
     let cpus = format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(&ids));
     if ended.following.by == Follow::None {
-        return if ids.is_empty() { "not bound, not followed".into() } else { format!("on {cpus}, threads not followed") };
+        return if ids.is_empty() {
+            "not bound, not followed".into()
+        } else {
+            format!("on {cpus}, threads not followed")
+        };
     }
     let threads = counted(ended.appeared, "thread");
     if ids.is_empty() {
@@ -98,9 +103,8 @@ fn moved(ended: &Ended) -> Option<String> {
     let all: Vec<String> = off_seat(ended).map(name).collect();
     let more = all.len().saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    (!all.is_empty()).then(|| {
-        format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", "))
-    })
+    (!all.is_empty())
+        .then(|| format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", ")))
 }
 
 /// Time that threads were ready to run and did not, and moves from CPU to CPU.
@@ -122,9 +126,8 @@ fn waited(ended: &Ended) -> Option<String> {
 
 fn pages(ended: &Ended) -> Option<String> {
     let all: u64 = ended.pages.iter().map(|(_, bytes)| bytes).sum();
-    let part = |(node, bytes): &(u32, u64)| {
-        format!("{} on node {node}", units::percent(*bytes as f64 / all.max(1) as f64))
-    };
+    let part =
+        |(node, bytes): &(u32, u64)| format!("{} on node {node}", units::percent(*bytes as f64 / all.max(1) as f64));
     let parts: Vec<String> = ended.pages.iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("memory at its end: {}, {}", units::iec(all), parts.join(", ")))
 }
@@ -149,6 +152,9 @@ fn left(ended: &Ended) -> Option<String> {
     let ids = |ids: &[i32]| ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
     let many = counted(ended.left.len(), "process").replace("processs", "processes");
     (!ended.left.is_empty()).then(|| {
-        format!("{many} still ran when it had ended and were ended too ({}): run a daemon in the foreground", ids(&ended.left))
+        format!(
+            "{many} still ran when it had ended and were ended too ({}): run a daemon in the foreground",
+            ids(&ended.left)
+        )
     })
 }

@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
 use charz_data::{Better, Program, ProgramValue, cpulist, units};
 use charz_kernels::Stop;
-use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Stream, Streams, Thread};
+use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Stream, Streams, Thread, runtimes};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::lines;
 use super::output::{From, Output};
 use super::value::{Readers, measurable};
 use super::words::{Given, Words};
-use super::{lines, openmp};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
 use crate::harness::{Failure, LEAST_REPETITIONS};
@@ -171,13 +171,16 @@ impl<'a> Site<'a> {
         let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
         let threads = self.order.seats.len();
         let words = words.fill(Given { threads, cpus: &cpus, mapping: &self.order.mapping, rank });
-        let counted = ("CHARZ_THREADS".into(), Some(seats.len().to_string().into()));
-        let usual = openmp::variables(seats).into_iter().map(|(name, value)| (name.into(), value.map(Into::into)));
+        // Those of the user's shell would put threads elsewhere.
+        let unset = runtimes::BINDING.map(|name| (name.into(), None));
+        let usual = runtimes::variables(seats, Follow::Ptrace)
+            .into_iter()
+            .map(|(name, value)| (name.into(), Some(value.into())));
         let own = words.environment.into_iter().map(|(name, value)| (name.into(), Some(value.into())));
         Launch {
             program: words.program.into(),
             arguments: words.arguments.into_iter().map(Into::into).collect(),
-            environment: usual.chain([counted]).chain(own).collect(),
+            environment: unset.into_iter().chain(usual).chain(own).collect(),
             seats: seats.to_vec(),
             ..Launch::default()
         }
