@@ -18,6 +18,7 @@ pub use threads::Threads;
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
+use charz_data::escape::counted;
 use charz_data::report::{Lap, Point};
 use charz_data::units;
 use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
@@ -380,6 +381,26 @@ impl Plan {
     pub fn predicted(&self) -> Duration {
         let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
+    }
+
+    /// What a budget of which so much is left is too small for: a sentence.
+    pub fn shortfall(&self, left: Duration) -> Option<String> {
+        let predicted = self.predicted();
+        let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.least as f64;
+        let enough = match rounds as usize {
+            _ if predicted <= left => return None,
+            0 => "which is not enough for one run of each".to_owned(),
+            rounds => format!("which is enough for about {rounds} of each"),
+        };
+        // A busy machine takes longer than predicted.
+        let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
+        Some(format!(
+            "{} of each configuration take about {}, and {} of the budget is left, {enough}; give more with --budget {minutes}m, or \
+             choose fewer with --threads and --mapping",
+            counted(self.invocations.least, "run"),
+            units::duration(predicted),
+            units::duration(left),
+        ))
     }
 
     /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is

@@ -142,6 +142,9 @@ pub(super) fn measure(
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
         dated.as_mut_os_string().push(".gz");
     }
+    if let Some(shortfall) = plan.shortfall(stage.left(plan.budget)) {
+        note(&shortfall);
+    }
     if let Some(dry_run) = &new.dry_run {
         let report_bytes =
             if file.as_deref().is_some_and(report::is_packed) { plain_bytes / PACKED } else { plain_bytes };

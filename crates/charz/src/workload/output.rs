@@ -140,7 +140,7 @@ impl<'a> Output<'a> {
     /// The number of a run that took so long, by its [end](Output::end).
     ///
     /// # Errors
-    /// Why there is none, as the end of a sentence about the program.
+    /// Why there is none: a sentence.
     pub(super) fn value(&self, seconds: f64) -> Result<f64, String> {
         let none = |what: String| match self.said() {
             Some(line) => format!("{what}; its last line is {line}"),
@@ -150,19 +150,21 @@ impl<'a> Output<'a> {
             ProgramValue::Wall => value::measurable(seconds),
             ProgramValue::Work(operations) => value::measurable(*operations as f64 / seconds),
             ProgramValue::Regex(regex) => match &self.matched {
-                None => Err(none(format!("it printed no value: no line matches {}", quote(regex)))),
+                None => Err(none(format!("the program printed no value: no line matches {}", quote(regex)))),
                 Some(text) => value::number(text),
             },
             ProgramValue::Last => match self.number {
-                None => Err(none("it printed no value: no line of its output has a number".into())),
+                None => Err(none("the program printed no value: no line of its output has a number".into())),
                 Some(number) => value::measurable(number),
             },
             ProgramValue::Json(_) if self.json.len() > LARGEST_JSON => {
-                Err(format!("it printed more than the {} MiB of JSON that are read", LARGEST_JSON >> 20))
+                Err(format!("the program printed more than the {} MiB of JSON that are read", LARGEST_JSON >> 20))
             }
-            ProgramValue::Json(_) if self.json.trim_ascii().is_empty() => Err(none("it printed no JSON".into())),
+            ProgramValue::Json(_) if self.json.trim_ascii().is_empty() => {
+                Err(none("the program printed no JSON".into()))
+            }
             ProgramValue::Json(path) => value::json_at(&self.json, path),
-            ProgramValue::Protocol => Err("it answers by the line protocol".into()),
+            ProgramValue::Protocol => Err("the program answers by the line protocol".into()),
         }
     }
 

@@ -40,18 +40,18 @@ fn compile(flag: &str, text: &str) -> Result<Regex, String> {
 /// A number as programs print it, digits in groups of three among them.
 ///
 /// # Errors
-/// What is wrong with it, as a clause.
+/// What is wrong with it: a sentence.
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let value = text.parse().ok().or_else(|| grouped(text)?.parse().ok());
     match value {
-        None => Err(format!("its value {} is not a number", quote(text))),
+        None => Err(format!("the value {} of the program is not a number", quote(text))),
         Some(value) => measurable(value),
     }
 }
 
 /// # Errors
-/// What is wrong with it, as a clause.
+/// What is wrong with it: a sentence.
 pub(super) fn measurable(value: f64) -> Result<f64, String> {
     // The reader of reports refuses what is beyond.
     if (1e-24..=1e24).contains(&value) {
@@ -64,7 +64,7 @@ pub(super) fn measurable(value: f64) -> Result<f64, String> {
         _ if value == 0.0 => "is zero",
         _ => "is out of range",
     };
-    Err(format!("its value {value} {what}; a value is above 0"))
+    Err(format!("the value {value} of the program {what}; a value is above 0"))
 }
 
 /// `1,234.5` without its commas.
@@ -94,21 +94,21 @@ pub(super) fn last_number(line: &[u8]) -> Option<f64> {
 /// The number at a path of names and indexes in a document, or in the last line of several documents.
 ///
 /// # Errors
-/// What is missing, as a clause.
+/// What is missing: a sentence.
 pub(super) fn json_at(document: &[u8], path: &str) -> Result<f64, String> {
     let last_line = || document.split(|byte| *byte == b'\n').rfind(|line| !line.trim_ascii().is_empty());
     let parsed: serde_json::Value = serde_json::from_slice(document)
         .or_else(|error| last_line().map_or(Err(error), serde_json::from_slice))
-        .map_err(|error| format!("its output is not JSON: {error}"))?;
+        .map_err(|error| format!("the output of the program is not JSON: {error}"))?;
     let mut place = &parsed;
     for name in path.split('.') {
         let below = match place {
             serde_json::Value::Array(list) => name.parse().ok().and_then(|index: usize| list.get(index)),
             other => other.get(name),
         };
-        place = below.ok_or_else(|| format!("its JSON has no {} in {}", quote(name), quote(path)))?;
+        place = below.ok_or_else(|| format!("the JSON of the program has no {} in {}", quote(name), quote(path)))?;
     }
-    let value = place.as_f64().ok_or_else(|| format!("{} in its JSON is not a number", quote(path)))?;
+    let value = place.as_f64().ok_or_else(|| format!("{} in the JSON of the program is not a number", quote(path)))?;
     measurable(value)
 }
 

@@ -161,13 +161,15 @@ mod tests {
         for (command, word) in [
             ("/nonexistent/x", "No such file"),
             ("/", "folder"),
-            ("/etc/hostname", "chmod"),
             ("no-such-program-anywhere", "PATH"),
             ("PATH=/nonexistent sh", "PATH"),
         ] {
             let why = words(command).check().unwrap_err();
             assert!(why.contains(word), "{command}: {why}");
         }
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let why = words(file.path().to_str().unwrap()).check().unwrap_err();
+        assert!(why.contains("chmod"), "{why}");
         assert_eq!(words("sh -c true").check(), Ok(()));
         assert_eq!(words("./x-{threads}").check(), Ok(()), "its name is not known before the run");
     }

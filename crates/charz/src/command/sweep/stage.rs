@@ -163,7 +163,10 @@ impl MeasuringContext {
         words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
         let limit = program.timeout_ns.map_or(budget, Duration::from_nanos);
         let seats: Vec<_> = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
-        let threads = counted(seats.len(), if program.in_copies() { "copy" } else { "thread" });
+        let threads = match program.in_copies() {
+            true => format!("{} at once", counted(seats.len(), "run")),
+            false => counted(seats.len(), "thread"),
+        };
         let order = MeasureRequest {
             seats,
             mapping: "dumb".into(),
