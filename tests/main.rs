@@ -10,6 +10,7 @@ mod compare;
 mod conventions;
 mod docs;
 mod doctor;
+mod exec;
 mod extension;
 mod fuzz_corpus;
 mod history;

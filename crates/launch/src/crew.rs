@@ -1,6 +1,6 @@
 //! Several programs at once, followed by one thread.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
 
@@ -24,6 +24,8 @@ use crate::spawn::{Spawned, spawn};
 /// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
 const FAREWELL: Duration = Duration::from_millis(100);
 const TERMINATION: Duration = Duration::from_secs(1);
+/// How long killed processes may take to end.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Programs that were started together, with all that they start.
 ///
@@ -35,6 +37,8 @@ pub struct Crew {
     pub(crate) tasks: HashMap<i32, Task>,
     /// The program of threads that have been announced and not been seen.
     pub(crate) announced: HashMap<i32, usize>,
+    /// Children that this process had before any program was started.
+    pub(crate) others: HashSet<i32>,
     /// Whatever appears is killed.
     pub(crate) killing: bool,
     started: usize,
@@ -77,6 +81,7 @@ impl Crew {
             programs: BTreeMap::new(),
             tasks: HashMap::new(),
             announced: HashMap::new(),
+            others: HashSet::new(),
             killing: false,
             started: 0,
             events: VecDeque::new(),
@@ -94,6 +99,13 @@ impl Crew {
         let mut seats = Seats::new(launch.seats.clone(), launch.skip.clone(), anywhere);
         let by = self.follow;
         let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
+        if self.programs.is_empty() {
+            self.others = observe::own_children().into_iter().collect();
+        }
+        if by == Follow::Poll {
+            adopt_orphans();
+        }
+        let now = Instant::now();
         let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace)?;
         let pid = child.id() as i32;
         let (by, refused) = match traced {
@@ -106,7 +118,9 @@ impl Crew {
             let task = Task { program: number, ordinal, given, unseated_ns: 0, seen: observe::Seen::default() };
             self.tasks.insert(pid, task);
         }
-        let now = Instant::now();
+        if by == Follow::Poll {
+            adopt_orphans();
+        }
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
         let program = Program {
             pid,
@@ -117,6 +131,7 @@ impl Crew {
             leaving: None,
             left: Vec::new(),
             input: child.stdin.take(),
+            delivered: HashMap::new(),
             group: launch.streams != Streams::Inherit,
             outputs,
             pages: Vec::new(),
@@ -140,6 +155,12 @@ impl Crew {
     #[must_use]
     pub fn following(&self, id: Id) -> Option<&Following> {
         self.programs.get(&id.0).map(|program| &program.following)
+    }
+
+    /// When the first process of a program got this signal last; known under ptrace only.
+    #[must_use]
+    pub fn delivered(&self, id: Id, signal: i32) -> Option<Instant> {
+        self.programs.get(&id.0)?.delivered.get(&signal).copied()
     }
 
     /// The input of a program in a conversation, once; closing it is the end of the input.
@@ -271,9 +292,17 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         self.kill_all();
-        while !matches!(self.next(None, None), Ok(Event::Idle) | Err(_)) {}
+        // One that waits for a device cannot be killed; it ends when it can.
+        let until = Instant::now() + PATIENCE;
+        while !matches!(self.next(Some(until), None), Ok(Event::Idle | Event::Deadline) | Err(_)) {}
         unregister(self.registered);
     }
+}
+
+/// From now on, processes whose parents have ended become children of this process, where the poller finds them.
+fn adopt_orphans() {
+    // Without it those are missed that lose their parents before they are found.
+    let _ = set_child_subreaper(Some(getpid()));
 }
 
 /// Reads what has arrived, up to a buffer of it; a stream at its end is closed.

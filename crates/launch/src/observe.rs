@@ -66,6 +66,12 @@ pub fn children(pid: i32, tid: i32) -> Vec<i32> {
     text.split_whitespace().filter_map(|id| id.parse().ok()).collect()
 }
 
+/// The children of this process.
+pub fn own_children() -> Vec<i32> {
+    let own = std::process::id() as i32;
+    threads(own).into_iter().flat_map(|tid| children(own, tid)).collect()
+}
+
 /// The CPUs on which this process's thread may run.
 pub fn own_allowed() -> Vec<u32> {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();

@@ -85,6 +85,9 @@ impl Crew {
                 if !self.tasks.contains_key(&tid) {
                     look.changed = now;
                     self.adopt(number, tid, unseated.as_nanos().try_into().unwrap_or(u64::MAX));
+                    if let Some(task) = self.tasks.get_mut(&tid) {
+                        task.seen = observe::thread(tid);
+                    }
                     if self.killing {
                         signal(tid, Signal::KILL);
                     }
@@ -129,6 +132,7 @@ impl Crew {
                 .filter(|(_, task)| task.program == number)
                 .filter_map(|(tid, _)| observe::kin(*tid).map(|(process, _)| process)),
         );
+        processes.extend(self.orphans());
         let mut threads = Vec::new();
         let mut seen = HashSet::new();
         while let Some(pid) = processes.pop() {
@@ -141,6 +145,17 @@ impl Crew {
             }
         }
         threads
+    }
+
+    /// Children of this process that it has not started: their parents, of whatever polled program, have ended. They count for the
+    /// program that looks first.
+    fn orphans(&self) -> Vec<i32> {
+        let started = |pid: &i32| self.programs.values().any(|program| program.pid == *pid);
+        let mut orphans = observe::own_children();
+        orphans.retain(|pid| !self.others.contains(pid) && !started(pid));
+        // Those that have ended are children no more.
+        orphans.retain(|pid| !matches!(wait::child(*pid), Ok(Some(status)) if !libc::WIFSTOPPED(status)));
+        orphans
     }
 
     /// Threads of the first process end with it.

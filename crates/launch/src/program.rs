@@ -1,5 +1,6 @@
 //! A program while it runs, and its threads.
 
+use std::collections::HashMap;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -44,6 +45,8 @@ pub struct Program {
     pub ended: usize,
     /// Of one that is polled.
     pub look: Option<Look>,
+    /// When its first process got each signal last, if it is traced.
+    pub delivered: HashMap<i32, Instant>,
     /// It leads a process group.
     pub group: bool,
     /// Threads that are known and have not ended.

@@ -19,9 +19,9 @@ pub const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINIT
 
 /// Variables and values with which runtimes use as many threads as there are seats, and leave these where they are.
 ///
-/// Of a program that is followed, the first thread is on its seat when the runtime starts. GNU's runtime would take that CPU for the
-/// whole machine and bind all threads to it, and LLVM's would do so even if it is to bind nothing, unless it is `disabled`. Where no
-/// thread is followed the runtime has to bind.
+/// Of a program that is followed, the first thread is on its seat when the runtime starts. With `OMP_PROC_BIND` both GNU's and LLVM's
+/// runtime take that CPU for the whole machine and bind all threads to it. LLVM's does so even with `false`, and without any variable,
+/// unless its affinity is `disabled`; beside that it warns of `OMP_PROC_BIND`. Where no thread is followed the runtime has to bind.
 #[must_use]
 pub fn variables(seats: &[Option<u32>], follow: Follow) -> Vec<(&'static str, String)> {
     let mut variables: Vec<_> = COUNTS.map(|name| (name, seats.len().max(1).to_string())).into();
@@ -32,10 +32,7 @@ pub fn variables(seats: &[Option<u32>], follow: Follow) -> Vec<(&'static str, St
             variables.push(("OMP_PROC_BIND", "close".into()));
             variables.push(("OMP_PLACES", list(|id| format!("{{{id}}}"), ",")));
         }
-        Some(_) => {
-            variables.push(("OMP_PROC_BIND", "false".into()));
-            variables.push(("KMP_AFFINITY", "disabled".into()));
-        }
+        Some(_) => variables.push(("KMP_AFFINITY", "disabled".into())),
         None => variables.push(("OMP_PROC_BIND", "false".into())),
     }
     variables

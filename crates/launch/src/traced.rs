@@ -77,7 +77,12 @@ impl Crew {
                 self.welcome(tid);
                 trace::resume(tid, 0)
             }
-            Change::Signal(number) => trace::resume(tid, number),
+            Change::Signal(number) => {
+                if let Some(program) = self.program_of(tid).and_then(|program| self.programs.get_mut(&program)) {
+                    program.delivered.insert(number, Instant::now());
+                }
+                trace::resume(tid, number)
+            }
         };
         debug_assert!(done.is_ok() || done.is_err_and(|error| error.raw_os_error() == Some(libc::ESRCH)));
         stopped

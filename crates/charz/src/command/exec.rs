@@ -1,6 +1,6 @@
 //! `charz exec`: somebody's program, its threads on seats. The end, the streams and the terminal are the program's own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -30,6 +30,9 @@ pub struct Options {
     pub arguments: Vec<OsString>,
 }
 
+/// A signal may go to the program too, as `timeout` sends it to the process group: then it is not sent twice, which some programs take
+/// for an order to end at once.
+const GROUP: Duration = Duration::from_millis(10);
 /// Between a key that stops the program and the stop, in which it may put the terminal in order.
 const TIDYING: Duration = Duration::from_secs(5);
 /// Shells add this to the signal that ended a program.
@@ -110,41 +113,62 @@ fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {
 
 /// Waits for the end of the program, and passes signals on to it.
 fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
-    let mut ended = None;
-    let mut asked_to_stop: Option<Instant> = None;
+    let (mut ended, mut signals) = (None, Signals::default());
     loop {
-        match crew.next(None, Some(relay.wake()))? {
+        let event = crew.next(signals.next(), Some(relay.wake()))?;
+        signals.arrive(relay);
+        signals.pass_on(crew, id);
+        match event {
             Event::Ended(_, end) => ended = Some(*end),
             Event::Idle => return ended.ok_or_else(|| io::ErrorKind::NotFound.into()),
-            Event::Woken => pass_on(crew, id, relay, &mut asked_to_stop),
-            Event::Stopped(_) => {
-                pass_on(crew, id, relay, &mut asked_to_stop);
-                // A shell takes the terminal back when its own child stops, which is this process.
-                if asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING) {
-                    let _ = kill_process(getpid(), Signal::STOP);
-                }
-            }
-            Event::Output(..) | Event::Deadline => {}
+            Event::Stopped(_) => signals.stop(),
+            Event::Woken | Event::Output(..) | Event::Deadline => {}
         }
     }
 }
 
-fn pass_on(crew: &mut Crew, id: Id, relay: &Relay, asked_to_stop: &mut Option<Instant>) {
-    for Arrived { signal, to_group } in relay.take() {
-        if signal == libc::SIGTSTP {
-            *asked_to_stop = Some(Instant::now());
-        }
-        if to_group {
-            continue;
-        }
-        match crew.pid(id).and_then(Pid::from_raw) {
-            Some(pid) => {
-                if let Some(signal) = Signal::from_named_raw(signal) {
-                    let _ = kill_process(pid, signal);
-                }
+/// Signals on their way to the program.
+#[derive(Default)]
+struct Signals {
+    waiting: VecDeque<(Instant, Signal)>,
+    asked_to_stop: Option<Instant>,
+}
+
+impl Signals {
+    fn arrive(&mut self, relay: &Relay) {
+        let now = Instant::now();
+        for Arrived { signal, to_group } in relay.take() {
+            if signal == libc::SIGTSTP {
+                self.asked_to_stop = Some(now);
             }
-            // Only what it left behind is still waited for.
-            None => crew.kill_all(),
+            if !to_group {
+                self.waiting.extend(Signal::from_named_raw(signal).map(|signal| (now + GROUP, signal)));
+            }
+        }
+    }
+
+    /// When the next of them is due.
+    fn next(&self) -> Option<Instant> {
+        self.waiting.front().map(|(due, _)| *due)
+    }
+
+    /// Sends the program those that are due and that it did not get itself.
+    fn pass_on(&mut self, crew: &Crew, id: Id) {
+        while let Some((due, signal)) = self.waiting.pop_front_if(|(due, _)| *due <= Instant::now()) {
+            let delivered = crew.delivered(id, signal.as_raw());
+            if delivered.is_none_or(|time| time + 2 * GROUP < due)
+                && let Some(pid) = crew.pid(id).and_then(Pid::from_raw)
+            {
+                // One that has just ended needs none.
+                let _ = kill_process(pid, signal);
+            }
+        }
+    }
+
+    /// The program has stopped. A shell takes the terminal back when its own child stops, which is this process.
+    fn stop(&mut self) {
+        if self.asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING) {
+            let _ = kill_process(getpid(), Signal::STOP);
         }
     }
 }

@@ -22,6 +22,7 @@ pub struct Passport<'a> {
 
 /// Shares of time below this are the system's usual work.
 const NOTABLE: f64 = 0.01;
+const NOTABLE_NS: f64 = 1e6;
 /// The most threads that are named in a line.
 const NAMED: usize = 3;
 /// A thread may be moved when it gets its seat.
@@ -38,6 +39,7 @@ pub fn print(passport: &Passport) -> String {
     );
     let lines = [
         moved(ended),
+        unused(seats, ended),
         waited(ended),
         (*stolen >= NOTABLE)
             .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
@@ -53,17 +55,21 @@ pub fn print(passport: &Passport) -> String {
     text
 }
 
-fn seated(seats: &[Option<u32>]) -> Vec<u32> {
-    let mut ids: Vec<u32> = seats.iter().flatten().copied().collect();
+fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut ids: Vec<u32> = ids.collect();
     ids.sort_unstable();
     ids.dedup();
     ids
 }
 
+fn cpus_of(ids: &[u32]) -> String {
+    format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(ids))
+}
+
 /// Whether threads stayed where they were put.
 fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
-    let ids = seated(seats);
-    let cpus = format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(&ids));
+    let ids = distinct(seats.iter().flatten().copied());
+    let cpus = cpus_of(&ids);
     if ended.following.by == Follow::None {
         return if ids.is_empty() {
             "not bound, not followed".into()
@@ -82,12 +88,26 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
         return format!("{off} of {threads} left their seats on {cpus}{floating}");
     }
     let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
-    let used: std::collections::HashSet<_> = ended.threads.iter().filter_map(|thread| thread.seat).collect();
-    let listed = ended.threads.len() == ended.appeared;
-    if listed && used.len() < ids.len() {
-        return format!("{all} stayed seated{floating}, on {} of {}", used.len(), cpus);
+    let known = ended.threads.iter().filter(|thread| thread.seat.is_none() || thread.on_seat() == Some(true)).count();
+    if known < ended.threads.len() {
+        return format!("{known} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
     }
-    format!("{all} stayed on {cpus}{floating}")
+    format!("{all} stayed on {}{floating}", cpus_of(&used(ended)))
+}
+
+/// The CPUs that threads were on.
+fn used(ended: &Ended) -> Vec<u32> {
+    distinct(ended.threads.iter().filter_map(|thread| thread.seat))
+}
+
+/// The program may not know how many threads it was to have.
+fn unused(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
+    let (all, used) = (distinct(seats.iter().flatten().copied()), used(ended));
+    let unused: Vec<u32> = all.iter().copied().filter(|id| !used.contains(id)).collect();
+    let followed = ended.following.by != Follow::None;
+    (followed && !unused.is_empty()).then(|| {
+        format!("no thread was on {}: {} seats and {}", cpus_of(&unused), all.len(), counted(ended.appeared, "thread"))
+    })
 }
 
 fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
@@ -113,7 +133,8 @@ fn waited(ended: &Ended) -> Option<String> {
     let mut parts = Vec::new();
     if let (Some(ran), Some(waited)) = (counts.cpu_ns, counts.run_delay_ns) {
         let share = waited as f64 / (ran + waited).max(1) as f64;
-        if share >= NOTABLE {
+        let wall = ended.end.saturating_duration_since(ended.start).as_nanos() as f64;
+        if share >= NOTABLE && waited as f64 >= (NOTABLE * wall).max(NOTABLE_NS) {
             parts.push(format!("waited for a CPU {} of the time they could run", units::percent(share)));
         }
     }
@@ -138,23 +159,18 @@ fn variables(own: &[String], seats: &[Option<u32>]) -> Option<String> {
         .then(|| format!("{} from your environment may move threads off their seats; unset it", own.join(" and ")))
 }
 
+/// How threads were found, if not by ptrace.
 fn followed(ended: &Ended) -> Option<String> {
-    let why = ended.following.refused.as_ref()?;
     let longest = ended.threads.iter().map(|thread| thread.unseated_ns).max().unwrap_or(0);
-    Some(format!(
-        "threads were looked for, since ptrace is refused ({}): unseated for up to {}",
-        plain(why),
-        units::nanos(longest as f64)
-    ))
+    let why = ended.following.refused.as_ref().map(|why| format!(", since ptrace is refused ({})", plain(why)));
+    (ended.following.by == Follow::Poll).then(|| {
+        format!("threads were polled{}: unseated for up to {}", why.unwrap_or_default(), units::nanos(longest as f64))
+    })
 }
 
 fn left(ended: &Ended) -> Option<String> {
     let ids = |ids: &[i32]| ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
-    let many = counted(ended.left.len(), "process").replace("processs", "processes");
     (!ended.left.is_empty()).then(|| {
-        format!(
-            "{many} still ran when it had ended and were ended too ({}): run a daemon in the foreground",
-            ids(&ended.left)
-        )
+        format!("processes that it left running were ended: {}; run a daemon in the foreground", ids(&ended.left))
     })
 }
