@@ -24,7 +24,8 @@ impl Trial {
         let folder = tempdir().unwrap();
         let ran = charz()
             .current_dir(&folder)
-            .args(["sweep", "--invocations", "2", "--budget", "60s", "--output", "r.json", "--command", command])
+            .args(["sweep", "--budget", "3m", "--output", "r.json", "--command", command])
+            .args(if flags.contains(&"--invocations") { [].as_slice() } else { &["--invocations", "2"] })
             .args(threads)
             .args(flags)
             .output()
@@ -181,7 +182,7 @@ fn a_gigabyte_of_output_takes_no_memory() {
     let trial = Trial::of(
         // The address space of what measures cannot hold it.
         "sh -c 'head -c 1000000000 /dev/zero; echo; echo rate 5'",
-        &["--value", "regex:rate (.*)", "--invocations", "1", "--budget", "5m"],
+        &["--value", "regex:rate (.*)"],
     );
     assert_eq!(trial.cell()["invocations"][0]["runs"][0]["reported"], 5.0, "{}", trial.ran.err);
 }
@@ -254,6 +255,7 @@ fn sides_of_an_ab_test_may_be_two_programs() {
         "--invocations",
         "8",
         "--json",
+        "--allow-suspect",
     ]);
     let json: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.err));
     assert_eq!(json["rows"][0]["verdict"], "slower", "{}", ran.out);
