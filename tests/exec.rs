@@ -85,7 +85,7 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 #[test]
 fn the_end_is_the_programs_own() {
     for way in WAYS {
-        let flags = ["--follow", way];
+        let flags = ["-q", "--follow", way];
         assert_eq!(ran(&flags, "exit 3").code, Some(3), "{way}");
         for signal in [libc::SIGTERM, libc::SIGKILL, libc::SIGSEGV, libc::SIGABRT] {
             let status = exec(&flags, &format!("ulimit -c 0; kill -{signal} $$")).status().unwrap();
@@ -182,12 +182,13 @@ static void *run(void *p) {
     (void)p;
     cpu_set_t set;
     sched_getaffinity(0, sizeof set, &set);
-    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) if (CPU_ISSET(cpu, &set)) printf("%d ", cpu);
-    puts("");
+    char line[8 * CPU_SETSIZE] = "";
+    int end = 0;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) if (CPU_ISSET(cpu, &set)) end += sprintf(line + end, "%d ", cpu);
+    puts(line);
     return 0;
 }
 int main(void) {
-    setvbuf(stdout, 0, _IOLBF, 0);
     pthread_t threads[4];
     for (int round = 0; round < 16; round++) {
         for (int i = 0; i < 4; i++) pthread_create(&threads[i], 0, run, 0);
@@ -286,6 +287,18 @@ fn daemons_do_not_outlive_it() {
         assert!(ran.err.contains(&pid), "{way}: {}", ran.err);
         assert!(matches!(state(&pid), None | Some('Z')), "{way}");
     }
+}
+
+/// A process has one tracer at most: the outer one.
+#[test]
+fn without_ptrace_threads_are_polled() {
+    let ran: Ran = charz()
+        .args(["exec", "-q", "--", env!("CARGO_BIN_EXE_charz"), "exec", "--", "sh", "-c", "exit 3"])
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.err.contains("polled, since ptrace is refused"), "{}", ran.err);
 }
 
 #[test]

@@ -100,6 +100,7 @@ impl Crew {
         let by = self.follow;
         let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
         if self.programs.is_empty() {
+            self.killing = false;
             self.others = observe::own_children().into_iter().collect();
         }
         if by == Follow::Poll {

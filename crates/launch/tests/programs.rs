@@ -172,3 +172,40 @@ fn a_gigabyte_of_output_arrives() {
     }
     assert_eq!(bytes, 1_000_000_000);
 }
+
+#[test]
+fn a_crew_is_of_use_again_after_all_were_killed() {
+    let mut crew = Crew::new(Follow::Ptrace).unwrap();
+    crew.start(&shell("sleep 100")).unwrap();
+    crew.kill_all();
+    while !matches!(crew.next(None, None).unwrap(), Event::Idle) {}
+    crew.start(&shell("sh -c 'exit 4' & wait $!")).unwrap();
+    loop {
+        match crew.next(None, None).unwrap() {
+            Event::Ended(_, ended) => assert_eq!(ended.status.code(), Some(4)),
+            Event::Idle => break,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+/// Programs that are started one after the other begin together, so none measures alone.
+#[test]
+fn programs_begin_together() {
+    let mut crew = Crew::new(Follow::Ptrace).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("begun");
+    let ids = [(); 2].map(|()| crew.start(&shell(&format!("echo begun >> {}", file.display()))).unwrap());
+    std::thread::sleep(Duration::from_millis(100));
+    assert!(!file.exists(), "a program began before all were started");
+    let mut ended = Vec::new();
+    loop {
+        match crew.next(None, None).unwrap() {
+            Event::Ended(id, _) => ended.push(id),
+            Event::Idle => break,
+            _ => {}
+        }
+    }
+    ended.sort_unstable();
+    assert_eq!((ended, fs::read_to_string(file).unwrap().lines().count()), (ids.to_vec(), 2));
+}

@@ -13,6 +13,15 @@ use crate::command::exec::Options;
 use crate::exit::Error;
 use charz_data::MemoryPolicy;
 
+/// Run a program with its threads on the seats of a mapping
+///
+/// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. Runtimes
+/// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
+/// none itself; variables that are set are kept. CHARZ_THREADS has the number. More threads than seats share them evenly.
+///
+/// Exit code, signals, terminal and streams are the program's own. When it has ended, standard error gets a summary: whether threads
+/// stayed on their seats, what they waited for, and on which NUMA nodes the memory was. What the program leaves running is ended.
+/// A program that is not there gives 127, one that cannot be executed 126.
 #[derive(Debug, Args)]
 pub(crate) struct ExecArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", default_value = "round-robin",

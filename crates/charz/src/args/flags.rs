@@ -72,15 +72,6 @@ pub(super) enum Verb {
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
     /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` must be typed.
     Sweep(Box<SweepArgs>),
-    /// Run a program with its threads on the seats of a mapping
-    ///
-    /// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. Runtimes
-    /// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
-    /// none itself; variables that are set are kept. CHARZ_THREADS has the number. More threads than seats share them evenly.
-    ///
-    /// Exit code, signals, terminal and streams are the program's own. When it has ended, standard error gets a summary: whether threads
-    /// stayed on their seats, what they waited for, and on which NUMA nodes the memory was. What the program leaves running is ended.
-    /// A program that is not there gives 127, one that cannot be executed 126.
     Exec(ExecArgs),
     /// Measure core-to-core latency, as a matrix
     ///

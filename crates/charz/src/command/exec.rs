@@ -1,4 +1,4 @@
-//! `charz exec`: somebody's program, its threads on seats. The end, the streams and the terminal are the program's own.
+//! `charz exec`: a program of the user with its threads on seats. Its end, streams and terminal are its own.
 
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;

@@ -174,3 +174,86 @@ fn left(ended: &Ended) -> Option<String> {
         format!("processes that it left running were ended: {}; run a daemon in the foreground", ids(&ended.left))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use charz_data::report::Counts;
+    use charz_launch::Following;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// A thread on each seat, of which each was where this says at its end.
+    fn ended(places: &[(u32, &[u32])]) -> Ended {
+        let start = Instant::now();
+        let thread = |(ordinal, (seat, allowed)): (usize, &(u32, &[u32]))| Thread {
+            ordinal,
+            tid: 100,
+            name: "wor\u{1b}[31mker".into(),
+            seat: Some(*seat),
+            counts: Counts::default(),
+            allowed: allowed.to_vec(),
+            unseated_ns: 0,
+        };
+        Ended {
+            status: ExitStatus::from_raw(0),
+            start,
+            end: start + Duration::from_secs(10),
+            threads: places.iter().enumerate().map(thread).collect(),
+            appeared: places.len(),
+            counts: Counts::default(),
+            pages: Vec::new(),
+            left: Vec::new(),
+            following: Following { by: Follow::Ptrace, refused: None },
+        }
+    }
+
+    fn said(ended: &Ended, seats: &[u32], own: &[String]) -> Vec<String> {
+        let seats: Vec<Option<u32>> = seats.iter().copied().map(Some).collect();
+        let passport = Passport { program: OsStr::new("/bin/solver"), seats: &seats, ended, stolen: 0.0, own };
+        let text = print(&passport);
+        assert!(!text.contains('\u{1b}'), "{text}");
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_good_run_is_one_line() {
+        let ended = ended(&[(0, &[0]), (2, &[2])]);
+        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: all 2 threads stayed on CPUs 0,2; 10.0 s"]);
+    }
+
+    #[test]
+    fn who_left_its_seat_is_in_the_headline_and_below() {
+        let lines = said(&ended(&[(0, &[0]), (2, &[0, 1])]), &[0, 2], &[]);
+        assert!(lines[0].contains("1 of 2 threads left their seats"), "{lines:?}");
+        assert!(lines[1].contains("thread 1") && lines[1].contains("from CPU 2 to 0-1"), "{lines:?}");
+    }
+
+    #[test]
+    fn what_was_not_seen_is_not_claimed() {
+        let lines = said(&ended(&[(0, &[0]), (1, &[])]), &[0, 1], &[]);
+        assert!(lines[0].contains("1 of 2 threads") && !lines[0].contains("all"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_seat_without_a_thread_is_named() {
+        let lines = said(&ended(&[(0, &[0])]), &[0, 5], &[]);
+        assert!(lines[1].contains("CPU 5"), "{lines:?}");
+    }
+
+    #[test]
+    fn waiting_counts_against_time_ready_and_time_in_all() {
+        let mut ended = ended(&[(0, &[0])]);
+        let mut waited = |ran, waited| {
+            ended.counts = Counts { cpu_ns: Some(ran), run_delay_ns: Some(waited), ..Counts::default() };
+            said(&ended, &[0], &[]).len() > 1
+        };
+        assert!(waited(9 * SECOND, SECOND));
+        assert!(!waited(SECOND / 1000, SECOND / 1000), "a program that slept");
+        assert!(!waited(10 * SECOND, SECOND / 100));
+    }
+}
