@@ -10,7 +10,6 @@
 //! doing anything obviously wrong!", ASPLOS 2009).
 
 mod child;
-mod oom;
 mod process;
 
 use std::time::Duration;
@@ -22,7 +21,6 @@ use charz_data::report::{Invocation, Unit};
 use charz_data::{Program, ReportedUnit};
 
 pub use child::serve;
-pub(crate) use oom::OomKills;
 pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
@@ -92,17 +90,17 @@ impl MeasureRequest {
     }
 }
 
-pub fn unit(kernel: &dyn Kernel) -> Unit {
-    match kernel.card().metric {
-        Metric::Ops(_) => Unit::OpsPerSecond,
-        Metric::Bytes(_) => Unit::BytesPerSecond,
-        Metric::Duration => Unit::Nanoseconds,
-        Metric::SerialTime(_) => Unit::NanosecondsPerOp,
-        Metric::OpTime(_) => Unit::NanosecondsPerStep,
-        Metric::TimePerGib(_) => Unit::MillisecondsPerGib,
-        Metric::SecondTime => Unit::NanosecondsSampled,
-        // The unit is the program's: see `workload::unit`.
-        Metric::Reported(_) => Unit::Reported(ReportedUnit::SECONDS),
+/// What the numbers of a kernel count; of the user's program, what it reports.
+pub(crate) fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
+    match (&kernel.card().metric, program) {
+        (Metric::Reported(_), program) => Unit::Reported(program.map_or(ReportedUnit::SECONDS, |program| program.unit)),
+        (Metric::Ops(_), _) => Unit::OpsPerSecond,
+        (Metric::Bytes(_), _) => Unit::BytesPerSecond,
+        (Metric::Duration, _) => Unit::Nanoseconds,
+        (Metric::SerialTime(_), _) => Unit::NanosecondsPerOp,
+        (Metric::OpTime(_), _) => Unit::NanosecondsPerStep,
+        (Metric::TimePerGib(_), _) => Unit::MillisecondsPerGib,
+        (Metric::SecondTime, _) => Unit::NanosecondsSampled,
     }
 }
 

@@ -9,21 +9,26 @@ mod run;
 mod value;
 mod words;
 
+use std::borrow::Cow;
+
 use charz_data::{COMMAND, Program, ProgramValue};
 use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, Stage, params};
 
-use charz_data::report::Unit;
-
-pub(crate) use run::measure;
+pub(crate) use run::{Order, measure};
 pub(crate) use value::Readers;
 pub(crate) use words::{Words, note};
 
-static CARD: Card = Card::new(COMMAND, Family::Program, "runs a program of yours", Metric::ops(""))
-    .role(Role::Program)
-    .params(&[&params::MEMORY])
-    .source("the user's own")
-    // Its threads may sleep, wait and fault as they do elsewhere: that is what is measured.
-    .blocks_in_kernel(true);
+static CARD: Card = Card::new(
+    COMMAND,
+    Family::Program,
+    "runs a program of yours",
+    Metric::Reported(Cow::Borrowed("what it prints, or its time")),
+)
+.role(Role::Program)
+.params(&[&params::MEMORY])
+.source("the user's own")
+// Its threads may sleep, wait and fault as they do elsewhere: that is what is measured.
+.blocks_in_kernel(true);
 
 /// What stands for the program where cells are planned.
 static KERNEL: &dyn Kernel = &UserProgram;
@@ -69,12 +74,4 @@ pub(crate) fn card(program: &Program) -> Card {
     card.about = format!("runs {}{how}", program.command).into();
     card.metric = Metric::Reported(from.into());
     card
-}
-
-/// What the numbers of a kernel count.
-pub(crate) fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
-    match program.filter(|_| kernel.card().role == Role::Program) {
-        Some(program) => Unit::Reported(program.unit),
-        None => crate::invoke::unit(kernel),
-    }
 }

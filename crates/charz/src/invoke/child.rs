@@ -99,7 +99,17 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
     supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
-    let invocation = workload::measure(order, program, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
+    let run = workload::Order {
+        program,
+        seats: &order.seats,
+        homes: &order.homes,
+        mapping: &order.mapping,
+        repetitions: usize::try_from(order.repetitions).unwrap_or(usize::MAX),
+        time_box: Duration::from_nanos(order.time_box_ns),
+        enough: Duration::from_nanos(order.enough_ns),
+        deadline,
+    };
+    let invocation = workload::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 

@@ -13,8 +13,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::{ABOUT, GRACE, Invoke, MeasureRequest, OomKills, STUCK, VERB};
-use crate::limits::group_memory;
+use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
+use crate::limits::{OomKills, group_memory};
 use charz_data::report::{Ending, Invocation, Tool};
 use charz_data::units;
 

@@ -58,12 +58,11 @@ fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
         footprint_bytes: planned.footprint_bytes,
         status,
         reason: planned.obstacle.clone(),
-        unit: workload::unit(planned.kernel, program),
-        ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
+        ..blank(planned.kernel, program, &planned.mapping, planned.seats.clone())
     }
 }
 
-fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
+fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
     Cell {
         kernel: kernel.card().name.to_string(),
         mapping: mapping.to_string(),
@@ -73,7 +72,7 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         workers: seats.len() as u64,
         repetitions: repetitions(kernel.card(), seats.len()) as u64,
         seats,
-        unit: invoke::unit(kernel),
+        unit: invoke::unit(kernel, program),
         estimator: estimator(kernel.card().family),
         precision: 1.0,
         footprint_bytes: 0,
@@ -122,7 +121,7 @@ fn floor(plan: &Plan) -> Vec<Cell> {
         .iter()
         .filter(|cell| cell.mapping == first.mapping && *cell.kernel.card().name == *first.kernel.card().name)
         .filter(|cell| cell.point == first.point)
-        .map(|cell| blank(NOOP, &cell.mapping, cell.seats.clone()))
+        .map(|cell| blank(NOOP, None, &cell.mapping, cell.seats.clone()))
         .collect()
 }
 

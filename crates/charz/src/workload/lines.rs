@@ -5,7 +5,7 @@
 
 use std::io::Write;
 use std::process::ChildStdin;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use charz_data::quote;
 use charz_data::report::{Counts, Ending, Lap};
@@ -67,15 +67,15 @@ struct Round {
 pub(super) fn measure(site: &Site<'_>) -> Result<Measured, Failure> {
     let seats = site.seats_to_watch();
     site.set_up()?;
-    let time = Duration::from_nanos(site.order.time_box_ns);
+    let time = site.order.time_box;
     let mut crew = site.crew()?;
     let mut copies = site.start(&mut crew, Streams::Conversation)?;
     let mut inputs: Vec<Option<ChildStdin>> = copies.iter().map(|copy| crew.input(copy.id)).collect();
     let until = Instant::now() + time;
     await_all(site, &mut crew, &mut copies, until, "printed ready", |copy| copy.output.is_ready())?;
     let (mut rounds, since) = (Vec::new(), Instant::now());
-    for round in 0..site.order.repetitions as usize {
-        let enough = round >= LEAST_REPETITIONS && since.elapsed() >= Duration::from_nanos(site.order.enough_ns);
+    for round in 0..site.order.repetitions {
+        let enough = round >= LEAST_REPETITIONS && since.elapsed() >= site.order.enough;
         if enough || site.stop.raised() {
             break;
         }

@@ -19,12 +19,28 @@ use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
 use crate::harness::{Failure, LEAST_REPETITIONS};
-use crate::invoke::{MeasureRequest, OomKills};
+use crate::limits::OomKills;
+
+/// What is to be run, and how often.
+pub(crate) struct Order<'a> {
+    pub(crate) program: &'a Program,
+    /// One seat a worker; `None` floats.
+    pub(crate) seats: &'a [Option<u32>],
+    /// The NUMA nodes of each worker's memory, or of all; none if the first touch decides.
+    pub(crate) homes: &'a [Vec<u32>],
+    pub(crate) mapping: &'a str,
+    pub(crate) repetitions: usize,
+    /// The longest that a run may take.
+    pub(crate) time_box: Duration,
+    /// After so long no other repetition begins, if there are two.
+    pub(crate) enough: Duration,
+    /// The longest for all.
+    pub(crate) deadline: Duration,
+}
 
 /// What all repetitions of an invocation have in common.
 pub(super) struct Site<'a> {
-    pub(super) order: &'a MeasureRequest,
-    pub(super) program: &'a Program,
+    pub(super) order: &'a Order<'a>,
     pub(super) readers: &'a Readers,
     pub(super) stop: &'a Stop,
     /// Readable when the flag is raised.
@@ -36,19 +52,14 @@ pub(super) struct Site<'a> {
     kills: OomKills,
 }
 
-/// Runs a program as often as its order says.
-pub(crate) fn measure(
-    order: &MeasureRequest,
-    program: &Program,
-    stop: &Stop,
-    wake: BorrowedFd<'_>,
-) -> Result<Invocation, Failure> {
+/// Runs a program as often as its order says, unless the flag is raised, with which `wake` becomes readable.
+pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> Result<Invocation, Failure> {
+    let program = order.program;
     let unusable = |why: String| Failure::new(Ending::Unavailable, why);
     let split = |text: &str| Words::split(text).map_err(|why| unusable(format!("{text:?}: {why}")));
     let readers = Readers::of(program).map_err(unusable)?;
     let site = Site {
         order,
-        program,
         readers: &readers,
         stop,
         wake,
@@ -68,7 +79,7 @@ pub(crate) fn measure(
         busy
     });
     measured.evidence.changes = before.changes(&Fingerprint::read());
-    let stopped = (measured.runs.len() as u64) < order.repetitions && stop.raised();
+    let stopped = measured.runs.len() < order.repetitions && stop.raised();
     if stopped && measured.runs.is_empty() {
         return Err(Failure::stopped());
     }
@@ -117,13 +128,13 @@ impl<'a> Site<'a> {
         let seats = self.seats_to_watch();
         let mut measured = Measured::default();
         let since = Instant::now();
-        for round in 0..self.order.repetitions as usize {
-            let enough = round >= LEAST_REPETITIONS && since.elapsed() >= Duration::from_nanos(self.order.enough_ns);
+        for round in 0..self.order.repetitions {
+            let enough = round >= LEAST_REPETITIONS && since.elapsed() >= self.order.enough;
             if enough || self.stop.raised() {
                 break;
             }
             self.set_up()?;
-            let until = Instant::now() + Duration::from_nanos(self.order.time_box_ns);
+            let until = Instant::now() + self.order.time_box;
             let mut crew = self.crew()?;
             let before = MachineCounts::read(&seats);
             let mut copies = self.start(&mut crew, Streams::Captured)?;
@@ -147,8 +158,8 @@ impl<'a> Site<'a> {
 
     /// The seats of each program: those of all workers, or of one for each copy.
     fn shares(&self) -> Vec<(Option<usize>, &'a [Option<u32>], Vec<u32>)> {
-        let (seats, homes) = (self.order.seats.as_slice(), self.order.homes.as_slice());
-        if !self.program.in_copies() {
+        let (seats, homes) = (self.order.seats, self.order.homes);
+        if !self.order.program.in_copies() {
             let nodes: BTreeSet<u32> = homes.iter().flatten().copied().collect();
             return vec![(None, seats, nodes.into_iter().collect())];
         }
@@ -170,7 +181,7 @@ impl<'a> Site<'a> {
         let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
         let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
         let threads = self.order.seats.len();
-        let words = words.fill(Given { threads, cpus: &cpus, mapping: &self.order.mapping, rank });
+        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
         // Those of the user's shell would put threads elsewhere.
         let unset = runtimes::BINDING.map(|name| (name.into(), None));
         let usual = runtimes::variables(seats, Follow::Ptrace)
@@ -189,7 +200,7 @@ impl<'a> Site<'a> {
     /// Runs `--setup`, anywhere on the machine.
     pub(super) fn set_up(&self) -> Result<(), Failure> {
         let Some(words) = &self.setup else { return Ok(()) };
-        let until = Instant::now() + Duration::from_nanos(self.order.deadline_ns);
+        let until = Instant::now() + self.order.deadline;
         let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
         let launch = Launch { streams: Streams::Captured, ..self.launch(words, &[], None) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
@@ -244,8 +255,8 @@ impl<'a> Site<'a> {
     }
 
     fn too_long(&self, what: &str) -> Failure {
-        let time = units::duration(Duration::from_nanos(self.order.time_box_ns));
-        let limit = match self.program.timeout_ns {
+        let time = units::duration(self.order.time_box);
+        let limit = match self.order.program.timeout_ns {
             Some(_) => format!("the {time} of --run-timeout"),
             None => format!("{time}, ten times what was predicted; --run-timeout sets another limit"),
         };
@@ -274,7 +285,7 @@ impl<'a> Site<'a> {
         });
         let values = values.collect::<Result<Vec<f64>, Failure>>()?;
         let laps = self.laps(&ended, &spans);
-        let reported = measurable(together(&values, self.program.unit.better));
+        let reported = measurable(together(&values, self.order.program.unit.better));
         let reported = reported.map_err(|why| Failure::new(Ending::Died, why))?;
         Ok(run(laps, machine, reported))
     }
@@ -286,7 +297,7 @@ impl<'a> Site<'a> {
             let [start_ns, end_ns] = spans[of];
             Lap { rank: rank as u64, seat, strand: seat, start_ns, end_ns, counts, on_seat, ..Lap::default() }
         };
-        if self.program.in_copies() {
+        if self.order.program.in_copies() {
             let of_copy = |(rank, ended): (usize, &&Ended)| lap(rank, rank, ended.counts, on_seats(&ended.threads));
             return ended.iter().enumerate().map(of_copy).collect();
         }
@@ -385,13 +396,17 @@ pub(super) struct Origin {
 impl Origin {
     pub(super) fn now() -> Self {
         let time = clock_gettime(ClockId::Monotonic);
-        let nanos = Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32);
-        Origin { instant: Instant::now(), nanos: crate::plan::nanos(nanos) }
+        let since = Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32);
+        Origin { instant: Instant::now(), nanos: nanos(since) }
     }
 
     pub(super) fn nanos(&self, instant: Instant) -> u64 {
-        self.nanos.saturating_sub(crate::plan::nanos(self.instant.saturating_duration_since(instant)))
+        self.nanos.saturating_sub(nanos(self.instant.saturating_duration_since(instant)))
     }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
 fn refused(launch: &Launch, error: &Error) -> Failure {
