@@ -18,6 +18,7 @@ mod presets;
 mod program;
 mod quantities;
 mod replicate;
+mod resumed;
 
 use std::ffi::OsString;
 
