@@ -83,7 +83,8 @@ impl<'a> Output<'a> {
 
     fn end_line(&mut self, from: From) {
         let mut line = mem::take(&mut self.lines[from as usize]);
-        self.look_at(from, &line);
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        self.look_at(from, text.strip_suffix(b"\r").unwrap_or(text));
         line.clear();
         // Its room serves the next line.
         self.lines[from as usize] = line;
