@@ -39,7 +39,7 @@ pub(crate) struct ProgramArgs {
     /// Whether a higher or a lower number is better [default: lower for units of time, else higher]
     #[arg(long, value_name = "WHICH")]
     pub(crate) direction: Option<String>,
-    /// A regular expression that a line of output must match, or the result of the run is wrong
+    /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub(crate) verify: Option<String>,
     /// A command that is run before each run of the program, untimed
@@ -115,7 +115,7 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
         verify: args.verify.clone(),
         timeout_ns: layers.blame("--run-timeout", timeout(args))?,
     };
-    Readers::of(&program).map_err(Error::bad_input)?;
+    Readers::of(&program, 1).map_err(Error::bad_input)?;
     if !program.in_copies() && command.contains("{rank}") {
         return Err(Error::bad_input(format!(
             "{}: {command:?} has {{rank}}, the number of a copy, and a number of threads, with which it runs once; leave one out",

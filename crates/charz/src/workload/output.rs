@@ -201,7 +201,7 @@ mod tests {
     fn readers(value: ProgramValue, verify: Option<&str>) -> Readers {
         let unit = ReportedUnit::new("x", Better::Higher).unwrap();
         let verify = verify.map(str::to_owned);
-        Readers::of(&Program { command: "x".into(), setup: None, value, unit, verify, timeout_ns: None }).unwrap()
+        Readers::of(&Program { command: "x".into(), setup: None, value, unit, verify, timeout_ns: None }, 8).unwrap()
     }
 
     /// The value of an output that arrives in these pieces.
@@ -249,12 +249,12 @@ mod tests {
 
     #[test]
     fn an_expression_to_verify_is_looked_for_in_every_line() {
-        let readers = readers(ProgramValue::Wall, Some("^ok$"));
+        let readers = readers(ProgramValue::Wall, Some("^ok on {threads}$"));
         let mut output = Output::new(&readers);
         output.push(From::Err, b"not ok\n");
         let why = output.verified().unwrap_err();
-        assert!(why.contains("^ok$") && why.contains("not ok"), "{why}");
-        output.push(From::Out, b"ok\nmore\n");
+        assert!(why.contains("^ok on 8$") && why.contains("not ok"), "{why}");
+        output.push(From::Out, b"ok on 8\r\nmore\n");
         assert_eq!(output.verified(), Ok(()));
     }
 

@@ -57,7 +57,7 @@ pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> R
     let program = order.program;
     let unusable = |why: String| Failure::new(Ending::Unavailable, why);
     let split = |text: &str| Words::split(text).map_err(|why| unusable(format!("{text:?}: {why}")));
-    let readers = Readers::of(program).map_err(unusable)?;
+    let readers = Readers::of(program, order.seats.len()).map_err(unusable)?;
     let site = Site {
         order,
         readers: &readers,

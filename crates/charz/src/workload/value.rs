@@ -13,14 +13,17 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
+    /// For runs with so many threads, which `--verify` may name.
+    ///
     /// # Errors
     /// The flag whose expression is wrong, and what is wrong with it, as a sentence.
-    pub(crate) fn of(program: &Program) -> Result<Self, String> {
+    pub(crate) fn of(program: &Program, threads: usize) -> Result<Self, String> {
         let regex = match &program.value {
             ProgramValue::Regex(text) => Some(compile("--value: regex:", text)?),
             _ => None,
         };
-        let verify = program.verify.as_deref().map(|text| compile("--verify: ", text)).transpose()?;
+        let filled = program.verify.as_ref().map(|text| text.replace("{threads}", &threads.to_string()));
+        let verify = filled.map(|text| compile("--verify: ", &text)).transpose()?;
         Ok(Readers { value: program.value.clone(), regex, verify })
     }
 }
