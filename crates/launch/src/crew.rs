@@ -1,11 +1,12 @@
 //! Several programs at once, followed by one thread.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ChildStdin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -37,8 +38,6 @@ pub struct Crew {
     pub(crate) tasks: HashMap<i32, Task>,
     /// The program of threads that have been announced and not been seen.
     pub(crate) announced: HashMap<i32, usize>,
-    /// Children that this process had before any program was started.
-    pub(crate) others: HashSet<i32>,
     /// Whatever appears is killed.
     pub(crate) killing: bool,
     started: usize,
@@ -81,7 +80,6 @@ impl Crew {
             programs: BTreeMap::new(),
             tasks: HashMap::new(),
             announced: HashMap::new(),
-            others: HashSet::new(),
             killing: false,
             started: 0,
             events: VecDeque::new(),
@@ -101,13 +99,13 @@ impl Crew {
         let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
         if self.programs.is_empty() {
             self.killing = false;
-            self.others = observe::own_children().into_iter().collect();
         }
         if by == Follow::Poll {
             adopt_orphans();
         }
+        let mark = mark();
         let now = Instant::now();
-        let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace)?;
+        let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace, &mark)?;
         let pid = child.id() as i32;
         let (by, refused) = match traced {
             Ok(()) => (by, None),
@@ -125,6 +123,7 @@ impl Crew {
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
         let program = Program {
             pid,
+            mark,
             following: Following { by, refused },
             seats,
             start: (by != Follow::Ptrace).then_some(now),
@@ -139,6 +138,8 @@ impl Crew {
             threads: Vec::new(),
             counts: None,
             ended: 0,
+            off_seat: 0,
+            unseen: 0,
             look: (by == Follow::Poll).then(|| Look::new(now)),
             live: usize::from(by != Follow::None),
         };
@@ -298,6 +299,12 @@ impl Drop for Crew {
         while !matches!(self.next(Some(until), None), Ok(Event::Idle | Event::Deadline) | Err(_)) {}
         unregister(self.registered);
     }
+}
+
+/// What no other program of any crew has.
+fn mark() -> String {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    format!("{}.{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
 /// From now on, processes whose parents have ended become children of this process, where the poller finds them.

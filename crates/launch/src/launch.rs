@@ -74,8 +74,10 @@ pub struct Ended {
     pub end: Instant,
     /// In order of appearance, the first [`MAX_THREADS`] of them.
     pub threads: Vec<Thread>,
-    /// How many threads there were.
+    /// How many threads there were, how many of those with a seat were on other CPUs at their end, and of how many that was not seen.
     pub appeared: usize,
+    pub off_seat: usize,
+    pub unseen: usize,
     /// What all threads were counted together, those that are not listed too. `None` for what was not counted for each of them.
     pub counts: Counts,
     /// Bytes by NUMA node of the memory that the first process had at its end, by OS id, ascending. Empty where there is but one

@@ -72,6 +72,13 @@ pub fn own_children() -> Vec<i32> {
     threads(own).into_iter().flat_map(|tid| children(own, tid)).collect()
 }
 
+/// Whether a process began with this variable in its environment.
+pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
+    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let entry = format!("{name}={value}");
+    environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+}
+
 /// The CPUs on which this process's thread may run.
 pub fn own_allowed() -> Vec<u32> {
     let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();

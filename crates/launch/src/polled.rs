@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::crew::{Crew, signal};
 use crate::launch::Follow;
 use crate::observe;
-use crate::program::Program;
+use crate::program::{MARK, Task};
 use crate::sys::wait;
 
 /// From one look to the next: often at the beginning and after changes, when programs start threads, then more and more seldom.
@@ -62,7 +62,10 @@ impl Crew {
                     program.exited(status);
                     let pid = program.pid;
                     self.forget(pid);
-                    self.bury(number);
+                    // Its other threads have ended with it.
+                    if let Some(look) = self.programs.get(&number).and_then(|program| program.look) {
+                        self.search(number, look, now);
+                    }
                 }
                 None => {}
             }
@@ -94,12 +97,12 @@ impl Crew {
                 }
             }
         }
-        let own = |(tid, task): (&i32, &crate::program::Task)| (task.program == number).then_some(*tid);
+        let own = |(tid, task): (&i32, &Task)| (task.program == number).then_some(*tid);
         let known: Vec<i32> = self.tasks.iter().filter_map(own).collect();
         let Some(program) = self.programs.get(&number) else { return };
         let (pid, running) = (program.pid, program.end.is_none());
         for tid in known {
-            if !found.contains(&tid) && !(tid == pid && running) {
+            if !found.contains(&tid) && (tid != pid || !running) {
                 self.forget(tid);
             } else if let Some(task) = self.tasks.get_mut(&tid).filter(|_| count) {
                 let seen = observe::thread(tid);
@@ -132,7 +135,7 @@ impl Crew {
                 .filter(|(_, task)| task.program == number)
                 .filter_map(|(tid, _)| observe::kin(*tid).map(|(process, _)| process)),
         );
-        processes.extend(self.orphans());
+        processes.extend(self.orphans(number));
         let mut threads = Vec::new();
         let mut seen = HashSet::new();
         while let Some(pid) = processes.pop() {
@@ -147,21 +150,16 @@ impl Crew {
         threads
     }
 
-    /// Children of this process that it has not started: their parents, of whatever polled program, have ended. They count for the
-    /// program that looks first.
-    fn orphans(&self) -> Vec<i32> {
-        let started = |pid: &i32| self.programs.values().any(|program| program.pid == *pid);
+    /// Processes of a program that have become this process's children, as their parents have ended. One that has ended itself has
+    /// no environment any more.
+    fn orphans(&self, number: usize) -> Vec<i32> {
+        let Some(program) = self.programs.get(&number) else { return Vec::new() };
+        let is_known = |pid: &i32| self.tasks.get(pid).is_some_and(|task| task.program == number);
         let mut orphans = observe::own_children();
-        orphans.retain(|pid| !self.others.contains(pid) && !started(pid));
-        // Those that have ended are children no more.
+        orphans
+            .retain(|pid| *pid != program.pid && (is_known(pid) || observe::has_variable(*pid, MARK, &program.mark)));
+        // Those that have ended are waited for here.
         orphans.retain(|pid| !matches!(wait::child(*pid), Ok(Some(status)) if !libc::WIFSTOPPED(status)));
         orphans
-    }
-
-    /// Threads of the first process end with it.
-    fn bury(&mut self, number: usize) {
-        if let Some(look) = self.programs.get(&number).and_then(|program: &Program| program.look) {
-            self.search(number, look, Instant::now());
-        }
     }
 }

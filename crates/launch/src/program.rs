@@ -15,6 +15,9 @@ use crate::polled::Look;
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
 
+/// A variable by which the poller knows processes of a program whose parents have ended.
+pub const MARK: &str = "CHARZ_LAUNCH";
+
 /// A live thread.
 pub struct Task {
     /// The number of its program.
@@ -28,6 +31,8 @@ pub struct Task {
 
 pub struct Program {
     pub pid: i32,
+    /// The value of [`MARK`] in the environment of its processes.
+    pub mark: String,
     pub following: Following,
     pub seats: Seats,
     /// When it was let go.
@@ -43,6 +48,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     pub counts: Option<Counts>,
     pub ended: usize,
+    pub off_seat: usize,
+    pub unseen: usize,
     /// Of one that is polled.
     pub look: Option<Look>,
     /// When its first process got each signal last, if it is traced.
@@ -79,9 +86,14 @@ impl Program {
         self.live -= 1;
         self.ended += 1;
         self.counts = Some(self.counts.map_or(counts, |sum| observe::sum(sum, counts)));
+        let seat = self.seats.os_id(given);
+        let thread = Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns };
+        match thread.on_seat() {
+            Some(on_seat) => self.off_seat += usize::from(!on_seat),
+            None => self.unseen += usize::from(seat.is_some()),
+        }
         if self.threads.len() < MAX_THREADS {
-            let seat = self.seats.os_id(given);
-            self.threads.push(Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns });
+            self.threads.push(thread);
         }
     }
 
@@ -108,6 +120,8 @@ impl Program {
             end,
             threads: self.threads,
             appeared: self.ended,
+            off_seat: self.off_seat,
+            unseen: self.unseen,
             counts: self.counts.unwrap_or_default(),
             pages: self.pages,
             left: self.left,

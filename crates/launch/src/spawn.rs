@@ -7,6 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use crate::launch::{Error, Launch, Streams};
+use crate::program::MARK;
 use crate::sys::{affinity, gate, memory, trace};
 
 /// A process that is its program, or is about to be.
@@ -16,13 +17,14 @@ pub struct Spawned {
     pub traced: io::Result<()>,
 }
 
-/// Starts the program on these CPUs (none: anywhere) and, if asked to, follows it from the calling thread.
+/// Starts the program, marked, on these CPUs (none: anywhere) and, if asked to, follows it from the calling thread.
 ///
 /// A thread of its own takes the seat and the policy of memory, which the child inherits: no instruction of the program runs
 /// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
 /// thread attaches to it.
-pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool) -> Result<Spawned, Error> {
+pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Result<Spawned, Error> {
     let mut command = command(launch);
+    command.env(MARK, mark);
     let mut gate = None;
     if follow {
         let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;

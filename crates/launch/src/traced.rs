@@ -103,10 +103,10 @@ impl Crew {
 
     /// The new thread may have been reported before its creator.
     fn birth(&mut self, tid: i32) -> io::Result<()> {
-        if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid)) {
-            if !self.tasks.contains_key(&new) {
-                self.announced.insert(new, task.program);
-            }
+        if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid))
+            && !self.tasks.contains_key(&new)
+        {
+            self.announced.insert(new, task.program);
         }
         trace::resume(tid, 0)
     }

@@ -30,7 +30,7 @@ const TYPED_ONLY: [&str; 12] = [
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
 /// Variables that are no flag's.
-const NO_FLAGS: [&str; 2] = ["CHARZ_DB", "CHARZ_LOCK_DIR"];
+const NO_FLAGS: [&str; 3] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR"];
 
 pub(super) type Variables = BTreeMap<OsString, OsString>;
 

@@ -81,16 +81,15 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
     if ids.is_empty() {
         return format!("{threads}, not bound");
     }
-    let off = off_seat(ended).count();
     let unseated = ended.threads.iter().filter(|thread| thread.seat.is_none()).count();
     let floating = if unseated > 0 { format!(", {unseated} of them unseated (--skip)") } else { String::new() };
-    if off > 0 {
-        return format!("{off} of {threads} left their seats on {cpus}{floating}");
+    if ended.off_seat > 0 {
+        return format!("{} of {threads} left their seats on {cpus}{floating}", ended.off_seat);
     }
     let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
-    let known = ended.threads.iter().filter(|thread| thread.seat.is_none() || thread.on_seat() == Some(true)).count();
-    if known < ended.threads.len() {
-        return format!("{known} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
+    if ended.unseen > 0 {
+        let seen = ended.appeared - ended.unseen;
+        return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
     }
     format!("{all} stayed on {}{floating}", cpus_of(&used(ended)))
 }
@@ -121,7 +120,7 @@ fn moved(ended: &Ended) -> Option<String> {
         format!("{} ({}) from CPU {seat} to {}", thread.ordinal, plain(&thread.name), cpulist::print(&thread.allowed))
     };
     let all: Vec<String> = off_seat(ended).map(name).collect();
-    let more = all.len().saturating_sub(NAMED);
+    let more = ended.off_seat.saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
     (!all.is_empty())
         .then(|| format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", ")))
@@ -205,6 +204,8 @@ mod tests {
             end: start + Duration::from_secs(10),
             threads: places.iter().enumerate().map(thread).collect(),
             appeared: places.len(),
+            off_seat: places.iter().filter(|(seat, allowed)| !allowed.is_empty() && *allowed != [*seat]).count(),
+            unseen: places.iter().filter(|(_, allowed)| allowed.is_empty()).count(),
             counts: Counts::default(),
             pages: Vec::new(),
             left: Vec::new(),
