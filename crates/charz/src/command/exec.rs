@@ -59,14 +59,7 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
 
 /// What is started, and the user's own variables that bind threads too.
 fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
-    let (seats, homes) = seats(&options)?;
-    if homes.windows(2).any(|two| two[0] != two[1]) {
-        return Err(Error::bad_input(format!(
-            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
-             within one node, interleave, or node:N",
-            options.memory
-        )));
-    }
+    let (seats, nodes) = seats(&options)?;
     let variables = runtimes::variables(&seats, options.follow);
     let is_own = |name: &str| std::env::var_os(name).is_some();
     let own = runtimes::BINDING.iter().filter(|name| is_own(name)).map(|name| (*name).to_owned()).collect();
@@ -78,15 +71,15 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
             arguments: options.arguments,
             seats,
             skip: options.skip,
-            nodes: homes.into_iter().next().unwrap_or_default(),
+            nodes,
             streams: Streams::Inherit,
         },
         own,
     ))
 }
 
-/// The seats, and the NUMA nodes of memory: of each thread, or of all.
-fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<Vec<u32>>), Error> {
+/// The seats, and the NUMA nodes of all memory; none where each thread's touch decides.
+fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<u32>), Error> {
     let placed = |order: &Order, usable: usize| {
         let each = match order {
             Order::Strands(strands) => strands.len(),
@@ -103,7 +96,14 @@ fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<Vec<u32>>), Error> 
     let seats = placed(&options.mapping.order(&machine)?, machine.usable_strands().count());
     let homes = memory_homes(options.memory, &machine, &seats)
         .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
-    Ok((seats, homes))
+    if homes.windows(2).any(|two| two[0] != two[1]) {
+        return Err(Error::bad_input(format!(
+            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
+             within one node, interleave, or node:N",
+            options.memory
+        )));
+    }
+    Ok((seats, homes.into_iter().next().unwrap_or_default()))
 }
 
 fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {
