@@ -138,9 +138,8 @@ fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
     writeln!(
         out,
-        "default sweep: {}\na program of yours: charz sweep {COMMAND}\n\nKnown elsewhere as (--kernel takes these names too):",
-        usual.join(" "),
-        COMMAND = "--command './bench --threads {threads}'"
+        "default sweep: {}\na program of yours: charz sweep --command './bench --threads {{threads}}'\n\nKnown elsewhere as (--kernel takes these names too):",
+        usual.join(" ")
     )?;
     let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(",\u{a0}")));
     // No line ends within a name and what it stands for.

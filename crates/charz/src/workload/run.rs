@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
+use std::slice;
 use std::time::{Duration, Instant};
 
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
@@ -116,6 +117,15 @@ impl Measured {
     }
 }
 
+/// What the program, or one of its copies, is given.
+struct Share<'a> {
+    /// The number of a copy.
+    rank: Option<usize>,
+    seats: &'a [Option<u32>],
+    /// The NUMA nodes of its memory.
+    nodes: Vec<u32>,
+}
+
 /// A run of the program, or of one of its copies.
 pub(super) struct Copy<'a> {
     pub(super) id: Id,
@@ -157,19 +167,20 @@ impl<'a> Site<'a> {
     }
 
     /// The seats of each program: those of all workers, or of one for each copy.
-    fn shares(&self) -> Vec<(Option<usize>, &'a [Option<u32>], Vec<u32>)> {
+    fn shares(&self) -> Vec<Share<'a>> {
         let (seats, homes) = (self.order.seats, self.order.homes);
         if !self.order.program.in_copies() {
             let nodes: BTreeSet<u32> = homes.iter().flatten().copied().collect();
-            return vec![(None, seats, nodes.into_iter().collect())];
+            return vec![Share { rank: None, seats, nodes: nodes.into_iter().collect() }];
         }
         let home = |rank: usize| homes.get(rank).or_else(|| homes.first()).cloned().unwrap_or_default();
-        seats.iter().enumerate().map(|(rank, seat)| (Some(rank), std::slice::from_ref(seat), home(rank))).collect()
+        let copy = |(rank, seat)| Share { rank: Some(rank), seats: slice::from_ref(seat), nodes: home(rank) };
+        seats.iter().enumerate().map(copy).collect()
     }
 
     /// Starts the program, or its copies, which begin together when the crew is waited for.
     pub(super) fn start(&self, crew: &mut Crew, streams: Streams) -> Result<Vec<Copy<'a>>, Failure> {
-        let start = |(rank, seats, nodes): (Option<usize>, &[Option<u32>], Vec<u32>)| {
+        let start = |Share { rank, seats, nodes }: Share<'_>| {
             let launch = Launch { nodes, streams, ..self.launch(&self.words, seats, rank) };
             let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
             Ok(Copy { id, output: Output::new(self.readers), ended: None })
