@@ -304,10 +304,10 @@ fn without_ptrace_threads_are_polled() {
 #[test]
 fn what_is_left_may_end_by_itself() {
     let folder = tempdir().unwrap();
-    let file = folder.path().join("late");
     // On a crowded machine it is asked to, and comes to its end all the same.
-    ran(&[], &format!("(trap '' TERM; sleep 0.02; echo late > {}) &", file.display()));
-    assert_eq!(fs::read_to_string(file).unwrap(), "late\n");
+    let script = "(trap '' TERM; : > begun; sleep 0.02; echo late > late) & while [ ! -e begun ]; do sleep 0.01; done";
+    exec(&["-q"], script).current_dir(folder.path()).status().unwrap();
+    assert_eq!(fs::read_to_string(folder.path().join("late")).unwrap(), "late\n");
 }
 
 /// A script that says when it is ready, and exec's process.

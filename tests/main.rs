@@ -3,10 +3,12 @@
 
 mod ab;
 mod advise;
+mod audit;
 mod axes;
 mod bad_input;
 mod c2c;
 mod clocks;
+mod command;
 mod compare;
 mod conventions;
 mod docs;

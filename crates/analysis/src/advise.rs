@@ -65,7 +65,8 @@ impl Load {
 }
 
 /// The roles that a reader asks for first.
-const FIRST: [Role; 5] = [
+const FIRST: [Role; 6] = [
+    Role::Program,
     Role::Arithmetic(Numbers::Integer),
     Role::Arithmetic(Numbers::Float),
     Role::MemoryBandwidth(Access::Read),

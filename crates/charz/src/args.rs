@@ -17,8 +17,10 @@ mod parameters;
 #[cfg(test)]
 mod planned;
 mod presets;
+mod program;
 mod quantities;
 mod replicate;
+mod resumed;
 
 use std::ffi::OsString;
 
@@ -50,6 +52,10 @@ fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -
     let mut notes = Vec::new();
     let argv: Vec<OsString> = argv.into_iter().collect();
     let mut grammar = flags::Cli::command();
+    // hwloc takes milliseconds to say which one it is.
+    if argv.iter().any(|argument| argument == "--version") {
+        grammar = grammar.long_version(help::version());
+    }
     let typed = match grammar.try_get_matches_from_mut(&argv) {
         Ok(typed) => typed,
         Err(refused) => return text_or_refusal(refused, &argv),

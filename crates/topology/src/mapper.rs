@@ -36,6 +36,13 @@ pub trait Mapper: Send + Sync {
     /// The order in which workers fill the usable strands of this machine. An error where the mapping does not fit the machine.
     fn order(&self, machine: &Machine) -> Result<Order, Error>;
 
+    /// The same, where it follows from the ascending ids of the usable strands alone; `None` where the machine has to be known, also
+    /// to say why the mapping does not fit.
+    fn order_of_ids(&self, usable: &[u32]) -> Option<Order> {
+        let _ = usable;
+        None
+    }
+
     /// A strand that the order names more than once because its author wrote so, if there is one.
     fn repeated(&self) -> Option<u32> {
         None
@@ -61,8 +68,8 @@ pub struct MapperCard {
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "round-robin", parameter: None, about: "Spreads workers over packages, then cores, then ALU groups, then strands; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
-    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| plain(simple::dumb) },
-    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: |_| plain(simple::auto) },
+    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
+    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: |_| by_id(simple::auto) },
     MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: |_| plain(simple::compact) },
     MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
     MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: |_| plain(round_robin::by_numa) },
@@ -96,6 +103,25 @@ impl Mapper for Plain {
 
 fn plain(order: fn(&Machine) -> Order) -> Result<(Box<dyn Mapper>, String), String> {
     Ok((Box::new(Plain(order)), String::new()))
+}
+
+/// A mapper without a parameter, which needs the ids of the usable strands only.
+struct ById(fn(&[u32]) -> Order);
+
+impl Mapper for ById {
+    fn order(&self, machine: &Machine) -> Result<Order, Error> {
+        let mut ids: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+        ids.sort_unstable();
+        Ok(self.0(&ids))
+    }
+
+    fn order_of_ids(&self, usable: &[u32]) -> Option<Order> {
+        Some(self.0(usable))
+    }
+}
+
+fn by_id(order: fn(&[u32]) -> Order) -> Result<(Box<dyn Mapper>, String), String> {
+    Ok((Box::new(ById(order)), String::new()))
 }
 
 /// Those given to [`add`].
@@ -149,6 +175,12 @@ impl Mapping {
             return Err(misfit(&self.text, "this process may use none of the machine's strands"));
         }
         self.mapper.order(machine)
+    }
+
+    /// As [`Mapper::order_of_ids`]: within microseconds, where [`discover`](crate::discover) takes milliseconds.
+    #[must_use]
+    pub fn order_of_ids(&self, usable: &[u32]) -> Option<Order> {
+        self.mapper.order_of_ids(usable).filter(|_| !usable.is_empty())
     }
 
     /// A strand that the mapping names more than once, if there is one.

@@ -36,7 +36,7 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
 }
 
 /// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
-pub(crate) fn affinity() -> Option<Vec<u32>> {
+pub fn affinity() -> Option<Vec<u32>> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     allowed_list(&status)
 }

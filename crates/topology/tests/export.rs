@@ -1,10 +1,11 @@
 //! Machines as hwloc XML: read back by us, and by hwloc's own tools.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use charz_topology::{Access, Machine, Source, discover, export_xml};
+use charz_topology::{Access, AluSource, Machine, Source, Strand, discover, export_xml, machine_xml};
 
 /// A figure for each pair of nodes that differs from all others.
 fn fixtures(machine: &Machine) -> Vec<Access> {
@@ -124,4 +125,88 @@ fn what_cannot_be_exported_says_why() {
         let error = export_xml(&Source::of(source), &[]).unwrap_err().to_string();
         assert!(error.contains(part), "{error}");
     }
+}
+
+/// Everything that mappers and reports take from a machine.
+fn described(machine: &Machine, folder: &Path) -> Machine {
+    let file = folder.join("described.xml");
+    std::fs::write(&file, machine_xml(machine).unwrap()).unwrap();
+    let mut read = discover(&Source::File(file)).unwrap_or_else(|error| panic!("{}: {error}", machine.source));
+    read.source.clone_from(&machine.source);
+    read
+}
+
+/// For each strand, by its id, those of its core and of its package.
+fn companions(machine: &Machine) -> BTreeMap<u32, [BTreeSet<u32>; 2]> {
+    let those = |same: &dyn Fn(&Strand) -> bool| machine.strands.iter().filter(|s| same(s)).map(|s| s.os_id).collect();
+    let of = |own: &Strand| [those(&|other| other.core == own.core), those(&|other| other.package == own.package)];
+    machine.strands.iter().map(|own| (own.os_id, of(own))).collect()
+}
+
+/// Written by us and read back, a machine has the same strands in the same places.
+#[test]
+fn a_described_machine_reads_back_as_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "Package:4 Core:16 Group:2 PU:4",
+        "Package:2 [NUMA(memory=1GB)] L3:1 L2:4 Core:1 PU:2",
+        "NUMA:3 Core:1 PU:1",
+        "pu:70",
+    ];
+    let mut sources: Vec<Source> = texts.map(|text| Source::Synthetic(text.to_owned())).into();
+    if let Ok(folder) = std::env::var("CHARZ_TOPOLOGIES") {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        sources.extend(files.filter(|path| path.extension().is_some_and(|end| end == "xml")).map(Source::File));
+    }
+    for source in sources {
+        let Ok(machine) = discover(&source) else { continue };
+        // A chain of caches or nodes that overlap is refused, in a sentence.
+        if let Err(refused) = machine_xml(&machine) {
+            assert!(refused.to_string().contains("overlap"), "{source}: {refused}");
+            continue;
+        }
+        let read = described(&machine, folder.path());
+        if !machine.absent.is_empty() {
+            // hwloc orders parts by all of their strands, and those that are absent have no part in a description.
+            assert_eq!(companions(&read), companions(&machine), "{source}");
+            continue;
+        }
+        let places = |machine: &Machine| {
+            let place = |s: &Strand| (s.os_id, s.package, s.core, s.alu, s.slot, s.kind, s.numa, s.caches.len());
+            machine.strands.iter().map(place).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&read), places(&machine), "{source}");
+        assert_eq!((&read.caches, read.alu), (&machine.caches, machine.alu), "{source}");
+    }
+}
+
+/// Groups of one strand, and of a whole core, are no objects of hwloc, and are still read.
+#[test]
+fn measured_groups_are_read_however_small_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    for (width, text) in
+        [(1, "Core:2 PU:2"), (2, "Core:2 PU:2"), (1, "Core:3 PU:1"), (4, "Core:2 PU:8"), (1, "Core:2 PU:4")]
+    {
+        let mut machine = discover(&Source::Synthetic(text.to_owned())).unwrap();
+        machine.alu = AluSource::Measured;
+        machine.strands.iter_mut().for_each(|strand| {
+            (strand.alu, strand.slot) = (strand.strand_in_core / width, strand.strand_in_core % width);
+        });
+        machine.doubts = vec!["strand 1 <is> & \"was\"".to_owned(), "another".to_owned()];
+        let read = described(&machine, folder.path());
+        assert_eq!(
+            (read.alu, &read.strands, &read.doubts),
+            (AluSource::Measured, &machine.strands, &machine.doubts),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn parts_that_overlap_are_refused() {
+    let mut machine = discover(&Source::Synthetic("Package:2 Core:2 PU:1".to_owned())).unwrap();
+    machine.strands[1].package = Some(1);
+    machine.strands[2].package = Some(0);
+    machine.strands[1].core = Some(2);
+    assert!(machine_xml(&machine).is_err_and(|error| error.to_string().contains("overlap")));
 }

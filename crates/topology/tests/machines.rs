@@ -289,6 +289,25 @@ fn irregular(drawn: Vec<Drawn>) -> Machine {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
+    /// What needs no topology orders as with one, or leaves it to the one with it.
+    #[test]
+    fn an_order_of_ids_is_that_of_the_machine(
+        cores in 1..5u32, strands in 1..3u32, hidden in proptest::collection::vec(any::<bool>(), 8), wanted in 0..10u32,
+    ) {
+        let mut machine = synthetic(&format!("pack:1 core:{cores} pu:{strands}"));
+        machine.strands.iter_mut().zip(hidden).for_each(|(strand, hidden)| strand.usable = !hidden);
+        let mut usable: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
+        usable.sort_unstable();
+        for text in ["dumb", "auto", "round-robin", "compact", &format!("list:{wanted},0")] {
+            let mapping: Mapping = text.parse().unwrap();
+            let whole = mapping.order(&machine);
+            match mapping.order_of_ids(&usable) {
+                Some(order) => prop_assert_eq!(Ok(order), whole),
+                None => prop_assert!(usable.is_empty() || whole.is_err() || ["round-robin", "compact"].contains(&text)),
+            }
+        }
+    }
+
     #[test]
     fn balanced_on_regular_machines(
         packages in 1..4u32, nodes in 1..3u32, caches in 1..3u32, cores in 1..4u32, groups in 1..3u32, strands in 1..4u32,

@@ -75,7 +75,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
     for ((a, b), _) in relations.iter().filter(|(_, relation)| relation.is_contradicted()) {
         doubtful.extend([*a, *b]);
     }
-    let (alu, alu_known, of_alu) = first.alu_groups(bench, &all, &core_of);
+    let (alu, alu_known, of_alu) = first.alu_groups(bench, &all, &core_of, &part);
     let paired: BTreeSet<usize> = all.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let lone = (0..strands).filter(|strand| !paired.contains(strand));
     let lone = lone.filter_map(|strand| Some(searched.as_ref()?.lone(bench, strand)));
@@ -219,7 +219,13 @@ impl Direct {
     }
 
     /// The groups of strands that share integer units, whether all are known, and the relations.
-    fn alu_groups(&self, bench: &Bench<'_>, all: &[Pair], core: &[usize]) -> (Vec<usize>, bool, Vec<Relation>) {
+    fn alu_groups(
+        &self,
+        bench: &mut Bench<'_>,
+        all: &[Pair],
+        core: &[usize],
+        part: &[usize],
+    ) -> (Vec<usize>, bool, Vec<Relation>) {
         let within: Vec<Pair> = all.iter().copied().filter(|(a, b)| core[*a] == core[*b]).collect();
         let judged: Vec<(Pair, Judgement)> =
             within.iter().map(|pair| (*pair, self.judge(Probe::Integer, *pair))).collect();
@@ -231,26 +237,41 @@ impl Direct {
             .filter(|(_, judged)| judged.is(false))
             .map(|((a, b), _)| ordered(groups[*a], groups[*b]))
             .collect();
-        let known =
-            within.iter().all(|(a, b)| (groups[*a] == groups[*b]) != apart.contains(&ordered(groups[*a], groups[*b])));
-        let stated = bench.claim.alu == charz_data::machine::AluSource::Stated;
-        let relations = judged.iter().map(|((a, b), judged)| {
-            let (one, other) = (bench.strands[*a], bench.strands[*b]);
-            let claimed = (stated && one.core == other.core).then_some(one.alu == other.alu);
-            let evidence = Evidence {
-                claimed,
-                measured: judged.shared.clone().ok(),
-                figures: [Probe::Integer, Probe::Float]
-                    .into_iter()
-                    .filter_map(|probe| self.judge(probe, (*a, *b)).figure(probe))
-                    .collect(),
-                rounds: judged.rounds as u64,
-                confidence: judged.confidence,
-                reason: judged.shared.clone().err(),
-            };
-            Relation::new(Kind::Alu, one.os_id, Some(other.os_id), evidence)
+        // And strands of two cores are in two groups where they are apart.
+        let known = all.iter().all(|pair| {
+            let (one, other) = (groups[pair.0], groups[pair.1]);
+            match core[pair.0] == core[pair.1] {
+                true => (one == other) != apart.contains(&ordered(one, other)),
+                false => self.judge(Probe::Integer, *pair).is(false),
+            }
         });
-        (groups, known, relations.collect())
+        let relations: Vec<(Pair, Relation)> =
+            judged.iter().map(|(pair, judged)| (*pair, self.alu_relation(bench, *pair, judged))).collect();
+        let again: Vec<Pair> = relations.iter().filter(|(_, r)| r.is_contradicted()).map(|(pair, _)| *pair).collect();
+        let second = Interference::measure(bench, Probe::Integer, &again, part);
+        let confirmed = relations.into_iter().map(|(pair, relation)| {
+            match relation.is_contradicted() && second.judge(pair).shared.ok() != relation.evidence.measured {
+                true => relation.unconfirmed("not seen a second time".to_owned()),
+                false => relation,
+            }
+        });
+        (groups, known, confirmed.collect())
+    }
+
+    /// Whether two strands of a core share integer units; only some topologies claim anything about that.
+    fn alu_relation(&self, bench: &Bench<'_>, (a, b): Pair, judged: &Judgement) -> Relation {
+        let (one, other) = (bench.strands[a], bench.strands[b]);
+        let claims = bench.claim.alu.is_known() && one.core == other.core;
+        let figures = [Probe::Integer, Probe::Float].map(|probe| self.judge(probe, (a, b)).figure(probe));
+        let evidence = Evidence {
+            claimed: claims.then_some(one.alu == other.alu),
+            measured: judged.shared.clone().ok(),
+            figures: figures.into_iter().flatten().collect(),
+            rounds: judged.rounds as u64,
+            confidence: judged.confidence,
+            reason: judged.shared.clone().err(),
+        };
+        Relation::new(Kind::Alu, one.os_id, Some(other.os_id), evidence)
     }
 }
 

@@ -19,7 +19,7 @@ const MARGIN: f64 = 4.0;
 const LEAST_NOISE: f64 = 0.005;
 /// The fewest rounds of each item, and the most where they disagree.
 const LEAST: usize = 2;
-const MOST: usize = 5;
+const MOST: usize = 8;
 /// How far rounds of one item may be apart before there are more of them.
 const AGREE: f64 = 0.05;
 

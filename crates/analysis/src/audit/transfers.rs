@@ -7,7 +7,7 @@ use super::cores::Cores;
 use super::relation::{Evidence, Figure, Kind, Relation, confidence};
 use super::{Bench, Probe, median};
 
-/// Pairs that share a level and pairs that do not are told apart where the medians of their times differ by this factor.
+/// Pairs that share a level are distinguished from pairs that do not where the medians of their times differ by this factor.
 const CLASSES_APART: f64 = 1.3;
 /// How close to the limit between the classes a time decides nothing, as a fraction.
 const UNDECIDED: f64 = 0.07;
@@ -15,6 +15,8 @@ const UNDECIDED: f64 = 0.07;
 const OF_MEMORY: f64 = 0.5;
 /// Further measurements of a time on the wrong side of the limit.
 const AGAIN: usize = 2;
+/// How often a transfer that was disturbed is tried.
+const ATTEMPTS: usize = 4;
 /// The noise of a time that was measured once, as a fraction.
 const NOISE: f64 = 0.02;
 
@@ -24,8 +26,9 @@ struct Times(BTreeMap<Pair, Vec<f64>>);
 
 impl Times {
     fn measure(&mut self, bench: &mut Bench<'_>, (a, b): Pair) {
-        let seen = bench.measure(Probe::Transfer, &[a, b]);
-        self.0.entry((a, b)).or_default().extend(seen.first().copied().flatten());
+        let undisturbed =
+            (0..ATTEMPTS).find_map(|_| bench.measure(Probe::Transfer, &[a, b]).first().copied().flatten());
+        self.0.entry((a, b)).or_default().extend(undisturbed);
     }
 
     /// The shortest: what disturbs a transfer makes it longer.

@@ -43,6 +43,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             "--write: {file:?} exists; name another file, or replace it with --force"
         )));
     }
+    if let Some(file) =
+        file.filter(|file| file.parent().is_some_and(|folder| !(folder.as_os_str().is_empty() || folder.is_dir())))
+    {
+        return Err(Error::bad_input(format!("--write: the folder of {file:?} does not exist; create it first")));
+    }
     let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
     let machine = &context.machine;
     let strands = machine.usable_strands().count();
@@ -81,7 +86,7 @@ const SPAN: Duration = Duration::from_millis(6);
 /// Repetitions of a round: the one in the middle of those that are clean counts.
 const REPETITIONS: u64 = 3;
 /// Repetitions of a transfer, of which the fastest counts.
-const TRANSFERS: u64 = 5;
+const TRANSFERS: u64 = 15;
 /// Iterations of a transfer: 20,000 ways of the line, about 1 ms.
 const TRANSFER_ITERATIONS: u64 = 256 * 20_000;
 /// Iterations of a pilot of arithmetic, of well under a millisecond.
@@ -299,11 +304,11 @@ impl Lab for ThisMachine<'_> {
         Some(match round.probe {
             Probe::Transfer => {
                 let clean = runs.iter().filter(|run| run.laps.iter().all(is_clean));
-                let fastest = clean.map(|run| run.value(unit(kernel))).min_by(f64::total_cmp);
+                let fastest = clean.map(|run| run.value(unit(kernel, None))).min_by(f64::total_cmp);
                 vec![fastest; round.strands.len()]
             }
             Probe::Memory => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time)).collect(),
-            _ => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time).map(f64::recip)).collect(),
+            _ => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time).map(|nanos| 1e9 / nanos)).collect(),
         })
     }
 }

@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
-use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
+use charz_topology::{Mapping, Order, Source, affinity, discover, memory_homes, place};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
 use signal_hook::low_level::emulate_default_handler;
 
@@ -59,22 +59,7 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
 
 /// What is started, and the user's own variables that bind threads too.
 fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
-    let machine = discover(&Source::ThisMachine)?;
-    let order = options.mapping.order(&machine)?;
-    let each = match &order {
-        Order::Strands(strands) => strands.len(),
-        Order::Floating => machine.usable_strands().count(),
-    };
-    let seats = place(&order, options.threads.unwrap_or(each)).seats;
-    let homes = memory_homes(options.memory, &machine, &seats)
-        .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
-    if homes.windows(2).any(|two| two[0] != two[1]) {
-        return Err(Error::bad_input(format!(
-            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
-             within one node, interleave, or node:N",
-            options.memory
-        )));
-    }
+    let (seats, nodes) = seats(&options)?;
     let variables = runtimes::variables(&seats, options.follow);
     let is_own = |name: &str| std::env::var_os(name).is_some();
     let own = runtimes::BINDING.iter().filter(|name| is_own(name)).map(|name| (*name).to_owned()).collect();
@@ -86,11 +71,39 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
             arguments: options.arguments,
             seats,
             skip: options.skip,
-            nodes: homes.into_iter().next().unwrap_or_default(),
+            nodes,
             streams: Streams::Inherit,
         },
         own,
     ))
+}
+
+/// The seats, and the NUMA nodes of all memory; none where each thread's touch decides.
+fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<u32>), Error> {
+    let placed = |order: &Order, usable: usize| {
+        let each = match order {
+            Order::Strands(strands) => strands.len(),
+            Order::Floating => usable,
+        };
+        place(order, options.threads.unwrap_or(each)).seats
+    };
+    // A machine that need not be known is not looked at: hwloc would take longer than all the rest.
+    let usable = affinity().filter(|_| options.memory == MemoryPolicy::Local).unwrap_or_default();
+    if let Some(order) = options.mapping.order_of_ids(&usable) {
+        return Ok((placed(&order, usable.len()), Vec::new()));
+    }
+    let machine = discover(&Source::ThisMachine)?;
+    let seats = placed(&options.mapping.order(&machine)?, machine.usable_strands().count());
+    let homes = memory_homes(options.memory, &machine, &seats)
+        .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
+    if homes.windows(2).any(|two| two[0] != two[1]) {
+        return Err(Error::bad_input(format!(
+            "--memory {}: the seats are on several NUMA nodes, and a program has one policy for all its threads; take a mapping \
+             within one node, interleave, or node:N",
+            options.memory
+        )));
+    }
+    Ok((seats, homes.into_iter().next().unwrap_or_default()))
 }
 
 fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {

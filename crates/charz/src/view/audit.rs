@@ -118,7 +118,10 @@ fn headline(page: &Page<'_>) -> String {
         (false, ..) => format!("contradicted ({})", wrong.join(", ")),
         (true, 0, 1..) => "confirmed".to_owned(),
         (true, _, 0) => "not decided".to_owned(),
-        (true, open, confirmed) => format!("confirmed in {confirmed} relations, {open} inconclusive"),
+        (true, open, confirmed) => {
+            let all = counted(confirmed + open, "relation");
+            format!("confirmed as far as it could be decided ({confirmed} of {all})")
+        }
     };
     let machine = page.machine;
     let mut parts = vec![counted(machine.cores.len(), "core"), counted(machine.strands.len(), "CPU")];
@@ -189,7 +192,7 @@ fn range(relations: &[&Relation]) -> String {
 fn amount(figure: &Figure) -> String {
     match figure.unit {
         "Hz" => format!("{:.2} GHz", figure.value / 1e9),
-        "op/s" => format!("{} op/s", units::count_of(figure.value)),
+        "op/s" => format!("{}op/s", units::count_of(figure.value)),
         "ns" => format!("{:.1} ns", figure.value),
         "1" => format!("{}", figure.value),
         _ => format!("{:.2}", figure.value),

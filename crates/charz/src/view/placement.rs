@@ -60,6 +60,9 @@ fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut 
         most => format!("up to {most} on one strand"),
     };
     writeln!(out, "{}: {workers}, {stacked}", plain(&mapping.to_string()))?;
+    if machine.alu.is_known() {
+        writeln!(out, "ALU groups: {}", machine.alu)?;
+    }
     let strands: std::collections::HashMap<u32, _> =
         machine.strands.iter().map(|strand| (strand.os_id, strand)).collect();
     let rows: Vec<[String; 8]> = placement

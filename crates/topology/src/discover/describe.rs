@@ -59,11 +59,10 @@ impl Tree {
             strands.iter().for_each(|strand| inner[*strand] = at);
             parts[parent].children.push(at);
         }
-        for at in 0..parts.len() {
-            let mut children = std::mem::take(&mut parts[at].children);
-            children.sort_by_key(|child| parts[*child].strands.first().copied());
-            parts[at].children = children;
-        }
+        // hwloc asserts that siblings come in the order of their lowest ids.
+        let lowest: Vec<Option<u32>> =
+            parts.iter().map(|part| part.strands.iter().map(|strand| machine.strands[*strand].os_id).min()).collect();
+        parts.iter_mut().for_each(|part| part.children.sort_by_key(|child| lowest[*child]));
         Some(Tree { parts })
     }
 
@@ -115,16 +114,21 @@ fn parts(machine: &Machine) -> Vec<Part> {
     }
     for (index, strands) in members(machine, |strand| strand.caches.clone()) {
         let Some(cache) = machine.caches.get(index) else { continue };
-        let (kind, holds) = match (cache.level, cache.holds) {
-            (1, CacheHolds::Unified) => ("L1Cache", 0),
-            (1, CacheHolds::Data) => ("L1Cache", 1),
-            (1, CacheHolds::Instruction) => ("L1iCache", 2),
-            (2, CacheHolds::Instruction) => ("L2iCache", 2),
-            (2, _) => ("L2Cache", 0),
-            (3, CacheHolds::Instruction) => ("L3iCache", 2),
-            (3, _) => ("L3Cache", 0),
-            (4, _) => ("L4Cache", 0),
-            _ => ("L5Cache", 0),
+        let kind = match (cache.level, cache.holds) {
+            (1, CacheHolds::Instruction) => "L1iCache",
+            (2, CacheHolds::Instruction) => "L2iCache",
+            (3, CacheHolds::Instruction) => "L3iCache",
+            (1, _) => "L1Cache",
+            (2, _) => "L2Cache",
+            (3, _) => "L3Cache",
+            (4, _) => "L4Cache",
+            _ => "L5Cache",
+        };
+        // As in hwloc_obj_cache_type_e.
+        let holds = match cache.holds {
+            CacheHolds::Unified => 0,
+            CacheHolds::Data => 1,
+            CacheHolds::Instruction => 2,
         };
         let rank = 3 + 2 * 5_u32.saturating_sub(cache.level) + u32::from(cache.holds == CacheHolds::Instruction);
         let attributes = format!(
@@ -197,6 +201,11 @@ impl Writer<'_> {
         if at == 0 {
             let _ = write!(self.text, " allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodes}\"");
         }
+        if part.kind == "PU" {
+            // Some hwloc reads an element without content no other way.
+            self.text.push_str("/>\n");
+            return;
+        }
         self.text.push_str(">\n");
         for (name, value) in &part.infos {
             let _ = writeln!(self.text, "{indent}  <info name=\"{name}\" value=\"{}\"/>", escaped(value));
@@ -212,7 +221,10 @@ impl Writer<'_> {
     fn memory(&mut self, tree: &Tree, at: usize, indent: &str) {
         let strands = &tree.parts[at].strands;
         let outermost = tree.parts.iter().position(|part| part.strands == *strands) == Some(at);
-        for (index, own) in self.node_sets().into_iter().enumerate() {
+        let mut nodes: Vec<(usize, Set)> = self.node_sets().into_iter().enumerate().collect();
+        // hwloc asserts this order.
+        nodes.sort_by_key(|(index, _)| self.node_id(*index));
+        for (index, own) in nodes {
             if !outermost || !(own == *strands || (at == 0 && own.is_empty())) {
                 continue;
             }

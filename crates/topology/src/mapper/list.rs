@@ -21,6 +21,11 @@ impl Mapper for List {
         Ok(Order::Strands(self.0.clone()))
     }
 
+    fn order_of_ids(&self, usable: &[u32]) -> Option<Order> {
+        let all = self.0.iter().all(|id| usable.binary_search(id).is_ok());
+        all.then(|| Order::Strands(self.0.clone()))
+    }
+
     fn repeated(&self) -> Option<u32> {
         first_repeated(&self.0)
     }

@@ -3,10 +3,8 @@
 use super::Order;
 use crate::Machine;
 
-pub(super) fn dumb(machine: &Machine) -> Order {
-    let mut ids: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
-    ids.sort_unstable();
-    Order::Strands(ids)
+pub(super) fn dumb(usable: &[u32]) -> Order {
+    Order::Strands(usable.to_vec())
 }
 
 pub(super) fn compact(machine: &Machine) -> Order {
@@ -16,6 +14,6 @@ pub(super) fn compact(machine: &Machine) -> Order {
     Order::Strands(strands.iter().map(|strand| strand.os_id).collect())
 }
 
-pub(super) fn auto(_: &Machine) -> Order {
+pub(super) fn auto(_: &[u32]) -> Order {
     Order::Floating
 }
