@@ -122,7 +122,7 @@ fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<S
         "likwid" => present("command -v likwid-pin"),
         "systemd" => present("systemd-run --scope --quiet true"),
         "docker" => false,
-        "omp-places" | "gomp" | "kmp" => true,
+        "omp-places" | "gomp" | "kmp" | "exec" => true,
         tool => present(&format!("command -v {tool}")),
     };
     if !here {
@@ -134,7 +134,10 @@ fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<S
     let line = format!("{} {}", script.trim_end_matches('\n'), program.display());
     // After exports the program is a command of its own.
     let line = if script.contains("export ") { format!("{script}{}", program.display()) } else { line };
-    let output = Command::new("sh").args(["-c", &line]).output().unwrap();
+    // The line of charz exec names this program as it is installed.
+    let own = Path::new(env!("CARGO_BIN_EXE_charz")).parent().unwrap();
+    let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
+    let output = Command::new("sh").args(["-c", &line]).env("PATH", path).output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -213,13 +216,15 @@ fn each_thread_that_a_line_launches_is_on_its_own_seat() {
         ("gomp", &gnu, has_gnu),
         ("kmp", &llvm, has_llvm),
         ("likwid", &gnu, has_gnu),
+        ("exec", &gnu, has_gnu),
     ] {
         if !is_there {
             println!("absent: the OpenMP library for {tool}");
             continue;
         }
-        // Twice as many threads as seats start the list over.
-        for threads in [seats.len(), 2 * seats.len()] {
+        // Twice as many threads as seats start the list over; charz exec shares seats evenly.
+        let most = if tool == "exec" { 1 } else { 2 };
+        for threads in (1..=most).map(|times| times * seats.len()) {
             let Some(shown) = launched(tool, &cpulist::print(&seats), threads, program) else { continue };
             // likwid-pin leaves a colour behind at the beginning of a line, and leaves the number of threads to OpenMP.
             let found: Vec<&str> = shown.lines().filter_map(|line| Some(line.split_once("cpu ")?.1)).collect();

@@ -65,7 +65,8 @@ impl Load {
 }
 
 /// The roles that a reader asks for first.
-const FIRST: [Role; 5] = [
+const FIRST: [Role; 6] = [
+    Role::Program,
     Role::Arithmetic(Numbers::Integer),
     Role::Arithmetic(Numbers::Float),
     Role::MemoryBandwidth(Access::Read),
@@ -229,16 +230,14 @@ impl<'a> Advice<'a> {
     }
 }
 
-/// The best number with up to a thread per CPU, unless more threads are surely better.
+/// The best number with up to a thread per CPU, unless more threads are surely better than any of these.
 fn peak<'a>(numbers: &[Number<'a>], cpus: u64) -> Option<Number<'a>> {
-    let top =
-        |is_over: bool| numbers.iter().copied().filter(|number| (number.cell.workers > cpus) == is_over).reduce(better);
-    match (top(false), top(true)) {
-        (Some(inside), Some(over)) if over.is_better(&inside) && !over.meets(&inside) && !over.is_doubtful() => {
-            Some(over)
-        }
-        (inside, over) => inside.or(over),
-    }
+    let with = |more: bool| numbers.iter().copied().filter(move |number| (number.cell.workers > cpus) == more);
+    let more = with(true).reduce(better);
+    let is_surely_better = |more: &Number<'_>| {
+        !more.is_doubtful() && with(false).all(|number| more.is_better(&number) && !more.meets(&number))
+    };
+    more.filter(is_surely_better).or(with(false).reduce(better)).or(more)
 }
 
 fn better<'a>(best: Number<'a>, next: Number<'a>) -> Number<'a> {

@@ -17,8 +17,10 @@ mod parameters;
 #[cfg(test)]
 mod planned;
 mod presets;
+mod program;
 mod quantities;
 mod replicate;
+mod resumed;
 
 use std::ffi::OsString;
 

@@ -88,7 +88,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
     for (at, advice) in advised.advice.iter().enumerate() {
         blocks.push(Block::Caption(advice.sentence()));
         blocks.extend(advice.paste().map(Block::Code));
-        blocks.push(Block::Item("by".to_owned(), advice.evidence()));
+        blocks.push(Block::Item("evidence".to_owned(), advice.evidence()));
         blocks.extend(advice.extras().into_iter().map(|text| Block::Item("also".to_owned(), text)));
         match is_whole {
             true => blocks.extend([Block::Gap, regret(advice)]),

@@ -53,6 +53,7 @@ fn threads_are_bound_where_that_is_no_worse() {
         only(2, cells, |advice| (advice.best.cell.mapping.clone(), advice.alike.len(), advice.paste()));
     assert_eq!((mapping.as_str(), alike, paste.as_deref()), ("rr", 1, Some("taskset -c 0-1 PROGRAM")));
     let cells = vec![rate("rr", 2, 15.0), rate(AUTO, 2, 20.0)];
+    assert_eq!(only(2, cells.clone(), |advice| advice.wire().launch["taskset"].clone()), PROGRAM);
     assert_eq!(
         only(2, cells, |advice| (advice.is_clear(), advice.paste(), advice.gain_over_auto())),
         (true, None, Some((0.0, None)))

@@ -36,7 +36,7 @@ pub struct Wire<'a> {
     pub strands: Option<Added>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Regret<'a>>,
-    /// By the tool's name the line that launches PROGRAM so, or what a file has to say.
+    /// By the tool's name the line that launches PROGRAM so, or what a file has to say; PROGRAM alone where the tool binds nothing.
     pub launch: BTreeMap<&'static str, String>,
 }
 
@@ -161,7 +161,10 @@ impl<'a> Advice<'a> {
                 sure: strands.is_sure(),
             }),
             memory: self.memory.iter().map(Regret::from).collect(),
-            launch: self.launches().filter_map(|(name, launch)| Some((name, launch.line(PROGRAM)?))).collect(),
+            launch: self
+                .launches()
+                .map(|(name, launch)| (name, launch.line(PROGRAM).unwrap_or_else(|| PROGRAM.to_owned())))
+                .collect(),
         }
     }
 }

@@ -19,7 +19,7 @@ const MOST_OPEN: usize = 32;
 
 pub(super) type Pair = (usize, usize);
 
-/// The pairs of neighbours in a ring: each strand is in two of them, so one strand in a wrong place is told from its neighbours.
+/// The pairs of neighbours in a ring: each strand is in two of them, so one in a wrong place differs from both of its neighbours.
 pub(super) fn ring(strands: &[usize]) -> Vec<Pair> {
     match strands {
         [] | [_] => Vec::new(),

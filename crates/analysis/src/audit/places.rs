@@ -103,25 +103,34 @@ fn of_node_claim(
 
 /// Whether each strand that ran alone has the rate of its kind of core; on a machine of one kind, whether the rates are those of one.
 pub(super) fn kinds(bench: &Bench<'_>, integer: &Interference) -> Vec<Relation> {
-    let mut of_kind: BTreeMap<Option<u32>, Vec<(usize, Vec<f64>)>> = BTreeMap::new();
+    let mut of_kind: BTreeMap<Option<u32>, Vec<Rates>> = BTreeMap::new();
     for (strand, rates) in integer.rates().filter(|(_, rates)| !rates.is_empty()) {
         of_kind.entry(bench.strands[strand].kind).or_default().push((strand, rates.to_vec()));
     }
-    let typical = |strands: &[(usize, Vec<f64>)]| {
+    let typical = |strands: &[Rates]| {
         median(strands.iter().filter_map(|(_, rates)| median(rates.iter().copied()))).unwrap_or(0.0)
     };
-    let mut kinds: Vec<(f64, Vec<(usize, Vec<f64>)>)> =
-        of_kind.into_values().map(|strands| (typical(&strands), strands)).collect();
-    kinds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut kinds: Vec<OfKind> =
+        of_kind.into_values().map(|strands| OfKind { typical: typical(&strands), strands }).collect();
+    kinds.sort_by(|a, b| a.typical.total_cmp(&b.typical));
     match &kinds[..] {
         [] => Vec::new(),
-        [(_, strands)] => one_kind(bench, strands).into_iter().collect(),
+        [OfKind { strands, .. }] => one_kind(bench, strands).into_iter().collect(),
         kinds => (0..kinds.len()).flat_map(|at| of_several(bench, kinds, at)).collect(),
     }
 }
 
-fn one_kind(bench: &Bench<'_>, strands: &[(usize, Vec<f64>)]) -> Option<Relation> {
-    let rate = |(strand, rates): &(usize, Vec<f64>)| Some((*strand, median(rates.iter().copied())?));
+/// A strand with its rates.
+type Rates = (usize, Vec<f64>);
+
+/// The strands of a kind of core.
+struct OfKind {
+    typical: f64,
+    strands: Vec<Rates>,
+}
+
+fn one_kind(bench: &Bench<'_>, strands: &[Rates]) -> Option<Relation> {
+    let rate = |(strand, rates): &Rates| Some((*strand, median(rates.iter().copied())?));
     let rates: Vec<(usize, f64)> = strands.iter().filter_map(rate).collect();
     let slowest = rates.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
     let fastest = rates.iter().max_by(|a, b| a.1.total_cmp(&b.1))?;
@@ -140,16 +149,16 @@ fn one_kind(bench: &Bench<'_>, strands: &[(usize, Vec<f64>)]) -> Option<Relation
     Some(Relation::new(Kind::CoreKind, bench.id(fastest.0), Some(bench.id(slowest.0)), evidence))
 }
 
-fn of_several(bench: &Bench<'_>, kinds: &[(f64, Vec<(usize, Vec<f64>)>)], at: usize) -> Vec<Relation> {
-    let (typical, strands) = &kinds[at];
+fn of_several(bench: &Bench<'_>, kinds: &[OfKind], at: usize) -> Vec<Relation> {
+    let OfKind { typical, strands } = &kinds[at];
     // A limit half way, by ratio, to the next slower and the next faster kind, where that is apart.
-    let between = |other: Option<&(f64, Vec<(usize, Vec<f64>)>)>| {
-        let other = other?.0;
+    let between = |other: Option<&OfKind>| {
+        let other = other?.typical;
         (other.max(*typical) > KINDS_APART * other.min(*typical)).then(|| (other * typical).sqrt())
     };
     let slower = at.checked_sub(1).and_then(|at| between(kinds.get(at)));
     let faster = between(kinds.get(at + 1));
-    let relation = |(strand, rates): &(usize, Vec<f64>)| {
+    let relation = |(strand, rates): &Rates| {
         let rate = median(rates.iter().copied())?;
         let (measured, reason) = match (slower, faster) {
             (None, None) => (None, Some("its rate is that of another kind too")),

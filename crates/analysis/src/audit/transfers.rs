@@ -7,7 +7,7 @@ use super::cores::Cores;
 use super::relation::{Evidence, Figure, Kind, Relation, confidence};
 use super::{Bench, Probe, median};
 
-/// Pairs that share a level and pairs that do not are told apart where the medians of their times differ by this factor.
+/// Pairs that share a level are distinguished from pairs that do not where the medians of their times differ by this factor.
 const CLASSES_APART: f64 = 1.3;
 /// How close to the limit between the classes a time decides nothing, as a fraction.
 const UNDECIDED: f64 = 0.07;

@@ -304,7 +304,7 @@ impl Lab for ThisMachine<'_> {
         Some(match round.probe {
             Probe::Transfer => {
                 let clean = runs.iter().filter(|run| run.laps.iter().all(is_clean));
-                let fastest = clean.map(|run| run.value(unit(kernel))).min_by(f64::total_cmp);
+                let fastest = clean.map(|run| run.value(unit(kernel, None))).min_by(f64::total_cmp);
                 vec![fastest; round.strands.len()]
             }
             Probe::Memory => (0..round.strands.len()).map(|rank| of_laps(runs, rank, time)).collect(),
