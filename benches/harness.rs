@@ -30,7 +30,7 @@ fn floor(criterion: &mut Criterion) {
     let kernel = find("noop").expect("it is in the catalog");
     for workers in [1, 2] {
         let seats = place(&order, workers).seats;
-        let cell = Cell { kernel, params, seats: &seats, nodes: &[], homes: &[], repetitions: 3 };
+        let cell = Cell { kernel, params, seats: &seats, nodes: &[], homes: &[], repetitions: 3, separate_laps: false };
         criterion.bench_function(&format!("noop/{workers}"), |bencher| {
             common::measure(bencher, || measure(&cell, bench).expect("nothing can go wrong with nothing"));
         });
