@@ -23,7 +23,15 @@ type Taken = (f64, f64);
 
 fn with_evidence(kernel: &'static dyn Kernel, params: Params, seat: u32, bench: Bench<'_>) -> Taken {
     let begun = Instant::now();
-    let cell = Cell { kernel, params, seats: &[Some(seat)], nodes: &[Some(0)], homes: &[], repetitions: REPETITIONS };
+    let cell = Cell {
+        kernel,
+        params,
+        seats: &[Some(seat)],
+        nodes: &[Some(0)],
+        homes: &[],
+        repetitions: REPETITIONS,
+        separate_laps: false,
+    };
     let measurement = measure(&cell, bench).expect("the kernel runs here");
     let wall = begun.elapsed().as_nanos() as f64;
     let spans = measurement.runs.iter().map(|run| (run.laps[0].end_ns - run.laps[0].start_ns) as f64);

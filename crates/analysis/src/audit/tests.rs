@@ -39,7 +39,10 @@ fn small() -> Truth {
     cores(4, |at| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![2] })
 }
 
-const HONEST: [(&str, fn() -> Truth); 5] =
+/// A name, and what makes the machine.
+type Named = (&'static str, fn() -> Truth);
+
+const HONEST: [Named; 5] =
     [("T3-4", t3_4), ("SMT-2 x86", smt2), ("hybrid", hybrid), ("two CCX a socket", ccx), ("4 cores", small)];
 
 fn contradicted(audit: &Audit) -> usize {
@@ -77,7 +80,7 @@ fn flagged(truth: &Truth, runs: u64) -> usize {
 
 /// A guest's claim that each strand is a core of its own.
 fn without_siblings(truth: &Truth) -> Machine {
-    let lone = Truth { cores: truth.cores.iter().flat_map(Core::apart).collect(), ..truth.clone() };
+    let lone = Truth { cores: truth.cores.iter().flat_map(Core::apart).collect() };
     let mut claim = lone.claim();
     // The same strands in the same order.
     claim.strands.iter_mut().zip(&truth.claim().strands).for_each(|(lone, own)| lone.os_id = own.os_id);
