@@ -13,7 +13,7 @@ use super::relation::{Relation, Verdict};
 pub(super) fn machine(bench: &Bench<'_>, cores: &Cores, relations: &[Relation]) -> Machine {
     let mut machine = bench.claim.clone();
     machine.doubts.extend(relations.iter().filter_map(doubt));
-    if !cores.alu_known || bench.over {
+    if !cores.alu_known {
         return machine;
     }
     let moved = !cores.doubtful.is_empty();

@@ -6,6 +6,7 @@ mod model;
 use std::time::Duration;
 
 use charz_data::machine::{AluSource, Machine};
+use charz_topology::{Mapping, Source, discover, parsers};
 
 use super::{Audit, Kind, Verdict, audit};
 use model::{Core, Model, Truth, cores};
@@ -38,7 +39,10 @@ fn small() -> Truth {
     cores(4, |at| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![2] })
 }
 
-const HONEST: [(&str, fn() -> Truth); 5] =
+/// A name, and what makes the machine.
+type Named = (&'static str, fn() -> Truth);
+
+const HONEST: [Named; 5] =
     [("T3-4", t3_4), ("SMT-2 x86", smt2), ("hybrid", hybrid), ("two CCX a socket", ccx), ("4 cores", small)];
 
 fn contradicted(audit: &Audit) -> usize {
@@ -76,7 +80,7 @@ fn flagged(truth: &Truth, runs: u64) -> usize {
 
 /// A guest's claim that each strand is a core of its own.
 fn without_siblings(truth: &Truth) -> Machine {
-    let lone = Truth { cores: truth.cores.iter().flat_map(Core::apart).collect(), ..truth.clone() };
+    let lone = Truth { cores: truth.cores.iter().flat_map(Core::apart).collect() };
     let mut claim = lone.claim();
     // The same strands in the same order.
     claim.strands.iter_mut().zip(&truth.claim().strands).for_each(|(lone, own)| lone.os_id = own.os_id);
@@ -114,18 +118,43 @@ fn alu_groups_of_a_t3_are_found() {
     }
 }
 
+/// The ids of each core's strands.
+fn ids(machine: &Machine) -> Vec<Vec<u32>> {
+    let mut ids: Vec<Vec<u32>> = vec![Vec::new(); machine.cores.len()];
+    machine.strands.iter().for_each(|strand| ids[strand.core.unwrap() as usize].push(strand.os_id));
+    ids.iter_mut().for_each(|ids| ids.sort_unstable());
+    ids.sort_unstable();
+    ids
+}
+
+/// A machine as the file says that describes it.
+fn read_back(machine: &Machine) -> Machine {
+    let text = charz_topology::machine_xml(machine).unwrap();
+    parsers::machine(&parsers::xml(text.as_bytes()).unwrap()).unwrap()
+}
+
+/// Cores are written as they were measured, with the ALU groups, whatever was claimed of two of their strands.
+#[test]
+fn a_contradicted_claim_is_written_as_measured() {
+    let truth = t3_4();
+    let claim = truth.swapped_claim(&mut fastrand::Rng::with_seed(11));
+    let audit = audit(&claim, 11, &mut Model::new(&truth, 11));
+    let read = read_back(&audit.machine);
+    assert_ne!(ids(&claim), ids(&truth.claim()));
+    assert_eq!(ids(&read), ids(&truth.claim()));
+    assert_eq!((read.alu, read.doubts.is_empty()), (AluSource::Measured, false));
+    let stated = discover(&Source::Synthetic("Package:4 Core:16 Group:2 PU:4".to_owned())).unwrap();
+    let order = |machine: &Machine| "round-robin".parse::<Mapping>().unwrap().order(machine).unwrap();
+    assert_eq!(order(&read), order(&stated), "round-robin goes by the measured groups");
+}
+
 #[test]
 fn hidden_siblings_are_found() {
     let truth = smt2();
     let audit = audit(&without_siblings(&truth), 3, &mut Model::new(&truth, 3));
-    let cores = |machine: &Machine| {
-        let mut ids: Vec<Vec<u32>> = vec![Vec::new(); machine.cores.len()];
-        machine.strands.iter().for_each(|strand| ids[strand.core.unwrap() as usize].push(strand.os_id));
-        ids.sort_unstable();
-        ids
-    };
     assert_eq!(contradicted(&audit), 64);
-    assert_eq!(cores(&audit.machine), cores(&truth.claim()));
+    assert_eq!(ids(&audit.machine), ids(&truth.claim()));
+    assert_eq!(ids(&read_back(&audit.machine)), ids(&truth.claim()));
     assert!(audit.machine.caches.iter().all(|cache| cache.strands > 0));
 }
 

@@ -16,7 +16,7 @@ use charz_render::{json, wrapped};
 pub type Format = super::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", about: "", write: table },
+    Format { name: "table", about: "counts of each relation, then those contradicted or inconclusive", write: table },
     Format { name: "json", about: "every relation with its evidence", write: write_json },
 ];
 
