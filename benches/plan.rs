@@ -27,6 +27,7 @@ fn request() -> Request {
     Request {
         asked: charz::plan::Asked::default(),
         kernels: charz_kernels::kernels().filter(measures_alone).collect(),
+        program: None,
         mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
         threads: "auto".parse().expect("the word is known"),
         iterations: None,

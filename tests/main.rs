@@ -6,6 +6,7 @@ mod axes;
 mod bad_input;
 mod c2c;
 mod clocks;
+mod command;
 mod compare;
 mod conventions;
 mod docs;

@@ -143,10 +143,11 @@ pub struct Saturation<'a> {
 }
 
 impl<'a> Saturation<'a> {
-    /// That of the numbers of a mapping; `None` for times, which have nothing to be saturated, and of one number of workers.
+    /// That of the numbers of a mapping; `None` for times of an operation, which have nothing to be saturated, and of one number of
+    /// workers. The time of a program is that of all its work.
     fn of(numbers: &[Number<'a>]) -> Option<Self> {
         let cell = numbers.first()?.cell;
-        if !cell.unit.more_is_better() {
+        if !cell.unit.more_is_better() && !matches!(cell.unit, Unit::Reported(_)) {
             return None;
         }
         let sound: Vec<Number<'_>> = numbers.iter().copied().filter(|number| !number.is_doubtful()).collect();
@@ -164,7 +165,11 @@ fn knee(numbers: &[Number<'_>]) -> Option<(Option<u64>, u64)> {
     let workers = |number: &Number<'_>| number.cell.workers;
     let (least, most) = (numbers.iter().map(workers).min()?, numbers.iter().map(workers).max()?);
     let best = numbers.iter().copied().max_by(Number::by_value)?;
-    let nearly = |number: &&Number<'_>| number.value >= SATURATED * best.value || number.meets(&best);
+    let share = |number: &Number<'_>| match best.cell.unit.more_is_better() {
+        true => number.value / best.value,
+        false => best.value / number.value,
+    };
+    let nearly = |number: &&Number<'_>| share(number) >= SATURATED || number.meets(&best);
     let first = numbers.iter().filter(nearly).map(workers).min();
     (least < most).then_some((first.filter(|first| *first < most), most))
 }

@@ -15,8 +15,10 @@ mod parameters;
 #[cfg(test)]
 mod planned;
 mod presets;
+mod program;
 mod quantities;
 mod replicate;
+mod resumed;
 
 use std::ffi::OsString;
 

@@ -54,7 +54,7 @@ impl Failure {
     }
 
     /// The stop flag was raised before a repetition was over.
-    fn stopped() -> Self {
+    pub(crate) fn stopped() -> Self {
         Failure::new(Ending::Stopped, "stopped before its first repetition ended")
     }
 }

@@ -18,13 +18,14 @@ use charz_kernels::{Kernel, Metric, Params};
 use serde::{Deserialize, Serialize};
 
 use charz_data::report::{Invocation, Unit};
+use charz_data::{Program, ReportedUnit};
 
 pub use child::serve;
 pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
 /// request of another version.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -60,6 +61,10 @@ pub struct MeasureRequest {
     /// After so long no other repetition begins, if there are two.
     pub enough_ns: u64,
     pub deadline_ns: u64,
+    /// What the kernel `command` runs.
+    pub program: Option<Program>,
+    /// The name of the order in which seats were taken, for such a program.
+    pub mapping: String,
 }
 
 impl MeasureRequest {
@@ -79,19 +84,23 @@ impl MeasureRequest {
             time_box_ns: 0,
             enough_ns: u64::MAX,
             deadline_ns: 0,
+            program: None,
+            mapping: String::new(),
         }
     }
 }
 
-pub fn unit(kernel: &dyn Kernel) -> Unit {
-    match kernel.card().metric {
-        Metric::Ops(_) => Unit::OpsPerSecond,
-        Metric::Bytes(_) => Unit::BytesPerSecond,
-        Metric::Duration => Unit::Nanoseconds,
-        Metric::SerialTime(_) => Unit::NanosecondsPerOp,
-        Metric::OpTime(_) => Unit::NanosecondsPerStep,
-        Metric::TimePerGib(_) => Unit::MillisecondsPerGib,
-        Metric::SecondTime => Unit::NanosecondsSampled,
+/// What the numbers of a kernel count; of the user's program, what it reports.
+pub(crate) fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
+    match (&kernel.card().metric, program) {
+        (Metric::Reported(_), program) => Unit::Reported(program.map_or(ReportedUnit::SECONDS, |program| program.unit)),
+        (Metric::Ops(_), _) => Unit::OpsPerSecond,
+        (Metric::Bytes(_), _) => Unit::BytesPerSecond,
+        (Metric::Duration, _) => Unit::Nanoseconds,
+        (Metric::SerialTime(_), _) => Unit::NanosecondsPerOp,
+        (Metric::OpTime(_), _) => Unit::NanosecondsPerStep,
+        (Metric::TimePerGib(_), _) => Unit::MillisecondsPerGib,
+        (Metric::SecondTime, _) => Unit::NanosecondsSampled,
     }
 }
 

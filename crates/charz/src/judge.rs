@@ -28,7 +28,7 @@ mod times;
 mod tests;
 
 use charz_data::machine::{CacheHolds, Machine};
-use charz_kernels::{Card, Kernel, Params, Sizes};
+use charz_kernels::{Card, Kernel, Params, Role, Sizes};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
@@ -96,9 +96,11 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
     let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);
-    let together = cell.unit != Unit::MillisecondsPerGib;
+    // Copies of a program end when they like.
+    let foreign = facts.card.role == Role::Program;
+    let together = cell.unit != Unit::MillisecondsPerGib && !foreign;
     let blocks = estimate::is_by_blocks(cell, facts, crowded);
-    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system, together, blocks };
+    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system, together, blocks, foreign };
     cell.invocations
         .iter_mut()
         .flat_map(|invocation| &mut invocation.runs)

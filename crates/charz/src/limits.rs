@@ -1,5 +1,7 @@
 //! What the system lets this process have: memory and threads.
 
+mod oom;
+
 use std::fs;
 use std::path::Path;
 
@@ -9,6 +11,7 @@ use charz_topology::cgroup::{self, Group};
 use rustix::process::{Resource, getrlimit};
 
 use charz_data::units;
+pub(crate) use oom::OomKills;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {

@@ -3,11 +3,11 @@
 mod axes;
 mod specs;
 mod threads;
+mod totals;
 
 use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
-use charz_kernels::noop::NOOP;
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
@@ -18,14 +18,16 @@ pub use threads::Threads;
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_data::MemoryPolicy;
-use charz_data::report::{Lap, Point};
+use charz_data::report::Point;
 use charz_data::units;
+use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
 
 #[derive(Clone)]
 pub struct Request {
     /// At least one.
     pub kernels: Vec<&'static dyn Kernel>,
+    /// The user's program, if it is among the kernels.
+    pub program: Option<Program>,
     /// At least one; `None` takes what fits each kernel.
     pub mappings: Option<Vec<Mapping>>,
     pub threads: Threads,
@@ -102,6 +104,7 @@ impl Default for Invocations {
 
 pub struct Plan {
     pub params: Params,
+    pub program: Option<Program>,
     pub precision: Option<f64>,
     pub repetitions: Option<usize>,
     pub invocations: Invocations,
@@ -185,9 +188,6 @@ pub(crate) const FEWEST_SHARE: f64 = 0.5;
 
 /// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
 const LARGEST_REPORT: u64 = 100_000_000;
-
-/// How many times the fewest invocations a sweep makes: 1.2 to 2.1 on modelled machines without disturbances.
-const TIMES_FEWEST: f64 = 3.0;
 
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
@@ -320,7 +320,7 @@ impl ResolvedRequest<'_> {
 /// default sweep has it. The many others of the memory are about what a thread and what all of them get.
 fn spreads(card: &Card) -> bool {
     match card.family {
-        Family::Compute | Family::Floor => true,
+        Family::Compute | Family::Program | Family::Floor => true,
         Family::Memory => card.by_default,
         Family::Sync | Family::Timer => false,
     }
@@ -360,6 +360,7 @@ impl Plan {
     ) -> Self {
         let mut plan = Plan {
             params: request.amounts(1),
+            program: request.program.clone(),
             precision: request.precision,
             repetitions: request.repetitions,
             invocations: request.invocations,
@@ -376,28 +377,6 @@ impl Plan {
     pub fn predicted(&self) -> Duration {
         let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
         round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
-    }
-
-    /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is
-    /// time for them.
-    pub fn report_bytes(&self) -> u64 {
-        // As measured; a lap of the processor's and the memory's kernels has the times of its blocks.
-        const LAP: usize = 450;
-        const BLOCKS: usize = 450;
-        const REPETITION: usize = 200;
-        const INVOCATION: usize = 1000;
-        let laps = |workers: usize| workers.div_ceil(Lap::group_size(workers));
-        let of_cell = |cell: &PlannedCell| {
-            let card = cell.kernel.card();
-            let blocks = if matches!(card.family, Family::Compute | Family::Memory) { BLOCKS } else { 0 };
-            INVOCATION + cell.repetitions * (REPETITION + laps(cell.seats.len()) * (LAP + blocks))
-        };
-        let of_floor = |workers| INVOCATION + repetitions(NOOP.card(), workers) * (REPETITION + laps(workers) * LAP);
-        let round =
-            self.runnable().map(of_cell).sum::<usize>() + self.threads().into_iter().map(of_floor).sum::<usize>();
-        let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
-        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.least as f64;
-        (round as f64 * in_time.min(self.invocations.most as f64)) as u64
     }
 
     /// Numbers of workers, ascending.
@@ -422,7 +401,10 @@ impl Plan {
 
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
-            cell.repetitions = self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card(), cell.seats.len()));
+            let answers = cell.kernel.card().role == Role::Program
+                && self.program.as_ref().is_some_and(|program| program.value == ProgramValue::Protocol);
+            let usual = || if answers { ANSWERS } else { repetitions(cell.kernel.card(), cell.seats.len()) };
+            cell.repetitions = self.repetitions.unwrap_or_else(usual);
             let own = cell.point.params(&self.params);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }
@@ -457,10 +439,15 @@ pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
         Family::Memory if card.blocks_in_kernel => 2,
         Family::Memory => 5,
         Family::Compute | Family::Floor => (40 / workers).clamp(3, 10),
+        // A run is a fresh process already; what measures itself answers at the price of its set-up.
+        Family::Program => 1,
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
     }
 }
+
+/// Repetitions of a program that answers by the line protocol, in one process.
+const ANSWERS: usize = 5;
 
 /// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else
 /// from running.

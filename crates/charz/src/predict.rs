@@ -6,10 +6,12 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Family, Kernel, Metric, Params, params};
+use charz_kernels::{Family, Kernel, Metric, Params, Role, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
+use charz_data::COMMAND;
 use charz_data::machine::Machine;
+use charz_data::report::{Ending, Invocation};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -19,6 +21,38 @@ pub struct Predictor {
     /// What a process costs that measures nothing.
     process: Duration,
     rates: HashMap<&'static str, Rate>,
+    /// What a run of the user's program takes.
+    program: Option<ProgramTime>,
+}
+
+/// The time of a program as Amdahl's law has it: a part that all threads share, and one that they do not (G. Amdahl, "Validity of the
+/// single processor approach to achieving large scale computing capabilities", AFIPS 1967).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct ProgramTime {
+    serial: Duration,
+    parallel: Duration,
+    /// Copies that share strands take turns, and a program of more threads than strands has no more work.
+    in_copies: bool,
+}
+
+impl ProgramTime {
+    /// From its times with one thread, if it was run so, and with `strands`. Without the former it is taken to share all of its work:
+    /// fewer threads take no longer than that.
+    fn of(alone: Option<Duration>, all: Duration, strands: usize, in_copies: bool) -> Self {
+        let most = u32::try_from(strands).unwrap_or(u32::MAX).max(1);
+        let alone = if in_copies { all } else { alone.unwrap_or(all * most) };
+        let parallel = match most {
+            1 => Duration::ZERO,
+            most => alone.saturating_sub(all).mul_f64(f64::from(most) / f64::from(most - 1)),
+        };
+        ProgramTime { serial: alone.max(all).saturating_sub(parallel), parallel, in_copies }
+    }
+
+    fn with(self, threads: usize, strands: usize) -> Duration {
+        let share = self.parallel.div_f64(threads.clamp(1, strands) as f64);
+        let turns = if self.in_copies { threads.div_ceil(strands) } else { 1 };
+        (self.serial + share) * u32::try_from(turns).unwrap_or(u32::MAX)
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -75,6 +109,8 @@ const PILOT_SAMPLES: u64 = 50;
 const PILOT_SPAN: Duration = Duration::from_millis(1);
 /// Block of a pilot: past the private caches of today's cores, and about 1 ms.
 const PILOT_BYTES: u64 = 16 << 20;
+/// A program whose first run takes no longer is run a second time, with one thread.
+const QUICK: Duration = Duration::from_secs(2);
 /// What a repetition costs beside its timed span, with any kernel: gates and readings.
 const REPETITION: Duration = Duration::from_micros(200);
 /// What a worker costs: its thread, its seat.
@@ -118,13 +154,35 @@ impl Predictor {
             start.elapsed()
         });
         let process = base.min().unwrap_or_default();
-        let rates = kernels.iter().filter_map(|kernel| {
+        // A program has a pilot of its own.
+        let rates = kernels.iter().filter(|kernel| kernel.card().role != Role::Program).filter_map(|kernel| {
             let card = kernel.card();
             let order = pilot(&card.name, card.workers.min());
             Some((&*card.name, Rate::measure(*kernel, &order, process, invoke)?))
         });
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
-        Predictor { strands, nodes: HashMap::new(), process, rates: rates.collect() }
+        Predictor { strands, nodes: HashMap::new(), process, rates: rates.collect(), program: None }
+    }
+
+    /// With the time of the program of this order, whose seats are all strands: it is run once on all of them, and where that is quick
+    /// once on the first. Also the run that gave no number, if one did not.
+    pub fn with_program(self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
+        let Some(program) = &order.program else { return (self, None) };
+        let strands = order.seats.len();
+        let run = |workers: usize| {
+            let (seats, nodes) = (order.seats[..workers].to_vec(), vec![None; workers]);
+            let begun = Instant::now();
+            let invocation =
+                invoke.invoke(&MeasureRequest { kernel: COMMAND.into(), seats, nodes, ..order.clone() }, 0);
+            (begun.elapsed().saturating_sub(self.process), invocation)
+        };
+        let (all, invocation) = run(strands);
+        let failed = Some(invocation).filter(|invocation| invocation.ending != Ending::Done);
+        let once_more = failed.is_none() && !program.in_copies() && strands > 1 && all <= QUICK;
+        // Whatever keeps it from running with one thread shows in its cells.
+        let alone = once_more.then(|| run(1)).filter(|(_, invocation)| invocation.ending == Ending::Done);
+        let time = ProgramTime::of(alone.map(|(took, _)| took), all, strands, program.in_copies());
+        (Predictor { program: Some(time), ..self }, failed)
     }
 
     /// The same rates on a machine of which so many strands can be used.
@@ -136,7 +194,7 @@ impl Predictor {
     /// A predictor with known rates: name, nanoseconds per unit within and around the timed span.
     pub fn with_rates(strands: usize, rates: impl IntoIterator<Item = (&'static str, f64, f64)>) -> Self {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
-        Predictor { strands: strands.max(1), nodes: HashMap::new(), process: Duration::ZERO, rates }
+        Predictor { strands: strands.max(1), nodes: HashMap::new(), process: Duration::ZERO, rates, program: None }
     }
 
     pub fn invocation(
@@ -147,6 +205,10 @@ impl Predictor {
         repetitions: usize,
     ) -> Duration {
         let workers = seats.len();
+        if let Some(program) = self.program.filter(|_| kernel.card().role == Role::Program) {
+            let runs = u32::try_from(repetitions).unwrap_or(u32::MAX);
+            return self.process + (program.with(workers, self.strands) + REPETITION) * runs;
+        }
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory of a node.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
@@ -165,7 +227,7 @@ impl Predictor {
             // Workers share the iterations, and take turns at the line: how many they are matters little.
             Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
-            Family::Compute | Family::Timer | Family::Floor => crowd,
+            Family::Compute | Family::Timer | Family::Program | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
         // What touches memory spends more time in page faults than the memory takes.
@@ -274,6 +336,19 @@ mod tests {
         let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
         let kernel = charz_kernels::find("mem-read").unwrap();
         check(predictor.invocation(kernel, &params, &seats(0..100), 1).as_secs_f64(), 5.0);
+    }
+
+    #[test]
+    fn a_program_takes_as_long_as_it_did_and_never_less_with_fewer_threads() {
+        let seconds = Duration::from_secs;
+        let known = ProgramTime::of(Some(seconds(9)), seconds(3), 4, false);
+        let times = |time: ProgramTime| [1, 2, 4, 8].map(|threads| time.with(threads, 4).as_millis());
+        assert_eq!(times(known), [9000, 5000, 3000, 3000]);
+        assert_eq!(times(ProgramTime::of(None, seconds(3), 4, false)), [12000, 6000, 3000, 3000], "the most it can be");
+        assert_eq!(times(ProgramTime::of(None, seconds(3), 4, true)), [3000, 3000, 3000, 6000]);
+        // Faster with one thread than with all.
+        assert_eq!(times(ProgramTime::of(Some(seconds(1)), seconds(3), 4, false)), [3000; 4]);
+        assert_eq!(times(ProgramTime::of(None, seconds(3), 1, false))[0], 3000);
     }
 
     #[test]

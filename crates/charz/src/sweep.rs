@@ -30,7 +30,9 @@ use crate::judge::{self, JudgeContext};
 use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
+use crate::workload;
 use charz_analysis::findings::findings;
+use charz_data::COMMAND;
 use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Unit};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
@@ -185,8 +187,14 @@ impl Sweep<'_> {
         } else {
             (deadline, deadline)
         };
+        let timeout = self.order.program.as_ref().and_then(|program| program.timeout_ns);
+        let (time_box, deadline) = match timeout.map(Duration::from_nanos).filter(|_| cell.kernel == COMMAND) {
+            Some(timeout) => (timeout, timeout.saturating_mul(repetitions).saturating_add(LEAST_DEADLINE)),
+            None => (time_box, deadline),
+        };
         MeasureRequest {
             kernel: cell.kernel.clone(),
+            mapping: cell.mapping.clone(),
             seats: cell.seats.clone(),
             nodes: self.machine.nodes_of(&cell.seats),
             homes,
@@ -209,7 +217,7 @@ impl Sweep<'_> {
 
     fn judge(&mut self, place: usize) {
         let cell = self.cell(place);
-        if let Some(kernel) = charz_kernels::find(&cell.kernel) {
+        if let Some(kernel) = workload::find(&cell.kernel) {
             let context = JudgeContext::of(self.report, cell, kernel);
             judge::judge(cell_mut(self.report, place), &context);
         }
@@ -242,7 +250,7 @@ impl Sweep<'_> {
 
     fn predicted(&self, cell: &Cell) -> Duration {
         let repetitions = usize::try_from(cell.repetitions).unwrap_or(usize::MAX);
-        charz_kernels::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
+        workload::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
             self.predictor.invocation(kernel, &self.params(cell), &cell.seats, repetitions)
         })
     }
@@ -291,5 +299,5 @@ fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
 }
 
 fn contends(cell: &Cell) -> bool {
-    charz_kernels::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
+    workload::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
 }

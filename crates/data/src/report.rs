@@ -27,7 +27,7 @@ pub use crate::{
     PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
-pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, Timer};
+pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};
@@ -38,7 +38,7 @@ pub use write::{is_packed, write};
 
 use crate::machine::Machine;
 use crate::params::Params;
-use crate::{Card, Role};
+use crate::{Card, Program, Role};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -158,4 +158,7 @@ pub struct Plan {
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
+    /// The user's program that the kernel `command` runs; null where there is none.
+    #[serde(default)]
+    pub program: Option<Program>,
 }

@@ -52,6 +52,8 @@ pub enum Role {
     Barrier,
     /// Something handed to another thread.
     HandOff(Waiter),
+    /// A program of the user's.
+    Program,
 }
 
 impl Role {

@@ -20,6 +20,18 @@ pub fn value(value: f64, unit: Unit) -> String {
         Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
             nanos(value)
         }
+        Unit::Reported(_) => reported(value, unit.symbol()),
+    }
+}
+
+/// A number of a user's program. Base units get a prefix; others, such as `MB/s`, may have one already.
+fn reported(value: f64, symbol: &str) -> String {
+    match symbol {
+        "s" => nanos(value * 1e9),
+        "op/s" | "B/s" => si(value, symbol),
+        _ if !(0.01..1e6).contains(&value) => format!("{value:.2e} {symbol}"),
+        _ if value >= 1000.0 => format!("{} {symbol}", count(value.round() as u64)),
+        _ => format!("{} {symbol}", three_digits(value)),
     }
 }
 
@@ -130,6 +142,22 @@ mod tests {
         assert_eq!(value(1.8e9, Unit::OpsPerSecond), "1.80 Gop/s");
         assert_eq!(value(999.0, Unit::OpsPerSecond), "999 op/s");
         assert_eq!(value(1234.0, Unit::Nanoseconds), "1.23 µs");
+    }
+
+    #[test]
+    fn numbers_of_programs_keep_their_unit() {
+        use crate::{Better, ReportedUnit};
+        let unit = |symbol: &str| Unit::Reported(ReportedUnit::new(symbol, Better::Higher).unwrap());
+        for (number, symbol, text) in [
+            (12_345.0, "MB/s", "12,345 MB/s"),
+            (12.34, "tok/s", "12.3 tok/s"),
+            (3.76e9, "cells/s", "3.76e9 cells/s"),
+            (0.00123, "%", "1.23e-3 %"),
+            (1.23e7, "op/s", "12.3 Mop/s"),
+            (0.0123, "s", "12.3 ms"),
+        ] {
+            assert_eq!(value(number, unit(symbol)), text);
+        }
     }
 
     #[test]

@@ -5,6 +5,8 @@
 
 use std::sync::OnceLock;
 
+use charz_data::Family;
+
 use crate::kernel::Kernel;
 use crate::{alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer};
 
@@ -68,6 +70,11 @@ pub fn add(kernels: &'static [&'static dyn Kernel]) -> Result<(), NotAdded> {
 pub fn kernels() -> impl Iterator<Item = &'static dyn Kernel> {
     let added = ADDED.get().copied().unwrap_or_default();
     MODULES.iter().copied().flatten().chain(added).copied()
+}
+
+/// The families that have kernels, in the order of [`Family::ALL`].
+pub fn families() -> impl Iterator<Item = Family> {
+    Family::ALL.into_iter().filter(|family| kernels().any(|kernel| kernel.card().family == *family))
 }
 
 pub fn find(name: &str) -> Option<&'static dyn Kernel> {

@@ -44,7 +44,7 @@ mod turns;
 pub mod watch;
 
 pub use block::{Block, Region};
-pub use catalog::{add, find, kernels};
+pub use catalog::{add, families, find, kernels};
 pub use charz_data::{
     Bytes, Card, Contention, Family, Growth, GrowthStep, Halt, Histogram, JointHistogram, Layout, Metric, Ops,
     PageKind, Param, Params, Period, Role, Work, WorkerCount, params,

@@ -14,6 +14,7 @@ use serde::Serialize;
 
 use super::json::write_pretty_line;
 use charz_analysis::point;
+use charz_data::Better;
 use charz_data::escape::plain;
 use charz_data::report::{Report, Status, Unit};
 
@@ -56,6 +57,9 @@ fn measure(unit: Unit) -> &'static str {
         Unit::BytesPerSecond => "bytes-per-second",
         Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "latency",
         Unit::MillisecondsPerGib => "milliseconds-per-gib",
+        // Bencher takes slugs for measures, which a unit of the user's need not be.
+        Unit::Reported(unit) if unit.better == Better::Higher => "reported-throughput",
+        Unit::Reported(_) => "reported-cost",
     }
 }
 

@@ -51,7 +51,8 @@ fn escaped(text: &str) -> String {
 /// The units of cells that a gauge takes, and the factors that convert them to its own unit.
 struct Family {
     name: &'static str,
-    unit: &'static str,
+    /// The base unit that the name ends in; the user's own is a label.
+    unit: Option<&'static str>,
     help: &'static str,
     /// What the interval is of.
     of: &'static str,
@@ -61,31 +62,41 @@ struct Family {
 const FAMILIES: &[Family] = &[
     Family {
         name: "throughput",
-        unit: "operations_per_second",
+        unit: Some("operations_per_second"),
         help: "Operations of all workers together",
         of: "operations",
         factor: |unit| (unit == Unit::OpsPerSecond).then_some(1.0),
     },
     Family {
         name: "throughput",
-        unit: "bytes_per_second",
+        unit: Some("bytes_per_second"),
         help: "Bytes that all workers move together",
         of: "bytes",
         factor: |unit| (unit == Unit::BytesPerSecond).then_some(1.0),
     },
     Family {
         name: "latency",
-        unit: "seconds",
+        unit: Some("seconds"),
         help: "Time of an operation",
         of: "time",
-        factor: |unit| (!unit.more_is_better() && unit != Unit::MillisecondsPerGib).then_some(1e-9),
+        factor: |unit| match unit {
+            Unit::MillisecondsPerGib | Unit::Reported(_) => None,
+            unit => (!unit.more_is_better()).then_some(1e-9),
+        },
     },
     Family {
         name: "cost",
-        unit: "seconds_per_byte",
+        unit: Some("seconds_per_byte"),
         help: "Time that a byte takes",
         of: "cost",
         factor: |unit| (unit == Unit::MillisecondsPerGib).then_some(1e-3 / (1_u64 << 30) as f64),
+    },
+    Family {
+        name: "reported",
+        unit: None,
+        help: "Number of a program",
+        of: "number",
+        factor: |unit| matches!(unit, Unit::Reported(_)).then_some(1.0),
     },
 ];
 
@@ -105,7 +116,7 @@ impl Family {
         let end = |word: &str| format!("Where the interval of the {} {word} in which the median lies", self.of);
         let helps = [format!("{}, the median of several processes", self.help), end("begins"), end("ends")];
         for ((end, help), samples) in ["", "_low", "_high"].iter().zip(helps).zip(samples) {
-            gauge(&format!("{}{end}", self.name), Some(self.unit), &help, &samples, out)?;
+            gauge(&format!("{}{end}", self.name), self.unit, &help, &samples, out)?;
         }
         Ok(())
     }
@@ -161,7 +172,8 @@ fn labels(cell: &Cell) -> Labels {
         [("kernel", plain(&cell.kernel)), ("mapping", plain(&cell.mapping)), ("workers", cell.workers.to_string())];
     let point = &cell.point;
     let varied = point.varied().filter_map(|param| Some((param.key, point.tell(param, param.raw)?)));
-    fixed.into_iter().chain(varied).collect()
+    let unit = matches!(cell.unit, Unit::Reported(_)).then(|| ("unit", plain(cell.unit.symbol())));
+    fixed.into_iter().chain(varied).chain(unit).collect()
 }
 
 #[cfg(test)]

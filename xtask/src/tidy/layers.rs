@@ -83,6 +83,7 @@ const ROWS: &[&[&str]] = &[
     &["plan"],
     &["predict", "signals", "doctor", "selftest", "history", "noise"],
     &["invoke", "judge"],
+    &["workload"],
     &["harness", "limits"],
     &["exit"],
     &["journal"],

@@ -14,12 +14,15 @@ pub struct Advice {
 }
 
 /// The loads that programs are bound by, each with the kernels that stand for it.
-const LOADS: [(Family, &str); 2] = [(Family::Compute, "Compute-bound"), (Family::Memory, "Memory-bound")];
+const LOADS: [(Family, &str); 3] =
+    [(Family::Program, "Your program"), (Family::Compute, "Compute-bound"), (Family::Memory, "Memory-bound")];
 
 pub(super) fn advice(rows: &[Row], findings: &[Finding], cpus: u64) -> Vec<Advice> {
     // The first row of a family is the one that a reader asks for first, unless the mapping matters to another.
     let leading = LOADS.iter().filter_map(|(family, words)| {
-        let own = || rows.iter().filter(|row| row.family == Some(*family) && row.best.unit.more_is_better());
+        // Of the built-in kernels, those with rates stand for a load; of a program, whatever it reports.
+        let counts = |row: &&Row| *family == Family::Program || row.best.unit.more_is_better();
+        let own = || rows.iter().filter(|row| row.family == Some(*family)).filter(counts);
         let loses = |row: &&Row| matches!(row.auto, Auto::Loses(share) if share > 0.0);
         own().find(loses).or_else(|| own().next()).map(|row| (*words, row))
     });

@@ -55,7 +55,7 @@ const CAUSES: [(&str, &[&str], &str); 8] = [
         &["V01", "V02", "V03", "V04", "V05", "V06", "V07", "V18", "V33"],
         "stop other programs, or wait for them with --wait-quiet",
     ),
-    ("memory contention", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
+    ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
     ("too few runs", &["V12", "V29", "V30"], "charz sweep --resume, or a longer --budget"),
     ("wide intervals", &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
     ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),

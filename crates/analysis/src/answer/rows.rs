@@ -12,7 +12,8 @@ use charz_data::report::{Cell, Report};
 use charz_data::{Role, units};
 
 /// The roles that a reader asks for first.
-const FIRST: [Role; 5] = [
+const FIRST: [Role; 6] = [
+    Role::Program,
     Role::Arithmetic(Numbers::Integer),
     Role::Arithmetic(Numbers::Float),
     Role::MemoryBandwidth(Access::Read),

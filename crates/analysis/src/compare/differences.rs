@@ -1,5 +1,6 @@
 //! What two reports differ in besides their numbers.
 
+use charz_data::Program;
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{PARAMS, Param};
 
@@ -104,9 +105,28 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let others = [("clock", &one.clock, &other.clock), ("binder", &one.binder, &other.binder)];
     let other = others.into_iter().find(|(_, one, other)| one != other);
     let found = param.or_else(|| other.map(|(flag, one, other)| (flag, one.clone(), other.clone())));
+    let found = found.or_else(|| programs(base, new));
     found.map(|(flag, one, other)| {
         (Caveat::OtherPlan, format!("their plans differ in --{flag} ({one:?} and {other:?})"))
     })
+}
+
+/// What two programs differ in, where both reports have one: a flag and its values.
+fn programs(base: &Report, new: &Report) -> Option<(&'static str, String, String)> {
+    let (one, other) = (base.plan.program.as_ref()?, new.plan.program.as_ref()?);
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    let parts = |program: &Program| {
+        [
+            ("command", program.command.clone()),
+            ("value", program.value.to_string()),
+            ("verify", text(&program.verify)),
+            ("setup", text(&program.setup)),
+            ("unit", program.unit.symbol.as_str().to_owned()),
+            ("direction", program.unit.better.to_string()),
+        ]
+    };
+    let pairs = parts(one).into_iter().zip(parts(other));
+    pairs.map(|((flag, one), (_, other))| (flag, one, other)).find(|(_, one, other)| one != other)
 }
 
 /// What is worth knowing, and no obstacle.

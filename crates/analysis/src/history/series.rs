@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use super::entry::Entry;
 use charz_data::params::{MEMORY, PARAMS, Param, Params};
 use charz_data::report::{Cell, Report, Unit};
+use charz_data::{COMMAND, Program};
 
 #[derive(Clone, Debug)]
 pub struct Series {
@@ -31,6 +32,8 @@ pub struct Key {
     pub unit: Unit,
     /// The parameters that the kernel obeys; all others, and the amounts of work, as they are by default.
     params: Params,
+    /// The user's program, where the kernel is one.
+    program: Option<Program>,
     /// The same as text, with those that cannot be varied only where they differ from the default.
     parameters: String,
 }
@@ -49,12 +52,18 @@ impl Key {
                 parameters += &param.label(&own);
             }
         }
+        let program = report.plan.program.as_ref().filter(|_| cell.kernel == COMMAND);
+        let program = program.map(|program| Program { timeout_ns: None, ..program.clone() });
+        if let Some(program) = &program {
+            parameters += &format!(" {:?}", program.command);
+        }
         Key {
             kernel: cell.kernel.clone(),
             mapping: cell.mapping.clone(),
             workers: cell.workers,
             unit: cell.unit,
             params,
+            program,
             parameters,
         }
     }

@@ -71,6 +71,7 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
         Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
         Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
         Unit::NanosecondsSampled => ("sampled", "median of the second time"),
+        Unit::Reported(unit) => ("reported", unit.symbol.as_str()),
     }
 }
 

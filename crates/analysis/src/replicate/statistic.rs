@@ -84,6 +84,8 @@ impl Statistic {
                 Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => {
                     Kind::Nanoseconds
                 }
+                // No document is about the user's program.
+                Unit::Reported(_) => return None,
             },
             Statistic::Speedup => Kind::Number,
             // Rings, words and recursions sample times beside their value.

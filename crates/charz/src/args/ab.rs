@@ -9,18 +9,19 @@ use super::flags::{BenchArgs, HowArgs, SweepArgs, WhatArgs};
 use super::format::{FormatArgs, takes};
 use super::layers::Layers;
 use super::presets::preset;
+use super::program::ProgramArgs;
 use super::quantities::{count, percentage};
 use super::{help, refusal};
 use crate::command::compare::Terms;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
-use crate::plan::MOST_INVOCATIONS;
+use crate::plan::{MOST_INVOCATIONS, Request};
 use charz_analysis::compare::{Options as Rules, Quantity};
 use charz_render::compare::FORMATS;
 
 #[derive(Debug, Args)]
 pub(crate) struct AbArgs {
-    /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack
+    /// Flags of side A: --mapping, --size, --pages, --layout, --allow-stack, --command and those beside it
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, default_value = "", hide_default_value = true)]
     pub(crate) a: String,
     /// Flags of side B
@@ -34,6 +35,8 @@ pub(crate) struct AbArgs {
     pub(crate) b_program: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) what: WhatArgs,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
     #[command(flatten)]
     pub(crate) how: HowArgs,
     #[command(flatten)]
@@ -131,6 +134,8 @@ pub(crate) struct SelftestArgs {
 pub(crate) struct SideFlags {
     #[command(flatten)]
     pub(crate) how: HowArgs,
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
 }
 
 const MOST_ROUNDS: usize = 100_000;
@@ -138,8 +143,11 @@ const MOST_ROUNDS: usize = 100_000;
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
     let invocations = count("--invocations", &args.invocations, MOST_INVOCATIONS)?.to_string();
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
-        let how = side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
-        let mut asked = SweepArgs { what: args.what.clone(), how, ..preset(&[("budget", &args.budget)])? };
+        let SideFlags { how, program: measured } =
+            side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
+        let measured = measured.or(&args.program);
+        let mut asked =
+            SweepArgs { what: args.what.clone(), program: measured, how, ..preset(&[("budget", &args.budget)])? };
         (asked.run.invocations, asked.run.bench) = (invocations.clone(), args.bench.clone());
         let mut added = Vec::new();
         let new = sweep(asked, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
@@ -151,8 +159,11 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     };
     let (a, clock, binder) = side("--a", &args.a, args.a_program)?;
     let (b, ..) = side("--b", &args.b, args.b_program)?;
-    let [of_a, of_b] =
-        [&a, &b].map(|ab::Side { request, program, .. }| (program, &request.mappings, &request.asked, &request.params));
+    let [of_a, of_b] = [&a, &b].map(
+        |ab::Side { request: Request { mappings, asked, params, program: measured, .. }, program, .. }| {
+            (program, mappings, asked, params, measured)
+        },
+    );
     if of_a == of_b {
         return Err(Error::bad_input(
             "--a and --b: the sides do not differ; example: --a '--pages 4k' --b '--pages thp'; charz selftest --aa compares the \
@@ -227,7 +238,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
 const REPETITIONS: &str = "25";
 
 /// The flags of a side; the common ones are the defaults.
-fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
+fn side_flags(text: &str, common: &HowArgs) -> Result<SideFlags, Error> {
     let words = shlex::split(text).ok_or_else(|| {
         Error::bad_input(format!("{text:?} ends within a quotation or after a backslash; close it, or take it out"))
     })?;
@@ -237,7 +248,7 @@ fn side_flags(text: &str, common: &HowArgs) -> Result<HowArgs, Error> {
     let grammar = defaults
         .fold(SideFlags::command(), |grammar, (flag, values)| grammar.mut_arg(flag, |arg| arg.default_values(values)));
     let matches = grammar.try_get_matches_from(words).map_err(refusal)?;
-    SideFlags::from_arg_matches(&matches).map(|flags| flags.how).map_err(refusal)
+    SideFlags::from_arg_matches(&matches).map_err(refusal)
 }
 
 #[cfg(test)]
@@ -251,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_side_replaces_the_flags_that_it_has() {
-        let how = side_flags("--mapping 'list:0,1' --size 2MiB", &common()).unwrap();
+        let how = side_flags("--mapping 'list:0,1' --size 2MiB", &common()).unwrap().how;
         assert_eq!((how.mapping, how.allow_stack), (vec!["list:0,1".to_owned()], true));
         for (param, text) in how.params.iter() {
             let expected = match param.name {

@@ -12,11 +12,13 @@ use super::exec;
 use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
 use super::format::FormatArgs;
 use super::generate::{Page, completions, pages, shells};
+use super::help;
 use super::history;
 use super::layers::Layers;
 use super::named;
 use super::parameters::{self, amount};
 use super::presets;
+use super::program::program;
 use super::quantities::{budget, count, percentage, time};
 use super::replicate;
 use crate::command::{self, Command, STREAM, compare, render, sweep};
@@ -27,11 +29,12 @@ use crate::plan::{
 };
 use crate::view::config::{self, Setting};
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
+use crate::workload;
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
 use charz_data::params;
-use charz_data::{KNOWN_AS, known_as};
+use charz_data::{COMMAND, KNOWN_AS, known_as};
 use charz_render::formats::{FORMATS, Format as ReportFormat, SWEPT, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
@@ -208,10 +211,16 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     };
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
+    let program = program(&args.program, layers, notes)?;
+    let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| workload::kernel()).collect();
+    if kernels.is_empty() || !by_name.is_empty() || !families.is_empty() {
+        kernels.extend(chosen(&by_name, &families));
+    }
     Ok(sweep::New {
         command: layers.command_line(),
         request: Request {
-            kernels: chosen(&by_name, &families),
+            kernels,
+            program,
             mappings: (!fitting).then_some(distinct),
             threads,
             iterations,
@@ -323,6 +332,12 @@ fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
     let all = || charz_kernels::kernels().map(|kernel| &*kernel.card().name);
     let mut chosen = Vec::new();
     for name in names {
+        if name == COMMAND {
+            return Err(Error::bad_input(format!(
+                "--kernel: {name} is a program of yours: name it with {}",
+                help::COMMAND
+            )));
+        }
         let begins = name.strip_suffix('*');
         let before = chosen.len();
         chosen.extend(all().filter(|all| all == name || begins.is_some_and(|part| all.starts_with(part))));
@@ -346,14 +361,15 @@ fn unknown_kernel(name: &str, names: impl Iterator<Item = &'static str>) -> Erro
 }
 
 fn kernels_or_family(name: &str) -> Result<Vec<&'static dyn Kernel>, Error> {
-    let family = Family::ALL.into_iter().find(|family| family.name() == name);
+    let family = charz_kernels::families().find(|family| family.name() == name);
     let named = if family.is_some() { Vec::new() } else { kernels(&[name.to_owned()])? };
     Ok(chosen(&named, family.as_slice()))
 }
 
 fn families(names: &[String]) -> Result<Vec<Family>, Error> {
     let names = names.iter();
-    names.map(|name| choice("--family", name, Family::ALL.map(|family| (family.name(), family)))).collect()
+    let all = || charz_kernels::families().map(|family| (family.name(), family));
+    names.map(|name| choice("--family", name, all())).collect()
 }
 
 /// The kernels of a family or by name, in the order of the catalog, each once.

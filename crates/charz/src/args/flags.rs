@@ -12,9 +12,10 @@ use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
 use super::presets::{C2cArgs, NumaArgs, TopoArgs};
+use super::program::ProgramArgs;
 use super::replicate::ReplicateArgs;
+use super::resumed::set_by_the_report;
 use crate::view::{doctor, explain, kernels, placement};
-use charz_data::params::PARAMS;
 use charz_render::formats::{self, SWEPT};
 
 /// Measure a multi-core machine and find where threads run best.
@@ -218,6 +219,8 @@ pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
     #[command(flatten)]
+    pub(super) program: ProgramArgs,
+    #[command(flatten)]
     pub(super) how: HowArgs,
     #[command(flatten)]
     pub(super) run: RunArgs,
@@ -242,32 +245,6 @@ pub(super) struct SweepArgs {
     /// Print the name of the report's file and nothing else: no tables, no progress
     #[arg(long, short, conflicts_with_all = ["format", "json", "dry_run"])]
     pub(super) quiet: bool,
-}
-
-/// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
-fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 19] = [
-        "mapping",
-        "allow_stack",
-        "kernel",
-        "family",
-        "threads",
-        "repetitions",
-        "invocations",
-        "precision",
-        "seed",
-        "oversubscribed",
-        "accept_panic",
-        "clock",
-        "binder",
-        "config",
-        "output",
-        "force",
-        "quick",
-        "dry_run",
-        "topology",
-    ];
-    PARAMS.iter().map(|param| param.name).chain(OTHERS)
 }
 
 // What of a cell can differ from one side of a comparison to the other. Not a documentation comment: the grammar would take it

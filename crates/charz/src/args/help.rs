@@ -41,6 +41,9 @@ pub(super) fn sweep_formats() -> String {
     format!("Output format [default: summary]\n\n{report}\n\nWith --dry-run, of the plan:\n\n{plan}")
 }
 
+/// How a program of the user's is named.
+pub(super) const COMMAND: &str = "--command './bench --threads {threads}'";
+
 pub(super) const BUDGET: &str = "Longest duration of the sweep, e.g. 90s, 10m; what does not fit stays pending";
 
 pub(super) const SHORT_BUDGET: &str = "Longest duration, e.g. 90s, 10m";
@@ -96,7 +99,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 3] = [
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.
 const DAILY: [(&str, &[&str]); 3] = [
-    ("What", &["kernel", "family", "threads", "mapping", "size"]),
+    ("What", &["kernel", "family", "command", "threads", "mapping", "size"]),
     ("How long", &["quick", "budget", "wait_quiet"]),
     ("Output", &["output", "verbose", "resume", "dry_run"]),
 ];

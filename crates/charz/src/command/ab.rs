@@ -58,10 +58,11 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         None => stage.processes(),
     });
     let predictor = |at: usize| {
-        let Request { kernels, params, .. } = &sides[at].request;
-        stage.predictor(kernels, params, &processes[at])
+        let Request { kernels, params, program, budget, .. } = &sides[at].request;
+        let predictor = stage.predictor(kernels, params, &processes[at]);
+        stage.with_program(predictor, params, program.as_ref(), budget.least() / 2, &processes[at])
     };
-    let predictors = [predictor(0), predictor(1)];
+    let predictors = [predictor(0)?, predictor(1)?];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

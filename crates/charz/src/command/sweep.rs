@@ -15,6 +15,7 @@ use crate::predict::Predictor;
 use crate::sweep::{Context, new_report};
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
+use crate::workload;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
@@ -128,7 +129,10 @@ pub(super) fn measure(
     let limits = other.as_ref().map_or_else(Limits::read, Limits::of);
     let machine = other.as_ref().unwrap_or(&stage.machine);
     let kernels = kernels(machine, &limits)?;
-    let predictor = stage.predictor(&kernels, &new.request.params, &stage.processes()).on(machine, worth(machine));
+    let (Request { params, program, .. }, processes) = (&new.request, stage.processes());
+    let predictor = stage.predictor(&kernels, params, &processes);
+    let predictor = stage.with_program(predictor, params, program.as_ref(), new.request.budget.most(), &processes)?;
+    let predictor = predictor.on(machine, worth(machine));
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
@@ -137,6 +141,9 @@ pub(super) fn measure(
     let plain_bytes = plan.report_bytes();
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
         dated.as_mut_os_string().push(".gz");
+    }
+    if let Some(shortfall) = plan.shortfall(stage.left(plan.budget)) {
+        note(&shortfall);
     }
     if let Some(dry_run) = &new.dry_run {
         let report_bytes =
@@ -226,5 +233,5 @@ fn exists(file: &Path) -> Error {
 
 /// The kernels that a report's cells name, as far as this program has them.
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
-    report.plan.kernels.iter().filter_map(|name| charz_kernels::find(name)).collect()
+    report.plan.kernels.iter().filter_map(|name| workload::find(name)).collect()
 }

@@ -198,6 +198,7 @@ fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
         // One worker reports it for all.
         growth: stamped.iter().find_map(|worker| worker.growth.clone()).map(Box::new),
         laps: Lap::grouped(stamped.into_iter().map(|worker| worker.lap).collect()),
+        reported: None,
     }
 }
 

@@ -90,16 +90,16 @@ impl MachineCounts {
 
 /// The processor time that was used by now, and the time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Usage(Busy);
+pub(crate) struct Usage(Busy);
 
 impl Usage {
     /// `None` where the system does not tell.
-    pub(super) fn read() -> Option<Self> {
+    pub(crate) fn read() -> Option<Self> {
         let all_ns = busy(&fs::read_to_string("/proc/stat").ok()?)?;
         Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns: time(ClockId::ProcessCPUTime)? }))
     }
 
-    pub(super) fn since(self, earlier: Usage) -> Busy {
+    pub(crate) fn since(self, earlier: Usage) -> Busy {
         let (Usage(later), Usage(earlier)) = (self, earlier);
         Busy {
             time_ns: later.time_ns.saturating_sub(earlier.time_ns),

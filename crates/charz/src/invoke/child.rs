@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::{self, BufRead, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::thread;
@@ -10,13 +12,15 @@ use std::time::{Duration, Instant};
 use charz_kernels::Stop;
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 
 use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
 use crate::limits::MOST_THREADS;
+use crate::workload;
 use charz_data::report::{Ending, Invocation};
-use charz_data::units;
+use charz_data::{COMMAND, Program, units};
 
 /// The longest order: seats of all workers that a plan may have, many times over.
 const MAX_ORDER_BYTES: u64 = 1 << 20;
@@ -59,6 +63,9 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
             order.repetitions
         )));
     }
+    if let Some(program) = order.program.as_ref().filter(|_| order.kernel == COMMAND) {
+        return run_program(order, program);
+    }
     let kernel = charz_kernels::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     let params = order.params;
@@ -70,7 +77,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     };
     let stop = Stop::new();
     let (begun, deadline) = (Instant::now(), Duration::from_nanos(order.deadline_ns));
-    supervise(stop.clone(), deadline).map_err(|error| refused(error.to_string()))?;
+    supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
     let bench = Bench {
         binder: &binder,
         clock: &clock,
@@ -86,6 +93,26 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 
+/// A program in place of a kernel.
+fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
+    let (begun, deadline) = (Instant::now(), Duration::from_nanos(order.deadline_ns));
+    let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
+    let (woken, waker) = UnixStream::pair().map_err(refuse)?;
+    supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
+    let run = workload::Order {
+        program,
+        seats: &order.seats,
+        homes: &order.homes,
+        mapping: &order.mapping,
+        repetitions: usize::try_from(order.repetitions).unwrap_or(usize::MAX),
+        time_box: Duration::from_nanos(order.time_box_ns),
+        enough: Duration::from_nanos(order.enough_ns),
+        deadline,
+    };
+    let invocation = workload::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
+    Ok(in_time(invocation, begun.elapsed(), deadline))
+}
+
 /// The flag is raised at the deadline too: reported as stopped by the user, such an invocation would end the sweep.
 fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invocation {
     if invocation.ending != Ending::Stopped || took < deadline {
@@ -95,16 +122,21 @@ fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invoca
     Invocation { ending: Ending::TimedOut, reason: Some(reason), ..invocation }
 }
 
-/// Raises the flag at the deadline, or when the other end of standard input goes away; if the workers do not heed it, ends
-/// the process.
-fn supervise(stop: Stop, deadline: Duration) -> io::Result<()> {
+/// Raises the flag at the deadline, or when the other end of standard input goes away, and closes `waker`; if the workers do not
+/// heed it, ends the process.
+fn supervise(stop: Stop, deadline: Duration, waker: Option<UnixStream>) -> io::Result<()> {
     let watch = move || {
         let stdin = io::stdin();
         let mut ends = [PollFd::new(&stdin, PollFlags::IN)];
-        let timeout = Timespec::try_from(deadline).ok();
-        // Interrupted, it stops early: nothing but an end is ever sent to this process.
-        let _ = poll(&mut ends, timeout.as_ref());
+        let until = Instant::now().checked_add(deadline);
+        // The ends of programs interrupt it.
+        while let Err(Errno::INTR) = {
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            poll(&mut ends, left.and_then(|left| Timespec::try_from(left).ok()).as_ref())
+        } {}
         stop.raise();
+        // Readable at its other end.
+        drop(waker);
         thread::sleep(GRACE / 2);
         std::process::exit(STUCK);
     };

@@ -1,6 +1,5 @@
 //! The sweeping process's side of an invocation.
 
-use std::fs;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -10,13 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
-use charz_topology::cgroup;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
-use crate::limits::group_memory;
+use crate::limits::{OomKills, group_memory};
 use charz_data::report::{Ending, Invocation, Tool};
 use charz_data::units;
 
@@ -249,25 +247,4 @@ fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
             format!("the measuring process ended with exit code {code} and no answer that can be read{said}")
         }
     }
-}
-
-struct OomKills(Vec<(PathBuf, u64)>);
-
-impl OomKills {
-    fn read() -> Self {
-        let files = cgroup::groups("memory")
-            .into_iter()
-            .map(|group| group.folder.join(if group.unified { "memory.events" } else { "memory.oom_control" }));
-        let system = PathBuf::from("/proc/vmstat");
-        OomKills(files.chain([system]).filter_map(|file| Some((file.clone(), kills(&file)?))).collect())
-    }
-
-    fn grew(&self) -> bool {
-        self.0.iter().any(|(file, before)| kills(file).is_some_and(|now| now > *before))
-    }
-}
-
-fn kills(file: &Path) -> Option<u64> {
-    let text = fs::read_to_string(file).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("oom_kill "))?.trim().parse().ok()
 }

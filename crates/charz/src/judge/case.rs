@@ -1,6 +1,6 @@
 //! A cell with what it is judged by, and the questions that several checks ask.
 
-use charz_kernels::{Param, params};
+use charz_kernels::{Family, Param, Role, params};
 use charz_stats::follow_the_clock;
 
 use super::JudgeContext;
@@ -78,15 +78,16 @@ pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
-/// An empty kernel has no knobs: its time is that of the apparatus, an order of magnitude that no check can hold to
-/// anything.
+/// The time of an empty kernel is that of the apparatus, an order of magnitude that no check can hold to anything.
 pub(super) fn timed(facts: &JudgeContext) -> bool {
-    !facts.card.params.is_empty()
+    facts.card.family != Family::Floor
 }
 
-/// Whether the blocks lie beyond the caches of a core, where others take part in what an access takes.
+/// Whether the blocks lie beyond the caches of a core, where others take part in what an access takes; of a program nothing else is
+/// known.
 pub(super) fn shares_memory(cell: &Cell, facts: &JudgeContext) -> bool {
-    facts.card.obeys(&params::SIZE) && !matches!(cell.level.as_deref(), Some("L1" | "L2"))
+    let blocks = facts.card.obeys(&params::SIZE) && !matches!(cell.level.as_deref(), Some("L1" | "L2"));
+    blocks || facts.card.role == Role::Program
 }
 
 pub(super) fn crowded(seats: &[Option<u32>], facts: &JudgeContext) -> bool {

@@ -125,7 +125,7 @@ fn combined(times: impl Iterator<Item = (f64, u64)> + Clone, unit: Unit) -> f64 
             times.map(|(time, workers)| time * workers as f64).sum::<f64>() / workers as f64
         }
         // No work is counted.
-        Unit::Nanoseconds | Unit::NanosecondsSampled => f64::NAN,
+        Unit::Nanoseconds | Unit::NanosecondsSampled | Unit::Reported(_) => f64::NAN,
     }
 }
 

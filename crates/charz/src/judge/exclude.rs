@@ -17,11 +17,13 @@ pub(super) struct Conditions {
     pub(super) together: bool,
     /// Whether values are made of blocks, of which those count that nothing disturbed.
     pub(super) blocks: bool,
+    /// Whether it is a program of the user's, which may wait for a disk as it does elsewhere.
+    pub(super) foreign: bool,
 }
 
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
-    let Conditions { timed, crowded, system, together, blocks } = conditions;
+    let Conditions { timed, crowded, system, together, blocks, foreign } = conditions;
     let whole = timed && !blocks && (crowded || !estimate::is_told_by_blocks(run));
     let causes: [(&Check, bool); 7] = [
         (&V01, any(Lap::off_seat)),
@@ -30,7 +32,7 @@ pub(super) fn note(run: &mut Run, conditions: Conditions) {
         (&V04, whole && !system && any(Lap::stood_still)),
         (&V07, whole && run.throttled_periods.is_some_and(|periods| periods > 0)),
         (&V18, whole && !crowded && together && V18.dirties(1.0 - run.overlap())),
-        (&V22, any(Lap::waited_for_disk) || (timed && !system && any(Lap::faulted))),
+        (&V22, (!foreign && any(Lap::waited_for_disk)) || (timed && !system && any(Lap::faulted))),
     ];
     run.dirty = causes.into_iter().filter(|(_, holds)| *holds).map(|(check, _)| check.code.to_owned()).collect();
 }

@@ -1,6 +1,6 @@
 //! Evidence that the system did not report, and the verdicts that needed it.
 
-use charz_kernels::params;
+use charz_kernels::{Role, params};
 
 use super::case::{Case, shares_memory};
 use super::mark;
@@ -14,6 +14,8 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let guest = facts.virtual_machine != Some(false);
     // If a kernel measures the system itself, waits in the system are no disturbance, reported or not.
     let own = case.timed && !facts.card.blocks_in_kernel;
+    // What a program touches and how fast its cores run in between is its own affair.
+    let foreign = facts.card.role == Role::Program;
     // Blocks tell by themselves.
     let by_runs = case.modes.is_none();
     let blocks = case.obeys(&params::PAGES);
@@ -50,7 +52,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V07, Note, facts.quota && run(|run| run.throttled_periods.is_none()), "whether the CPU quota was used up"),
         // Not every processor has a canary, and workers that share strands have none: it would measure the scheduler. V17
         // falls with it.
-        (&V08, Note, alone && evidence(|found| found.frequency.is_none()), "the clock frequency"),
+        (&V08, Note, alone && !foreign && evidence(|found| found.frequency.is_none()), "the clock frequency"),
         // Nothing else says what can be timed.
         (&V09, Suspect, case.timed && facts.timer.is_none(), "what its clock resolves and costs"),
         // For several workers on strands of their own.
@@ -62,7 +64,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         // Where the memory lay is known.
         (&V21, Note, nodes && evidence(balance), "whether it moves pages between NUMA nodes by itself"),
         // Nothing else says that memory was there.
-        (&V22, Suspect, counts(&faults), "whether memory was there when it was needed"),
+        (&V22, Suspect, !foreign && counts(&faults), "whether memory was there when it was needed"),
         // No evidence at all came back.
         (&V25, Suspect, case.done().any(|invocation| invocation.evidence.is_none()), "whether the machine changed"),
         // What others used shows in the spread too.

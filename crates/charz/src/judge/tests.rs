@@ -83,6 +83,7 @@ fn invocation(number: usize) -> Invocation {
             }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
+            program: None,
         }),
         runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
         ..fixtures::barren(Ending::Done)

@@ -6,6 +6,7 @@ use charz_topology::{Source, discover};
 pub(crate) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
     Request {
         kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+        program: None,
         mappings: Some(parse_mappings(mappings).unwrap()),
         threads: threads.parse().unwrap(),
         iterations: None,

@@ -11,7 +11,9 @@ use charz_topology::{Machine, Mapping};
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
+use crate::workload;
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
+use charz_data::{Program, Role};
 
 pub struct Context<'a> {
     pub command: &'a str,
@@ -24,7 +26,7 @@ pub struct Context<'a> {
 
 /// A report in which everything is pending, but for cells with an obstacle.
 pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
-    let cells: Vec<_> = plan.cells.iter().map(cell).collect();
+    let cells: Vec<_> = plan.cells.iter().map(|planned| cell(planned, plan.program.as_ref())).collect();
     let floor = floor(plan);
     Report {
         schema: Schema::of_reports(),
@@ -46,7 +48,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     }
 }
 
-fn cell(planned: &PlannedCell) -> Cell {
+fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
     let status = if planned.obstacle.is_some() { Status::Skipped } else { Status::Pending };
     Cell {
         precision: planned.precision,
@@ -56,11 +58,11 @@ fn cell(planned: &PlannedCell) -> Cell {
         footprint_bytes: planned.footprint_bytes,
         status,
         reason: planned.obstacle.clone(),
-        ..blank(planned.kernel, &planned.mapping, planned.seats.clone())
+        ..blank(planned.kernel, program, &planned.mapping, planned.seats.clone())
     }
 }
 
-fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
+fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
     Cell {
         kernel: kernel.card().name.to_string(),
         mapping: mapping.to_string(),
@@ -70,7 +72,7 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
         workers: seats.len() as u64,
         repetitions: repetitions(kernel.card(), seats.len()) as u64,
         seats,
-        unit: invoke::unit(kernel),
+        unit: invoke::unit(kernel, program),
         estimator: estimator(kernel.card().family),
         precision: 1.0,
         footprint_bytes: 0,
@@ -91,7 +93,7 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
 fn estimator(family: Family) -> Estimator {
     match family {
         Family::Memory => Estimator::Best,
-        Family::Compute | Family::Sync | Family::Timer | Family::Floor => Estimator::Median,
+        Family::Compute | Family::Sync | Family::Timer | Family::Program | Family::Floor => Estimator::Median,
     }
 }
 
@@ -105,7 +107,11 @@ fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let mut seen = HashSet::new();
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());
     let empty = floor.first().map(|_| NOOP.card());
-    planned.chain(empty).filter(|card| seen.insert(&card.name)).cloned().collect()
+    let own = |card: &Card| match &plan.program {
+        Some(program) if card.role == Role::Program => workload::card(program),
+        _ => card.clone(),
+    };
+    planned.chain(empty).filter(|card| seen.insert(&card.name)).map(own).collect()
 }
 
 /// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
@@ -115,7 +121,7 @@ fn floor(plan: &Plan) -> Vec<Cell> {
         .iter()
         .filter(|cell| cell.mapping == first.mapping && *cell.kernel.card().name == *first.kernel.card().name)
         .filter(|cell| cell.point == first.point)
-        .map(|cell| blank(NOOP, &cell.mapping, cell.seats.clone()))
+        .map(|cell| blank(NOOP, None, &cell.mapping, cell.seats.clone()))
         .collect()
 }
 
@@ -133,6 +139,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         budget_ns: nanos(plan.budget),
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),
+        program: plan.program.clone(),
     }
 }
 

@@ -63,6 +63,7 @@ impl Row {
                 let [first, second] = card.times.as_ref().map_or(["", ""], |times| [&times.first, &times.second]);
                 ("times", format!("a pair of times: {first}; {second}, whose median is the number"))
             }
+            Metric::Reported(from) => ("reported", from.to_string()),
             Metric::Duration => ("time", "the time of a run is of interest, no work is counted".to_owned()),
         };
         let obstacle = kernel.check().err().map(|error| error.to_string());
@@ -113,18 +114,19 @@ fn measures(family: Family) -> &'static str {
         Family::Memory => "bandwidth, latency, page operations, allocators",
         Family::Sync => "locks, atomics, queues, wake-ups, barriers, core-to-core latency, thread creation",
         Family::Timer => "cost of reading clocks, lateness of timeouts",
+        Family::Program => "programs of yours",
         Family::Floor => "the cost of the apparatus",
     }
 }
 
 fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     const WIDTH: usize = 110;
-    let (families, kernels) = (Family::ALL.len(), rows.len());
+    let (families, kernels) = (charz_kernels::families().count(), rows.len());
     writeln!(
         out,
         "{kernels} kernels in {families} families (charz kernels FAMILY or NAME shows more, --all everything)"
     )?;
-    for family in Family::ALL {
+    for family in charz_kernels::families() {
         let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
         let mut names: Vec<String> = Vec::new();
         for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {
@@ -134,7 +136,11 @@ fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         wrapped::labelled("", INDENT, &names.join(" "), WIDTH, out)?;
     }
     let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
-    writeln!(out, "default sweep: {}\n\nKnown elsewhere as (--kernel takes these names too):", usual.join(" "))?;
+    writeln!(
+        out,
+        "default sweep: {}\na program of yours: charz sweep --command './bench --threads {{threads}}'\n\nKnown elsewhere as (--kernel takes these names too):",
+        usual.join(" ")
+    )?;
     let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(",\u{a0}")));
     // No line ends within a name and what it stands for.
     let mut text = Vec::new();
@@ -185,7 +191,7 @@ pub fn markdown() -> String {
                     in common: all, or those in brackets. The bound is what no core can exceed: a higher number is refused (V17). `*` marks the \
                     kernels of a sweep without flags.\n"
         .to_owned();
-    for family in Family::ALL {
+    for family in charz_kernels::families() {
         text += &format!("\n## {}\n", family.name());
         let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
         for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {

@@ -39,10 +39,10 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
     let run = plan.runnable().count();
+    let rest = if plan.predicted() <= plan.budget { ", the rest of which narrows wide intervals" } else { "" };
     writeln!(
         out,
-        "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}, the rest of which narrows \
-         wide intervals",
+        "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}{rest}",
         counted(plan.cells.len(), "cell"),
         counted(plan.invocations.least, "invocation"),
         plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),

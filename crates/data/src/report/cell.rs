@@ -1,7 +1,7 @@
 //! One cell of a report.
 
 use crate::words::words;
-use crate::{Distribution, JointHistogram, Sharing};
+use crate::{Better, Distribution, JointHistogram, ReportedUnit, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,8 @@ pub enum Unit {
     MillisecondsPerGib,
     /// Nanoseconds: the median of the second of two times that workers stamped.
     NanosecondsSampled,
+    /// The number of a user's program, in its own unit.
+    Reported(ReportedUnit),
 }
 
 impl Unit {
@@ -88,12 +90,16 @@ impl Unit {
             Unit::BytesPerSecond => "B/s",
             Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
             Unit::MillisecondsPerGib => "ms/GiB",
+            Unit::Reported(unit) => unit.symbol.as_str(),
         }
     }
 
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
-        matches!(self, Unit::OpsPerSecond | Unit::BytesPerSecond)
+        match self {
+            Unit::Reported(unit) => unit.better == Better::Higher,
+            unit => matches!(unit, Unit::OpsPerSecond | Unit::BytesPerSecond),
+        }
     }
 }
 
@@ -166,7 +172,7 @@ pub enum Ending {
     Refused,
     /// A wrong answer.
     Wrong,
-    /// The process died: a signal, the memory killer, a panic.
+    /// The process died: a signal, the memory killer, a panic. Or a user's program failed, or reported no number.
     Died,
     /// It did not end in its time, and was killed.
     TimedOut,
@@ -300,13 +306,12 @@ impl Invocation {
         let runs = || self.runs.iter().map(|run| (run.value(unit), run.interval_ns as f64));
         let time: f64 = runs().map(|(_, time)| time).sum();
         let value = match unit {
-            Unit::OpsPerSecond | Unit::BytesPerSecond => runs().map(|(rate, time)| rate * time).sum::<f64>() / time,
+            // More of a reported number is taken for a rate: what else grows with the work that is done.
+            unit if unit.more_is_better() => runs().map(|(rate, time)| rate * time).sum::<f64>() / time,
             Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::MillisecondsPerGib => {
                 time / runs().map(|(value, time)| time / value).sum::<f64>()
             }
-            Unit::Nanoseconds | Unit::NanosecondsSampled => {
-                runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64
-            }
+            _ => runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64,
         };
         value.is_finite().then_some(value)
     }

@@ -29,6 +29,20 @@ pub struct Evidence {
     /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
     /// it changed.
     pub changes: Vec<String>,
+    /// What was seen of the user's program; null of all other kernels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSeen>,
+}
+
+/// What was seen of a program's runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramSeen {
+    /// The most threads that a repetition had, those of all copies and of the processes that they started together.
+    pub threads: u64,
+    /// How they were found and put on their seats: `ptrace`, `poll` (some ran unseated for milliseconds) or `none`.
+    pub followed: String,
+    /// Processes that outlived the program that had started them, and were ended.
+    pub left: u64,
 }
 
 impl Evidence {

@@ -96,6 +96,7 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
     let (each, nanos) = match unit {
         Unit::OpsPerSecond | Unit::BytesPerSecond => (WORK, all / value * 1e9),
         Unit::Nanoseconds | Unit::NanosecondsSampled => (0, value),
+        Unit::Reported(_) => (0, 1e9),
         Unit::NanosecondsPerOp => (WORK, value * all),
         Unit::NanosecondsPerStep => (WORK, value * steps),
         Unit::MillisecondsPerGib => (WORK, value * 1e6 * all / f64::from(1 << 30)),
@@ -115,6 +116,7 @@ fn invocation(unit: Unit, workers: u64, value: f64) -> Invocation {
         laps: (0..workers).map(lap).collect(),
         samples: (unit == Unit::NanosecondsSampled)
             .then(|| Box::new([(interval_ns, interval_ns)].into_iter().collect())),
+        reported: matches!(unit, Unit::Reported(_)).then_some(value),
         ..Run::default()
     };
     Invocation { runs: vec![run], ..barren(Ending::Done) }

@@ -30,6 +30,10 @@ pub struct Run {
     pub samples: Option<Box<JointHistogram>>,
     /// How its recursion grew from size to size; null where there is none.
     pub growth: Option<Box<Growth>>,
+    /// The number of a user's program, in the cell's unit: of several copies the sum of rates, or the worst of times. Null of all other
+    /// kernels, whose number follows from the laps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported: Option<f64>,
 }
 
 /// A list without room to spare. A list that grows has room for four elements from the first one on; of a million
@@ -44,7 +48,7 @@ pub(super) fn snug<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
 const GIB: f64 = (1_u64 << 30) as f64;
 
 impl Run {
-    /// Its number in `unit`: work over the interval from the first start to the last end. Infinite or NaN for an interval of 0.
+    /// Its number in `unit`, if its program did not report it: work over the interval from the first start to the last end. Infinite or NaN for an interval of 0.
     pub fn value(&self, unit: Unit) -> f64 {
         let seconds = self.interval_ns as f64 / 1e9;
         match unit {
@@ -61,6 +65,7 @@ impl Run {
                 seconds * 1e3 / (self.laps.iter().map(|lap| lap.bytes as f64).sum::<f64>() / GIB)
             }
             Unit::NanosecondsSampled => self.samples.as_ref().map_or(f64::NAN, |samples| samples.second.median()),
+            Unit::Reported(_) => self.reported.unwrap_or(f64::NAN),
         }
     }
 

@@ -34,7 +34,7 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
             memory: spec.memory,
             ..Point::default()
         };
-        let unit = invoke::unit(kernel(&spec).unwrap());
+        let unit = invoke::unit(kernel(&spec).unwrap(), None);
         let cell = fixtures::cell(&spec.kernel, spec.workers, unit, 1000.0).under(&spec.mapping).at(point);
         let mut cell = cell.contention(sharing).timed(&pairs);
         cell.level = spec.level;

@@ -67,17 +67,15 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         None => JournalRecorder::begin(file, &report, true)?,
     };
     stage.wait_quiet(resume.wait_quiet);
-    let predictor = stage.predictor(&kernels_of(&report), &params, &stage.processes());
-    let session = Session {
-        predictor: &predictor,
-        budget: match resume.budget {
-            Budget::Of(time) => time,
-            Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
-        },
-        strict: resume.strict,
-        quiet: resume.quiet,
-        format: resume.format,
+    let budget = match resume.budget {
+        Budget::Of(time) => time,
+        Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
     };
+    let (program, processes) = (report.plan.program.as_ref(), stage.processes());
+    let predictor = stage.predictor(&kernels_of(&report), &params, &processes);
+    let predictor = stage.with_program(predictor, &params, program, budget, &processes)?;
+    let session =
+        Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
     stage.sweep(&mut report, &session, Some(recorder), out)
 }
 

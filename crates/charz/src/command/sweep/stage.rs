@@ -11,17 +11,20 @@ use super::recorder::{JournalRecorder, cannot_record};
 use crate::doctor::quiet::{self, Quiet};
 use crate::exit::{Error, Exit};
 use crate::harness::clock::{self, Clock, OsClock, Rates, TscClock};
-use crate::invoke::{Invoke, MeasureRequest, Processes};
+use crate::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use crate::judge::worth;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
+use crate::plan::nanos;
 use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::{Context, Listener, Recorder, Sweep};
 use crate::view::look;
 use crate::view::progress::{self, note};
+use crate::workload::Words;
+use charz_data::escape::counted;
 use charz_data::report::{Ending, Report, Status, Timer};
-use charz_data::units;
+use charz_data::{Program, units};
 use charz_render::formats::ReportWriter;
 
 /// Some 100,000 readings of the clock.
@@ -146,6 +149,50 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
     }
 
+    /// The same with the time of the user's program, which may take `budget`, or what its own limit is.
+    pub(crate) fn with_program(
+        &self,
+        predictor: Predictor,
+        params: &Params,
+        program: Option<&Program>,
+        budget: Duration,
+        invoke: &dyn Invoke,
+    ) -> Result<Predictor, Error> {
+        let Some(program) = program else { return Ok(predictor) };
+        let words = Words::split(&program.command).and_then(|words| words.check());
+        words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
+        let limit = program.timeout_ns.map_or(budget, Duration::from_nanos);
+        let seats: Vec<_> = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
+        let threads = match program.in_copies() {
+            true => format!("{} at once", counted(seats.len(), "run")),
+            false => counted(seats.len(), "thread"),
+        };
+        let order = MeasureRequest {
+            seats,
+            mapping: "dumb".into(),
+            program: Some(program.clone()),
+            time_box_ns: nanos(limit),
+            deadline_ns: nanos(limit.saturating_add(GRACE)),
+            ..self.order(params)
+        };
+        let (predictor, failed) = predictor.with_program(&order, invoke);
+        match failed {
+            Some(failed) if failed.ending == Ending::TimedOut && program.timeout_ns.is_none() => {
+                Err(Error::environment(format!(
+                    "--command: a first run with {threads} did not end within the budget of {}; give more with --budget, or set \
+                     the longest that a run may take with --run-timeout",
+                    units::duration(budget)
+                )))
+            }
+            Some(failed) if failed.ending != Ending::Stopped => {
+                let why = failed.reason.unwrap_or_default();
+                note(&format!("--command: a first run with {threads} failed: {why}"));
+                Ok(predictor)
+            }
+            _ => Ok(predictor),
+        }
+    }
+
     /// The sweep that fills a report.
     pub(crate) fn sweep_of<'a>(
         &'a self,
@@ -156,11 +203,12 @@ impl MeasuringContext {
         budget: Duration,
     ) -> Sweep<'a> {
         let params = report.plan.params;
+        let order = MeasureRequest { program: report.plan.program.clone(), ..self.order(&params) };
         Sweep {
             report,
             recorder,
             invoke,
-            order: self.order(&params),
+            order,
             machine: &self.machine,
             stop: self.signals.stop(),
             predictor,

@@ -1,0 +1,272 @@
+//! The flags of a user's program: how they are spelled, and what they mean.
+
+use clap::Args;
+
+use super::layers::Layers;
+use super::quantities::time;
+use super::{convert::choice, help};
+use crate::exit::Error;
+use crate::workload::{self, Readers, Words};
+use charz_data::{Better, Program, ProgramValue, ReportedUnit};
+
+// Not a documentation comment: the grammar would take it for the help of the subcommand.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ProgramArgs {
+    /// A program of yours as a kernel, e.g. './bench --threads {threads}'
+    ///
+    /// Words are split as in a shell, and no shell runs: leading NAME=VALUE are the program's environment, and a pipeline is written
+    /// sh -c '…'. Replaced are {threads} (or {n}), {cpus} (a list such as 0-3,8), {mapping} and {rank}. A command with {threads}, {n} or
+    /// {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
+    /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each repetition is a run of its own.
+    ///
+    /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_THREADS. Without --kernel and
+    /// --family it is all that is measured.
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    /// Where the number of a run comes from: wall, last, regex:RE, json:PATH, protocol [default: wall]
+    ///
+    /// wall is the time from start to end. last is the last number on standard output; regex:RE the last match in any line of output, its
+    /// first group or else all of it; json:PATH a number in the JSON on standard output, e.g. json:results.0.mean. protocol: the program
+    /// measures itself, see docs/your-kernel-in-any-language.md. Of several copies rates are added, and of times the longest counts.
+    #[arg(long, value_name = "HOW", allow_hyphen_values = true)]
+    pub(crate) value: Option<String>,
+    /// The operations of a run: the number is this by the time of the run, in op/s
+    #[arg(long, value_name = "N", conflicts_with = "value", allow_hyphen_values = true)]
+    pub(crate) work: Option<String>,
+    /// The unit of the number, e.g. MB/s or tok/s
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    pub(crate) unit: Option<String>,
+    /// Whether a higher or a lower number is better [default: lower for units of time, else higher]
+    #[arg(long, value_name = "WHICH")]
+    pub(crate) direction: Option<String>,
+    /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
+    #[arg(long, value_name = "RE", allow_hyphen_values = true)]
+    pub(crate) verify: Option<String>,
+    /// A command that is run before each run of the program, untimed
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) setup: Option<String>,
+    /// The longest that a run of the program may take, with a unit [default: 10 times the predicted time]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
+    pub(crate) run_timeout: Option<String>,
+}
+
+/// Units of which less is better unless something else is said.
+const TIMES: [&str; 10] = ["s", "ms", "us", "µs", "ns", "min", "h", "sec", "seconds", "cycles"];
+
+/// What a number is called whose unit is not named.
+const UNNAMED: &str = "units";
+
+impl ProgramArgs {
+    /// With what `common` has where this says nothing. A value and work exclude each other.
+    pub(super) fn or(self, common: &ProgramArgs) -> Self {
+        let counts = self.value.is_some() || self.work.is_some();
+        let common = common.clone();
+        ProgramArgs {
+            command: self.command.or(common.command),
+            value: self.value.or(common.value.filter(|_| !counts)),
+            work: self.work.or(common.work.filter(|_| !counts)),
+            unit: self.unit.or(common.unit),
+            direction: self.direction.or(common.direction),
+            verify: self.verify.or(common.verify),
+            setup: self.setup.or(common.setup),
+            run_timeout: self.run_timeout.or(common.run_timeout),
+        }
+    }
+
+    fn others(&self) -> [(&'static str, &Option<String>); 7] {
+        [
+            ("--value", &self.value),
+            ("--work", &self.work),
+            ("--unit", &self.unit),
+            ("--direction", &self.direction),
+            ("--verify", &self.verify),
+            ("--setup", &self.setup),
+            ("--run-timeout", &self.run_timeout),
+        ]
+    }
+}
+
+/// The program that the flags describe; `None` without `--command`.
+pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Option<Program>, Error> {
+    let Some(command) = &args.command else {
+        return match args.others().into_iter().find(|(_, value)| value.is_some()) {
+            None => Ok(None),
+            Some((flag, _)) => Err(Error::bad_input(format!(
+                "{}: there is no program whose runs it is about; name one with --command, example: {}",
+                layers.label(flag),
+                help::COMMAND
+            ))),
+        };
+    };
+    let split = |flag: &str, text: &str| {
+        layers.blame(flag, Words::split(text).map_err(|why| Error::bad_input(format!("{flag}: {text:?}: {why}"))))
+    };
+    let words = split("--command", command)?;
+    if let Some(setup) = &args.setup {
+        split("--setup", setup)?;
+    }
+    let value = layers.blame("--value", value(args))?;
+    let unit = unit(args, &value, layers)?;
+    let program = Program {
+        command: command.clone(),
+        setup: args.setup.clone(),
+        value,
+        unit,
+        verify: args.verify.clone(),
+        timeout_ns: layers.blame("--run-timeout", timeout(args))?,
+    };
+    Readers::of(&program, 1).map_err(Error::bad_input)?;
+    if !program.in_copies() && command.contains("{rank}") {
+        return Err(Error::bad_input(format!(
+            "{}: {command:?} has {{rank}}, the number of a copy, and a number of threads, with which it runs once; leave one out",
+            layers.label("--command")
+        )));
+    }
+    notes.extend(workload::note(&program, &words));
+    Ok(Some(program))
+}
+
+fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
+    if let Some(text) = &args.work {
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let operations = text.parse().ok().filter(|operations| digits && *operations > 0);
+        return operations.map(ProgramValue::Work).ok_or_else(|| {
+            Error::bad_input(format!("--work: {text:?} is not a whole number from 1; example: --work 1000000"))
+        });
+    }
+    let Some(text) = args.value.as_deref() else { return Ok(ProgramValue::Wall) };
+    match text.split_once(':') {
+        Some(("regex", regex)) if !regex.is_empty() => return Ok(ProgramValue::Regex(regex.to_owned())),
+        Some(("json", path)) if !path.is_empty() => return Ok(ProgramValue::Json(path.to_owned())),
+        _ => {}
+    }
+    let words = [("wall", ProgramValue::Wall), ("last", ProgramValue::Last), ("protocol", ProgramValue::Protocol)];
+    let known = words.into_iter().find(|(word, _)| *word == text).map(|(_, value)| value);
+    known.ok_or_else(|| {
+        Error::bad_input(format!(
+            "--value: {text:?} is none of wall, last, regex:RE, json:PATH and protocol; example: --value 'regex:rate: ([0-9.]+)'"
+        ))
+    })
+}
+
+fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<ReportedUnit, Error> {
+    let directions = Better::ALL.map(|better| (better.name(), better));
+    let asked = args.direction.as_deref().map(|word| choice("--direction", word, directions)).transpose();
+    let asked = layers.blame("--direction", asked)?;
+    let (usual, is_fixed) = match value {
+        ProgramValue::Wall => (ReportedUnit::SECONDS, args.unit.is_some()),
+        ProgramValue::Work(_) | ProgramValue::Protocol => (ReportedUnit::RATE, false),
+        ProgramValue::Regex(_) | ProgramValue::Json(_) | ProgramValue::Last => {
+            let symbol = args.unit.as_deref().unwrap_or(UNNAMED);
+            let by_name = if TIMES.contains(&symbol) { Better::Lower } else { Better::Higher };
+            let unit = ReportedUnit::new(symbol, asked.unwrap_or(by_name));
+            return layers.blame("--unit", unit.map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}"))));
+        }
+    };
+    if is_fixed {
+        return Err(Error::bad_input(format!(
+            "{}: the time of a run is in seconds; take a number that the program prints with --value, or leave the unit out",
+            layers.label("--unit")
+        )));
+    }
+    if let Some(asked) = asked.filter(|asked| *asked != usual.better) {
+        return Err(Error::bad_input(format!(
+            "{}: {} is wrong for the {}: {} is better; leave the flag out",
+            layers.label("--direction"),
+            asked,
+            if usual == ReportedUnit::SECONDS { "time of a run" } else { "rate of operations" },
+            usual.better
+        )));
+    }
+    let symbol = args.unit.as_deref().unwrap_or(usual.symbol.as_str());
+    let unit =
+        ReportedUnit::new(symbol, usual.better).map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}")));
+    layers.blame("--unit", unit)
+}
+
+fn timeout(args: &ProgramArgs) -> Result<Option<u64>, Error> {
+    let time = args.run_timeout.as_deref().map(|text| time("--run-timeout", text, "--run-timeout 30s")).transpose()?;
+    match time {
+        Some(time) if time.is_zero() => {
+            Err(Error::bad_input("--run-timeout: a run needs some time; example: --run-timeout 30s"))
+        }
+        time => Ok(time.map(crate::plan::nanos)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::tests::check_refused;
+
+    fn args(flags: &[(&str, &str)]) -> ProgramArgs {
+        let flag = |name: &str| flags.iter().find(|(flag, _)| *flag == name).map(|(_, value)| (*value).to_owned());
+        ProgramArgs {
+            command: flag("command"),
+            value: flag("value"),
+            work: flag("work"),
+            unit: flag("unit"),
+            direction: flag("direction"),
+            verify: flag("verify"),
+            setup: flag("setup"),
+            run_timeout: flag("run-timeout"),
+        }
+    }
+
+    fn read(flags: &[(&str, &str)]) -> Result<Option<Program>, Error> {
+        program(&args(flags), &Layers::default(), &mut Vec::new())
+    }
+
+    #[test]
+    fn units_follow_from_where_the_number_comes_from() {
+        for (flags, symbol, better) in [
+            (&[][..], "s", Better::Lower),
+            (&[("work", "100")], "op/s", Better::Higher),
+            (&[("work", "100"), ("unit", "tok/s")], "tok/s", Better::Higher),
+            (&[("value", "last")], UNNAMED, Better::Higher),
+            (&[("value", "last"), ("unit", "ms")], "ms", Better::Lower),
+            (&[("value", "last"), ("unit", "ms"), ("direction", "higher")], "ms", Better::Higher),
+            (&[("value", "json:a.0"), ("unit", "MB/s")], "MB/s", Better::Higher),
+            (&[("value", "protocol")], "op/s", Better::Higher),
+        ] {
+            let flags = [flags, &[("command", "x {n}")]].concat();
+            let program = read(&flags).unwrap().unwrap();
+            assert_eq!((program.unit.symbol.as_str(), program.unit.better), (symbol, better), "{flags:?}");
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_by_the_flag() {
+        for (flag, value) in [
+            ("value", "regex:("),
+            ("value", "regex:"),
+            ("value", "json:"),
+            ("value", "sum"),
+            ("work", "0"),
+            ("work", "-1"),
+            ("work", "1e6"),
+            ("unit", "s"),
+            ("direction", "up"),
+            ("direction", "higher"),
+            ("verify", "["),
+            ("setup", "'x"),
+            ("setup", "A=1"),
+            ("run-timeout", "0s"),
+            ("run-timeout", "5"),
+        ] {
+            check_refused(read(&[("command", "x"), (flag, value)]), &format!("--{flag}"));
+        }
+        check_refused(read(&[("command", "'x")]), "--command");
+        check_refused(read(&[("command", "x {rank} {n}")]), "{rank}");
+        check_refused(read(&[("value", "last")]), "--command");
+        assert_eq!(read(&[]).unwrap(), None);
+    }
+
+    #[test]
+    fn a_side_takes_what_it_does_not_say_from_both() {
+        let common = args(&[("command", "a"), ("value", "last"), ("unit", "x")]);
+        let side = args(&[("command", "b"), ("work", "5")]).or(&common);
+        assert_eq!((side.command.as_deref(), side.value, side.work.as_deref()), (Some("b"), None, Some("5")));
+        assert_eq!(side.unit.as_deref(), Some("x"));
+    }
+}

@@ -1,0 +1,58 @@
+//! What a plan adds up to: the size of its report, and whether its budget is enough.
+
+use std::time::Duration;
+
+use charz_data::Family;
+use charz_data::escape::counted;
+use charz_data::report::Lap;
+use charz_data::units;
+use charz_kernels::noop::NOOP;
+
+use super::{Plan, PlannedCell, repetitions};
+
+/// How many times the fewest invocations a sweep makes: 1.2 to 2.1 on modelled machines without disturbances.
+const TIMES_FEWEST: f64 = 3.0;
+
+impl Plan {
+    /// What a budget of which so much is left is too small for: a sentence.
+    pub fn shortfall(&self, left: Duration) -> Option<String> {
+        let predicted = self.predicted();
+        let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.least as f64;
+        let enough = match rounds as usize {
+            _ if predicted <= left => return None,
+            0 => "which is not enough for one run of each".to_owned(),
+            rounds => format!("which is enough for about {rounds} of each"),
+        };
+        // A busy machine takes longer than predicted.
+        let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
+        Some(format!(
+            "{} of each configuration take about {}, and {} of the budget is left, {enough}; give more with --budget {minutes}m, or \
+             choose fewer with --threads and --mapping",
+            counted(self.invocations.least, "run"),
+            units::duration(predicted),
+            units::duration(left),
+        ))
+    }
+
+    /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is
+    /// time for them.
+    pub fn report_bytes(&self) -> u64 {
+        // As measured; a lap of the processor's and the memory's kernels has the times of its blocks.
+        const LAP: usize = 450;
+        const BLOCKS: usize = 450;
+        const REPETITION: usize = 200;
+        const INVOCATION: usize = 1000;
+        let laps = |workers: usize| workers.div_ceil(Lap::group_size(workers));
+        let of_cell = |cell: &PlannedCell| {
+            let card = cell.kernel.card();
+            let blocks = if matches!(card.family, Family::Compute | Family::Memory) { BLOCKS } else { 0 };
+            INVOCATION + cell.repetitions * (REPETITION + laps(cell.seats.len()) * (LAP + blocks))
+        };
+        let of_floor = |workers| INVOCATION + repetitions(NOOP.card(), workers) * (REPETITION + laps(workers) * LAP);
+        let round =
+            self.runnable().map(of_cell).sum::<usize>() + self.threads().into_iter().map(of_floor).sum::<usize>();
+        let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
+        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.least as f64;
+        (round as f64 * in_time.min(self.invocations.most as f64)) as u64
+    }
+}

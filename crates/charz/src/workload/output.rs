@@ -1,0 +1,282 @@
+//! What a program prints, read as it arrives: a program may print more than there is memory.
+
+use std::io::BufRead;
+use std::mem;
+
+use charz_data::escape::one_line;
+use charz_data::{ProgramValue, quote};
+
+use crate::harness::MOST_REPETITIONS;
+
+use super::lines::{Answer, Said};
+use super::value::{self, Readers};
+
+/// Of a longer line expressions see this much and up to as much again; the rest is left out.
+const LONGEST_LINE: usize = 1 << 16;
+/// The largest JSON document.
+const LARGEST_JSON: usize = 16 << 20;
+/// The most characters of a line in a message.
+const SHOWN: usize = 200;
+
+/// Standard output or standard error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum From {
+    Out,
+    Err,
+}
+
+/// What is kept of the output of one run.
+pub(super) struct Output<'a> {
+    readers: &'a Readers,
+    lines: [Vec<u8>; 2],
+    /// The last line with text of either stream.
+    last: [String; 2],
+    /// What the expression found last.
+    matched: Option<String>,
+    number: Option<f64>,
+    verified: bool,
+    json: Vec<u8>,
+    ready: bool,
+    answers: Vec<Answer>,
+    wrong: Option<String>,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(readers: &'a Readers) -> Self {
+        Output {
+            readers,
+            lines: Default::default(),
+            last: Default::default(),
+            matched: None,
+            number: None,
+            verified: readers.verify.is_none(),
+            json: Vec::new(),
+            ready: false,
+            answers: Vec::new(),
+            wrong: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, from: From, bytes: &[u8]) {
+        if from == From::Out && matches!(self.readers.value, ProgramValue::Json(_)) {
+            let room = (LARGEST_JSON + 1).saturating_sub(self.json.len());
+            self.json.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        }
+        bytes.chunks(LONGEST_LINE).for_each(|bytes| self.push_lines(from, bytes));
+    }
+
+    fn push_lines(&mut self, from: From, mut bytes: &[u8]) {
+        while let Some(last) = bytes.len().checked_sub(1) {
+            let line = &mut self.lines[from as usize];
+            let all = bytes;
+            let taken = match line.len() < LONGEST_LINE {
+                true => bytes.read_until(b'\n', line),
+                false => bytes.skip_until(b'\n'),
+            };
+            // Nothing fails that is in memory.
+            let taken = taken.unwrap_or(last + 1);
+            if all[taken - 1] == b'\n' {
+                self.end_line(from);
+            }
+        }
+    }
+
+    fn end_line(&mut self, from: From) {
+        let mut line = mem::take(&mut self.lines[from as usize]);
+        let text = line.strip_suffix(b"\n").unwrap_or(&line);
+        self.look_at(from, text.strip_suffix(b"\r").unwrap_or(text));
+        line.clear();
+        // Its room serves the next line.
+        self.lines[from as usize] = line;
+    }
+
+    fn look_at(&mut self, from: From, line: &[u8]) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        if let Some(regex) = &self.readers.regex
+            && let Some(found) = regex.captures_iter(line).last()
+        {
+            let group = found.iter().skip(1).flatten().next().or_else(|| found.get(0));
+            self.matched = group.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned());
+        }
+        if self.readers.value == ProgramValue::Last && from == From::Out {
+            self.number = value::last_number(line).or(self.number);
+        }
+        if self.readers.value == ProgramValue::Protocol && from == From::Out {
+            self.hear(Said::of(line));
+        }
+        self.verified = self.verified || self.readers.verify.as_ref().is_some_and(|verify| verify.is_match(line));
+        let shown = &line[..line.len().min(4 * SHOWN)];
+        let text = &mut self.last[from as usize];
+        text.clear();
+        text.push_str(&String::from_utf8_lossy(shown));
+    }
+
+    fn hear(&mut self, said: Said) {
+        match said {
+            Said::Ready => self.ready = true,
+            // No more are asked for.
+            Said::Answer(answer) if (self.answers.len() as u64) < MOST_REPETITIONS => self.answers.push(answer),
+            Said::Wrong(why) => self.wrong = Some(why),
+            Said::Answer(_) | Said::Other => {}
+        }
+    }
+
+    /// Whether the program has said by the line protocol that it is ready.
+    pub(super) fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    pub(super) fn answers(&self) -> &[Answer] {
+        &self.answers
+    }
+
+    /// How it broke the line protocol, as a clause.
+    pub(super) fn wrong(&self) -> Option<&str> {
+        self.wrong.as_deref()
+    }
+
+    /// The last lines, which need not end.
+    pub(super) fn end(&mut self) {
+        [From::Out, From::Err].into_iter().for_each(|from| self.end_line(from));
+    }
+
+    /// The number of a run that took so long, by its [end](Output::end).
+    ///
+    /// # Errors
+    /// Why there is none: a sentence.
+    pub(super) fn value(&self, seconds: f64) -> Result<f64, String> {
+        let none = |what: String| match self.said() {
+            Some(line) => format!("{what}; its last line is {line}"),
+            None => format!("{what}; it printed nothing"),
+        };
+        match &self.readers.value {
+            ProgramValue::Wall => value::measurable(seconds),
+            ProgramValue::Work(operations) => value::measurable(*operations as f64 / seconds),
+            ProgramValue::Regex(regex) => match &self.matched {
+                None => Err(none(format!("the program printed no value: no line matches {}", quote(regex)))),
+                Some(text) => value::number(text),
+            },
+            ProgramValue::Last => match self.number {
+                None => Err(none("the program printed no value: no line of its output has a number".into())),
+                Some(number) => value::measurable(number),
+            },
+            ProgramValue::Json(_) if self.json.len() > LARGEST_JSON => {
+                Err(format!("the program printed more than the {} MiB of JSON that are read", LARGEST_JSON >> 20))
+            }
+            ProgramValue::Json(_) if self.json.trim_ascii().is_empty() => {
+                Err(none("the program printed no JSON".into()))
+            }
+            ProgramValue::Json(path) => value::json_at(&self.json, path),
+            ProgramValue::Protocol => Err("the program answers by the line protocol".into()),
+        }
+    }
+
+    /// Whether `--verify` was found; what was not, as a clause.
+    pub(super) fn verified(&self) -> Result<(), String> {
+        let expression = self.readers.verify.as_ref().filter(|_| !self.verified);
+        expression.map_or(Ok(()), |verify| {
+            let said = self.said().map(|line| format!("; its last line is {line}")).unwrap_or_default();
+            Err(format!("no line of its output matches --verify {}{said}", quote(verify.as_str())))
+        })
+    }
+
+    /// The last line of standard error, else of standard output, quoted.
+    pub(super) fn said(&self) -> Option<String> {
+        let [out, err] = &self.last;
+        let line = [err, out].into_iter().find(|line| !line.is_empty())?;
+        let line: String = one_line(line.trim()).chars().take(SHOWN).collect();
+        Some(format!("{line:?}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_data::{Better, Program, ReportedUnit};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn readers(value: ProgramValue, verify: Option<&str>) -> Readers {
+        let unit = ReportedUnit::new("x", Better::Higher).unwrap();
+        let verify = verify.map(str::to_owned);
+        Readers::of(&Program { command: "x".into(), setup: None, value, unit, verify, timeout_ns: None }, 8).unwrap()
+    }
+
+    /// The value of an output that arrives in these pieces.
+    fn value(value: ProgramValue, pieces: &[(From, &[u8])]) -> Result<f64, String> {
+        let readers = readers(value, None);
+        let mut output = Output::new(&readers);
+        pieces.iter().for_each(|(from, bytes)| output.push(*from, bytes));
+        output.end();
+        output.value(2.0)
+    }
+
+    fn rate() -> ProgramValue {
+        ProgramValue::Regex(r"rate: (\S+)".into())
+    }
+
+    #[test]
+    fn the_last_match_of_either_stream_counts() {
+        let found = value(rate(), &[(From::Out, b"rate: 1\nrate: 2 rate: 3\n"), (From::Err, b"rate: 4")]);
+        assert_eq!(found, Ok(4.0));
+        assert_eq!(value(ProgramValue::Regex("[0-9]+".into()), &[(From::Out, b"a 17 b")]), Ok(17.0), "without a group");
+    }
+
+    #[test]
+    fn other_values() {
+        assert_eq!(value(ProgramValue::Wall, &[]), Ok(2.0));
+        assert_eq!(value(ProgramValue::Work(10), &[]), Ok(5.0));
+        assert_eq!(value(ProgramValue::Last, &[(From::Out, b"1 2\n\nend\n"), (From::Err, b"9\n")]), Ok(2.0));
+        assert_eq!(value(ProgramValue::Json("a".into()), &[(From::Err, b"x"), (From::Out, b"{\"a\":\n3}")]), Ok(3.0));
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_what_was_printed() {
+        for (read, printed, words) in [
+            (rate(), &b"hello\n"[..], ["no line matches", "hello"]),
+            (rate(), b"", ["no line matches", "nothing"]),
+            (rate(), b"rate: NaN\n", ["NaN", "not a number"]),
+            (rate(), b"rate: -inf\n", ["inf", "infinite"]),
+            (ProgramValue::Last, b"none\n", ["no line", "none"]),
+            (ProgramValue::Json("a".into()), b" \n", ["no JSON", "nothing"]),
+        ] {
+            let why = value(read, &[(From::Out, printed)]).unwrap_err();
+            assert!(words.iter().all(|word| why.contains(word)) && !why.contains('\n'), "{why}");
+        }
+    }
+
+    #[test]
+    fn an_expression_to_verify_is_looked_for_in_every_line() {
+        let readers = readers(ProgramValue::Wall, Some("^ok on {threads}$"));
+        let mut output = Output::new(&readers);
+        output.push(From::Err, b"not ok\n");
+        let why = output.verified().unwrap_err();
+        assert!(why.contains("^ok on 8$") && why.contains("not ok"), "{why}");
+        output.push(From::Out, b"ok on 8\r\nmore\n");
+        assert_eq!(output.verified(), Ok(()));
+    }
+
+    #[test]
+    fn endless_output_takes_bounded_memory() {
+        let readers = readers(rate(), None);
+        let mut output = Output::new(&readers);
+        let piece = vec![b'x'; 1 << 20];
+        (0..64).for_each(|_| output.push(From::Out, &piece));
+        output.push(From::Out, b"\nrate: 5\n");
+        assert!(output.lines.iter().all(|line| line.capacity() <= 4 * LONGEST_LINE));
+        assert_eq!(output.value(1.0), Ok(5.0));
+    }
+
+    proptest! {
+        #[test]
+        fn the_pieces_in_which_it_arrives_do_not_matter(cuts in proptest::collection::vec(0_usize..40, 0..6)) {
+            let text = b"rate: 1\nnoise\nrate: 2.5 MB/s\nend";
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).chain([0, text.len()]).collect();
+            cuts.sort_unstable();
+            let pieces: Vec<_> = cuts.windows(2).map(|pair| (From::Out, &text[pair[0]..pair[1]])).collect();
+            prop_assert_eq!(value(rate(), &pieces), Ok(2.5));
+        }
+    }
+}

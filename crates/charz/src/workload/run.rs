@@ -1,0 +1,450 @@
+//! One cell of a program: each repetition starts it, or its copies, with its threads on their seats, and makes laps of what they did.
+
+use std::collections::BTreeSet;
+use std::os::fd::BorrowedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::slice;
+use std::time::{Duration, Instant};
+
+use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
+use charz_data::{Better, Program, ProgramValue, cpulist, units};
+use charz_kernels::Stop;
+use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Stream, Streams, Thread, runtimes};
+use rustix::time::{ClockId, clock_gettime};
+
+use super::lines;
+use super::output::{From, Output};
+use super::value::{Readers, measurable};
+use super::words::{Given, Words};
+use crate::harness::counters::{MachineCounts, Usage};
+use crate::harness::fingerprint::Fingerprint;
+use crate::harness::{Failure, LEAST_REPETITIONS};
+use crate::limits::OomKills;
+
+/// What is to be run, and how often.
+pub(crate) struct Order<'a> {
+    pub(crate) program: &'a Program,
+    /// One seat a worker; `None` floats.
+    pub(crate) seats: &'a [Option<u32>],
+    /// The NUMA nodes of each worker's memory, or of all; none if the first touch decides.
+    pub(crate) homes: &'a [Vec<u32>],
+    pub(crate) mapping: &'a str,
+    pub(crate) repetitions: usize,
+    /// The longest that a run may take.
+    pub(crate) time_box: Duration,
+    /// After so long no other repetition begins, if there are two.
+    pub(crate) enough: Duration,
+    /// The longest for all.
+    pub(crate) deadline: Duration,
+}
+
+/// What all repetitions of an invocation have in common.
+pub(super) struct Site<'a> {
+    pub(super) order: &'a Order<'a>,
+    pub(super) readers: &'a Readers,
+    pub(super) stop: &'a Stop,
+    /// Readable when the flag is raised.
+    pub(super) wake: BorrowedFd<'a>,
+    words: Words,
+    setup: Option<Words>,
+    /// The CPUs that this process may use.
+    usable: Vec<u32>,
+    kills: OomKills,
+}
+
+/// Runs a program as often as its order says, unless the flag is raised, with which `wake` becomes readable.
+pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> Result<Invocation, Failure> {
+    let program = order.program;
+    let unusable = |why: String| Failure::new(Ending::Unavailable, why);
+    let split = |text: &str| Words::split(text).map_err(|why| unusable(format!("{text:?}: {why}")));
+    let readers = Readers::of(program, order.seats.len()).map_err(unusable)?;
+    let site = Site {
+        order,
+        readers: &readers,
+        stop,
+        wake,
+        words: split(&program.command)?,
+        setup: program.setup.as_deref().map(split).transpose()?,
+        usable: usable(),
+        kills: OomKills::read(),
+    };
+    let (before, begun) = (Fingerprint::read(), Usage::read());
+    let mut measured = match program.value {
+        ProgramValue::Protocol => lines::measure(&site)?,
+        _ => site.repetitions()?,
+    };
+    let busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
+    measured.evidence.busy = busy.map(|mut busy| {
+        busy.own_ns = busy.own_ns.saturating_add(measured.cpu_ns);
+        busy
+    });
+    measured.evidence.changes = before.changes(&Fingerprint::read());
+    let stopped = measured.runs.len() < order.repetitions && stop.raised();
+    if stopped && measured.runs.is_empty() {
+        return Err(Failure::stopped());
+    }
+    Ok(Invocation {
+        ending: if stopped { Ending::Stopped } else { Ending::Done },
+        reason: stopped.then(|| format!("stopped after {} whole repetitions", measured.runs.len())),
+        evidence: Some(measured.evidence),
+        runs: measured.runs,
+        ..Invocation::without_runs(Ending::Done, "")
+    })
+}
+
+/// What the repetitions gave.
+#[derive(Default)]
+pub(super) struct Measured {
+    pub(super) runs: Vec<Run>,
+    pub(super) evidence: Evidence,
+    /// Processor time of the programs.
+    pub(super) cpu_ns: u64,
+}
+
+impl Measured {
+    /// Takes note of the programs of a repetition.
+    pub(super) fn see<'a>(&mut self, copies: impl Iterator<Item = &'a Ended>) {
+        let seen = self.evidence.program.get_or_insert_default();
+        let mut threads = 0;
+        for ended in copies {
+            threads += ended.appeared as u64;
+            self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
+            seen.followed = by(ended.following.by).to_owned();
+            seen.left = seen.left.saturating_add(ended.left.len() as u64);
+        }
+        seen.threads = seen.threads.max(threads);
+    }
+}
+
+/// What the program, or one of its copies, is given.
+struct Share<'a> {
+    /// The number of a copy.
+    rank: Option<usize>,
+    seats: &'a [Option<u32>],
+    /// The NUMA nodes of its memory.
+    nodes: Vec<u32>,
+}
+
+/// A run of the program, or of one of its copies.
+pub(super) struct Copy<'a> {
+    pub(super) id: Id,
+    pub(super) output: Output<'a>,
+    pub(super) ended: Option<Ended>,
+}
+
+impl<'a> Site<'a> {
+    fn repetitions(&self) -> Result<Measured, Failure> {
+        let seats = self.seats_to_watch();
+        let mut measured = Measured::default();
+        let since = Instant::now();
+        for round in 0..self.order.repetitions {
+            let enough = round >= LEAST_REPETITIONS && since.elapsed() >= self.order.enough;
+            if enough || self.stop.raised() {
+                break;
+            }
+            self.set_up()?;
+            let until = Instant::now() + self.order.time_box;
+            let mut crew = self.crew()?;
+            let before = MachineCounts::read(&seats);
+            let mut copies = self.start(&mut crew, Streams::Captured)?;
+            self.end(&mut crew, &mut copies, until)?;
+            let machine = MachineCounts::read(&seats).since(before);
+            measured.see(copies.iter().filter_map(|copy| copy.ended.as_ref()));
+            measured.runs.push(self.run(&copies, machine)?);
+        }
+        Ok(measured)
+    }
+
+    /// The seats whose steal counts; none where a worker may be anywhere.
+    pub(super) fn seats_to_watch(&self) -> Vec<u32> {
+        let seats: Option<BTreeSet<u32>> = self.order.seats.iter().copied().collect();
+        seats.into_iter().flatten().collect()
+    }
+
+    pub(super) fn crew(&self) -> Result<Crew, Failure> {
+        Crew::new(Follow::Ptrace).map_err(|error| Failure::new(Ending::Refused, error.to_string()))
+    }
+
+    /// The seats of each program: those of all workers, or of one for each copy.
+    fn shares(&self) -> Vec<Share<'a>> {
+        let (seats, homes) = (self.order.seats, self.order.homes);
+        if !self.order.program.in_copies() {
+            let nodes: BTreeSet<u32> = homes.iter().flatten().copied().collect();
+            return vec![Share { rank: None, seats, nodes: nodes.into_iter().collect() }];
+        }
+        let home = |rank: usize| homes.get(rank).or_else(|| homes.first()).cloned().unwrap_or_default();
+        let copy = |(rank, seat)| Share { rank: Some(rank), seats: slice::from_ref(seat), nodes: home(rank) };
+        seats.iter().enumerate().map(copy).collect()
+    }
+
+    /// Starts the program, or its copies, which begin together when the crew is waited for.
+    pub(super) fn start(&self, crew: &mut Crew, streams: Streams) -> Result<Vec<Copy<'a>>, Failure> {
+        let start = |Share { rank, seats, nodes }: Share<'_>| {
+            let launch = Launch { nodes, streams, ..self.launch(&self.words, seats, rank) };
+            let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
+            Ok(Copy { id, output: Output::new(self.readers), ended: None })
+        };
+        self.shares().into_iter().map(start).collect()
+    }
+
+    fn launch(&self, words: &Words, seats: &[Option<u32>], rank: Option<usize>) -> Launch {
+        let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
+        let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
+        let threads = self.order.seats.len();
+        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
+        // Those of the user's shell would put threads elsewhere.
+        let unset = runtimes::BINDING.map(|name| (name.into(), None));
+        let usual = runtimes::variables(seats, Follow::Ptrace)
+            .into_iter()
+            .map(|(name, value)| (name.into(), Some(value.into())));
+        let own = words.environment.into_iter().map(|(name, value)| (name.into(), Some(value.into())));
+        Launch {
+            program: words.program.into(),
+            arguments: words.arguments.into_iter().map(Into::into).collect(),
+            environment: unset.into_iter().chain(usual).chain(own).collect(),
+            seats: seats.to_vec(),
+            ..Launch::default()
+        }
+    }
+
+    /// Runs `--setup`, anywhere on the machine.
+    pub(super) fn set_up(&self) -> Result<(), Failure> {
+        let Some(words) = &self.setup else { return Ok(()) };
+        let until = Instant::now() + self.order.deadline;
+        let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
+        let launch = Launch { streams: Streams::Captured, ..self.launch(words, &[], None) };
+        let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
+        let mut copies = [Copy { id, output: Output::new(self.readers), ended: None }];
+        self.wait(&mut crew, &mut copies, until, "--setup")
+    }
+
+    /// Waits for the ends of all copies, each of which must be a good one.
+    pub(super) fn end(&self, crew: &mut Crew, copies: &mut [Copy<'_>], until: Instant) -> Result<(), Failure> {
+        self.wait(crew, copies, until, "the program")?;
+        copies.iter().try_for_each(|copy| {
+            let wrong = |why| Failure::new(Ending::Wrong, format!("the program's result is wrong: {why}"));
+            copy.output.verified().map_err(wrong)
+        })
+    }
+
+    fn wait(&self, crew: &mut Crew, copies: &mut [Copy<'_>], until: Instant, what: &str) -> Result<(), Failure> {
+        while copies.iter().any(|copy| copy.ended.is_none()) {
+            self.step(crew, copies, until, what)?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next event.
+    pub(super) fn step(
+        &self,
+        crew: &mut Crew,
+        copies: &mut [Copy<'_>],
+        until: Instant,
+        what: &str,
+    ) -> Result<(), Failure> {
+        let lost = |error: std::io::Error| Failure::new(Ending::Refused, format!("{what} cannot be followed: {error}"));
+        match crew.next(Some(until), Some(self.wake)).map_err(lost)? {
+            Event::Output(id, stream, bytes) => {
+                let from = if stream == Stream::Out { From::Out } else { From::Err };
+                copies.iter_mut().filter(|copy| copy.id == id).for_each(|copy| copy.output.push(from, &bytes));
+            }
+            Event::Ended(id, ended) => {
+                let Some(copy) = copies.iter_mut().find(|copy| copy.id == id) else { return Ok(()) };
+                copy.output.end();
+                if !ended.status.success() {
+                    return Err(Failure::new(Ending::Died, self.death(what, ended.status, &copy.output)));
+                }
+                copy.ended = Some(*ended);
+            }
+            Event::Deadline => return Err(self.too_long(what)),
+            Event::Woken if self.stop.raised() => return Err(Failure::stopped()),
+            Event::Stopped(_) | Event::Woken => {}
+            Event::Idle => return Err(Failure::new(Ending::Died, format!("{what} was lost sight of"))),
+        }
+        Ok(())
+    }
+
+    fn too_long(&self, what: &str) -> Failure {
+        let time = units::duration(self.order.time_box);
+        let limit = match self.order.program.timeout_ns {
+            Some(_) => format!("the {time} of --run-timeout"),
+            None => format!("{time}, ten times what was predicted; --run-timeout sets another limit"),
+        };
+        Failure::new(Ending::TimedOut, format!("{what} did not end in {limit}"))
+    }
+
+    /// How a program ended that failed, with what it said last.
+    fn death(&self, what: &str, status: ExitStatus, output: &Output<'_>) -> String {
+        let said = output.said().map(|line| format!(": {line}")).unwrap_or_default();
+        match status.signal() {
+            Some(libc::SIGKILL) if self.kills.grew() => {
+                format!("oom: the memory killer ended {what}; let it use less memory, or allow more")
+            }
+            Some(signal) => format!("signal {signal} ended {what}{said}"),
+            None => format!("{what} ended with exit code {}{said}", status.code().unwrap_or(-1)),
+        }
+    }
+
+    fn run(&self, copies: &[Copy<'_>], machine: MachineCounts) -> Result<Run, Failure> {
+        let clock = Origin::now();
+        let ended: Vec<&Ended> = copies.iter().filter_map(|copy| copy.ended.as_ref()).collect();
+        let spans: Vec<[u64; 2]> =
+            ended.iter().map(|ended| [clock.nanos(ended.start), clock.nanos(ended.end)]).collect();
+        let values = copies.iter().zip(&spans).map(|(copy, [start, end])| {
+            copy.output.value(end.saturating_sub(*start) as f64 / 1e9).map_err(|why| Failure::new(Ending::Died, why))
+        });
+        let values = values.collect::<Result<Vec<f64>, Failure>>()?;
+        let laps = self.laps(&ended, &spans);
+        let reported = measurable(together(&values, self.order.program.unit.better));
+        let reported = reported.map_err(|why| Failure::new(Ending::Died, why))?;
+        Ok(run(laps, machine, reported))
+    }
+
+    /// A lap for each worker: of a copy, or of a seat of the program.
+    pub(super) fn laps(&self, ended: &[&Ended], spans: &[[u64; 2]]) -> Vec<Lap> {
+        let lap = |rank: usize, of: usize, counts, on_seat| {
+            let seat = self.order.seats[rank];
+            let [start_ns, end_ns] = spans[of];
+            Lap { rank: rank as u64, seat, strand: seat, start_ns, end_ns, counts, on_seat, ..Lap::default() }
+        };
+        if self.order.program.in_copies() {
+            let of_copy = |(rank, ended): (usize, &&Ended)| lap(rank, rank, ended.counts, on_seats(&ended.threads));
+            return ended.iter().enumerate().map(of_copy).collect();
+        }
+        let threads = ended.first().map(|ended| ended.threads.as_slice()).unwrap_or_default();
+        let mut told = BTreeSet::new();
+        let of_seat = |rank: usize| {
+            let seat = self.order.seats[rank];
+            // Workers that share a seat share its threads: the first of them has the counts.
+            let first = told.insert(seat);
+            let own = threads.iter().filter(|thread| first && thread.seat == seat);
+            let counts = own.clone().map(|thread| thread.counts).reduce(sum).unwrap_or(NOTHING);
+            let own: Vec<Thread> = own.cloned().collect();
+            lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
+        };
+        (0..self.order.seats.len()).map(of_seat).collect()
+    }
+}
+
+/// The CPUs that this process may use; none where the system does not say.
+fn usable() -> Vec<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    list.and_then(|list| cpulist::parse(list.trim()).ok()).unwrap_or_default()
+}
+
+/// How threads were found, for the report.
+fn by(follow: Follow) -> &'static str {
+    match follow {
+        Follow::Ptrace => "ptrace",
+        Follow::Poll => "poll",
+        Follow::None => "none",
+    }
+}
+
+/// What a seat counts that no thread was on.
+const NOTHING: Counts = Counts {
+    cpu_ns: Some(0),
+    run_delay_ns: Some(0),
+    involuntary_switches: Some(0),
+    migrations: Some(0),
+    minor_faults: Some(0),
+    major_faults: Some(0),
+};
+
+fn sum(one: Counts, other: Counts) -> Counts {
+    let sum = |of: fn(&Counts) -> Option<u64>| Some(of(&one)?.saturating_add(of(&other)?));
+    Counts {
+        cpu_ns: sum(|counts| counts.cpu_ns),
+        run_delay_ns: sum(|counts| counts.run_delay_ns),
+        involuntary_switches: sum(|counts| counts.involuntary_switches),
+        migrations: sum(|counts| counts.migrations),
+        minor_faults: sum(|counts| counts.minor_faults),
+        major_faults: sum(|counts| counts.major_faults),
+    }
+}
+
+/// Whether all threads with a seat were on it at their ends; `None` where there are none, or of one it is not known.
+fn on_seats(threads: &[Thread]) -> Option<bool> {
+    let known: Vec<Option<bool>> = threads.iter().filter(|thread| thread.seat.is_some()).map(Thread::on_seat).collect();
+    match known.contains(&Some(false)) {
+        true => Some(false),
+        false => (!known.is_empty() && known.iter().all(Option::is_some)).then_some(true),
+    }
+}
+
+/// The number of copies together: rates add up, and of times the longest counts.
+pub(super) fn together(values: &[f64], better: Better) -> f64 {
+    match better {
+        Better::Higher => values.iter().sum(),
+        Better::Lower => values.iter().copied().fold(0.0, f64::max),
+    }
+}
+
+pub(super) fn run(laps: Vec<Lap>, machine: MachineCounts, reported: f64) -> Run {
+    let starts = laps.iter().map(|lap| lap.start_ns);
+    let (first, last) = (starts.clone().min().unwrap_or(0), starts.max().unwrap_or(0));
+    let end = laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0);
+    Run {
+        interval_ns: end - first,
+        start_skew_ns: last - first,
+        steal_ns: machine.steal_ns,
+        throttled_periods: machine.throttled_periods,
+        pressure_ns: machine.pressure_ns,
+        laps: Lap::grouped(laps),
+        reported: Some(reported),
+        ..Run::default()
+    }
+}
+
+/// From [`Instant`], which has no number, to `CLOCK_MONOTONIC`, which is behind it.
+pub(super) struct Origin {
+    instant: Instant,
+    nanos: u64,
+}
+
+impl Origin {
+    pub(super) fn now() -> Self {
+        let time = clock_gettime(ClockId::Monotonic);
+        let since = Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32);
+        Origin { instant: Instant::now(), nanos: nanos(since) }
+    }
+
+    pub(super) fn nanos(&self, instant: Instant) -> u64 {
+        self.nanos.saturating_sub(nanos(self.instant.saturating_duration_since(instant)))
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn refused(launch: &Launch, error: &Error) -> Failure {
+    let what = launch.program.to_string_lossy();
+    let ending = match error {
+        Error::NotFound | Error::NotExecutable(_) => Ending::Died,
+        _ => Ending::Refused,
+    };
+    Failure::new(ending, format!("{what:?} was not started: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_of_copies_add_up_and_the_longest_time_counts() {
+        assert_eq!(together(&[1.0, 2.0, 3.0], Better::Higher), 6.0);
+        assert_eq!(together(&[1.0, 3.0, 2.0], Better::Lower), 3.0);
+    }
+
+    #[test]
+    fn an_instant_has_its_number_on_the_monotonic_clock() {
+        let before = Instant::now();
+        let origin = Origin::now();
+        let elapsed = Duration::from_nanos(origin.nanos - origin.nanos(before));
+        assert!(elapsed <= before.elapsed());
+        assert_eq!(origin.nanos(before + Duration::from_secs(3600)), origin.nanos, "what is to come is now");
+    }
+}

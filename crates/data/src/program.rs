@@ -1,0 +1,116 @@
+//! A user's program as a kernel: what is run, and how a run becomes a number.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::reported::ReportedUnit;
+
+/// The name of the kernel that a program is measured as.
+pub const COMMAND: &str = "command";
+
+/// What `--command` and the flags beside it ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct Program {
+    /// The command line: words as in a POSIX shell, leading `NAME=VALUE` are its environment. `{threads}` or `{n}`, `{cpus}`,
+    /// `{mapping}` and `{rank}` are replaced.
+    pub command: String,
+    /// What is run before each run of the program, untimed and not on its seats; null for nothing.
+    pub setup: Option<String>,
+    /// Where its number comes from.
+    pub value: ProgramValue,
+    /// The unit of the number.
+    pub unit: ReportedUnit,
+    /// A regular expression that a line of the output must match for the run to count; null for none.
+    pub verify: Option<String>,
+    /// The longest that a run may take, in nanoseconds; null for ten times what is predicted.
+    pub timeout_ns: Option<u64>,
+}
+
+/// Where the number of a run comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramValue {
+    /// The time from its start to its end, in seconds.
+    Wall,
+    /// So many operations over that time.
+    Work(u64),
+    /// The first group of the last match of a regular expression in a line of its output, or all of the match.
+    Regex(String),
+    /// A number in the JSON document that it prints: names and indexes with dots between them.
+    Json(String),
+    /// The last number that it prints.
+    Last,
+    /// What it answers by the line protocol.
+    Protocol,
+}
+
+impl fmt::Display for ProgramValue {
+    /// As the flag takes it; of [`ProgramValue::Work`], which has a flag of its own, `work:N`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ProgramValue::Wall => f.write_str("wall"),
+            ProgramValue::Work(operations) => write!(f, "work:{operations}"),
+            ProgramValue::Regex(text) => write!(f, "regex:{text}"),
+            ProgramValue::Json(path) => write!(f, "json:{path}"),
+            ProgramValue::Last => f.write_str("last"),
+            ProgramValue::Protocol => f.write_str("protocol"),
+        }
+    }
+}
+
+impl Program {
+    /// The words that stand for the number of threads. A program that has one of them runs once, with all threads.
+    pub const COUNTS: [&str; 3] = ["{threads}", "{n}", "{cpus}"];
+
+    /// Whether as many copies run as there are threads, each on a seat: the command has no place for the number of threads.
+    pub fn in_copies(&self) -> bool {
+        !Self::COUNTS.iter().any(|word| self.command.contains(word))
+    }
+
+    /// Whether the numbers of the two are of one series: all but how long a run may take.
+    pub fn measures_as(&self, other: &Program) -> bool {
+        *self == Program { timeout_ns: self.timeout_ns, ..other.clone() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reported::Better;
+
+    fn program(command: &str) -> Program {
+        Program {
+            command: command.into(),
+            setup: None,
+            value: ProgramValue::Json("a.0".into()),
+            unit: ReportedUnit::new("MB/s", Better::Higher).unwrap(),
+            verify: None,
+            timeout_ns: None,
+        }
+    }
+
+    #[test]
+    fn one_program_where_it_has_a_place_for_the_number_of_threads_else_copies() {
+        for (command, copies) in [
+            ("./a -t {threads}", false),
+            ("N={n} ./a", false),
+            ("./a --on={cpus}", false),
+            ("./a {rank} {mapping}", true),
+            ("./a {thread}", true),
+        ] {
+            assert_eq!(program(command).in_copies(), copies, "{command}");
+        }
+    }
+
+    #[test]
+    fn a_program_comes_back_and_only_its_time_out_makes_no_other_series() {
+        let one = program("./a");
+        let json = serde_json::to_string(&one).unwrap();
+        assert_eq!(serde_json::from_str::<Program>(&json).unwrap(), one);
+        assert!(one.measures_as(&Program { timeout_ns: Some(1), ..one.clone() }));
+        assert!(!one.measures_as(&Program { setup: Some("x".into()), ..one.clone() }));
+        assert!(!one.measures_as(&program("./b")));
+    }
+}

@@ -1,0 +1,99 @@
+//! Units of numbers that a user's program reports.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::words::words;
+
+/// A unit that the user named, and in which direction it is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+pub struct ReportedUnit {
+    /// Its symbol, e.g. `MB/s`.
+    pub symbol: Symbol,
+    /// Whether more or less of it is better.
+    pub better: Better,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    Higher,
+    Lower,
+}
+
+words! { Better { Higher = "higher", Lower = "lower" } }
+
+impl ReportedUnit {
+    /// Seconds: the time of a run.
+    pub const SECONDS: ReportedUnit = ReportedUnit { symbol: Symbol("s"), better: Better::Lower };
+    /// Operations per second.
+    pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
+
+    /// # Errors
+    /// What is wrong with the symbol, as the end of a sentence.
+    pub fn new(symbol: &str, better: Better) -> Result<Self, &'static str> {
+        Symbol::new(symbol).map(|symbol| ReportedUnit { symbol, better })
+    }
+}
+
+/// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters without control characters. Copied about in every cell, so its text is kept
+/// once for the whole process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema)]
+pub struct Symbol(#[schemars(length(min = 1, max = 24))] &'static str);
+
+impl Symbol {
+    pub const LONGEST: usize = 24;
+
+    fn new(text: &str) -> Result<Self, &'static str> {
+        static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+        if text.is_empty() || text.chars().count() > Self::LONGEST {
+            return Err("is no unit: it has 1 to 24 characters");
+        }
+        if text.chars().any(char::is_control) {
+            return Err("is no unit: it has a control character");
+        }
+        // A panic elsewhere leaves the set whole.
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.get(text).copied();
+        Ok(Symbol(known.unwrap_or_else(|| {
+            let new: &'static str = Box::leak(text.into());
+            kept.insert(new);
+            new
+        })))
+    }
+
+    pub const fn as_str(self) -> &'static str {
+        self.0
+    }
+}
+
+impl Serialize for Symbol {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Symbol {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Symbol::new(&text).map_err(|what| serde::de::Error::custom(format!("{text:?} {what}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_kept_once_and_bounded() {
+        let [one, other] = [(), ()].map(|()| Symbol::new(&String::from("tok/s")).unwrap());
+        assert!(std::ptr::eq(one.as_str(), other.as_str()));
+        assert_eq!(Symbol::new(&"µ".repeat(24)).unwrap().as_str().chars().count(), 24);
+        for wrong in ["", "a\u{1b}[31m", &"x".repeat(25)] {
+            assert!(serde_json::from_value::<Symbol>(serde_json::json!(wrong)).is_err(), "{wrong:?}");
+        }
+    }
+}
