@@ -75,7 +75,8 @@ fn main() -> Result<()> {
             }
             Metric::Bytes(_) | Metric::TimePerGib(_) => (end.duration_since(start).as_secs_f64(), work.bytes.0),
             Metric::SecondTime => (median(laps().filter_map(|lap| lap.samples.as_ref())), 1),
-            Metric::Duration => (end.duration_since(start).as_secs_f64(), 0),
+            // Only a user's program reports its number itself, and it is none of the catalog.
+            Metric::Duration | Metric::Reported(_) => (end.duration_since(start).as_secs_f64(), 0),
         };
         let (name, variant) = (&*kernel.card().name, stage.variant());
         print!("{name}\t{variant}\t{}\t{seconds:.9}\t{:.6}", request.workers, done as f64 / seconds / 1e9);
