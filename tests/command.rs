@@ -178,6 +178,16 @@ fn a_program_that_leaves_its_seat_is_marked() {
 }
 
 #[test]
+fn threads_that_are_put_on_their_seats_have_not_moved() {
+    let command = "sh -c 'for i in 1 2 3 4; do (sleep 0.01) & done; wait; echo 5' x {threads}";
+    let trial = Trial::with(command, &["--threads", "2", "--mapping", "dumb"], &["--value", "last"]);
+    let run = trial.cell()["invocations"][0]["runs"][0].clone();
+    let moves: u64 =
+        run["laps"].as_array().unwrap().iter().filter_map(|lap| lap["counts"]["migrations"].as_u64()).sum();
+    assert_eq!((moves, &run["dirty"]), (0, &serde_json::json!([])), "{run}");
+}
+
+#[test]
 fn a_gigabyte_of_output_takes_no_memory() {
     let trial = Trial::of(
         // The address space of what measures cannot hold it.

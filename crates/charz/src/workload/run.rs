@@ -309,7 +309,11 @@ impl<'a> Site<'a> {
             Lap { rank: rank as u64, seat, strand: seat, start_ns, end_ns, counts, on_seat, ..Lap::default() }
         };
         if self.order.program.in_copies() {
-            let of_copy = |(rank, ended): (usize, &&Ended)| lap(rank, rank, ended.counts, on_seats(&ended.threads));
+            let of_copy = |(rank, ended): (usize, &&Ended)| {
+                let seated = ended.threads.iter().map(counts_on_seat).reduce(sum);
+                let migrations = seated.and_then(|seated| seated.migrations);
+                lap(rank, rank, Counts { migrations, ..ended.counts }, on_seats(&ended.threads))
+            };
             return ended.iter().enumerate().map(of_copy).collect();
         }
         let threads = ended.first().map(|ended| ended.threads.as_slice()).unwrap_or_default();
@@ -319,7 +323,7 @@ impl<'a> Site<'a> {
             // Workers that share a seat share its threads: the first of them has the counts.
             let first = told.insert(seat);
             let own = threads.iter().filter(|thread| first && thread.seat == seat);
-            let counts = own.clone().map(|thread| thread.counts).reduce(sum).unwrap_or(NOTHING);
+            let counts = own.clone().map(counts_on_seat).reduce(sum).unwrap_or(NOTHING);
             let own: Vec<Thread> = own.cloned().collect();
             lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };
@@ -352,6 +356,13 @@ const NOTHING: Counts = Counts {
     minor_faults: Some(0),
     major_faults: Some(0),
 };
+
+/// What a thread counted from when it was on its seat: it appears where the thread is that made it, and is moved from there before its
+/// first instruction.
+fn counts_on_seat(thread: &Thread) -> Counts {
+    let arrival = u64::from(thread.seat.is_some());
+    Counts { migrations: thread.counts.migrations.map(|moves| moves.saturating_sub(arrival)), ..thread.counts }
+}
 
 fn sum(one: Counts, other: Counts) -> Counts {
     let sum = |of: fn(&Counts) -> Option<u64>| Some(of(&one)?.saturating_add(of(&other)?));
@@ -437,6 +448,28 @@ mod tests {
     fn rates_of_copies_add_up_and_the_longest_time_counts() {
         assert_eq!(together(&[1.0, 2.0, 3.0], Better::Higher), 6.0);
         assert_eq!(together(&[1.0, 3.0, 2.0], Better::Lower), 3.0);
+    }
+
+    #[test]
+    fn the_move_to_its_seat_is_none_of_a_thread() {
+        let thread = |seat, migrations| Thread {
+            ordinal: 0,
+            tid: 1,
+            name: String::new(),
+            seat,
+            counts: Counts { migrations, ..NOTHING },
+            allowed: Vec::new(),
+            unseated_ns: 0,
+        };
+        for (seat, counted, moves) in [
+            (Some(3), Some(0), Some(0)),
+            (Some(3), Some(1), Some(0)),
+            (Some(3), Some(3), Some(2)),
+            (Some(3), None, None),
+            (None, Some(3), Some(3)),
+        ] {
+            assert_eq!(counts_on_seat(&thread(seat, counted)).migrations, moves);
+        }
     }
 
     #[test]
