@@ -11,6 +11,7 @@ use crate::plan::{Plan, Request};
 use crate::sweep::new_report;
 use crate::view::look;
 use crate::view::progress::{self, note};
+use crate::workload;
 use charz_analysis::advise::{Advice, advise, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
@@ -44,7 +45,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 
 /// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
 fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report, Option<Exit>), Error> {
-    let is_known = |cell: &&Cell| charz_kernels::find(&cell.kernel).is_some();
+    let is_known = |cell: &&Cell| workload::find(&cell.kernel).is_some();
     let (cells, unknown): (Vec<&Cell>, Vec<&Cell>) = advice.iter().flat_map(Advice::contenders).partition(is_known);
     if let Some(cell) = unknown.first() {
         note(&format!("{} is not measured again: this charz has no such kernel", cell.kernel));
@@ -62,14 +63,20 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
         samples: Some(params.samples),
         span: Some(params.span()),
         params,
+        program: report.plan.program.clone(),
         precision: report.plan.precision,
         ..new.request.clone()
     };
-    request.kernels = cells.iter().filter_map(|cell| charz_kernels::find(&cell.kernel)).collect();
+    request.kernels = cells.iter().filter_map(|cell| workload::find(&cell.kernel)).collect();
     request.kernels.sort_by_key(|kernel| &*kernel.card().name);
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();
     let predictor = stage.predictor(&request.kernels, &params, &processes);
+    let program = request.program.as_ref();
+    if let Some(program) = program {
+        note(&format!("running the report's program again: {:?}", program.command));
+    }
+    let predictor = stage.with_program(predictor, &params, program, request.budget.least(), &processes)?;
     let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
     // The apparatus was measured before.
     let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
