@@ -77,7 +77,7 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
     }
     let (alu, decided, of_alu) = first.alu_groups(bench, &all, &core_of, &part);
     // Without the whole search a strand may have siblings that were not found.
-    let alu_known = decided && !bench.over;
+    let alu_known = decided && !bench.over && strands > 1;
     let paired: BTreeSet<usize> = all.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let lone = (0..strands).filter(|strand| !paired.contains(strand));
     let lone = lone.filter_map(|strand| Some(searched.as_ref()?.lone(bench, strand)));

@@ -13,11 +13,12 @@ use super::relation::{Relation, Verdict};
 pub(super) fn machine(bench: &Bench<'_>, cores: &Cores, relations: &[Relation]) -> Machine {
     let mut machine = bench.claim.clone();
     machine.doubts.extend(relations.iter().filter_map(doubt));
-    if !cores.alu_known {
+    // What this process may not use was not measured.
+    if !cores.alu_known || bench.strands.len() < machine.strands.len() {
         return machine;
     }
     let moved = !cores.doubtful.is_empty();
-    let mut order: Vec<Strand> = machine.strands.iter().filter(|strand| !strand.usable).cloned().collect();
+    let mut order: Vec<Strand> = Vec::with_capacity(machine.strands.len());
     let mut taken: HashMap<u32, ()> = HashMap::new();
     for core in &cores.cores {
         let mut place = home(bench, core);

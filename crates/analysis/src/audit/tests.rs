@@ -170,6 +170,20 @@ fn a_lab_that_ends_early_leaves_the_rest_inconclusive() {
     }
 }
 
+/// A machine of which only a part may be used keeps its claim.
+#[test]
+fn what_may_not_be_used_is_not_measured() {
+    let truth = small();
+    for used in [0, 1, 4] {
+        let mut claim = truth.claim();
+        claim.strands.iter_mut().skip(used).for_each(|strand| strand.usable = false);
+        let audit = audit(&claim, 2, &mut Model::new(&truth, 2));
+        assert_eq!(audit.machine, claim, "{used}");
+        let ids = audit.relations.iter().flat_map(|relation| [relation.a, relation.b]).flatten();
+        assert!(ids.max().is_none_or(|most| (most as usize) < used), "{used}");
+    }
+}
+
 #[test]
 fn a_disturbed_machine_is_inconclusive() {
     for (name, truth) in HONEST {

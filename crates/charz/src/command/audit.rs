@@ -17,6 +17,7 @@ use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
 use charz_analysis::audit::{self, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
 use charz_data::PageKind;
+use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
 
@@ -53,7 +54,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let strands = machine.usable_strands().count();
     let budget = options.budget.unwrap_or(if strands > SMALL { LARGE_BUDGET } else { BUDGET });
     let seed = options.seed.unwrap_or_else(|| fastrand::u64(..));
-    note(&format!("auditing {strands} CPUs, at most {}; ^C keeps what is known", units::duration(budget)));
+    let most = units::duration(budget);
+    note(&format!("auditing {}, at most {most}; ^C keeps what is known", counted(strands, "CPU")));
     let mut lab = ThisMachine::new(&context, budget, seed);
     let mut audit = audit::audit(machine, seed, &mut lab);
     audit.relations.extend([lab.clock_relation(), lab.counter_relation()]);
