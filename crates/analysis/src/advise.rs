@@ -214,7 +214,17 @@ impl<'a> Advice<'a> {
     /// operating system places threads.
     pub fn paste(&self) -> Option<String> {
         let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
-        self.launches().find(|(name, _)| *name == tool)?.1.line(PROGRAM)
+        self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())
+    }
+
+    /// What is launched: the user's program as it was measured so, and [`PROGRAM`] for others and for copies.
+    pub fn program(&self) -> String {
+        let cell = self.best.cell;
+        let usable = || self.report.machine.usable_strands().map(|strand| strand.os_id).collect();
+        let seats: Vec<u32> = cell.seats.iter().copied().collect::<Option<_>>().unwrap_or_else(usable);
+        let own = self.report.plan.program.as_ref().filter(|_| self.load == Load::Program);
+        let own = own.and_then(|program| program.line(cell.seats.len(), &seats, &cell.mapping));
+        own.unwrap_or_else(|| PROGRAM.to_owned())
     }
 
     /// Where the threads' memory was.

@@ -5,6 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::cpulist;
 use crate::reported::ReportedUnit;
 
 /// The name of the kernel that a program is measured as.
@@ -69,6 +70,25 @@ impl Program {
         !Self::COUNTS.iter().any(|word| self.command.contains(word))
     }
 
+    /// A text of the command line with what takes the place of the names in braces, but for `{rank}`.
+    pub fn fill(text: &str, threads: usize, cpus: &[u32], mapping: &str) -> String {
+        let threads = threads.to_string();
+        text.replace("{threads}", &threads)
+            .replace("{n}", &threads)
+            .replace("{cpus}", &cpulist::print(cpus))
+            .replace("{mapping}", mapping)
+    }
+
+    /// The command line for a shell behind the words of a launcher, with all threads in one program; `None` for copies.
+    pub fn line(&self, threads: usize, cpus: &[u32], mapping: &str) -> Option<String> {
+        let is_name =
+            |name: &str| !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
+        let assigns = self.command.trim_start().split_once('=').is_some_and(|(name, _)| is_name(name));
+        // A launcher would take an assignment for the program.
+        let env = if assigns { "env " } else { "" };
+        (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
+    }
+
     /// Whether the numbers of the two are of one series: all but how long a run may take.
     pub fn measures_as(&self, other: &Program) -> bool {
         *self == Program { timeout_ns: self.timeout_ns, ..other.clone() }
@@ -102,6 +122,15 @@ mod tests {
         ] {
             assert_eq!(program(command).in_copies(), copies, "{command}");
         }
+    }
+
+    #[test]
+    fn a_line_has_what_a_run_has() {
+        let line = |command: &str| program(command).line(2, &[0, 3], "rr");
+        assert_eq!(line("./a -t {n} --on {cpus}").as_deref(), Some("./a -t 2 --on 0,3"));
+        assert_eq!(line(" OMP_NUM_THREADS={threads} ./a -x=1").as_deref(), Some("env OMP_NUM_THREADS=2 ./a -x=1"));
+        assert_eq!(line("./a x=1 {threads}").as_deref(), Some("./a x=1 2"));
+        assert_eq!(line("./a {rank}"), None);
     }
 
     #[test]

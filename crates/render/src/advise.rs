@@ -109,7 +109,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
             for (name, launch) in advice.launches() {
                 blocks.extend([Block::Gap, Block::Text(name.to_owned())]);
                 let notes = launch.notes.iter().map(|note| format!("# {note}"));
-                let lines: Vec<String> = notes.chain(launch.line(charz_analysis::launch::PROGRAM)).collect();
+                let lines: Vec<String> = notes.chain(launch.line(&advice.program())).collect();
                 blocks.push(Block::Code(lines.join("\n")));
             }
         }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Advice, Load, Validation};
-use crate::launch::PROGRAM;
 use crate::verdict::Loss;
 use charz_data::report::{Interval, Point, Unit};
 
@@ -36,7 +35,7 @@ pub struct Wire<'a> {
     pub strands: Option<Added>,
     /// The same threads with their memory elsewhere.
     pub memory: Vec<Regret<'a>>,
-    /// By the tool's name the line that launches PROGRAM so, or what a file has to say; PROGRAM alone where the tool binds nothing.
+    /// By the tool's name the line that launches the program so, or what a file has to say; the program alone where the tool binds nothing.
     pub launch: BTreeMap<&'static str, String>,
 }
 
@@ -163,7 +162,7 @@ impl<'a> Advice<'a> {
             memory: self.memory.iter().map(Regret::from).collect(),
             launch: self
                 .launches()
-                .map(|(name, launch)| (name, launch.line(PROGRAM).unwrap_or_else(|| PROGRAM.to_owned())))
+                .map(|(name, launch)| (name, launch.line(&self.program()).unwrap_or_else(|| self.program())))
                 .collect(),
         }
     }

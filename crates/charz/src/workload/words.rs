@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use charz_data::cpulist;
 use charz_data::{Program, quote};
 use rustix::fs::{Access, access};
 
@@ -46,12 +45,8 @@ impl Words {
     /// The words of one run.
     pub(super) fn fill(&self, given: Given<'_>) -> Self {
         let fill = |text: &String| {
+            let filled = Program::fill(text, given.threads, given.cpus, given.mapping);
             let rank = given.rank.map(|rank| rank.to_string());
-            let filled = text
-                .replace("{threads}", &given.threads.to_string())
-                .replace("{n}", &given.threads.to_string())
-                .replace("{cpus}", &cpulist::print(given.cpus))
-                .replace("{mapping}", given.mapping);
             rank.map_or(filled.clone(), |rank| filled.replace("{rank}", &rank))
         };
         Words {
