@@ -145,7 +145,7 @@ impl PlannedCell {
             point,
             level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes))).flatten(),
             mapping,
-            footprint_bytes: kernel.footprint(&own).0.saturating_mul(seats.len() as u64),
+            footprint_bytes: kernel.footprint_together(&own, seats.len()).0,
             seats,
             repetitions: 1,
             precision: request.precision.unwrap_or(kernel.card().family.precision()),
@@ -201,6 +201,8 @@ pub struct ResolvedRequest<'a> {
     orders: Option<Vec<(Mapping, Order)>>,
     /// Those that are taken otherwise: for kernels of the processor and the memory,
     spread: Vec<(Mapping, Order)>,
+    /// for programs,
+    programs: Vec<(Mapping, Order)>,
     /// for workers that meet,
     meeting: Vec<(Mapping, Order)>,
     /// and for two of them.
@@ -247,6 +249,7 @@ impl Request {
             threads,
             orders: self.mappings.clone().map(orders).transpose()?,
             spread: orders(parse_mappings(SPREAD)?)?,
+            programs: orders(parse_mappings(PROGRAMS)?)?,
             meeting: orders(parse_mappings(MEETING)?)?,
             pairs: orders(pairs)?,
             strands,
@@ -275,6 +278,7 @@ impl ResolvedRequest<'_> {
         match (&self.orders, card.family, card.workers) {
             (Some(asked), ..) => asked,
             (None, _, WorkerCount::Exactly(2)) => &self.pairs,
+            (None, Family::Workload, _) => &self.programs,
             (None, ..) if spreads(card) => &self.spread,
             (None, ..) => &self.meeting,
         }
@@ -320,13 +324,15 @@ impl ResolvedRequest<'_> {
 /// default sweep has it. The many others of the memory are about what a thread and what all of them get.
 fn spreads(card: &Card) -> bool {
     match card.family {
-        Family::Compute | Family::Floor => true,
+        Family::Compute | Family::Workload | Family::Floor => true,
         Family::Memory => card.by_default,
         Family::Sync | Family::Timer => false,
     }
 }
 
 const SPREAD: &str = "round-robin,dumb,auto";
+/// With and without a seat for each thread: where a program runs for seconds, a third order takes too long.
+const PROGRAMS: &str = "round-robin,auto";
 const MEETING: &str = "round-robin";
 /// The mapping that is measured beside pairs of strands.
 const FLOATING: &str = "auto";
@@ -459,6 +465,8 @@ pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
         Family::Compute | Family::Floor => (40 / workers).clamp(3, 10),
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
+        // The first differs from the second, which takes longer than the start of a process anyway.
+        Family::Workload => 2,
     }
 }
 

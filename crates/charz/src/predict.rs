@@ -165,6 +165,8 @@ impl Predictor {
             // Workers share the iterations, and take turns at the line: how many they are matters little.
             Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
+            // Workers share the problem.
+            Family::Workload => crowd / workers as f64,
             Family::Compute | Family::Timer | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);

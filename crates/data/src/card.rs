@@ -170,6 +170,8 @@ pub enum Family {
     Sync,
     /// Clocks and timeouts.
     Timer,
+    /// Whole programs, whose threads share the work of one problem.
+    Workload,
     /// The cost of the apparatus itself.
     Floor,
 }
@@ -180,7 +182,7 @@ impl Family {
     pub fn precision(self) -> f64 {
         match self {
             Family::Compute => 0.01,
-            Family::Memory => 0.02,
+            Family::Memory | Family::Workload => 0.02,
             Family::Sync | Family::Timer => 0.05,
             // Nothing is concluded from the floor but its order of magnitude.
             Family::Floor => 1.0,
@@ -189,7 +191,7 @@ impl Family {
 }
 
 // In the order of the catalog.
-words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Floor = "floor" } }
+words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Workload = "workload", Floor = "floor" } }
 
 /// What a kernel's number is, with the meaning of one counted item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

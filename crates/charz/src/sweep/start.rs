@@ -87,11 +87,11 @@ fn blank(kernel: &dyn Kernel, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cel
 }
 
 /// What a processor does by itself varies to both sides; what flows to and from a shared memory can only be slowed down by
-/// others.
+/// others. A program does some of both.
 fn estimator(family: Family) -> Estimator {
     match family {
         Family::Memory => Estimator::Best,
-        Family::Compute | Family::Sync | Family::Timer | Family::Floor => Estimator::Median,
+        Family::Compute | Family::Sync | Family::Timer | Family::Workload | Family::Floor => Estimator::Median,
     }
 }
 
