@@ -33,5 +33,5 @@ pub use growth::{Growth, GrowthStep, Halt};
 pub use histogram::{Histogram, JointHistogram};
 pub use known_as::{KNOWN_AS, KnownAs, known_as};
 pub use memory::{MemoryPolicy, PageKind};
-pub use params::{Layout, PARAMS, Param, Params, Period};
+pub use params::{Class, Layout, PARAMS, Param, Params, Period};
 pub use work::{Bytes, Ops, Work};

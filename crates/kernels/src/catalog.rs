@@ -6,6 +6,7 @@
 use std::sync::OnceLock;
 
 use crate::kernel::Kernel;
+use crate::workload::npb;
 use crate::{alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer};
 
 /// The built-in kernels, in the order in which they are listed and swept.
@@ -35,6 +36,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
+    npb::KERNELS,
     noop::KERNELS,
 ];
 

@@ -98,6 +98,12 @@ pub trait Kernel: Sync {
         Bytes(self.footprint(params).0.saturating_mul(workers as u64))
     }
 
+    /// The operations of a run of all workers together, for planning, where they follow from a parameter that is not an amount: a
+    /// program does all of its problem.
+    fn operations(&self, _params: &Params) -> Option<f64> {
+        None
+    }
+
     /// Builds what `workers` workers share. Nothing that one worker alone uses is allocated here.
     ///
     /// # Errors

@@ -28,6 +28,7 @@ mod cpu;
 pub mod kernel;
 pub mod level;
 pub mod loaded;
+mod meeting;
 pub mod noop;
 mod pace;
 pub mod pages;
@@ -42,11 +43,12 @@ mod tests;
 pub mod timer;
 mod turns;
 pub mod watch;
+pub mod workload;
 
 pub use block::{Block, Region};
 pub use catalog::{add, find, kernels};
 pub use charz_data::{
-    Bytes, Card, Contention, Family, Growth, GrowthStep, Halt, Histogram, JointHistogram, Layout, Metric, Ops,
+    Bytes, Card, Class, Contention, Family, Growth, GrowthStep, Halt, Histogram, JointHistogram, Layout, Metric, Ops,
     PageKind, Param, Params, Period, Role, Work, WorkerCount, params,
 };
 pub use clock::{Clock, OsClock};
