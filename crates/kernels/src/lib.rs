@@ -6,8 +6,8 @@
 //! * [`watch`]: what a worker looks at while it runs.
 //! * [`block`]: memory with a kind of page. [`clock`]: what stamps.
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
-//!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts. [`noop`]: the
-//!   floor.
+//!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts.
+//!   [`workload`]: whole programs. [`noop`]: the floor.
 //! * [`canary`]: the clock of the core, from instructions of known latency.
 //!
 //! Unsafe code lives in `sys` and nowhere else.

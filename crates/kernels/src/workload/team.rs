@@ -70,6 +70,8 @@ impl<'a> Member<'a> {
 
     /// Meets the others: what they did before is then seen by all.
     pub(super) fn meet(&mut self) -> Result<(), Over> {
+        // Phases of few things have no look of their own.
+        self.look()?;
         self.met += 1;
         if self.team.meeting.meet(self.met, self.watch) { Ok(()) } else { Err(Over) }
     }

@@ -74,7 +74,7 @@ impl Benchmark for Cg {
         let Size { rows, shift, .. } = problem.size;
         let own = part(rank, problem.parts.len(), rows);
         let zeros = || vec![0.0; own.len()];
-        *write(&problem.parts[rank]) = zeros();
+        *write(&problem.parts[rank]) = vec![1.0; own.len()];
         Gradients {
             matrix: problem.generators.matrix(own.clone(), shift),
             x: zeros(),
@@ -97,7 +97,7 @@ fn write(part: &RwLock<Vec<f64>>) -> std::sync::RwLockWriteGuard<'_, Vec<f64>> {
 pub(super) struct Gradients {
     problem: Arc<Cg>,
     own: Range<usize>,
-    pub(super) matrix: Rows,
+    matrix: Rows,
     x: Vec<f64>,
     z: Vec<f64>,
     r: Vec<f64>,
@@ -173,6 +173,8 @@ fn dot(one: &[f64], other: &[f64]) -> f64 {
 impl Solver for Gradients {
     fn prepare(&mut self) {
         self.x.fill(1.0);
+        // Touched here, and not within a run.
+        [&mut self.z, &mut self.r, &mut self.q, &mut self.p].into_iter().for_each(|vector| vector.fill(0.0));
         self.eigenvalue = f64::NAN;
     }
 
@@ -189,5 +191,24 @@ impl Solver for Gradients {
 
     fn verify(&mut self) -> Result<(), String> {
         agree("the eigenvalue", self.eigenvalue, self.problem.size.expected, BOUND)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check_noticed;
+    use super::*;
+
+    #[test]
+    fn another_matrix_is_noticed() {
+        check_noticed::<Cg>(|gradients| gradients.matrix.values[0] *= 1.01);
+    }
+
+    #[test]
+    fn products_are_those_of_the_numbers_at_each_place() {
+        for length in 0..40 {
+            let (one, other): (Vec<_>, Vec<_>) = (0..length).map(|at| (f64::from(at), f64::from(at + 1))).unzip();
+            assert_eq!(dot(&one, &other), (0..length).map(|at| f64::from(at * (at + 1))).sum::<f64>());
+        }
     }
 }

@@ -64,8 +64,8 @@ impl Benchmark for Ep {
             class: problem.class,
             seed: SEED,
             groups: part(rank, problem.workers, groups),
-            numbers: vec![0.0; 2 * GROUP],
-            accepted: vec![[0.0; 3]; GROUP],
+            numbers: vec![1.0; 2 * GROUP],
+            accepted: vec![[1.0; 3]; GROUP],
             sums: [0.0; 2],
             counted: 0.0,
         }
@@ -74,7 +74,7 @@ impl Benchmark for Ep {
 
 pub(super) struct Pairs {
     class: Class,
-    pub(super) seed: u64,
+    seed: u64,
     /// Groups of pairs that this worker makes.
     groups: Range<usize>,
     numbers: Vec<f64>,
@@ -139,5 +139,16 @@ impl Solver for Pairs {
             true => Ok(()),
             false => Err(format!("{} of {pairs} pairs were accepted", self.counted)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check_noticed;
+    use super::*;
+
+    #[test]
+    fn other_numbers_are_noticed() {
+        check_noticed::<Ep>(|pairs| pairs.seed += 2);
     }
 }

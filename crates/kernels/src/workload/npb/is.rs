@@ -14,8 +14,8 @@ use crate::workload::team::part;
 const ROUNDS: usize = 10;
 /// Keys between two looks at the watch: some 40 µs.
 const GROUP: usize = 1 << 14;
-/// The logarithm to base 2 of the most buckets: their ends, and lines of their buffers, stay in a first-level cache.
-const MOST_LOG_BUCKETS: u32 = 10;
+/// The most buckets: their ends stay in a first-level cache.
+const MOST_BUCKETS: usize = 1 << 10;
 /// Keys whose ranks the NPB has.
 const TESTS: usize = 5;
 
@@ -45,7 +45,6 @@ fn size(class: Class) -> Size {
 pub(super) struct Is {
     size: Size,
     keys: usize,
-    buckets: usize,
     /// Bits of a key below those of its bucket.
     shift: u32,
     parts: Box<[Part]>,
@@ -74,12 +73,12 @@ impl Benchmark for Is {
     fn bytes(class: Class, workers: usize) -> u64 {
         let size = size(class);
         // Keys twice, and their counts; the ends of buckets twice for each worker.
-        4 * ((2 << size.log_keys) + (1 << size.log_range) + (2 * workers as u64) << MOST_LOG_BUCKETS)
+        4 * ((2 << size.log_keys) + (1 << size.log_range) + (2 * workers as u64) * MOST_BUCKETS as u64)
     }
 
     fn new(class: Class, workers: usize) -> Self {
         let size = size(class);
-        let log_buckets = MOST_LOG_BUCKETS.min(size.log_range - 2);
+        let log_buckets = MOST_BUCKETS.ilog2().min(size.log_range - 2);
         let (keys, buckets) = (1 << size.log_keys, 1 << log_buckets);
         // The first bucket from which on there is this share of the keys.
         let bucket = |rank: usize| {
@@ -93,15 +92,14 @@ impl Benchmark for Is {
             ends: (0..buckets).map(|_| AtomicU32::new(0)).collect(),
         };
         let (shift, parts) = (size.log_range - log_buckets, (0..workers).map(part).collect());
-        Is { size, keys, buckets, shift, parts, tests: Default::default() }
+        Is { size, keys, shift, parts, tests: Default::default() }
     }
 
     fn solver(problem: &Arc<Self>, rank: usize) -> Ranks {
         let places = part(rank, problem.parts.len(), problem.keys);
         let mut random = Random::new(SEED).skip(4 * places.start as u64);
         let log_quarter = problem.size.log_range - 2;
-        let key = |_| ((0..4).map(|_| random.bits()).sum::<u64>() >> (46 - log_quarter)) as u32;
-        let keys: Vec<u32> = places.clone().map(key).collect();
+        let keys: Vec<u32> = places.clone().map(|_| key(&mut random, log_quarter)).collect();
         let own = &problem.parts[rank];
         *write(&own.sorted) = vec![u32::MAX; keys.len()];
         *write(&own.keys) = keys;
@@ -110,12 +108,17 @@ impl Benchmark for Is {
             problem: Arc::clone(problem),
             rank,
             places,
-            ends: vec![0; problem.buckets],
+            ends: Box::new([0; MOST_BUCKETS]),
             counts,
             first: 0,
             wrong: Vec::new(),
         }
     }
+}
+
+/// The sum of four numbers, each of which is in 0 to a quarter of the range.
+fn key(random: &mut Random, log_quarter: u32) -> u32 {
+    ((0..4).map(|_| random.bits()).sum::<u64>() >> (46 - log_quarter)) as u32
 }
 
 /// The share of the keys below this share of their range: the distribution of the sum of four uniform numbers (Irwin-Hall).
@@ -139,9 +142,9 @@ pub(super) struct Ranks {
     /// Of its own keys among all.
     places: Range<usize>,
     /// Where the next key of each bucket goes.
-    ends: Vec<u32>,
+    ends: Box<[u32; MOST_BUCKETS]>,
     /// For each key of its buckets, how many keys there are up to it, all keys before its buckets included.
-    pub(super) counts: Vec<u32>,
+    counts: Vec<u32>,
     /// How many keys are before its buckets.
     first: u32,
     /// Ranks that were wrong in the last run.
@@ -175,12 +178,12 @@ impl Ranks {
         let problem = Arc::clone(&self.problem);
         let own = &problem.parts[self.rank];
         let (keys, shift) = (read(&own.keys), problem.shift);
-        // A table of 2^n, so that the index needs no check.
-        let ends: &mut [u32] = &mut self.ends;
+        let ends = &mut *self.ends;
         ends.fill(0);
         for group in keys.chunks(GROUP) {
             for key in group {
-                ends[(key >> shift) as usize] += 1;
+                // The remainder changes nothing, and needs no check.
+                ends[(key >> shift) as usize % MOST_BUCKETS] += 1;
             }
             member.look()?;
         }
@@ -192,7 +195,7 @@ impl Ranks {
         let sorted = sorted.as_mut_slice();
         for group in keys.chunks(GROUP) {
             for key in group {
-                let end = &mut ends[(key >> shift) as usize];
+                let end = &mut ends[(key >> shift) as usize % MOST_BUCKETS];
                 sorted[*end as usize] = *key;
                 *end += 1;
             }
@@ -207,22 +210,29 @@ impl Ranks {
 
     /// Counts the keys of its buckets.
     fn count(&mut self, member: &Member<'_>) -> Result<(), Over> {
-        let problem = Arc::clone(&self.problem);
-        let (buckets, shift) = (problem.parts[self.rank].buckets.clone(), problem.shift);
+        let Ranks { problem, rank, counts, first, .. } = self;
+        let (buckets, shift) = (problem.parts[*rank].buckets.clone(), problem.shift);
         let base = (buckets.start << shift) as u32;
-        self.counts.fill(0);
-        self.first = problem.parts.iter().map(|part| end(part, buckets.start)).sum();
+        let counts = counts.as_mut_slice();
+        counts.fill(0);
+        *first = problem.parts.iter().map(|part| end(part, buckets.start)).sum();
+        let mut seen = 0;
         for bucket in buckets {
             for part in &problem.parts {
                 let sorted = read(&part.sorted);
-                for key in &sorted[end(part, bucket) as usize..end(part, bucket + 1) as usize] {
-                    self.counts[(key - base) as usize] += 1;
+                let keys = &sorted[end(part, bucket) as usize..end(part, bucket + 1) as usize];
+                for key in keys {
+                    counts[(key - base) as usize] += 1;
                 }
+                seen += keys.len();
             }
-            member.look()?;
+            if seen >= GROUP {
+                member.look()?;
+                seen = 0;
+            }
         }
-        let mut rank = self.first;
-        for group in self.counts.chunks_mut(GROUP) {
+        let mut rank = *first;
+        for group in counts.chunks_mut(GROUP) {
             for count in group {
                 rank += *count;
                 *count = rank;
@@ -279,6 +289,15 @@ fn end(part: &Part, bucket: usize) -> u32 {
 impl Solver for Ranks {
     fn prepare(&mut self) {
         self.wrong.clear();
+        // The rounds of the last run have changed these.
+        let mut random = Random::new(SEED);
+        let mut keys = write(&self.own().keys);
+        for place in 0..=2 * ROUNDS {
+            let key = key(&mut random, self.problem.size.log_range - 2);
+            if self.places.contains(&place) {
+                keys[place - self.places.start] = key;
+            }
+        }
     }
 
     fn solve(&mut self, member: &mut Member<'_>) -> Result<(), Over> {
@@ -304,7 +323,23 @@ impl Solver for Ranks {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::check_noticed;
     use super::*;
+
+    #[test]
+    fn another_key_is_noticed() {
+        check_noticed::<Is>(|ranks| {
+            write(&ranks.own().keys).iter_mut().skip(1000).filter(|key| **key > 400).take(1).for_each(|key| *key = 1);
+        });
+    }
+
+    #[test]
+    fn ranks_out_of_order_are_noticed() {
+        let problem = Arc::new(Is::new(Class::S, 1));
+        let mut ranks = Is::solver(&problem, 0);
+        ranks.counts.iter_mut().zip(1..).for_each(|(count, rank)| *count = rank);
+        assert!(ranks.count_back().is_err());
+    }
 
     #[test]
     fn the_distribution_is_even_and_goes_from_nothing_to_all() {

@@ -293,6 +293,7 @@ impl Slab {
 
 impl Solver for Slab {
     fn prepare(&mut self) {
+        self.residual.clear();
         self.problem.grid.set_initial(&mut self.state);
         self.problem.passed[self.rank].store(0, Ordering::Relaxed);
         self.show();
@@ -347,5 +348,16 @@ impl Solver for Slab {
             }
         }
         agree("the surface integral", sum, *integral, BOUND)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::check_noticed;
+    use super::*;
+
+    #[test]
+    fn another_boundary_is_noticed() {
+        check_noticed::<Lu>(|slab| slab.state.row_mut(3, 0)[5] += 1e-3);
     }
 }

@@ -116,11 +116,11 @@ impl Generators {
 }
 
 /// Rows of a sparse matrix.
-pub(in crate::workload::npb) struct Rows {
+pub(super) struct Rows {
     /// The number of the first non-zero of each row, and of all.
     starts: Vec<usize>,
     columns: Vec<u32>,
-    pub(in crate::workload::npb) values: Vec<f64>,
+    pub(super) values: Vec<f64>,
 }
 
 impl Rows {

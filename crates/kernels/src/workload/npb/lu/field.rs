@@ -15,12 +15,15 @@ pub(super) struct Field {
 }
 
 impl Field {
-    /// These rows of a cube of so many points a side, with zeros that the calling thread writes.
+    /// These rows of a cube of so many points a side, all zeros.
     pub(super) fn new(points: usize, rows: Range<usize>) -> Self {
-        let mut data = Vec::new();
-        // Zeros that are asked for are pages that nobody has touched.
-        data.resize_with(points * rows.len() * PARTS * points, || 0.0);
+        let data = vec![0.0; points * rows.len() * PARTS * points];
         Field { points, rows, data }
+    }
+
+    /// Writes zeros, so that pages are touched by the calling thread.
+    pub(super) fn clear(&mut self) {
+        self.data.fill(0.0);
     }
 
     pub(super) fn rows(&self) -> Range<usize> {
