@@ -1,6 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
+mod classes;
 mod specs;
 mod threads;
 
@@ -8,7 +9,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use charz_kernels::noop::NOOP;
-use charz_kernels::{Card, Class, Family, Kernel, Params, WorkerCount, params};
+use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, BlockSizes};
@@ -230,7 +231,8 @@ impl Request {
             let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
             asked.map(|point| kernel.footprint(&point.params(&self.params)).0).max()
         };
-        let block = self.kernels.iter().zip(&points).filter_map(block).max().unwrap_or(0);
+        let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| kernel.card().obeys(&params::SIZE));
+        let block = sized.filter_map(block).max().unwrap_or(0);
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
             return Err(Error::bad_input(format!(
                 "--size: one worker would need {}, and the machine has {} of memory; example: --size 256MiB",
@@ -414,37 +416,6 @@ impl Plan {
 
     pub fn runnable(&self) -> impl Iterator<Item = &PlannedCell> {
         self.cells.iter().filter(|cell| cell.obstacle.is_none())
-    }
-
-    /// Gives each kernel with problem classes the largest that its share of half of the budget allows, and the memory, unless classes
-    /// were asked for: one for all of its cells, so they can be compared.
-    fn fit_classes(&mut self, request: &Request, limits: &Limits, predictor: &Predictor) {
-        if request.asked.list(&params::CLASS).is_some() {
-            return;
-        }
-        let plan = self.params;
-        let with_classes = |cell: &PlannedCell| cell.kernel.card().obeys(&params::CLASS);
-        let same = |one: &PlannedCell, next: &PlannedCell| one.kernel.card().name == next.kernel.card().name;
-        let kernels = self.cells.chunk_by(same).filter(|cells| with_classes(&cells[0])).count();
-        let runs = kernels as f64 * request.invocations.least as f64;
-        let share = request.budget.most().mul_f64(FEWEST_SHARE / runs.max(1.0));
-        for cells in self.cells.chunk_by_mut(same).filter(|cells| with_classes(&cells[0])) {
-            let mut fits = |class: Class| {
-                let mut predicted = Duration::ZERO;
-                for cell in cells.iter_mut() {
-                    cell.point.class = Some(class);
-                    let own = cell.point.params(&plan);
-                    cell.footprint_bytes = cell.kernel.footprint_together(&own, cell.seats.len()).0;
-                    let repetitions =
-                        self.repetitions.unwrap_or_else(|| repetitions(cell.kernel.card(), cell.seats.len()));
-                    predicted += predictor.invocation(cell.kernel, &own, &cell.seats, repetitions);
-                }
-                let memory = cells.iter().map(|cell| cell.footprint_bytes).max().unwrap_or(0);
-                predicted <= share && limits.memory_budget_bytes.is_none_or(|budget| memory <= budget)
-            };
-            // The last that is tried stays.
-            Class::ALL.into_iter().rev().find(|class| fits(*class));
-        }
     }
 
     fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {

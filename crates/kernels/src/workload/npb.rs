@@ -70,6 +70,11 @@ trait Benchmark: Sized + Send + Sync + 'static {
         usize::MAX
     }
 
+    /// See [`Stage::variant`].
+    fn variant() -> &'static str {
+        "as compiled"
+    }
+
     fn new(class: Class, workers: usize) -> Self;
 
     /// The part of worker `rank`, made and touched by the calling thread.
@@ -132,7 +137,7 @@ impl<B: Benchmark> Kernel for Npb<B> {
         let (problem, team) = (Arc::new(B::new(class, workers)), Arc::new(Team::of(workers)));
         // To a whole number of operations for each worker.
         let work = Work::ops((B::operations(class) / workers as f64) as u64);
-        stage("as compiled", Extent::Each(work), move |rank| {
+        stage(B::variant(), Extent::Each(work), move |rank| {
             let (solver, team) = (B::solver(&problem, rank), Arc::clone(&team));
             Ok(Box::new(Participant { name, rank, team, solver, work }))
         })

@@ -14,7 +14,7 @@ use charz_data::Class;
 use crossbeam::utils::CachePadded;
 
 use super::{Benchmark, Member, Over, Solver, agree};
-use crate::sys::wide_vectors::with_wide_vectors;
+use crate::sys::wide_vectors::{self, with_wide_vectors};
 use crate::workload::team::part;
 use field::{Field, PARTS};
 use flow::{Grid, Point};
@@ -171,6 +171,10 @@ impl Benchmark for Lu {
     /// A row inside each.
     fn most_workers(class: Class) -> usize {
         size(class).points - 2
+    }
+
+    fn variant() -> &'static str {
+        wide_vectors::name()
     }
 
     fn new(class: Class, workers: usize) -> Self {

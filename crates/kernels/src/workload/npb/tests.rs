@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use charz_data::{Class, Params};
+use proptest::prelude::*;
 
 use super::{Benchmark, KERNELS, Member, Solver, Team};
 use crate::kernel::{Error, Kernel};
@@ -14,19 +15,21 @@ fn params(class: Class) -> Params {
     Params { class, ..Params::SMALL }
 }
 
-/// A whole run of a class by so many workers agrees with the NPB.
+/// Whole runs of a class by so many workers, one after the other, agree with the NPB.
 #[track_caller]
 fn check(kernel: &dyn Kernel, class: Class, workers: usize) {
     let stage = kernel.stage(&params(class), workers).unwrap();
-    for lap in stage_laps(stage.as_ref(), workers, 1, |_, _| Look::whole(None)).into_iter().flatten() {
+    for lap in stage_laps(stage.as_ref(), workers, 2, |_, _| Look::whole(None)).into_iter().flatten() {
         assert_eq!(lap.verdict, Ok(()), "{} {class} x{workers}", kernel.card().name);
     }
 }
 
-#[test]
-fn any_number_of_workers_finds_the_answer_of_the_npb() {
-    for kernel in KERNELS {
-        (1..=8).for_each(|workers| check(*kernel, Class::S, workers));
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4))]
+
+    #[test]
+    fn any_number_of_workers_finds_the_answer_of_the_npb(workers in 1..=8_usize) {
+        KERNELS.iter().for_each(|kernel| check(*kernel, Class::S, workers));
     }
 }
 

@@ -21,7 +21,7 @@ impl Field {
         Field { points, rows, data }
     }
 
-    /// Writes zeros, so that pages are touched by the calling thread.
+    /// Writes zeros, by which the calling thread touches the pages.
     pub(super) fn clear(&mut self) {
         self.data.fill(0.0);
     }
