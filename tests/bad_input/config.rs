@@ -101,7 +101,7 @@ fn variables_that_are_wrong() {
         ("CHARZ_BUDGET", "5", &["--budget: \"5\"", "unit"]),
         ("CHARZ_MAPPING", "dumb,rr", &["\"rr\"", "round-robin"]),
         ("CHARZ_KERNEL", "mem-raed", &["similar: mem-read"]),
-        ("CHARZ_FAMILY", "gpu", &["compute, memory, sync, timer, floor"]),
+        ("CHARZ_FAMILY", "gpu", &["compute, memory, sync, timer, workload, floor"]),
         ("CHARZ_PAGES", "64k", &["4k, thp, 2m or 1g"]),
         ("CHARZ_LAYOUT", "tight", &["padded or contiguous"]),
         ("CHARZ_CLOCK", "sun", &["os, tsc"]),

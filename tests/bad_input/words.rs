@@ -19,7 +19,7 @@ fn words_that_do_not_exist() {
         ("an argument too many", &["topo", "extra"], &["'extra'"]),
         ("a kernel", &["sweep", "--kernel", "mem-raed"], &["\"mem-raed\"", "similar: mem-read", "charz kernels"]),
         ("an empty kernel", &["sweep", "--kernel", "noop,"], &["\"\"", "charz kernels"]),
-        ("a family", &["sweep", "--family", "gpu"], &["\"gpu\"", "compute, memory, sync, timer, floor"]),
+        ("a family", &["sweep", "--family", "gpu"], &["\"gpu\"", "compute, memory, sync, timer, workload, floor"]),
         ("a kind of pages", &["sweep", "--pages", "64k"], &["\"64k\"", "4k, thp, 2m or 1g"]),
         ("a layout", &["sweep", "--layout", "tight"], &["\"tight\"", "padded or contiguous"]),
         ("a clock", &["sweep", "--clock", "sun"], &["\"sun\"", "os, tsc"]),

@@ -1,6 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
+mod classes;
 mod specs;
 mod threads;
 mod totals;
@@ -148,7 +149,7 @@ impl PlannedCell {
             point,
             level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes))).flatten(),
             mapping,
-            footprint_bytes: kernel.footprint(&own).0.saturating_mul(seats.len() as u64),
+            footprint_bytes: kernel.footprint_together(&own, seats.len()).0,
             seats,
             repetitions: 1,
             precision: request.precision.unwrap_or(kernel.card().family.precision()),
@@ -201,6 +202,8 @@ pub struct ResolvedRequest<'a> {
     orders: Option<Vec<(Mapping, Order)>>,
     /// Those that are taken otherwise: for kernels of the processor and the memory,
     spread: Vec<(Mapping, Order)>,
+    /// for programs,
+    programs: Vec<(Mapping, Order)>,
     /// for workers that meet,
     meeting: Vec<(Mapping, Order)>,
     /// and for two of them.
@@ -228,7 +231,8 @@ impl Request {
             let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
             asked.map(|point| kernel.footprint(&point.params(&self.params)).0).max()
         };
-        let block = self.kernels.iter().zip(&points).filter_map(block).max().unwrap_or(0);
+        let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| kernel.card().obeys(&params::SIZE));
+        let block = sized.filter_map(block).max().unwrap_or(0);
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
             return Err(Error::bad_input(format!(
                 "--size: one worker would need {}, and the machine has {} of memory; example: --size 256MiB",
@@ -247,6 +251,7 @@ impl Request {
             threads,
             orders: self.mappings.clone().map(orders).transpose()?,
             spread: orders(parse_mappings(SPREAD)?)?,
+            programs: orders(parse_mappings(PROGRAMS)?)?,
             meeting: orders(parse_mappings(MEETING)?)?,
             pairs: orders(pairs)?,
             strands,
@@ -275,6 +280,7 @@ impl ResolvedRequest<'_> {
         match (&self.orders, card.family, card.workers) {
             (Some(asked), ..) => asked,
             (None, _, WorkerCount::Exactly(2)) => &self.pairs,
+            (None, Family::Workload, _) => &self.programs,
             (None, ..) if spreads(card) => &self.spread,
             (None, ..) => &self.meeting,
         }
@@ -320,13 +326,15 @@ impl ResolvedRequest<'_> {
 /// default sweep has it. The many others of the memory are about what a thread and what all of them get.
 fn spreads(card: &Card) -> bool {
     match card.family {
-        Family::Compute | Family::Program | Family::Floor => true,
+        Family::Compute | Family::Program | Family::Workload | Family::Floor => true,
         Family::Memory => card.by_default,
         Family::Sync | Family::Timer => false,
     }
 }
 
 const SPREAD: &str = "round-robin,dumb,auto";
+/// With and without a seat for each thread: where a program runs for seconds, a third order takes too long.
+const PROGRAMS: &str = "round-robin,auto";
 const MEETING: &str = "round-robin";
 /// The mapping that is measured beside pairs of strands.
 const FLOATING: &str = "auto";
@@ -368,6 +376,7 @@ impl Plan {
             budget: request.budget.least(),
             cells,
         };
+        plan.fit_classes(request, limits, predictor);
         plan.find_obstacles(limits, request, strands);
         plan.predict(predictor);
         plan.fit_amounts(request, predictor);
@@ -443,6 +452,8 @@ pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
         Family::Program => 1,
         // Where workers wait for each other, two outlast the start of a process.
         Family::Sync | Family::Timer => 2,
+        // The first differs from the second, which takes longer than the start of a process anyway.
+        Family::Workload => 2,
     }
 }
 

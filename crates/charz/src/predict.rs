@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Family, Kernel, Metric, Params, Role, params};
+use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
@@ -92,11 +92,10 @@ impl Rate {
         let params = &order.params;
         let units = units(kernel, params);
         let all: u64 = laps().map(|lap| lap.end_ns.saturating_sub(lap.start_ns)).sum();
-        // Only blocks take time in proportion; the rest of the wall time is the process's.
-        let blocks = kernel.card().obeys(&params::SIZE);
-        let bytes = params.size_bytes.max(1) as f64 * makings(kernel, order.repetitions);
-        let around = (wall - all as f64).max(0.0) / bytes;
-        Some(Rate { timed: timed / units, around: if blocks { around } else { 0.0 } })
+        // Only memory takes time in proportion; the rest of the wall time is the process's.
+        let bytes = bytes_made(kernel, params) * makings(kernel, order.repetitions);
+        let around = if bytes > 0.0 { (wall - all as f64).max(0.0) / bytes } else { 0.0 };
+        Some(Rate { timed: timed / units, around })
     }
 }
 
@@ -135,6 +134,7 @@ impl Predictor {
                 size_bytes: like.params.size_bytes.min(PILOT_BYTES),
                 samples: PILOT_SAMPLES,
                 span_ns: PILOT_SPAN.as_nanos() as u64,
+                class: Class::S,
                 ..like.params
             },
             repetitions: PILOTS,
@@ -227,11 +227,13 @@ impl Predictor {
             // Workers share the iterations, and take turns at the line: how many they are matters little.
             Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
+            // Workers share the problem.
+            Family::Workload => crowd / workers as f64,
             Family::Compute | Family::Timer | Family::Program | Family::Floor => crowd,
         };
         let nanos = |amount: f64| Duration::from_nanos(amount.min(u64::MAX as f64) as u64);
         // What touches memory spends more time in page faults than the memory takes.
-        let blocks = nanos(params.size_bytes as f64 * crowd * rate.around * makings(kernel, repetitions as u64));
+        let blocks = nanos(bytes_made(kernel, params) * crowd * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let timed = nanos(units(kernel, params) * sharing * rate.timed) + REPETITION;
         around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
@@ -265,9 +267,20 @@ impl Predictor {
     }
 }
 
+/// The memory that a worker makes around the timed spans: its block, or its problem.
+fn bytes_made(kernel: &dyn Kernel, params: &Params) -> f64 {
+    match kernel.operations(params) {
+        Some(_) => kernel.footprint(params).0 as f64,
+        None if kernel.card().obeys(&params::SIZE) => params.size_bytes as f64,
+        None => 0.0,
+    }
+}
+
 fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
     let card = kernel.card();
-    if card.obeys(&params::SPAN) {
+    if let Some(operations) = kernel.operations(params) {
+        operations
+    } else if card.obeys(&params::SPAN) {
         params.span_ns as f64
     } else if card.obeys(&params::SAMPLES) {
         params.samples as f64

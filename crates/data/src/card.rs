@@ -170,6 +170,8 @@ pub enum Family {
     Sync,
     /// Clocks and timeouts.
     Timer,
+    /// Whole programs, whose threads share the work of one problem.
+    Workload,
     /// Programs of the user's.
     Program,
     /// The cost of the apparatus itself.
@@ -182,7 +184,7 @@ impl Family {
     pub fn precision(self) -> f64 {
         match self {
             Family::Compute => 0.01,
-            Family::Memory | Family::Program => 0.02,
+            Family::Memory | Family::Workload | Family::Program => 0.02,
             Family::Sync | Family::Timer => 0.05,
             // Nothing is concluded from the floor but its order of magnitude.
             Family::Floor => 1.0,
@@ -191,7 +193,10 @@ impl Family {
 }
 
 // In the order of the catalog.
-words! { Family { Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Program = "program", Floor = "floor" } }
+words! { Family {
+    Compute = "compute", Memory = "memory", Sync = "sync", Timer = "timer", Workload = "workload", Program = "program",
+    Floor = "floor",
+} }
 
 /// What a kernel's number is, with the meaning of one counted item.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -35,7 +35,7 @@ pub use growth::{Growth, GrowthStep, Halt};
 pub use histogram::{Histogram, JointHistogram};
 pub use known_as::{KNOWN_AS, KnownAs, known_as};
 pub use memory::{MemoryPolicy, PageKind};
-pub use params::{Layout, PARAMS, Param, Params, Period};
+pub use params::{Class, Layout, PARAMS, Param, Params, Period};
 pub use program::{COMMAND, Program, ProgramValue};
 pub use reported::{Better, ReportedUnit, Symbol};
 pub use work::{Bytes, Ops, Work};

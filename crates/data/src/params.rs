@@ -43,6 +43,9 @@ pub struct Params {
     pub period: Period,
     /// How long a wait lasts that nothing but its timeout ends.
     pub timeout_ns: u64,
+    /// How large the problem of a benchmark of the NPB is.
+    #[serde(default)]
+    pub class: Class,
 }
 
 impl Params {
@@ -63,6 +66,7 @@ impl Params {
         outside_steps: 0,
         period: Period::Fitting,
         timeout_ns: 1_000_000,
+        class: Class::S,
     };
 
     pub const fn span(&self) -> Duration {
@@ -100,6 +104,19 @@ pub enum Layout {
 }
 
 words! { Layout { Padded = "padded", Contiguous = "contiguous" } }
+
+/// The classes of problems of the NAS Parallel Benchmarks, the smallest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+pub enum Class {
+    #[default]
+    S,
+    W,
+    A,
+    B,
+    C,
+}
+
+words! { Class { S = "S", W = "W", A = "A", B = "B", C = "C" } }
 
 /// When samples begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
@@ -430,6 +447,14 @@ pub const TIMEOUT: Param = nanos!(
     Bounds::new(1, MAX_TIMEOUT_NS, 1)
 );
 
+pub const CLASS: Param = field!(
+    param("class", "CLASS", "A", "Problem size of NPB kernels: S, W, A, B or C").varied().with(
+        "auto is for each kernel the largest whose runs fit into half of the budget, shared by the kernels of the NPB, and whose \
+         arrays fit into half of the available memory. A class is 4 to 36 times the work of the one before."
+    ),
+    class
+);
+
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 pub const PARAMS: &[&Param] = &[
     &SIZE,
@@ -443,6 +468,7 @@ pub const PARAMS: &[&Param] = &[
     &OUTSIDE,
     &PERIOD,
     &TIMEOUT,
+    &CLASS,
     &ITERATIONS,
     &SAMPLES,
     &SPAN,

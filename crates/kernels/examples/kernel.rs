@@ -6,7 +6,7 @@
 //!
 //! Several kernels, with commas between their names, take turns from one repetition to the next, so what disturbs the
 //! machine meanwhile disturbs all of them. `--size` is in MiB per worker, `--span` in milliseconds, `--timeout` in
-//! microseconds. The rate is in GB/s or Gop/s (10^9), over the time from the first start to the last end; of kernels that
+//! microseconds, `--class` that of an NPB problem. The rate is in GB/s or Gop/s (10^9), over the time from the first start to the last end; of kernels that
 //! stamp pairs of times the seconds are the median of the second one, and the rate is one over it. Worker `n` is bound to
 //! the `n`-th of the CPUs that the process may use, and beyond the last to the first again, so runs can be set
 //! beside those of other programs that bind so. With `--clock on` a sixth column has the clock of the fastest core, in GHz.
@@ -131,6 +131,7 @@ fn parse(names: &str, mut words: impl Iterator<Item = String>) -> Result<Request
             "--period" if value == "closed" => request.params.period = Period::Closed,
             "--inside-steps" => request.params.inside_steps = value.parse()?,
             "--outside-steps" => request.params.outside_steps = value.parse()?,
+            "--class" => request.params.class = value.parse()?,
             "--clock" => request.clock = value == "on",
             "--pages" => request.params.pages = value.parse()?,
             _ => return Err(format!("no flag is called {flag:?}").into()),

@@ -19,11 +19,10 @@ use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::stream::{LOADED, lines_of_part};
 use crate::sys::mmap::SharedMapping;
 
-mod meeting;
 mod reader;
 mod rounds;
 
-use meeting::Meeting;
+use crate::meeting::Meeting;
 
 /// The data of the source: 500 KB.
 const BLOCK_BYTES: u64 = 512_000;

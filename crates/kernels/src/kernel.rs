@@ -93,6 +93,17 @@ pub trait Kernel: Sync {
     /// The memory that one worker allocates, for planning.
     fn footprint(&self, params: &Params) -> Bytes;
 
+    /// The memory of so many workers together. Workers that share a problem take less each, the more they are.
+    fn footprint_together(&self, params: &Params, workers: usize) -> Bytes {
+        Bytes(self.footprint(params).0.saturating_mul(workers as u64))
+    }
+
+    /// The operations of a run of all workers together, for planning, where they follow from a parameter that is not an amount: a
+    /// program does all of its problem.
+    fn operations(&self, _params: &Params) -> Option<f64> {
+        None
+    }
+
     /// Builds what `workers` workers share. Nothing that one worker alone uses is allocated here.
     ///
     /// # Errors

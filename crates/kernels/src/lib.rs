@@ -6,8 +6,8 @@
 //! * [`watch`]: what a worker looks at while it runs.
 //! * [`block`]: memory with a kind of page. [`clock`]: what stamps.
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
-//!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts. [`noop`]: the
-//!   floor.
+//!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts.
+//!   [`workload`]: whole programs. [`noop`]: the floor.
 //! * [`canary`]: the clock of the core, from instructions of known latency.
 //!
 //! Unsafe code lives in `sys` and nowhere else.
@@ -28,6 +28,7 @@ mod cpu;
 pub mod kernel;
 pub mod level;
 pub mod loaded;
+mod meeting;
 pub mod noop;
 mod pace;
 pub mod pages;
@@ -42,11 +43,12 @@ mod tests;
 pub mod timer;
 mod turns;
 pub mod watch;
+pub mod workload;
 
 pub use block::{Block, Region};
 pub use catalog::{add, families, find, kernels};
 pub use charz_data::{
-    Bytes, Card, Contention, Family, Growth, GrowthStep, Halt, Histogram, JointHistogram, Layout, Metric, Ops,
+    Bytes, Card, Class, Contention, Family, Growth, GrowthStep, Halt, Histogram, JointHistogram, Layout, Metric, Ops,
     PageKind, Param, Params, Period, Role, Work, WorkerCount, params,
 };
 pub use clock::{Clock, OsClock};

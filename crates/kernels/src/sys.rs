@@ -25,3 +25,4 @@ pub mod strand;
 pub mod stream;
 pub mod wait;
 pub mod wide;
+pub mod wide_vectors;

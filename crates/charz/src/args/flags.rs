@@ -277,7 +277,7 @@ pub(super) struct HowArgs {
 pub(super) struct WhatArgs {
     #[arg(long, value_name = "K,…", value_delimiter = ',', help = help::kernels())]
     pub(super) kernel: Vec<String>,
-    /// All kernels of families: compute, memory, sync, timer, floor
+    /// All kernels of families: compute, memory, sync, timer, workload, floor
     #[arg(long, value_name = "F,…", value_delimiter = ',')]
     pub(super) family: Vec<String>,
     /// Numbers of threads: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16

@@ -1,6 +1,6 @@
 use super::*;
 use charz_data::report::MemoryHome;
-use charz_kernels::{Layout, PageKind};
+use charz_kernels::{Class, Layout, PageKind};
 use charz_topology::{Source, discover};
 
 pub(crate) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
@@ -130,4 +130,29 @@ fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
     assert_eq!(of("first").unwrap(), Some(MemoryHome::First));
     let refused = of("node:7").unwrap_err().to_string();
     assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
+}
+
+/// The class that a plan gives to `npb-is` at 1 ns a key, three repetitions of one thread.
+fn class_of(budget: Duration, memory_budget_bytes: Option<u64>, asked: Option<Class>) -> Class {
+    let mut request = Request { budget: Budget::Of(budget), ..request(&["npb-is"], "dumb", "1") };
+    if let Some(class) = asked {
+        request.params.class = class;
+        request.asked.lists.push((&params::CLASS, vec![request.params]));
+    }
+    let limits = Limits { memory_budget_bytes, ..Limits::unlimited() };
+    let plan = plan(&request, &limits, &Predictor::with_rates(1, [("npb-is", 1.0, 0.0)]));
+    let [cell] = &plan.cells[..] else { panic!("one cell") };
+    let own = cell.point.params(&plan.params);
+    assert_eq!(cell.footprint_bytes, cell.kernel.footprint(&own).0);
+    own.class
+}
+
+#[test]
+fn the_class_is_the_largest_that_time_and_memory_allow() {
+    let (second, ms) = (Duration::from_secs(1), Duration::from_millis(1));
+    assert_eq!(class_of(100 * second, None, None), Class::C);
+    assert_eq!(class_of(100 * second, Some(200_000_000), None), Class::A);
+    assert_eq!(class_of(100 * ms, None, None), Class::W);
+    assert_eq!(class_of(ms, None, None), Class::S, "there is none smaller");
+    assert_eq!(class_of(ms, None, Some(Class::B)), Class::B, "it was asked for");
 }

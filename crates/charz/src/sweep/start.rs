@@ -89,11 +89,13 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
 }
 
 /// What a processor does by itself varies to both sides; what flows to and from a shared memory can only be slowed down by
-/// others.
+/// others. A program does some of both.
 fn estimator(family: Family) -> Estimator {
     match family {
         Family::Memory => Estimator::Best,
-        Family::Compute | Family::Sync | Family::Timer | Family::Program | Family::Floor => Estimator::Median,
+        Family::Compute | Family::Sync | Family::Timer | Family::Workload | Family::Program | Family::Floor => {
+            Estimator::Median
+        }
     }
 }
 

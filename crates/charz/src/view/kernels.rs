@@ -114,6 +114,7 @@ fn measures(family: Family) -> &'static str {
         Family::Memory => "bandwidth, latency, page operations, allocators",
         Family::Sync => "locks, atomics, queues, wake-ups, barriers, core-to-core latency, thread creation",
         Family::Timer => "cost of reading clocks, lateness of timeouts",
+        Family::Workload => "whole programs",
         Family::Program => "programs of yours",
         Family::Floor => "the cost of the apparatus",
     }
@@ -132,8 +133,14 @@ fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
         for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {
             names.push(heading(kind));
         }
-        wrapped::labelled(family.name(), INDENT, measures(family), WIDTH, out)?;
-        wrapped::labelled("", INDENT, &names.join(" "), WIDTH, out)?;
+        let (measures, names) = (measures(family), names.join(" "));
+        let line = format!("{measures}: {names}");
+        if INDENT + line.len() <= WIDTH {
+            wrapped::labelled(family.name(), INDENT, &line, WIDTH, out)?;
+        } else {
+            wrapped::labelled(family.name(), INDENT, measures, WIDTH, out)?;
+            wrapped::labelled("", INDENT, &names, WIDTH, out)?;
+        }
     }
     let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
     writeln!(

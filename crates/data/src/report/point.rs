@@ -1,6 +1,6 @@
 //! What a cell has for itself of the parameters that a sweep varies.
 
-use crate::params::{self, PARAMS, Param, Params};
+use crate::params::{self, Class, PARAMS, Param, Params};
 use crate::{MemoryPolicy, PageKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ point! {
     delay: u64 = DELAY,
     /// Where workers' memory was asked to be; null is on each worker's own NUMA node, by its own touch.
     memory: MemoryPolicy = MEMORY,
+    /// The class of an NPB problem.
+    class: Class = CLASS,
 }
 
 impl Point {

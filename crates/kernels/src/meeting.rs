@@ -10,7 +10,7 @@ use crate::watch::Watch;
 const LOOKS: u64 = 64;
 
 /// A meeting of all workers, as often as they like. It is over for all as soon as one of them has to go.
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     workers: u64,
     /// How often any of them arrived since the meeting was opened.
     arrived: CachePadded<AtomicU64>,
@@ -18,28 +18,33 @@ pub(super) struct Meeting {
 }
 
 impl Meeting {
-    pub(super) fn of(workers: usize) -> Self {
+    pub(crate) fn of(workers: usize) -> Self {
         Meeting { workers: workers as u64, arrived: CachePadded::default(), over: CachePadded::default() }
     }
 
     /// Before a run, by one of the workers, while no other meets.
-    pub(super) fn open(&self) {
+    pub(crate) fn open(&self) {
         self.arrived.store(0, Ordering::Relaxed);
         self.over.store(false, Ordering::Relaxed);
     }
 
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.over.store(true, Ordering::Relaxed);
     }
 
     /// Meets the others for the `time`-th time of this run, from 1. Whether all came: what they did before is then seen by all. If
     /// not, one of them had to go, or this worker has to.
-    pub(super) fn meet(&self, time: u64, watch: &Watch) -> bool {
+    pub(crate) fn meet(&self, time: u64, watch: &Watch) -> bool {
         self.arrived.fetch_add(1, Ordering::AcqRel);
+        // A worker that sees all of them there goes on, although one may have left since: the next meeting reports that.
+        self.wait(watch, || self.arrived.load(Ordering::Acquire) >= time * self.workers)
+    }
+
+    /// Waits until `ready`. Whether it is: if not, one of the workers had to go, or this one has to.
+    pub(crate) fn wait(&self, watch: &Watch, ready: impl Fn() -> bool) -> bool {
         let backoff = Backoff::new();
         let mut looks = 0_u64;
-        // A worker that sees all of them there goes on, although one may have left since: the next meeting reports that.
-        while self.arrived.load(Ordering::Acquire) < time * self.workers {
+        while !ready() {
             if self.over.load(Ordering::Relaxed) {
                 return false;
             }
