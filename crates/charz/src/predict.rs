@@ -75,6 +75,8 @@ const PILOT_SAMPLES: u64 = 50;
 const PILOT_SPAN: Duration = Duration::from_millis(1);
 /// Block of a pilot: past the private caches of today's cores, and about 1 ms.
 const PILOT_BYTES: u64 = 16 << 20;
+/// Order of the matrices of a pilot: a few milliseconds.
+const PILOT_ORDER: u64 = 256;
 /// What a repetition costs beside its timed span, with any kernel: gates and readings.
 const REPETITION: Duration = Duration::from_micros(200);
 /// What a worker costs: its thread, its seat.
@@ -99,6 +101,8 @@ impl Predictor {
                 size_bytes: like.params.size_bytes.min(PILOT_BYTES),
                 samples: PILOT_SAMPLES,
                 span_ns: PILOT_SPAN.as_nanos() as u64,
+                order: PILOT_ORDER,
+                depth: 1,
                 ..like.params
             },
             repetitions: PILOTS,
@@ -215,6 +219,8 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
         params.iterations as f64
     } else if card.obeys(&params::SIZE) {
         params.size_bytes as f64
+    } else if card.obeys(&params::ORDER) {
+        (params.order as f64).powi(3)
     } else {
         1.0
     }

@@ -8,6 +8,7 @@
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
 //!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts. [`noop`]: the
 //!   floor.
+//! * [`workload`]: whole programs.
 //! * [`canary`]: the clock of the core, from instructions of known latency.
 //!
 //! Unsafe code lives in `sys` and nowhere else.
@@ -42,6 +43,7 @@ mod tests;
 pub mod timer;
 mod turns;
 pub mod watch;
+pub mod workload;
 
 pub use block::{Block, Region};
 pub use catalog::{add, find, kernels};

@@ -51,6 +51,10 @@ point! {
     delay: u64 = DELAY,
     /// Where workers' memory was asked to be; null is on each worker's own NUMA node, by its own touch.
     memory: MemoryPolicy = MEMORY,
+    /// Rows and columns of the matrices that are multiplied.
+    order: u64 = ORDER,
+    /// Levels of the recursion that multiplies them.
+    depth: u64 = DEPTH,
 }
 
 impl Point {

@@ -1,0 +1,12 @@
+//! Whole programs, whose threads share the work of one problem.
+//!
+//! The fast Fourier transform and the product of matrices of the T3-4 report, section 7, are run by a [`runtime`] that the kernel is
+//! named after. One worker has the runtime do them and sleeps meanwhile; the others lend their seats, and sleep as well. The runtime's
+//! threads may run on all seats; those of workers that float run anywhere.
+
+pub(crate) mod fft;
+mod lead;
+pub mod limit;
+pub(crate) mod matmul;
+mod runtime;
+mod seats;
