@@ -33,8 +33,9 @@ pub(super) fn products(report: &Report) -> Vec<Finding> {
 
 fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>]) -> Option<Finding> {
     let depth = |number: &Number<'_>| number.cell.point.depth.unwrap_or(0);
-    let times =
-        |one: &Number<'_>, other: &Number<'_>| format!("{:.3}{}", one.value / other.value, one.doubt_beside(other));
+    let times = |one: &Number<'_>, other: &Number<'_>| {
+        format!("{}{}", units::count_of(one.value / other.value), one.doubt_beside(other))
+    };
     let Best { number: best, alike, .. } = Best::of(depths)?;
     let deepest = depths.iter().max_by_key(|number| depth(number)).filter(|_| depths.len() > 1)?;
     let cell = best.cell;
@@ -44,7 +45,7 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>]) -> Option<Finding>
     };
     let cost = match depth(deepest) == depth(&best) {
         true => ", the deepest that was measured".to_owned(),
-        false => format!("; {} take {} times as long", levels(depth(deepest)), times(&best, deepest)),
+        false => format!("; depth {} takes {} times as long", depth(deepest), times(&best, deepest)),
     };
     let same = |library: &&Number<'_>| {
         let other = library.cell;
@@ -52,24 +53,20 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>]) -> Option<Finding>
     };
     let library = libraries.iter().find(same).map(|library| {
         let share = units::percent(best.value / library.value);
-        format!("; it has {share}{} of the rate of {}", best.doubt_beside(library), library.cell.kernel)
+        format!("; {share}{} of the rate of {}", best.doubt_beside(library), library.cell.kernel)
     });
     let time = units::nanos(millis(cell)? * 1e6);
     let text = format!(
-        "{} {}, {}, order {}: {} are the fastest, with {time}{}{ties}{cost}{}",
+        "{} {}, {}, order {}: depth {} is the fastest, {time}{}{ties}{cost}{}",
         cell.kernel,
         cell.mapping,
         counted(cell.workers as usize, "thread"),
         cell.point.order?,
-        levels(depth(&best)),
+        depth(&best),
         units::doubt(best.is_doubtful()),
         library.unwrap_or_default()
     );
     Some(on_cell(cell, FindingKind::Products, Some(depth(&best) as f64), text))
-}
-
-fn levels(depth: u64) -> String {
-    counted(depth as usize, "level")
 }
 
 #[cfg(test)]
@@ -101,7 +98,7 @@ mod tests {
         assert_eq!((found.kind, found.value, found.workers), (FindingKind::Products, Some(2.0), Some(2)));
         assert_words(
             &found.text,
-            &["order 1024: 2 levels", "100 ms", "5 levels take 20.000 times", "25", "matmul-library"],
+            &["order 1024: depth 2", "100 ms", "depth 5 takes 20.0 times", "25", "matmul-library"],
         );
     }
 

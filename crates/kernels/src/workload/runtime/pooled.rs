@@ -268,8 +268,10 @@ impl<P: Pool> Shared<P> {
                 None
             }
             Err(error) => {
+                // Taken before the number is free: another thread may be made at the desk then.
+                let job = locked(&desk.job).take();
                 locked(&self.register).refuse(number, &error, &self.full);
-                locked(&desk.job).take()
+                job
             }
         }
     }
