@@ -6,33 +6,35 @@ use crate::number::{Best, Number};
 use charz_data::Role;
 use charz_data::card::Multiplier;
 use charz_data::escape::counted;
+use charz_data::params::Params;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 use charz_data::units;
 
 /// The time of a product of matrices of order N, from a rate of its 2N³ operations.
-pub(crate) fn millis(cell: &Cell) -> Option<f64> {
-    let order = cell.point.order.filter(|_| cell.unit == Unit::OpsPerSecond)? as f64;
-    Some(2e3 * order.powi(3) / cell.value()?)
+pub(crate) fn millis(cell: &Cell, plan: &Params) -> Option<f64> {
+    let order = cell.point.params(plan).order as f64;
+    cell.value().filter(|_| cell.unit == Unit::OpsPerSecond).map(|rate| 2e3 * order.powi(3) / rate)
 }
 
 /// For each runtime, mapping, number of threads and order.
 pub(super) fn products(report: &Report) -> Vec<Finding> {
+    let plan = &report.plan.params;
     let of = |by: Multiplier| {
         let kernels = report.kernels_in(|role| *role == Role::Product(by));
         let cells = report.cells.iter().filter(move |cell| kernels.contains(&cell.kernel.as_str()));
-        cells.filter(|cell| millis(cell).is_some()).filter_map(Number::of)
+        cells.filter(|cell| millis(cell, plan).is_some()).filter_map(Number::of)
     };
     let libraries: Vec<Number<'_>> = of(Multiplier::Library).collect();
-    let recursions = of(Multiplier::Recursion).filter(|number| number.cell.point.depth.is_some());
-    let groups = grouped(recursions, |number| {
+    let groups = grouped(of(Multiplier::Recursion), |number| {
         let Cell { kernel, mapping, workers, point, .. } = number.cell;
-        (kernel.as_str(), mapping.as_str(), *workers, point.order)
+        (kernel.as_str(), mapping.as_str(), *workers, point.params(plan).order)
     });
-    groups.iter().filter_map(|depths| of_depths(depths, &libraries)).collect()
+    groups.iter().filter_map(|depths| of_depths(depths, &libraries, plan)).collect()
 }
 
-fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>]) -> Option<Finding> {
-    let depth = |number: &Number<'_>| number.cell.point.depth.unwrap_or(0);
+fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> Option<Finding> {
+    let depth = |number: &Number<'_>| number.cell.point.params(plan).depth;
+    let order = |cell: &Cell| cell.point.params(plan).order;
     let times = |one: &Number<'_>, other: &Number<'_>| {
         format!("{}{}", units::count_of(one.value / other.value), one.doubt_beside(other))
     };
@@ -49,19 +51,19 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>]) -> Option<Finding>
     };
     let same = |library: &&Number<'_>| {
         let other = library.cell;
-        (&other.mapping, other.workers, other.point.order) == (&cell.mapping, cell.workers, cell.point.order)
+        (&other.mapping, other.workers, order(other)) == (&cell.mapping, cell.workers, order(cell))
     };
     let library = libraries.iter().find(same).map(|library| {
         let share = units::percent(best.value / library.value);
         format!("; {share}{} of the rate of {}", best.doubt_beside(library), library.cell.kernel)
     });
-    let time = units::nanos(millis(cell)? * 1e6);
+    let time = units::nanos(millis(cell, plan)? * 1e6);
     let text = format!(
         "{} {}, {}, order {}: depth {} is the fastest, {time}{}{ties}{cost}{}",
         cell.kernel,
         cell.mapping,
         counted(cell.workers as usize, "thread"),
-        cell.point.order?,
+        order(cell),
         depth(&best),
         units::doubt(best.is_doubtful()),
         library.unwrap_or_default()
@@ -104,9 +106,19 @@ mod tests {
 
     #[test]
     fn the_time_is_that_of_the_operations_of_the_definition() {
-        assert!((millis(&cell("matmul-mutex", 1, Some(1), 70.0)).unwrap() - 70.0).abs() < 1e-9);
+        assert!((millis(&cell("matmul-mutex", 1, Some(1), 70.0), &Params::SMALL).unwrap() - 70.0).abs() < 1e-9);
         let nanos = fixtures::cell("matmul-mutex", 1, Unit::Nanoseconds, 1.0);
-        assert_eq!(millis(&nanos), None, "a report that another program wrote");
+        assert_eq!(millis(&nanos, &Params::SMALL), None, "a report that another program wrote");
+    }
+
+    #[test]
+    fn an_order_that_the_whole_plan_has_counts() {
+        let mut report =
+            fixtures::report(vec![cell("matmul-mutex", 2, Some(1), 10.0), cell("matmul-mutex", 2, Some(2), 20.0)]);
+        report.cells.iter_mut().for_each(|cell| cell.point.order = None);
+        report.plan.params.order = 2048;
+        let [found] = products(&report).try_into().unwrap();
+        assert_words(&found.text, &["order 2048: depth 1", "80.0 ms", "depth 2 takes 2.00 times"]);
     }
 
     #[test]
