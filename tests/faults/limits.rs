@@ -83,7 +83,7 @@ fn a_limit_that_is_too_low_for_any_command_is_refused() {
 #[track_caller]
 fn check_few_threads(setup: &str, because: &str) {
     let kernels = ["fft-mutex", "fft-cas"];
-    let trial = Trial::of(&kernels.join(",")).with("--span", "20ms").after(setup);
+    let trial = Trial::of(&kernels.join(",")).with("--span", "1s").after(setup);
     let ended = trial.run();
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let report = ended.report.as_ref().expect("there is a report");
@@ -110,7 +110,7 @@ fn a_refused_thread_is_done_without() {
 fn a_user_has_few_threads_left() {
     let _machine = together();
     let taken = "find /proc/[0-9]*/task -mindepth 1 -maxdepth 1 -user $(id -u) 2>/dev/null | wc -l";
-    check_few_threads(&format!("ulimit -u $(( $({taken}) + 40 ))"), "are taken");
+    check_few_threads(&format!("prlimit --pid $$ --nproc=$(( $({taken}) + 40 ))"), "are taken");
 }
 
 #[test]

@@ -60,7 +60,10 @@ struct Register {
     limit: ThreadLimit,
     /// Numbers of desks without a thread.
     free: Vec<u32>,
+    /// Threads that exist or are being made.
     alive: u32,
+    /// Those of them that exist, and their most.
+    living: u32,
     peak: u32,
     created: u64,
     /// The thread that ended last. The next one that ends joins it, so at most one is left when all have ended.
@@ -101,7 +104,7 @@ impl<P: Pool> Runtime for Pooled<P> {
             pool: P::new(desks as usize, desks)?,
             room,
             desks: (0..desks).map(desk).collect(),
-            register: Mutex::new(Register { limit, free, alive: 0, peak: 0, created: 0, last: None }),
+            register: Mutex::new(Register { limit, free, alive: 0, living: 0, peak: 0, created: 0, last: None }),
             full: CachePadded::default(),
             over: AtomicBool::new(false),
             closing: AtomicBool::new(false),
@@ -296,7 +299,8 @@ impl Register {
 
     fn made(&mut self) {
         self.created += 1;
-        self.peak = self.peak.max(self.alive);
+        self.living += 1;
+        self.peak = self.peak.max(self.living);
     }
 
     /// The system made no thread for this desk. It is not asked again in this run, since each refusal takes time.
@@ -311,6 +315,7 @@ impl Register {
     fn remove(&mut self, number: u32, own: Option<pthread::Thread>, full: &AtomicBool) -> Option<pthread::Thread> {
         self.free.push(number);
         self.alive -= 1;
+        self.living -= 1;
         full.store(self.alive >= self.limit.at_most, Ordering::Relaxed);
         own.and_then(|own| self.last.replace(own))
     }
