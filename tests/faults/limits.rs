@@ -101,9 +101,9 @@ fn check_few_threads(setup: &str, because: &str) {
 }
 
 #[test]
-fn a_refused_thread_is_done_without() {
+fn threads_leave_address_space_for_other_things() {
     let _machine = together();
-    check_few_threads("ulimit -v 150000", "pthread_create failed");
+    check_few_threads("ulimit -v 150000", "ulimit -v");
 }
 
 #[test]

@@ -42,6 +42,9 @@ const MAPPINGS_PER_THREAD: u64 = 5;
 /// take others.
 const BYTES_PER_THREAD: u64 = 32 << 10;
 
+/// Address space that such a thread costs: its stack, and as much for what it allocates.
+const SPACE_PER_THREAD: u64 = 512 << 10;
+
 /// Threads that are left to other processes in the control group and to charz itself.
 const THREADS_LEFT: u64 = 16;
 
@@ -60,10 +63,15 @@ pub fn shortage() -> Option<String> {
         let (needs, kib) = (units::iec(least), least.div_ceil(1024));
         Some(format!("the limit on {what} is {limit} and charz needs {needs}; raise it with ulimit {option} {kib}"))
     };
-    let mapped = fs::read_to_string("/proc/self/status").ok();
-    let mapped = mapped.and_then(|status| meminfo_bytes(&status, "VmSize:")).unwrap_or(0);
+    let mapped = mapped_bytes();
     short(Resource::Stack, "the stack", "-s", LEAST_STACK)
         .or_else(|| short(Resource::As, "address space", "-v", mapped + LEAST_SPACE))
+}
+
+/// The address space that this process has mapped.
+fn mapped_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    meminfo_bytes(&status, "VmSize:").unwrap_or(0)
 }
 
 impl Limits {
@@ -115,7 +123,16 @@ impl Limits {
                 units::iec(budget)
             ),
         });
-        by_memory.into_iter().fold(own, |own, other| if other.at_most < own.at_most { other } else { own })
+        // A thread that gets the last of it leaves none for an allocation, which ends the process.
+        let by_space = getrlimit(Resource::As).current.map(|limit| ThreadLimit {
+            at_most: usize::try_from(limit.saturating_sub(mapped_bytes() + LEAST_SPACE) / SPACE_PER_THREAD)
+                .unwrap_or(usize::MAX),
+            because: format!("the limit on address space (ulimit -v) is {}", units::iec(limit)),
+        });
+        by_memory
+            .into_iter()
+            .chain(by_space)
+            .fold(own, |own, other| if other.at_most < own.at_most { other } else { own })
     }
 
     /// Why a cell of `workers` workers whose blocks take `bytes` bytes in all cannot run, if it cannot.
