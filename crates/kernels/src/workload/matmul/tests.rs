@@ -27,7 +27,7 @@ proptest! {
     /// However often it is divided, a product is what its definition says.
     #[test]
     fn products_are_those_of_the_definition(levels in 0..3_u32, blocks in 1..3_usize, seed: u64) {
-        let order = blocks * STEP << levels;
+        let order = (blocks * STEP) << levels;
         let mut random = fastrand::Rng::with_seed(seed);
         let (left, right) = (numbers(&mut random, order), numbers(&mut random, order));
         let (mut out, mut room) = (vec![f64::NAN; order * order], vec![f64::NAN; room(order, levels)]);
