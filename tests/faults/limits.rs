@@ -79,6 +79,40 @@ fn a_limit_that_is_too_low_for_any_command_is_refused() {
     }
 }
 
+/// A runtime that may make few threads has its activities done by those that it has, and the report says why.
+#[track_caller]
+fn check_few_threads(setup: &str, because: &str) {
+    let kernels = ["fft-mutex", "fft-cas"];
+    let trial = Trial::of(&kernels.join(",")).with("--span", "1s").after(setup);
+    let ended = trial.run();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    let report = ended.report.as_ref().expect("there is a report");
+    for kernel in kernels {
+        ended.check_measured(kernel);
+        let cells = report["cells"].as_array().expect("cells are a list");
+        let cell = cells.iter().find(|cell| cell["kernel"] == kernel).expect("the kernel has a cell");
+        let growth = &cell["invocations"][0]["runs"][0]["growth"];
+        let limited = growth["limited_by"].as_str().expect("the limit has a reason");
+        assert!(limited.contains(because), "{limited}");
+        let steps = growth["steps"].as_array().expect("sizes are a list");
+        assert!(steps.iter().any(|step| step["inlined"].as_u64() > Some(0)), "{growth}");
+        assert!(steps.iter().all(|step| step["threads"].as_u64() <= growth["most_threads"].as_u64()), "{growth}");
+    }
+}
+
+#[test]
+fn threads_leave_address_space_for_other_things() {
+    let _machine = together();
+    check_few_threads("ulimit -v 150000", "ulimit -v");
+}
+
+#[test]
+fn a_user_has_few_threads_left() {
+    let _machine = together();
+    let taken = "find /proc/[0-9]*/task -mindepth 1 -maxdepth 1 -user $(id -u) 2>/dev/null | wc -l";
+    check_few_threads(&format!("prlimit --pid $$ --nproc=$(( $({taken}) + 40 ))"), "are taken");
+}
+
 #[test]
 fn few_files_may_be_open() {
     let _machine = together();

@@ -12,6 +12,7 @@ mod efficiency;
 mod fastest;
 mod latency;
 mod loaded;
+mod products;
 mod series;
 mod siblings;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use charz_data::report::{Cell, Finding, FindingKind, Report};
 
 pub(crate) use latency::{Curve, clocks};
 pub(crate) use loaded::{bandwidth, knee_delay};
+pub(crate) use products::millis;
 use series::Series;
 
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
@@ -34,6 +36,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(advice::advice(&all, strands));
     found.extend(latency::latency(report));
     found.extend(loaded::loaded(report));
+    found.extend(products::products(report));
     found.extend(siblings::siblings(report));
     found.extend(efficiency::efficiency(report));
     found

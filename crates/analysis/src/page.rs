@@ -20,6 +20,7 @@ pub mod matrix;
 mod nodes;
 mod numbers;
 mod points;
+mod products;
 mod scaling;
 mod sharing;
 mod sizes;
@@ -161,9 +162,15 @@ const CHAPTERS: &[Chapter] = &[
     },
     Chapter {
         id: "growth",
-        title: "Recursive thread creation",
-        about: "One thread per activity, taken from a pool until it is empty; each size has more than twice as many activities",
+        title: "Threads for activities",
+        about: "A program whose activities double from size to size; a runtime has a thread do each of them. Lower is better",
         draw: growth::figures,
+    },
+    Chapter {
+        id: "products",
+        title: "Products of matrices",
+        about: "Time against the levels of a recursion whose products are activities, 8 times as many at each level. Lower is better",
+        draw: products::figures,
     },
     Chapter {
         id: "times",

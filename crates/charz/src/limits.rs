@@ -41,6 +41,13 @@ pub const MOST_THREADS: usize = 4096;
 /// Mappings that one thread costs: stack, guard page, signal stack and its guard; one for good measure.
 const MAPPINGS_PER_THREAD: u64 = 5;
 
+/// Memory that a thread costs which does little: 16 KiB of the kernel's stack on x86-64, and a few pages of its own, of which the tables
+/// take others.
+const BYTES_PER_THREAD: u64 = 32 << 10;
+
+/// Address space that such a thread costs: its stack, and as much for what it allocates.
+const SPACE_PER_THREAD: u64 = 512 << 10;
+
 /// Threads that are left to other processes in the control group and to charz itself.
 const THREADS_LEFT: u64 = 16;
 
@@ -59,10 +66,15 @@ pub fn shortage() -> Option<String> {
         let (needs, kib) = (units::iec(least), least.div_ceil(1024));
         Some(format!("the limit on {what} is {limit} and charz needs {needs}; raise it with ulimit {option} {kib}"))
     };
-    let mapped = fs::read_to_string("/proc/self/status").ok();
-    let mapped = mapped.and_then(|status| meminfo_bytes(&status, "VmSize:")).unwrap_or(0);
+    let mapped = mapped_bytes();
     short(Resource::Stack, "the stack", "-s", LEAST_STACK)
         .or_else(|| short(Resource::As, "address space", "-v", mapped + LEAST_SPACE))
+}
+
+/// The address space that this process has mapped.
+fn mapped_bytes() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    meminfo_bytes(&status, "VmSize:").unwrap_or(0)
 }
 
 impl Limits {
@@ -101,6 +113,29 @@ impl Limits {
             threads: ThreadLimit { at_most: MOST_THREADS, because: "the program's own cap".into() },
             panics_on_lockup: None,
         }
+    }
+
+    /// The most threads that a measured program may make beside so many workers.
+    pub fn threads_beside(&self, workers: usize) -> ThreadLimit {
+        let ThreadLimit { at_most, because } = &self.threads;
+        let own = ThreadLimit { at_most: at_most.saturating_sub(workers), because: because.clone() };
+        let by_memory = self.memory_budget_bytes.map(|budget| ThreadLimit {
+            at_most: usize::try_from(budget / BYTES_PER_THREAD).unwrap_or(usize::MAX),
+            because: format!(
+                "their stacks may take {}, {MEMORY_SHARE_PERCENT}% of the available memory",
+                units::iec(budget)
+            ),
+        });
+        // A thread that gets the last of it leaves none for an allocation, which ends the process.
+        let by_space = getrlimit(Resource::As).current.map(|limit| ThreadLimit {
+            at_most: usize::try_from(limit.saturating_sub(mapped_bytes() + LEAST_SPACE) / SPACE_PER_THREAD)
+                .unwrap_or(usize::MAX),
+            because: format!("the limit on address space (ulimit -v) is {}", units::iec(limit)),
+        });
+        by_memory
+            .into_iter()
+            .chain(by_space)
+            .fold(own, |own, other| if other.at_most < own.at_most { other } else { own })
     }
 
     /// Why a cell of `workers` workers whose blocks take `bytes` bytes in all cannot run, if it cannot.
@@ -147,7 +182,11 @@ fn thread_limit() -> ThreadLimit {
         let left = most.saturating_sub(number(&group.folder.join("pids.current"))?);
         Some((left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {most}")))
     });
-    let user = max_user_processes().map(|most| (most.saturating_sub(THREADS_LEFT), format!("ulimit -u is {most}")));
+    // The limit is on all threads of the user, on the whole machine.
+    let user = max_user_processes().map(|most| {
+        let now = threads_of_user().unwrap_or(0);
+        (most.saturating_sub(now + THREADS_LEFT), format!("ulimit -u is {most}, of which {now} are taken"))
+    });
     let own = (MOST_THREADS as u64, "the program's own cap".to_owned());
     let limits = [Some(own), maps_left, all("threads-max"), all("pid_max"), user].into_iter().flatten().chain(groups);
     let (at_most, because) = limits.min_by_key(|(most, _)| *most).unwrap_or_default();
@@ -158,6 +197,20 @@ fn max_user_processes() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
     line.split_whitespace().next()?.parse().ok()
+}
+
+/// The threads of all processes of the user that this process belongs to.
+fn threads_of_user() -> Option<u64> {
+    let own = field(&fs::read_to_string("/proc/self/status").ok()?, "Uid:")?;
+    let processes = fs::read_dir("/proc").ok()?.flatten();
+    let status = processes.filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
+    let threads = |status: String| field(&status, "Threads:").filter(|_| field(&status, "Uid:") == Some(own));
+    Some(status.filter_map(threads).sum())
+}
+
+/// The first number of a line of a `status`.
+fn field(status: &str, name: &str) -> Option<u64> {
+    status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
 }
 
 /// A line of `/proc/meminfo`, which counts in KiB.
@@ -229,6 +282,27 @@ mod tests {
         write("memory.limit_in_bytes", "9223372036854771712\n");
         write("memory.usage_in_bytes", "5\n");
         assert_eq!(left(false), None);
+    }
+
+    #[test]
+    fn threads_beside_workers_are_what_threads_and_memory_leave() {
+        let of = |budget, workers| {
+            let limits = Limits { memory_budget_bytes: budget, ..Limits::unlimited() };
+            limits.threads_beside(workers)
+        };
+        assert_eq!(of(None, 96).at_most, MOST_THREADS - 96);
+        assert_eq!(of(Some(1 << 40), 0).at_most, MOST_THREADS);
+        assert_eq!(of(None, 2 * MOST_THREADS).at_most, 0);
+        let little = of(Some(3 << 20), 2);
+        assert!(little.at_most == 96 && little.because.contains("3 MiB"), "{little:?}");
+    }
+
+    #[test]
+    fn the_threads_of_a_user_are_at_least_those_of_this_process() {
+        let beside = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(100)));
+        assert!(threads_of_user().is_some_and(|threads| threads >= 2));
+        beside.join().unwrap();
+        assert_eq!(field("Name:\tcharz\nUid:\t1000\t0\t0\t0\nThreads:\t7\n", "Uid:"), Some(1000));
     }
 
     #[test]

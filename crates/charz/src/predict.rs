@@ -110,6 +110,8 @@ const PILOT_SPAN: Duration = Duration::from_millis(1);
 const PILOT_BYTES: u64 = 16 << 20;
 /// A program whose first run takes no longer is run a second time, with one thread.
 const QUICK: Duration = Duration::from_secs(2);
+/// Order of the matrices of a pilot: a few milliseconds.
+const PILOT_ORDER: u64 = 256;
 /// What a repetition costs beside its timed span, with any kernel: gates and readings.
 const REPETITION: Duration = Duration::from_micros(200);
 /// What a worker costs: its thread, its seat.
@@ -135,6 +137,8 @@ impl Predictor {
                 samples: PILOT_SAMPLES,
                 span_ns: PILOT_SPAN.as_nanos() as u64,
                 class: Class::S,
+                order: PILOT_ORDER,
+                depth: 1,
                 ..like.params
             },
             repetitions: PILOTS,
@@ -288,6 +292,8 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
         params.iterations as f64
     } else if card.obeys(&params::SIZE) {
         params.size_bytes as f64
+    } else if card.obeys(&params::ORDER) {
+        (params.order as f64).powi(3)
     } else {
         1.0
     }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::params::Param;
-pub use crate::role::{Access, Chase, CounterKind, LineOperation, Numbers, Role, Waiter, Words};
+pub use crate::role::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Waiter, Words};
 use crate::words::words;
 
 /// Text of a kernel's source code, or out of a report.

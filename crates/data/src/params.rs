@@ -46,6 +46,15 @@ pub struct Params {
     /// How large the problem of a benchmark of the NPB is.
     #[serde(default)]
     pub class: Class,
+    /// Threads that a runtime keeps for the next activity.
+    #[serde(default)]
+    pub pool_threads: u64,
+    /// Rows and columns of the matrices that are multiplied.
+    #[serde(default)]
+    pub order: u64,
+    /// How often a product of matrices is divided into eight.
+    #[serde(default)]
+    pub depth: u64,
 }
 
 impl Params {
@@ -67,6 +76,9 @@ impl Params {
         period: Period::Fitting,
         timeout_ns: 1_000_000,
         class: Class::S,
+        pool_threads: MAX_POOL,
+        order: 64,
+        depth: 1,
     };
 
     pub const fn span(&self) -> Duration {
@@ -87,6 +99,8 @@ impl Default for Params {
             span_ns: 50_000_000,
             size_bytes: 256 << 20,
             pages: PageKind::Transparent,
+            order: 1024,
+            depth: 2,
             ..Params::SMALL
         }
     }
@@ -337,6 +351,12 @@ const MAX_VALUES: usize = 256;
 pub const MAX_CHAINS: u64 = 16;
 /// The longest timeout: a worker that waits does not look at its watch.
 pub const MAX_TIMEOUT_NS: u64 = 100_000_000;
+/// The most threads that a runtime can be asked to keep: more than any has.
+const MAX_POOL: u64 = 1 << 20;
+/// The most rows of a matrix: it takes 8 GiB.
+const MAX_ORDER: u64 = 32_768;
+/// The most levels of the recursion: 8⁶ products.
+const MAX_DEPTH: u64 = 6;
 const SPAN_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
 const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
 
@@ -454,6 +474,29 @@ pub const CLASS: Param = field!(
     ),
     class
 );
+pub const POOL: Param = count!(
+    param("pool", "N", "16", "Threads that a runtime keeps for its next activity").with(
+        "A thread that has done its activity and finds as many in the pool ends. The default keeps all. 0 makes a thread for each \
+         activity."
+    ),
+    pool_threads,
+    Bounds::new(0, MAX_POOL, 1)
+);
+pub const ORDER: Param = count!(
+    param("order", "N", "2048", "Rows and columns of the matrices that are multiplied").varied().with(
+        "auto is 1024. The T3-4 report took 1024, 2048, 4096 and 8192. A multiple of 16 for each level of the recursion: 32 halved \
+         twice is too small."
+    ),
+    order,
+    Bounds::new(16, MAX_ORDER, 16)
+);
+pub const DEPTH: Param = count!(
+    param("depth", "K", "3", "Levels of the recursion that multiplies matrices: each divides a product into eight")
+        .varied()
+        .with("0 multiplies on one thread, without a runtime. auto is 0 to 5: those of the T3-4 report, and what they save."),
+    depth,
+    Bounds::new(0, MAX_DEPTH, 1)
+);
 
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 pub const PARAMS: &[&Param] = &[
@@ -469,6 +512,9 @@ pub const PARAMS: &[&Param] = &[
     &PERIOD,
     &TIMEOUT,
     &CLASS,
+    &POOL,
+    &ORDER,
+    &DEPTH,
     &ITERATIONS,
     &SAMPLES,
     &SPAN,

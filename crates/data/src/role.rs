@@ -45,8 +45,10 @@ pub enum Role {
     LockFreePool {
         backs_off: Option<Text>,
     },
-    /// A recursion whose activities take threads out of a pool.
-    ThreadPool,
+    /// A program whose activities double from size to size, on a runtime that has threads for them.
+    Growing,
+    /// A product of matrices.
+    Product(Multiplier),
     /// A counter that all workers add to.
     Counter(CounterKind),
     /// Workers that pass a token around.
@@ -140,6 +142,17 @@ pub enum CounterKind {
     Atomic,
     /// A shard per strand.
     Sharded,
+}
+
+/// Who multiplies matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Multiplier {
+    /// A recursion whose activities take threads from a runtime.
+    Recursion,
+    /// A library that programs use.
+    Library,
 }
 
 /// How the thread waits that something is handed to.

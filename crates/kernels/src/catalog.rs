@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use charz_data::Family;
 
 use crate::kernel::Kernel;
-use crate::workload::npb;
+use crate::workload::{fft, matmul, npb};
 use crate::{alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer};
 
 /// The built-in kernels, in the order in which they are listed and swept.
@@ -38,6 +38,8 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
+    fft::KERNELS,
+    matmul::KERNELS,
     npb::KERNELS,
     noop::KERNELS,
 ];

@@ -19,6 +19,8 @@ pub(crate) struct PlainKernel<D: 'static = ()> {
     axes: Axes,
     traffic: fn(&Self) -> Option<f64>,
     footprint: fn(&Self, &Params) -> Bytes,
+    /// Whether the footprint is that of all workers together.
+    shares_memory: bool,
     stage: BuildStage<D>,
 }
 
@@ -29,7 +31,16 @@ impl<D: Copy> PlainKernel<D> {
         footprint: fn(&Self, &Params) -> Bytes,
         stage: BuildStage<D>,
     ) -> Self {
-        PlainKernel { card, data, check: |_| Ok(()), axes: Axes::NONE, traffic: |_| None, footprint, stage }
+        PlainKernel {
+            card,
+            data,
+            check: |_| Ok(()),
+            axes: Axes::NONE,
+            traffic: |_| None,
+            footprint,
+            shares_memory: false,
+            stage,
+        }
     }
 
     /// A kernel that cannot run on every machine; no stage is built where it cannot.
@@ -39,6 +50,11 @@ impl<D: Copy> PlainKernel<D> {
 
     pub(crate) const fn axes(self, axes: Axes) -> Self {
         PlainKernel { axes, ..self }
+    }
+
+    /// One whose workers share their memory: the footprint is that of all.
+    pub(crate) const fn shares_memory(self) -> Self {
+        PlainKernel { shares_memory: true, ..self }
     }
 
     /// See [`Kernel::traffic`].
@@ -63,6 +79,14 @@ impl<D: Copy> PlainKernel<D> {
                 Err(self.unavailable(format_args!("takes at least 1 iteration, not {iterations} iterations")))
             }
             iterations => Err(self.unavailable(format_args!("takes 1 to {most} iterations, not {iterations}"))),
+        }
+    }
+
+    /// How long a kernel runs that runs by time.
+    pub(crate) fn span(&self, params: &Params) -> Result<Duration, Error> {
+        match params.span() {
+            Duration::ZERO => Err(self.unavailable("runs by time and was given none: ask for a span")),
+            span => Ok(span),
         }
     }
 
@@ -94,6 +118,11 @@ impl<D: Copy + Sync> Kernel for PlainKernel<D> {
 
     fn footprint(&self, params: &Params) -> Bytes {
         (self.footprint)(self, params)
+    }
+
+    fn footprint_together(&self, params: &Params, workers: usize) -> Bytes {
+        let all = if self.shares_memory { 1 } else { workers as u64 };
+        Bytes(self.footprint(params).0.saturating_mul(all))
     }
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {

@@ -23,7 +23,7 @@ pub(crate) mod ring;
 mod schedule;
 pub(crate) mod spin;
 pub(crate) mod uncontended;
-mod wait_stats;
+pub(crate) mod wait_stats;
 
 /// Makes `steps` steps that wait for each other: a multiplication and an addition, 4 cycles on most processors, so a step
 /// is about a nanosecond. Returns their result, so none can be left out.

@@ -1,10 +1,12 @@
-//! How recursions grew from size to size that ask for a thread for each of their activities.
+//! How programs grew from size to size that have threads do their activities.
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, State, Table, id};
 use crate::group::grouped;
 use crate::point;
+use charz_data::Role as CardRole;
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
 use charz_data::units;
 
@@ -21,17 +23,16 @@ struct Side {
 const SIDES: [Side; 2] = [
     Side {
         name: "growth-time",
-        title: "time of the whole recursion",
+        title: "time",
         of: |step| (step.time_ns > 0).then_some(step.time_ns as f64),
         quantity: Quantity::Nanos,
     },
-    Side { name: "growth-attempts", title: "attempts for a success", of: attempts, quantity: Quantity::Plain },
+    Side { name: "growth-retries", title: "retries", of: retries, quantity: Quantity::Count },
 ];
 
-/// Attempts for each success; none without a success.
-fn attempts(step: &GrowthStep) -> Option<f64> {
-    let successes = step.attempts.checked_sub(step.failures).filter(|successes| *successes > 0)?;
-    Some(step.attempts as f64 / successes as f64)
+/// Attempts to use the pool that failed since another thread came first; none where none did, which a logarithm has no place for.
+fn retries(step: &GrowthStep) -> Option<f64> {
+    (step.failures > 0).then_some(step.failures as f64)
 }
 
 /// A cell with the growth of the repetition that came furthest.
@@ -39,11 +40,15 @@ type Grown<'a> = (SourcedCell<'a>, &'a Growth);
 
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();
-    let cells = sorted.cells().filter(|own| own.cell.value().is_some());
+    // A product has one size in each cell, and a section of its own.
+    let kernels = sorted.kernels.iter().filter(|kernel| !matches!(kernel.role(), CardRole::Product(_)));
+    let cells = kernels.flat_map(|kernel| kernel.cells.iter().copied()).filter(|own| own.cell.value().is_some());
     let grown = cells.filter_map(|own| Some((own, furthest(own.cell)?)));
     for kernel in grouped(grown, |(own, _)| own.cell.kernel.as_str()) {
         for (part, lines) in kernel.chunks(MOST_LINES).enumerate() {
-            figures.extend(SIDES.iter().map(|side| figure(sorted, side, lines, part)));
+            let drawn =
+                |side: &&Side| lines.iter().any(|(_, growth)| steps(growth).any(|step| (side.of)(step).is_some()));
+            figures.extend(SIDES.iter().filter(drawn).map(|side| figure(sorted, side, lines, part)));
         }
     }
     figures
@@ -63,15 +68,10 @@ fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: us
         source: own.source,
         points: steps(growth).map(|step| point(own.cell, step, side)).collect(),
     });
-    let why = lines.iter().map(|(own, growth)| {
-        let why = match growth.stopped_by {
-            Halt::Time => "the next size would have taken more than the rest of its time",
-            Halt::Threads => "more than a million threads would have been made",
-            Halt::Sizes => "there is no larger size",
-        };
-        sorted.prefixed(&format!("{} grew no further since {why}", name(own.cell)), own.source)
-    });
-    let x = Axis::new("size of the recursion", Quantity::Count, Scale::Linear);
+    let why = lines
+        .iter()
+        .map(|(own, growth)| sorted.prefixed(&format!("{}: {}", name(own.cell), stopped(growth)), own.source));
+    let x = Axis::new("size", Quantity::Count, Scale::Linear);
     let y = Axis::new(side.title, side.quantity.clone(), Scale::Log10);
     let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
     Figure {
@@ -81,6 +81,32 @@ fn figure(sorted: &CellsByKernel<'_>, side: &Side, lines: &[Grown<'_>], part: us
         body: Body::Lines(Plot::new(x, y, series.collect())),
         table: (side.name == SIDES[0].name).then(|| table(sorted, lines)),
     }
+}
+
+/// At which size a program stopped, and why.
+fn stopped(growth: &Growth) -> String {
+    let counts = |step: &GrowthStep| {
+        let (time, threads) = (units::nanos(step.time_ns as f64), counted(step.threads as usize, "thread"));
+        format!("{time}, {threads}, {} retries", units::count(step.failures))
+    };
+    let last =
+        growth.steps.last().map_or_else(String::new, |last| format!("stopped at size {}: {}", last.size, counts(last)));
+    let why = match (&growth.unfinished, growth.stopped_by) {
+        (Some(step), _) => format!("; size {} was broken off after {}", step.size, counts(step)),
+        (None, Halt::Time) => "; the next size would have exceeded its time".to_owned(),
+        (None, Halt::Sizes) => "; there is no larger size".to_owned(),
+    };
+    let inlined: u64 = growth.steps.iter().map(|step| step.inlined).sum();
+    let limit = match inlined {
+        0 => String::new(),
+        _ => format!(
+            "; {} activities were done by their parents, since there may be {} threads ({})",
+            units::count(inlined),
+            growth.most_threads,
+            points::short(&growth.limited_by)
+        ),
+    };
+    format!("{last}{why}{limit}")
 }
 
 fn name(cell: &Cell) -> String {
@@ -117,7 +143,8 @@ fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
 }
 
 fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
-    let heading = ["line", "size", "activities", "threads", "would spawn", "attempts for a success", "time"];
+    let heading =
+        ["line", "size", "activities", "threads", "created", "done inline", "retries", "sleeps", "plain calls", "time"];
     let row = |own: &SourcedCell<'_>, step: &GrowthStep| {
         let doubt = points::doubt(own.cell);
         let count = |number: u64| Datum::number(units::count(number), number as f64);
@@ -127,8 +154,11 @@ fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
             count(step.size),
             count(step.activities),
             count(step.threads),
-            count(step.would_spawn),
-            Datum::known(attempts(step), |ratio| format!("{}{doubt}", units::count_of(ratio))),
+            count(step.created),
+            count(step.inlined),
+            count(step.failures),
+            count(step.parks),
+            Datum::known(step.sequential_ns.map(|nanos| nanos as f64), units::nanos),
             Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         ];
         Row::new(data, points::state(own.cell))

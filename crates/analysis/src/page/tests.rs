@@ -54,7 +54,7 @@ fn of_every_kind() -> Report {
     cells.push(cell("c2c-exchange", 2, Unit::NanosecondsPerOp, next()).under("auto"));
     cells.push(cell("timeout-poll", 1, Unit::NanosecondsSampled, 1.0).timed(&times(next())));
     cells.push(cell("unknown-kernel", 1, Unit::MillisecondsPerGib, next()));
-    cells.push(grown(cell("pool-spawn-mutex", 1, Unit::Nanoseconds, next())));
+    cells.push(grown(cell("fft-mutex", 1, Unit::Nanoseconds, next())));
     cells.push(cell("read-tsc", 1, Unit::NanosecondsPerStep, next()).suspect());
     cells.push(cell("read-tscp", 1, Unit::NanosecondsPerStep, next()).invalid());
     cells.push(cell("mem-read", 16, Unit::BytesPerSecond, 1.0).unmeasured(Status::Skipped, "no room"));
@@ -89,11 +89,11 @@ fn grown(mut cell: Cell) -> Cell {
         time_ns: 10_u64.pow(size as u32),
         activities: 1 << size,
         threads: size,
-        would_spawn: 0,
         attempts: 10,
         failures: size,
+        ..GrowthStep::default()
     };
-    let growth = Growth { steps: (1..8).map(step).collect(), stopped_by: Halt::Time };
+    let growth = Growth::new((1..8).map(step).collect(), Halt::Time);
     cell.invocations[0].runs[0].growth = Some(Box::new(growth));
     cell
 }
@@ -104,7 +104,7 @@ fn page_of(report: &Report) -> Page {
 
 /// The tables with a row for each cell: those of spreads and of recursions have rows of their own.
 fn tables(page: &Page) -> Vec<&Table> {
-    let sections = page.sections.iter().filter(|section| !["times", "growth"].contains(&section.id));
+    let sections = page.sections.iter().filter(|section| !["times", "growth", "products"].contains(&section.id));
     sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).collect()
 }
 

@@ -30,6 +30,10 @@ pub struct CellSpec {
     /// Bytes from one place of a block that a load may read to the next.
     pub stride: Option<u64>,
     pub memory: Option<MemoryHome>,
+    /// Rows of the matrices that are multiplied.
+    pub order: Option<u64>,
+    /// Levels of the recursion that multiplies them.
+    pub depth: Option<u64>,
 }
 
 fn auto() -> String {
@@ -57,6 +61,8 @@ impl CellSpec {
             && self.pages.is_none_or(|kind| kind == own.pages)
             && self.stride.is_none_or(|stride| stride == own.stride_bytes)
             && self.memory.is_none_or(|memory| memory == own.memory)
+            && self.order.is_none_or(|order| order == own.order)
+            && self.depth.is_none_or(|depth| depth == own.depth)
     }
 
     /// Its name without the number of workers, so rows that lack the same cell share one reason.
@@ -67,6 +73,8 @@ impl CellSpec {
             pages: self.pages,
             stride_bytes: self.stride,
             memory: self.memory,
+            order: self.order,
+            depth: self.depth,
             ..Point::default()
         };
         format!("{} {}{level}{}", self.kernel, self.mapping, point::label(&point))

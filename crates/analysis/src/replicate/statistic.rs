@@ -36,11 +36,11 @@ pub(super) enum Statistic {
     SecondPhase,
     /// The share of the strands' time that was spent waiting for a lock.
     WaitShare,
-    /// The duration of a recursion of this size.
+    /// The duration of a program of this size; of a product of matrices, with so many levels of recursion.
     Growth {
         size: u64,
     },
-    /// The failed attempts at the pool in a recursion of this size.
+    /// The failed attempts at the pool in a program of this size.
     Failures {
         size: u64,
     },
@@ -76,6 +76,7 @@ impl Statistic {
     /// Its dimension for cells in this unit; `None` if such cells do not have it.
     pub(super) fn kind(&self, unit: Unit) -> Option<Kind> {
         let (sampled, counted) = (unit == Unit::NanosecondsSampled, unit == Unit::OpsPerSecond);
+        let grows = counted || unit == Unit::NanosecondsPerOp;
         Some(match self {
             Statistic::Value | Statistic::BestOfThree | Statistic::PerWorker => match unit {
                 Unit::OpsPerSecond => Kind::PerSecond,
@@ -93,8 +94,8 @@ impl Statistic {
             Statistic::Below | Statistic::Share { .. } if sampled => Kind::Fraction,
             Statistic::FirstPhase | Statistic::SecondPhase if counted => Kind::PerSecond,
             Statistic::WaitShare if counted => Kind::Fraction,
-            Statistic::Growth { .. } if counted => Kind::Nanoseconds,
-            Statistic::Failures { .. } if counted => Kind::Number,
+            Statistic::Growth { .. } if grows => Kind::Nanoseconds,
+            Statistic::Failures { .. } if grows => Kind::Number,
             _ => return None,
         })
     }
@@ -187,7 +188,7 @@ fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<(f64
         found.get(found.len() / 2).map(|number| *number as f64)
     };
     let all = middle(&mut cell.invocations.iter().flat_map(Invocation::clean_runs));
-    let value = all.ok_or_else(|| format!("no recursion reached size {size}"))?;
+    let value = all.ok_or_else(|| format!("no run reached size {size}"))?;
     Ok((value, around(value, each(cell, middle))))
 }
 

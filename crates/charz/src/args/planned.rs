@@ -176,9 +176,9 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
 }
 
 /// The order in which columns are put together; the last two are the mapping and the workers.
-const ORDER: [&str; 14] = [
+const ORDER: [&str; 17] = [
     "workers", "mapping", "size", "memory", "delay", "chains", "stride", "pages", "layout", "inside", "outside",
-    "period", "timeout", "kernel",
+    "period", "timeout", "pool", "order", "depth", "kernel",
 ];
 
 /// A sweep's cells: `cells` with what there is, `skipped` with what of it is skipped, `rest` with a digest of everything else by

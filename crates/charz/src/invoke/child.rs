@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_kernels::Stop;
+use charz_kernels::workload::limit::ThreadLimit;
+use charz_kernels::{Family, Stop};
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -17,7 +18,7 @@ use rustix::io::Errno;
 use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
-use crate::limits::MOST_THREADS;
+use crate::limits::{Limits, MOST_THREADS};
 use crate::workload;
 use charz_data::report::{Ending, Invocation};
 use charz_data::{COMMAND, Program, units};
@@ -68,6 +69,11 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     }
     let kernel = charz_kernels::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
+    if kernel.card().family == Family::Workload {
+        let limit = Limits::read().threads_beside(order.seats.len());
+        let at_most = u32::try_from(limit.at_most).unwrap_or(u32::MAX);
+        ThreadLimit { at_most, because: limit.because }.set();
+    }
     let params = order.params;
     let backend = Backend::from_str(&order.binder).map_err(refused)?;
     let binder = Binder::new(backend);

@@ -123,6 +123,8 @@ fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Requ
         size_bytes: size.filter(|size| obeys(&params::SIZE) && *size != base.size_bytes),
         pages: spec.pages.filter(|pages| obeys(&params::PAGES) && *pages != base.pages),
         stride_bytes: spec.stride.filter(|stride| obeys(&params::STRIDE) && *stride != base.stride_bytes),
+        order: spec.order.filter(|_| obeys(&params::ORDER)),
+        depth: spec.depth.filter(|_| obeys(&params::DEPTH)),
         memory: spec.memory.filter(|home| obeys(&params::MEMORY) && *home != MemoryHome::Local),
         ..Point::default()
     }
@@ -139,7 +141,18 @@ mod tests {
 
     fn spec(kernel: &str, mapping: &str, workers: u64) -> CellSpec {
         let (kernel, mapping) = (kernel.to_owned(), mapping.to_owned());
-        CellSpec { kernel, mapping, workers, size: None, level: None, pages: None, stride: None, memory: None }
+        CellSpec {
+            kernel,
+            mapping,
+            workers,
+            size: None,
+            level: None,
+            pages: None,
+            stride: None,
+            memory: None,
+            order: None,
+            depth: None,
+        }
     }
 
     fn plan_of(synthetic: &str, specs: &[CellSpec]) -> Plan {

@@ -43,10 +43,12 @@ pub enum FindingKind {
     /// What a load takes from each level of caches and from memory, where each level ends, and how it grows under load; strands that
     /// hand over a line as fast as those of one core, though they are listed on two.
     Latency,
+    /// How many levels of recursion pay in a product of matrices, what the deepest costs, and what a library takes.
+    Products,
     /// Words that a core gets from a cache in a cycle of its clock.
     Efficiency,
 }
 
 words! { FindingKind {
-    Best = "best", Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Efficiency = "words",
+    Best = "best", Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Products = "products", Efficiency = "words",
 } }

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::card::{Access, Chase, CounterKind, LineOperation, Numbers, Waiter, Words};
+use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, Words};
 use crate::params::{
-    CHAINS, DELAY, INSIDE, ITERATIONS, LAYOUT, MEMORY, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE, SPAN, STRIDE,
-    TIMEOUT,
+    CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
+    SPAN, STRIDE, TIMEOUT,
 };
 use crate::{Card, Family, Metric, Role, Times};
 
@@ -31,7 +31,7 @@ const POOL: &[&Param] = &[&SPAN, &INSIDE, &OUTSIDE];
 const WAKE: &[&Param] = &[&SAMPLES, &PERIOD];
 
 fn known() -> Vec<Card> {
-    use Family::{Compute, Memory, Sync, Timer};
+    use Family::{Compute, Memory, Sync, Timer, Workload};
     let lock = |is_reference, backs_off| Role::LockPool { is_reference, backs_off };
     let free = |backs_off| Role::LockFreePool { backs_off };
     let arithmetic: &[&Param] = &[&ITERATIONS, &LAYOUT];
@@ -59,7 +59,6 @@ fn known() -> Vec<Card> {
         ("pool-treiber", Sync, free(None), POOL),
         ("pool-treiber-backoff", Sync, free(Role::backoff_of("pool-treiber")), POOL),
         ("pool-deque", Sync, free(None), POOL),
-        ("pool-spawn-mutex", Sync, Role::ThreadPool, POOL),
         ("c2c-read-write", Sync, Role::LineTransfer(LineOperation::ReadWrite), WORK),
         ("c2c-cas", Sync, Role::LineTransfer(LineOperation::Cas), WORK),
         ("c2c-fetch-add", Sync, Role::LineTransfer(LineOperation::FetchAdd), WORK),
@@ -75,6 +74,9 @@ fn known() -> Vec<Card> {
         ("barrier-spin", Sync, Role::Barrier, &[&SAMPLES]),
         ("barrier-sense", Sync, Role::Barrier, &[&SAMPLES]),
         ("timeout-futex", Timer, Role::Other, &[&SAMPLES, &TIMEOUT]),
+        ("fft-mutex", Workload, Role::Growing, &[&SPAN]),
+        ("matmul-mutex", Workload, Role::Product(Multiplier::Recursion), &[&ORDER, &DEPTH]),
+        ("matmul-library", Workload, Role::Product(Multiplier::Library), &[&ORDER]),
     ];
     let default = ["arith-int", "arith-float", "mem-read", "mem-write-data"];
     let card = |(name, family, role, params): (&str, Family, Role, &'static [&'static Param])| Card {
@@ -97,7 +99,7 @@ fn times(name: &str) -> Option<(&'static str, &'static str)> {
         "flag" => ("from the store to its return", "from the store to the reader having seen it"),
         "timeout-futex" => ("from the call to its return", "from the end of the time to the return"),
         _ if name.starts_with("barrier-") => ("from an arrival to its leaving", "from the last arrival to a leaving"),
-        _ if name.starts_with("pool-") && !name.starts_with("pool-spawn-") => ("to take an item", "to give it back"),
+        _ if name.starts_with("pool-") => ("to take an item", "to give it back"),
         _ => return None,
     })
 }

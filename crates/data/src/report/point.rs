@@ -53,6 +53,10 @@ point! {
     memory: MemoryPolicy = MEMORY,
     /// The class of an NPB problem.
     class: Class = CLASS,
+    /// Rows and columns of the matrices that are multiplied.
+    order: u64 = ORDER,
+    /// Levels of the recursion that multiplies them.
+    depth: u64 = DEPTH,
 }
 
 impl Point {

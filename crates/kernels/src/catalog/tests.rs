@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use charz_data::params::{CLASS, ITERATIONS, PAGES, SAMPLES, SIZE, SPAN};
+use charz_data::params::{CLASS, ITERATIONS, ORDER, PAGES, SAMPLES, SIZE, SPAN};
 use charz_data::{Family, Layout, Metric, PageKind, Params, Period, Work};
 
 use super::*;
@@ -63,7 +63,7 @@ fn cards_are_full() {
         assert!(!card.about.is_empty() && !card.about.ends_with('.'), "{name}");
         assert!(!card.source.is_empty(), "{name}");
         assert!(!card.obeys(&SIZE) || card.family == Family::Memory, "{name}");
-        let amounts = [&ITERATIONS, &SAMPLES, &SPAN, &CLASS];
+        let amounts = [&ITERATIONS, &SAMPLES, &SPAN, &CLASS, &ORDER];
         let given = amounts.into_iter().filter(|param| card.obeys(param)).count();
         // Of a block, nothing else says how much: it is passed over once.
         let by_block = given == 0 && card.obeys(&SIZE);

@@ -9,7 +9,6 @@ mod guarded;
 mod kernel;
 mod queues;
 mod sampler;
-mod spawn;
 mod treiber;
 
 use charz_data::card::ROOM;
@@ -26,11 +25,14 @@ use crate::plain::kernels;
 use guarded::Guarded;
 use kernel::pooling;
 use queues::{Array, Deque, Segments};
-use spawn::spawning;
 use treiber::{AtOnce, Backoff, Treiber};
 
+/// The pools of a runtime that makes threads: see [`crate::workload`].
+pub(crate) type MutexPool = Guarded<Parked<mutexes::Std>>;
+pub(crate) type CasPool = Treiber<AtOnce>;
+
 /// A pool of items, for workers that are numbered from 0.
-pub(super) trait Pool: Sized + Send + Sync + 'static {
+pub(crate) trait Pool: Sized + Send + Sync + 'static {
     /// What happens where workers meet, in a word or two.
     const MEETING: &'static str;
 
@@ -93,17 +95,6 @@ macro_rules! list {
             "takes an item from a list under ",
             $lock,
             ", holds it for a section, gives it back, and does another section"
-        )
-    };
-}
-
-/// What a worker does of a recursion.
-macro_rules! activities {
-    ($from:literal) => {
-        concat!(
-            "does activities that each have two parts, sizes 1, 2, 3 and so on, each part by a thread ",
-            $from,
-            ", or a new one; beyond the workers it counts the threads that there would be, and does the part itself"
         )
     };
 }
@@ -179,10 +170,6 @@ kernels! {
             then meets no other")
         .source("D. Chase and Y. Lev, Dynamic circular work-stealing deque, SPAA 2005; the crate crossbeam, Injector \
             and Stealer");
-    spawning::<Guarded<Parked<mutexes::Std>>> => spawn::CARD
-        .named("pool-spawn-mutex", activities!("from a list under a mutex"));
-    spawning::<Treiber<AtOnce>> => spawn::CARD
-        .named("pool-spawn-cas", activities!("from a stack without a lock"));
 }
 
 #[cfg(test)]

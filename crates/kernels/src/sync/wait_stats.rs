@@ -6,7 +6,7 @@ use super::primitives::Spin;
 
 /// Counts of one worker; see [`Contention`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct WaitStats {
+pub(crate) struct WaitStats {
     pub attempts: u64,
     pub failures: u64,
     pub waits: u64,
@@ -29,7 +29,7 @@ impl WaitStats {
         self.rested = true;
     }
 
-    pub(super) fn counts(&self) -> Contention {
+    pub(crate) fn counts(&self) -> Contention {
         let WaitStats { attempts, failures, waits, rested: _ } = *self;
         Contention { attempts, failures, waits, ..Contention::default() }
     }

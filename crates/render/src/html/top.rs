@@ -133,6 +133,7 @@ fn heading(kind: FindingKind) -> &'static str {
         FindingKind::Fastest => "Fastest of its kind",
         FindingKind::Advice => "Advice",
         FindingKind::Latency => "Latencies",
+        FindingKind::Products => "Products of matrices",
         FindingKind::Efficiency => "Words per cycle",
     }
 }

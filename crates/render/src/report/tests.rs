@@ -242,13 +242,14 @@ fn growth_has_a_row_for_each_size() {
         time_ns,
         activities: 15,
         threads: 2,
-        would_spawn: 13,
+        inlined: 13,
         attempts: 14,
         failures: 7,
+        ..GrowthStep::default()
     };
-    let growth = Growth { steps: vec![step(3, 1000), step(4, 2_000_000)], stopped_by: Halt::Sizes };
+    let growth = Growth::new(vec![step(3, 1000), step(4, 2_000_000)], Halt::Sizes);
     let mut grown = cell("fibonacci", "rr", 2, Unit::NanosecondsPerOp, 1e3).suspect();
     grown.invocations[0].runs[0].growth = Some(Box::new(growth));
     let text = shown("table", vec![grown]);
-    check(&text, &["would spawn", "2.00~", "1.00 µs~", "2.00 ms~"]);
+    check(&text, &["done inline", "1.00 µs~", "2.00 ms~"]);
 }

@@ -31,6 +31,8 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
             size_bytes: spec.size,
             pages: spec.pages,
             stride_bytes: spec.stride,
+            order: spec.order,
+            depth: spec.depth,
             memory: spec.memory,
             ..Point::default()
         };
@@ -44,11 +46,11 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
                 time_ns: size,
                 activities: 1,
                 threads: 1,
-                would_spawn: 0,
                 attempts: 1,
                 failures: 1,
+                ..GrowthStep::default()
             };
-            run.growth = Some(Box::new(Growth { steps: (1..=16).map(step).collect(), stopped_by: Halt::Time }));
+            run.growth = Some(Box::new(Growth::new((1..=16).map(step).collect(), Halt::Time)));
         }
         report.cells.push(cell);
     }

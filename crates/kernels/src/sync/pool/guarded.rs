@@ -5,7 +5,7 @@ use super::{Error, Lock, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
-pub(super) struct Guarded<L> {
+pub(crate) struct Guarded<L> {
     lock: L,
     list: CachePadded<List>,
 }

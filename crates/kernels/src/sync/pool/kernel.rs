@@ -4,7 +4,6 @@ use std::hint::black_box;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use charz_data::{Bytes, Card, Contention, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
@@ -24,7 +23,7 @@ pub(super) const fn pooling<P: Pool>(card: &'static Card) -> PlainKernel {
         Bytes((size_of::<Taker<P>>() + 4 * size_of::<CachePadded<AtomicU64>>() + Sampler::BYTES) as u64)
     };
     PlainKernel::new(card, (), footprint, |kernel, params, workers| {
-        let span = span(kernel, params)?;
+        let span = kernel.span(params)?;
         let items = u32::try_from(workers).ok().filter(|items| *items < u32::MAX);
         let items = items.ok_or_else(|| kernel.unavailable(format_args!("has no numbers for {workers} workers")))?;
         let shared = Arc::new(Shared::<P>::new(kernel.name(), workers, items)?);
@@ -91,14 +90,6 @@ impl<P: Pool> Shared<P> {
         Error::unless(uses == taken, self.name, || {
             format!("items were held {uses} times, and the workers held {taken}")
         })
-    }
-}
-
-/// How long a kernel runs that runs by time.
-pub(super) fn span(kernel: &PlainKernel, params: &Params) -> Result<Duration, Error> {
-    match params.span() {
-        Duration::ZERO => Err(kernel.unavailable("runs by time and was given none: ask for a span")),
-        span => Ok(span),
     }
 }
 

@@ -111,6 +111,11 @@ impl Mask {
         Ok(Mask(mask))
     }
 
+    /// Adds the strands of the other.
+    pub fn add(&mut self, other: &Mask) {
+        self.0.iter_mut().zip(&*other.0).for_each(|(own, other)| *own |= other);
+    }
+
     #[cfg(test)]
     pub fn none() -> Self {
         Mask(Box::new([0; WORDS]))
