@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
+use crate::mix::Mix;
 use crate::words::words;
 use crate::{quantity, units};
 
@@ -43,6 +44,9 @@ pub struct Params {
     pub period: Period,
     /// How long a wait lasts that nothing but its timeout ends.
     pub timeout_ns: u64,
+    /// The kinds of units that workers do.
+    #[serde(default)]
+    pub mix: Mix,
 }
 
 impl Params {
@@ -63,6 +67,7 @@ impl Params {
         outside_steps: 0,
         period: Period::Fitting,
         timeout_ns: 1_000_000,
+        mix: Mix::ALONE,
     };
 
     pub const fn span(&self) -> Duration {
@@ -430,6 +435,16 @@ pub const TIMEOUT: Param = nanos!(
     Bounds::new(1, MAX_TIMEOUT_NS, 1)
 );
 
+pub const MIX: Param = field!(
+    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units")
+        .with(
+            "alone is all threads on the units of the kernel. In a mix each kernel counts the units of its own kind, so the three \
+             kernels in the same mix give three rates. The number of threads is a multiple of the sum, dealt in this order. In \
+             kernels other than cmt-working-set its threads divide a set of 8 MiB."
+        ),
+    mix
+);
+
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 pub const PARAMS: &[&Param] = &[
     &SIZE,
@@ -443,6 +458,7 @@ pub const PARAMS: &[&Param] = &[
     &OUTSIDE,
     &PERIOD,
     &TIMEOUT,
+    &MIX,
     &ITERATIONS,
     &SAMPLES,
     &SPAN,

@@ -6,7 +6,9 @@
 use std::sync::OnceLock;
 
 use crate::kernel::Kernel;
-use crate::{alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer};
+use crate::{
+    alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer, workload,
+};
 
 /// The built-in kernels, in the order in which they are listed and swept.
 static MODULES: &[&[&dyn Kernel]] = &[
@@ -35,6 +37,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
+    workload::cmt::KERNELS,
     noop::KERNELS,
 ];
 

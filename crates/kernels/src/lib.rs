@@ -42,6 +42,7 @@ mod tests;
 pub mod timer;
 mod turns;
 pub mod watch;
+mod workload;
 
 pub use block::{Block, Region};
 pub use catalog::{add, find, kernels};

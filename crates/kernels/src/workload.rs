@@ -1,0 +1,3 @@
+//! Whole programs, whose threads share the work.
+
+pub(crate) mod cmt;
