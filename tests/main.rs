@@ -22,3 +22,4 @@ mod report;
 mod support;
 mod sweep;
 mod topo;
+mod units;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::kernel::Kernel;
 use crate::{
-    alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer, workload,
+    alloc, arith, cache_words, chase, level, loaded, migrate, noop, pages, peak, stream, sync, timer, workload,
 };
 
 /// The built-in kernels, in the order in which they are listed and swept.
@@ -24,6 +24,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     pages::TURN_KERNELS,
     pages::SHOOTDOWN_KERNELS,
     alloc::KERNELS,
+    migrate::KERNELS,
     sync::cas::KERNELS,
     sync::atomic::KERNELS,
     sync::pool::KERNELS,
@@ -31,8 +32,13 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::counter::KERNELS,
     sync::ring::KERNELS,
     sync::create::KERNELS,
+    sync::create::rate::KERNELS,
+    sync::create::first::KERNELS,
+    sync::create::hold::KERNELS,
+    sync::context_switch::KERNELS,
     sync::call::KERNELS,
     sync::handoff::KERNELS,
+    sync::fork_join::KERNELS,
     sync::uncontended::KERNELS,
     sync::barrier::KERNELS,
     timer::KERNELS,

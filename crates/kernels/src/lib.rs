@@ -28,6 +28,7 @@ mod cpu;
 pub mod kernel;
 pub mod level;
 pub mod loaded;
+mod migrate;
 pub mod noop;
 mod pace;
 pub mod pages;
@@ -52,6 +53,7 @@ pub use charz_data::{
 };
 pub use clock::{Clock, OsClock};
 pub use kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+pub use sync::create::first::serve;
 pub use watch::{Stop, Watch};
 
 /// A hash of the crate's sources: numbers of two builds are those of the same kernels if it is the same.

@@ -226,7 +226,8 @@ fn a_longer_run_looks_more_often() {
     let by_work = |kernel: &&dyn Kernel| {
         let card = kernel.card();
         let amount = [&ITERATIONS, &SIZE].iter().any(|param| card.obeys(param));
-        matches!(card.family, Family::Compute | Family::Memory) && amount && !card.obeys(&SPAN)
+        let by_time = card.obeys(&SPAN) || card.obeys(&SAMPLES);
+        matches!(card.family, Family::Compute | Family::Memory) && amount && !by_time
     };
     for kernel in runnable().filter(by_work) {
         let looks = |times: u64| {
