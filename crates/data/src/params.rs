@@ -354,7 +354,7 @@ pub const SIZE: Param = bytes!(
         "levels is one size inside each cache level, for workers on all strands at once, and for memory four times the last \
          cache and at least 64 MiB, or 256 MiB where the caches are not known. curve goes from 4 KiB to four times the last cache in steps of the square \
          root of two. auto takes what a kernel is about: for memory kernels that size for memory. A cell whose blocks exceed half of \
-         the available memory is skipped, and the report gives the reason."
+         the available memory is skipped, and the report gives the reason. Threads of cmt-working-set divide the size."
     ),
     size_bytes,
     Bounds::new(LINE, PETABYTE, LINE)
@@ -436,12 +436,11 @@ pub const TIMEOUT: Param = nanos!(
 );
 
 pub const MIX: Param = field!(
-    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units")
-        .with(
-            "alone is all threads on the units of the kernel. In a mix each kernel counts the units of its own kind, so the three \
-             kernels in the same mix give three rates. The number of threads is a multiple of the sum, dealt in this order. In \
-             kernels other than cmt-working-set its threads divide a set of 8 MiB."
-        ),
+    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").with(
+        "With alone, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
+         in the same mix give three rates. The number of threads is a multiple of the sum. Working-set threads in a mix of another kernel \
+         than cmt-working-set divide 8 MiB."
+    ),
     mix
 );
 
