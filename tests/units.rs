@@ -26,14 +26,15 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The cells of a brief sweep, with files in this folder.
-fn cells(name: &str, files: &Path, kernels: &[&str]) -> Vec<Value> {
+/// The cells of a brief sweep that ends with this code, with files in this folder.
+#[track_caller]
+fn cells(name: &str, files: &Path, kernels: &[&str], code: i32) -> Vec<Value> {
     let report = folder(name).join("report.json");
     let mut sweep = charz();
     sweep.env("TMPDIR", files).arg("sweep").args(kernels).args(BRIEF).arg(&report);
     let ran = sweep.output().unwrap();
     let report = read_json(&report);
-    assert_eq!(ran.status.code(), Some(0), "{ran:?}");
+    assert_eq!(ran.status.code(), Some(code), "{ran:?}");
     report["cells"].as_array().unwrap().clone()
 }
 
@@ -45,7 +46,7 @@ fn runs(cell: &Value) -> impl Iterator<Item = &Value> {
 fn each_kernel_counts_its_own_units_in_a_mix() {
     let files = folder("mix-files");
     let kernels = ["--kernel=cmt-compute,cmt-io-open", "--threads=1,2", "--mix=1:0:1", "--oversubscribed=2"];
-    for cell in cells("mix", &files, &kernels) {
+    for cell in cells("mix", &files, &kernels, 0) {
         if cell["workers"] == 1 {
             assert_eq!(cell["status"], "skipped");
             assert!(cell["reason"].as_str().unwrap().contains("multiples of 2 workers"), "{}", cell["reason"]);
@@ -62,7 +63,7 @@ fn each_kernel_counts_its_own_units_in_a_mix() {
 
 #[test]
 fn a_folder_for_files_that_is_missing_is_the_reason() {
-    let cells = cells("missing", Path::new("/proc/none"), &["--kernel=cmt-io", "--threads=1"]);
+    let cells = cells("missing", Path::new("/proc/none"), &["--kernel=cmt-io", "--threads=1"], 3);
     assert_eq!(cells[0]["status"], "skipped");
     let reason = cells[0]["reason"].as_str().unwrap();
     assert!(reason.contains("/proc/none") && reason.contains("TMPDIR"), "{reason}");
@@ -70,7 +71,7 @@ fn a_folder_for_files_that_is_missing_is_the_reason() {
 
 #[test]
 fn the_program_starts_itself_for_the_first_thread_of_a_process() {
-    let cells = cells("first", &folder("first-files"), &["--kernel=create-first", "--threads=1"]);
+    let cells = cells("first", &folder("first-files"), &["--kernel=create-first", "--threads=1"], 0);
     let samples: Vec<_> = runs(&cells[0]).map(|run| run["samples"]["count"].as_u64()).collect();
     assert_eq!(samples, [Some(3)], "{}", cells[0]);
 }
