@@ -26,3 +26,4 @@ mod report;
 mod support;
 mod sweep;
 mod topo;
+mod units;

@@ -144,10 +144,12 @@ impl PlannedCell {
         let own = point.params(&request.amounts(1));
         let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
+        // Workers of a program divide its block.
+        let parts = if kernel.card().family == Family::Workload { seats.len() as u64 } else { 1 };
         PlannedCell {
             kernel,
             point,
-            level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes))).flatten(),
+            level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes / parts))).flatten(),
             mapping,
             footprint_bytes: kernel.footprint_together(&own, seats.len()).0,
             seats,

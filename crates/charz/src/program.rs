@@ -15,6 +15,10 @@ use charz_data::escape::one_line;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {
+    // A kernel starts this program for what only a fresh process has: nothing comes before it.
+    if let Some(code) = charz_kernels::serve() {
+        return code;
+    }
     let exit = refuse_tight_limits().and_then(|()| run()).unwrap_or_else(|error| {
         if error.is_broken_pipe() {
             // The reader has seen enough.

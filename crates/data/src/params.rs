@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
+use crate::mix::Mix;
 use crate::words::words;
 use crate::{quantity, units};
 
@@ -55,6 +56,9 @@ pub struct Params {
     /// How often a product of matrices is divided into eight.
     #[serde(default)]
     pub depth: u64,
+    /// The kinds of units that workers do.
+    #[serde(default)]
+    pub mix: Mix,
 }
 
 impl Params {
@@ -79,6 +83,7 @@ impl Params {
         pool_threads: MAX_POOL,
         order: 64,
         depth: 1,
+        mix: Mix::ALONE,
     };
 
     pub const fn span(&self) -> Duration {
@@ -386,7 +391,7 @@ pub const SIZE: Param = bytes!(
         "levels is one size inside each cache level, for workers on all strands at once, and for memory four times the last \
          cache and at least 64 MiB, or 256 MiB where the caches are not known. curve goes from 4 KiB to four times the last cache in steps of the square \
          root of two. auto takes what a kernel is about: for memory kernels that size for memory. A cell whose blocks exceed half of \
-         the available memory is skipped, and the report gives the reason."
+         the available memory is skipped, and the report gives the reason. Threads of cmt-working-set divide the size."
     ),
     size_bytes,
     Bounds::new(LINE, PETABYTE, LINE)
@@ -497,6 +502,14 @@ pub const DEPTH: Param = count!(
     depth,
     Bounds::new(0, MAX_DEPTH, 1)
 );
+pub const MIX: Param = field!(
+    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").with(
+        "With alone, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
+         in the same mix give three rates. The number of threads is a multiple of the sum. Working-set threads in a mix of another kernel \
+         than cmt-working-set divide 8 MiB."
+    ),
+    mix
+);
 
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 pub const PARAMS: &[&Param] = &[
@@ -515,6 +528,7 @@ pub const PARAMS: &[&Param] = &[
     &POOL,
     &ORDER,
     &DEPTH,
+    &MIX,
     &ITERATIONS,
     &SAMPLES,
     &SPAN,

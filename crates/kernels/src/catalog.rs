@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use charz_data::Family;
 
 use crate::kernel::Kernel;
-use crate::workload::{fft, matmul, npb};
-use crate::{alloc, arith, cache_words, chase, level, loaded, noop, pages, peak, stream, sync, timer};
+use crate::workload::{cmt, fft, matmul, npb};
+use crate::{alloc, arith, cache_words, chase, level, loaded, migrate, noop, pages, peak, stream, sync, timer};
 
 /// The built-in kernels, in the order in which they are listed and swept.
 static MODULES: &[&[&dyn Kernel]] = &[
@@ -25,6 +25,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     pages::TURN_KERNELS,
     pages::SHOOTDOWN_KERNELS,
     alloc::KERNELS,
+    migrate::KERNELS,
     sync::cas::KERNELS,
     sync::atomic::KERNELS,
     sync::pool::KERNELS,
@@ -32,12 +33,18 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::counter::KERNELS,
     sync::ring::KERNELS,
     sync::create::KERNELS,
+    sync::create::rate::KERNELS,
+    sync::create::first::KERNELS,
+    sync::create::hold::KERNELS,
+    sync::context_switch::KERNELS,
     sync::call::KERNELS,
     sync::handoff::KERNELS,
+    sync::fork_join::KERNELS,
     sync::uncontended::KERNELS,
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
+    cmt::KERNELS,
     fft::KERNELS,
     matmul::KERNELS,
     npb::KERNELS,

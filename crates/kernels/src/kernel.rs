@@ -35,6 +35,9 @@ pub enum Sizes {
     Block,
     /// This one, in bytes, on any machine: that of the source.
     Fixed(u64),
+    /// One that exceeds a cache but not all caches of a level together, for threads that divide the block, and this one, in
+    /// bytes: that of the source.
+    BetweenCaches(u64),
     /// One for each level of caches, well inside of it with all workers' blocks together, and one for memory.
     Levels,
     /// Many, in steps of a constant ratio, from inside the first cache to well past the last.

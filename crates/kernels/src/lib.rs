@@ -29,6 +29,7 @@ pub mod kernel;
 pub mod level;
 pub mod loaded;
 mod meeting;
+mod migrate;
 pub mod noop;
 mod pace;
 pub mod pages;
@@ -53,6 +54,7 @@ pub use charz_data::{
 };
 pub use clock::{Clock, OsClock};
 pub use kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
+pub use sync::create::first::serve;
 pub use watch::{Stop, Watch};
 
 /// A hash of the crate's sources: numbers of two builds are those of the same kernels if it is the same.

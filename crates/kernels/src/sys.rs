@@ -13,6 +13,7 @@ pub mod child;
 pub mod clocks;
 pub mod code;
 pub mod counter;
+pub mod file_system;
 pub mod fork;
 pub mod futex;
 pub mod heap;

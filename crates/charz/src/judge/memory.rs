@@ -93,7 +93,7 @@ fn is_about_memory(case: &Case<'_>) -> bool {
     match case.facts.sizes {
         Sizes::Block => true,
         Sizes::Levels => case.cell.level.as_deref() == Some("memory"),
-        Sizes::Fixed(_) | Sizes::Curve => false,
+        Sizes::Fixed(_) | Sizes::BetweenCaches(_) | Sizes::Curve => false,
     }
 }
 

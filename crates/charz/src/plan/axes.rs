@@ -40,6 +40,8 @@ pub struct BlockSizes {
     levels: Vec<u64>,
     /// What the caches of the largest level hold; 0 where it is not known.
     last_cache: u64,
+    /// In the middle (by ratio) between one and all caches of the outermost level that has several.
+    between: Option<u64>,
 }
 
 /// What the smallest size of a curve is: 64 lines, inside of every first-level cache there is.
@@ -59,18 +61,25 @@ impl BlockSizes {
     /// A level that holds less than twice that of the one below for each strand is left out: nothing lies well inside of it.
     pub fn of(machine: &Machine) -> BlockSizes {
         let mut shares: Vec<u64> = Vec::new();
-        let mut last_cache = 0;
+        let (mut last_cache, mut between) = (0, None);
         let levels = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
         for level in 1..=levels {
             let sharers =
                 |at: u32| machine.usable_strands().filter(|strand| strand.caches.contains(&at)).count() as u64;
             let of_level =
                 (0..).zip(&machine.caches).filter(|(_, cache)| cache.level == level && holds_data(cache.holds));
-            let share =
-                of_level.filter_map(|(at, cache)| Some((cache.size_bytes?, sharers(at)))).filter(|(_, n)| *n > 0);
-            let Some((size, share)) = share.map(|(size, n)| (size, size / n)).min_by_key(|(_, share)| *share) else {
+            let used: Vec<(u64, u64)> = of_level
+                .filter_map(|(at, cache)| Some((cache.size_bytes?, sharers(at))))
+                .filter(|(_, n)| *n > 0)
+                .collect();
+            let Some((size, share)) = used.iter().map(|&(size, n)| (size, size / n)).min_by_key(|(_, share)| *share)
+            else {
                 continue;
             };
+            if used.len() > 1 {
+                let all: u64 = used.iter().map(|(size, _)| size).sum();
+                between = Some(middle(size, all));
+            }
             last_cache = last_cache.max(size);
             shares.push(share);
         }
@@ -78,12 +87,11 @@ impl BlockSizes {
         let mut levels = Vec::new();
         for share in shares {
             if share >= 2 * below {
-                let middle = if below == 0 { share / 2 } else { ((below as f64) * (share as f64)).sqrt() as u64 };
-                levels.push(whole_pages(middle));
+                levels.push(if below == 0 { whole_pages(share / 2) } else { middle(below, share) });
                 below = share;
             }
         }
-        BlockSizes { levels, last_cache }
+        BlockSizes { levels, last_cache, between }
     }
 
     /// The sizes of a kind, ascending; `block` is the one for memory where caches are not known. `None` for that one alone.
@@ -95,6 +103,12 @@ impl BlockSizes {
         match kind {
             Sizes::Block => (memory != block).then(|| vec![memory]),
             Sizes::Fixed(size) => Some(vec![size]),
+            Sizes::BetweenCaches(source) => {
+                let mut sizes: Vec<u64> = self.between.into_iter().chain([source]).collect();
+                sizes.sort_unstable();
+                sizes.dedup();
+                Some(sizes)
+            }
             Sizes::Levels => {
                 let inside = self.levels.iter().copied().filter(|&size| size < memory);
                 Some(inside.chain([memory]).collect())
@@ -112,6 +126,11 @@ impl BlockSizes {
 
 /// Bytes of a cache line, of which blocks are made.
 const LINE: u64 = 64;
+
+/// The middle by ratio, in whole base pages.
+fn middle(one: u64, other: u64) -> u64 {
+    whole_pages((one as f64 * other as f64).sqrt() as u64)
+}
 
 /// The size in whole base pages, so the size that is reported is the size of the block.
 fn whole_pages(size: u64) -> u64 {

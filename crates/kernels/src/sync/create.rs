@@ -24,7 +24,10 @@ use crate::watch::Watch;
 use super::schedule::{Call, Sampler};
 use super::spin::until_due;
 
+pub(crate) mod first;
+pub(crate) mod hold;
 mod methods;
+pub(crate) mod rate;
 
 pub(crate) use methods::KERNELS;
 

@@ -36,7 +36,7 @@ pub(crate) use wakes::KERNELS;
 
 /// How long the waiters get to fall asleep after the last has said that it is about to, in nanoseconds: several times what
 /// the system call and the spinning before it take.
-const SETTLE: u64 = 10_000;
+pub(super) const SETTLE: u64 = 10_000;
 
 /// How long a waiter sleeps before it looks at its watch.
 const PATIENCE: Duration = Duration::from_millis(50);

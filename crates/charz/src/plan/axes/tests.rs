@@ -95,3 +95,15 @@ fn blocks_of_all_workers_are_to_fit_a_level_together() {
     check(&machine, &[None], 32, Some("L1"));
     check(&machine, &[None, None], 1, None);
 }
+
+/// More than a cache holds, and less than all of them, of the outermost level that has several; and the source's.
+#[test]
+fn a_divided_set_is_between_one_cache_and_all() {
+    let of = |text: &str| BlockSizes::of(&machine(text)).sizes(Sizes::BetweenCaches(8 << 20), 1 << 28).unwrap();
+    let [source, own] = sizes(Sizes::BetweenCaches(8 << 20))[..] else { panic!("two packages with an L3 each") };
+    assert!(source == 8 << 20 && own > 32 << 20 && own < 64 << 20, "{own}");
+    let [own, source] = of("L3:1(size=33554432) L2:4(size=1048576) Core:1 PU:1")[..] else { panic!("four L2") };
+    assert!(source == 8 << 20 && own > 1 << 20 && own < 4 << 20, "{own}");
+    assert_eq!(of("L2:1(size=1048576) Core:4 PU:1"), [8 << 20], "one cache is all caches");
+    assert_eq!(of("Core:4 PU:1"), [8 << 20]);
+}

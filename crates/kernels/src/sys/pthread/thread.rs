@@ -116,6 +116,30 @@ impl Mask {
         self.0.iter_mut().zip(&*other.0).for_each(|(own, other)| *own |= other);
     }
 
+    /// One strand, by its OS id. One beyond any mask is a mask of none, which no thread can have.
+    pub fn of(strand: u32) -> Self {
+        let mut mask = Box::new([0; WORDS]);
+        if let Some(word) = mask.get_mut(strand as usize / 64) {
+            *word = 1 << (strand % 64);
+        }
+        Mask(mask)
+    }
+
+    /// The strands, ascending.
+    pub fn strands(&self) -> impl DoubleEndedIterator<Item = u32> {
+        (0..WORDS as u32 * 64).filter(|strand| self.0[*strand as usize / 64] >> (strand % 64) & 1 == 1)
+    }
+
+    /// Makes it that of the calling thread, which is on one of its strands when this returns.
+    pub fn bind(&self) -> Result<(), Error> {
+        // SAFETY: the memory has as many bytes as is claimed, and is only read.
+        let code = unsafe { libc::sched_setaffinity(0, size_of_val(&*self.0), self.0.as_ptr().cast()) };
+        match code {
+            0 => Ok(()),
+            _ => Err(Error::Refused(format!("sched_setaffinity failed: {}", std::io::Error::last_os_error()))),
+        }
+    }
+
     #[cfg(test)]
     pub fn none() -> Self {
         Mask(Box::new([0; WORDS]))
@@ -158,6 +182,21 @@ mod tests {
         // SAFETY: the attributes were initialised, and the mask has as many bytes as it is said to have.
         let code = unsafe { libc::pthread_attr_getaffinity_np(attributes.raw.as_ptr(), bytes, set) };
         assert_eq!((code, kept), (0, mask));
+    }
+
+    #[test]
+    fn a_thread_is_bound_to_each_of_its_strands() {
+        let own = Mask::own().unwrap();
+        std::thread::spawn(move || {
+            for strand in own.strands() {
+                Mask::of(strand).bind().unwrap();
+                assert_eq!(Mask::own(), Ok(Mask::of(strand)));
+                assert_eq!(crate::sys::strand::current(), Some(strand));
+            }
+            assert!(matches!(Mask::of(u32::MAX).bind(), Err(Error::Refused(_))));
+        })
+        .join()
+        .unwrap();
     }
 
     #[test]

@@ -1,0 +1,243 @@
+//! `migrate-warm`: what a thread loses that moves away from a warm cache.
+//!
+//! A thread of the first worker updates its block twice on one strand, moves to the strand of the other worker, and updates it there.
+//! The second pass finds the block where the first has put it; the third has to bring it over. Then the thread goes back, and so on.
+//! Blocks that were only read would soon be in the caches of both strands.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use charz_data::params::{MEMORY, SAMPLES, SIZE};
+use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Work, WorkerCount};
+
+use crate::block::{Block, Line};
+use crate::clock::Clock;
+use crate::kernel::{Axes, Error, Sizes, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::sys::futex::{self, Scope};
+use crate::sys::pthread::thread::Mask;
+use crate::watch::Watch;
+
+/// How long a worker sleeps between two looks at its watch.
+const LOOK: Duration = Duration::from_millis(5);
+
+kernels! {
+    migrating => Card::new(
+        "migrate-warm",
+        Family::Memory,
+        "a thread updates its block line by line, moves to the other worker's strand, and updates the block again",
+        Metric::SecondTime,
+    )
+    .times("a pass where the last one was", "the pass after a move")
+    .uncounted_traffic("the move itself, which has ended when the pass begins")
+    .params(&[&SIZE, &MEMORY, &SAMPLES])
+    .source(
+        "N. Nagarajayya, Improving Application Efficiency Through Chip Multi-Threading (Sun Microsystems, 2005), section 2.1: the \
+         rechoose interval; C. Li, C. Ding, K. Shen, Quantifying the cost of context switch (ExpCS 2007)",
+    )
+    .workers(WorkerCount::Exactly(2))
+    .blocks_in_kernel(true);
+}
+
+const fn migrating(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(
+        card,
+        (),
+        |kernel, params| Bytes(params.size_bytes.saturating_add(Pairs::of_samples(kernel, params).0)),
+        |kernel, params, _| {
+            let (name, samples, params) = (kernel.name(), kernel.samples(params)?, *params);
+            let shared = Arc::<Shared>::default();
+            stage("sched_setaffinity", Extent::Each(Work::ops(samples)), move |rank| {
+                let shared = Arc::clone(&shared);
+                if rank > 0 {
+                    *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
+                    return Ok(Box::new(Lender { shared, samples }));
+                }
+                let lines = usize::try_from(params.size_bytes / Line::BYTES as u64).unwrap_or(usize::MAX);
+                let block = Block::zeroed(lines, params.pages)?;
+                let pairs = Pairs::with_room(samples)?;
+                Ok(Box::new(Traveller { name, shared, block, samples, pairs, wrong: None }))
+            })
+        },
+    )
+    .check(|kernel| match Mask::own()?.strands().nth(1) {
+        Some(_) => Ok(()),
+        None => Err(kernel.unavailable("needs two strands to move between, and this process may use one")),
+    })
+    .axes(Axes { sizes: Sizes::Levels, ..Axes::NONE })
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    lent: Mutex<Option<Mask>>,
+    /// 1 once a worker has left the run.
+    over: AtomicU32,
+}
+
+impl Shared {
+    /// The strands of both workers; of workers that may run on the same ones, two of these.
+    fn places(&self) -> Result<[Mask; 2], Error> {
+        let own = Mask::own()?;
+        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut strands = own.strands();
+        match (lent.filter(|lent| *lent != own), strands.next(), strands.next_back()) {
+            (Some(lent), ..) => Ok([own.clone(), lent]),
+            (None, Some(first), Some(last)) => Ok([first, last].map(Mask::of)),
+            (None, ..) => Err(Error::Unavailable("both workers are on one strand: give them two".into())),
+        }
+    }
+
+    fn leave(&self) {
+        self.over.store(1, Ordering::Release);
+        futex::wake(&self.over, u32::MAX, Scope::Process);
+    }
+
+    /// Sleeps until a worker has left the run, or this one is to, and leaves it.
+    fn sleep(&self, watch: &Watch) {
+        while !watch.should_stop() && self.over.load(Ordering::Acquire) == 0 {
+            futex::wait(&self.over, 0, Scope::Process, LOOK);
+        }
+        self.leave();
+    }
+}
+
+struct Traveller {
+    name: &'static str,
+    shared: Arc<Shared>,
+    block: Block,
+    samples: u64,
+    pairs: Pairs,
+    wrong: Option<Error>,
+}
+
+impl Traveller {
+    /// On a thread of its own: the worker stays on its seat. All lines begin with the same word.
+    fn travel(
+        lines: &mut [Line],
+        places: &[Mask; 2],
+        clock: &dyn Clock,
+        most: u64,
+        over: &AtomicU32,
+        pairs: &mut Pairs,
+    ) -> Result<(), Error> {
+        let (before, mut passes) = (lines[0].0[0], 0);
+        let mut pass = || {
+            let begun = clock.now();
+            lines.iter_mut().for_each(|line| line.0[0] = line.0[0].wrapping_add(1));
+            black_box(&mut *lines);
+            passes += 1;
+            clock.now().saturating_sub(begun)
+        };
+        places[0].bind()?;
+        pass();
+        for sample in 0..most as usize {
+            if over.load(Ordering::Relaxed) == 1 {
+                break;
+            }
+            let stayed = pass();
+            places[(sample + 1) % 2].bind()?;
+            pairs.0.push((stayed, pass()));
+        }
+        let updated = lines.iter().filter(|line| line.0[0] == before.wrapping_add(passes)).count();
+        Error::unless(updated == lines.len(), "migrate-warm", || {
+            format!("{updated} of {} lines were updated in each of {passes} passes", lines.len())
+        })
+    }
+}
+
+impl Worker for Traveller {
+    fn prepare(&mut self) {
+        self.pairs.reset();
+        self.wrong = None;
+        // Relaxed: the workers begin their runs only after all have prepared, by other means.
+        self.shared.over.store(0, Ordering::Relaxed);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let Traveller { shared, block, samples, pairs, .. } = self;
+        let (lines, clock, shared, samples) = (block.lines_mut(), Arc::clone(watch.clock()), &**shared, *samples);
+        let travelled = shared.places().and_then(|places| {
+            thread::scope(|scope| {
+                let travel = || {
+                    let travelled = Traveller::travel(lines, &places, &*clock, samples, &shared.over, pairs);
+                    shared.leave();
+                    travelled
+                };
+                let refused = |error| Error::Refused(format!("a thread cannot be made: {error}; allow more threads"));
+                let thread = thread::Builder::new().spawn_scoped(scope, travel).map_err(refused)?;
+                shared.sleep(watch);
+                thread.join().expect("it does not panic")
+            })
+        });
+        shared.leave();
+        self.wrong = travelled.err();
+        // A run that was refused counts as a whole one, so it is verified: `verify` returns the error.
+        Work::ops(if self.wrong.is_some() { self.samples } else { self.pairs.0.len() as u64 })
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.wrong.take().map_or(Ok(()), Err)?;
+        let (found, samples) = (self.pairs.0.len() as u64, self.samples);
+        Error::unless(found == samples, self.name, || format!("there are {found} pairs of passes, not {samples}"))
+    }
+
+    fn samples(&mut self) -> Option<JointHistogram> {
+        Some(self.pairs.joint())
+    }
+}
+
+/// The other worker, which sleeps: its strand is for the thread that travels.
+struct Lender {
+    shared: Arc<Shared>,
+    samples: u64,
+}
+
+impl Worker for Lender {
+    fn run(&mut self, watch: &Watch) -> Work {
+        self.shared.sleep(watch);
+        Work::ops(if watch.should_stop() { 0 } else { self.samples })
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::OsClock;
+    use crate::tests::check_noticed;
+
+    #[test]
+    fn a_line_that_was_left_out_is_noticed() {
+        let places = Shared::default().places().unwrap();
+        let mut block = Block::zeroed(64, charz_data::PageKind::Small).unwrap();
+        let travel = |lines: &mut [Line]| {
+            let mut pairs = Pairs::default();
+            let clock = OsClock::default();
+            let places = &places;
+            let travelled = thread::scope(|scope| {
+                let travel = || Traveller::travel(lines, places, &clock, 9, &AtomicU32::new(0), &mut pairs);
+                scope.spawn(travel).join().unwrap()
+            });
+            (travelled, pairs.0.len())
+        };
+        assert_eq!(travel(block.lines_mut()), (Ok(()), 9));
+        block.lines_mut()[63].0[0] -= 1;
+        assert!(matches!(travel(block.lines_mut()), (Err(Error::Wrong(_)), 9)));
+    }
+
+    #[test]
+    fn a_sample_that_is_missing_is_noticed() {
+        let block = Block::zeroed(64, charz_data::PageKind::Small).unwrap();
+        let pairs = Pairs::with_room(20).unwrap();
+        let shared = Arc::<Shared>::default();
+        let mut traveller = Traveller { name: "migrate-warm", shared, block, samples: 20, pairs, wrong: None };
+        check_noticed(&mut traveller, None, |traveller| traveller.pairs.0.truncate(19));
+    }
+}

@@ -1,0 +1,263 @@
+//! `create-hold`: threads that stay, until the system refuses one or a cap is reached.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use charz_data::params::SPAN;
+use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
+
+use super::STACK;
+use crate::kernel::{Error, Worker};
+use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::sys::futex::{self, Scope};
+use crate::watch::Watch;
+
+/// The most threads that all workers hold.
+const MOST: u64 = 4096;
+
+/// The part of each limit that is taken: the rest is for everything else that runs under it.
+const SHARE: u64 = 2;
+
+/// Mappings that the C library makes for a thread: its stack, and the guard below.
+const MAPPINGS: u64 = 2;
+
+/// Memory that a thread takes that does nothing: 16 KiB in the kernel, and two pages.
+const TOUCHED: u64 = 24 << 10;
+
+kernels! {
+    holding => Card::new(
+        "create-hold",
+        Family::Sync,
+        "makes threads that sleep, and lets none go before the system refuses one, the time is over, or there are 4096",
+        Metric::op_time("one thread made, while all before it stay"),
+    )
+    .uncounted_traffic(
+        "a stack of 64 KiB each. All workers together make half of what RLIMIT_NPROC, pids.max of the control groups, threads-max and \
+         vm.max_map_count allow, and 4096 at most. A thread that the system refuses is a failed attempt and ends the run",
+    )
+    .params(&[&SPAN])
+    .source("K. Milfeld et al., multi-core measurements at TACC, section 4: the first and each next thread; pthread_create(3): EAGAIN")
+    .blocks_in_kernel(true);
+}
+
+const fn holding(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(
+        card,
+        (),
+        |_, _| Bytes(MOST * TOUCHED),
+        |kernel, params, workers| {
+            let (name, most) = (kernel.name(), cap(&Limits::read()) / workers as u64);
+            if most == 0 {
+                return Err(
+                    kernel.unavailable("finds no room for a thread: allow more threads, or ask for fewer workers")
+                );
+            }
+            stage("std::thread", Extent::Span(params.span()), move |_| {
+                let (held, gate) = (Vec::with_capacity(most as usize), Arc::default());
+                Ok(Box::new(Holder { name, most, held, gate, refused: 0, made: 0, ran: 0 }))
+            })
+        },
+    )
+}
+
+/// What the system allows of threads, where it says so.
+#[derive(Clone, Copy, Debug, Default)]
+struct Limits {
+    processes_of_user: Option<u64>,
+    tasks_of_group: Option<u64>,
+    threads: Option<u64>,
+    mappings: Option<u64>,
+}
+
+impl Limits {
+    fn read() -> Limits {
+        let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
+        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+        Limits {
+            processes_of_user: processes(&limits),
+            tasks_of_group: tasks(&groups, Path::new("/sys/fs/cgroup")),
+            threads: number("/proc/sys/kernel/threads-max"),
+            mappings: number("/proc/sys/vm/max_map_count"),
+        }
+    }
+}
+
+/// The soft limit of processes in `/proc/self/limits`; `None` if there is none.
+fn processes(limits: &str) -> Option<u64> {
+    limits.lines().find_map(|line| line.strip_prefix("Max processes"))?.split_whitespace().next()?.parse().ok()
+}
+
+/// The lowest `pids.max` of the control group, of version 2 or of the controller of version 1, and of those around it.
+fn tasks(groups: &str, root: &Path) -> Option<u64> {
+    let limit = |group: &Path| fs::read_to_string(group.join("pids.max")).ok()?.trim().parse().ok();
+    let least = |line: &str| {
+        let mut fields = line.splitn(3, ':').skip(1);
+        let (controllers, group) = (fields.next()?, fields.next()?.trim_start_matches('/'));
+        let root = match controllers {
+            "" => root.to_owned(),
+            _ => controllers.split(',').find(|name| *name == "pids").map(|name| root.join(name))?,
+        };
+        root.join(group).ancestors().take_while(|around| around.starts_with(&root)).filter_map(limit).min()
+    };
+    groups.lines().filter_map(least).min()
+}
+
+fn cap(limits: &Limits) -> u64 {
+    let Limits { processes_of_user, tasks_of_group, threads, mappings } = *limits;
+    let mapped = mappings.map(|mappings| mappings / MAPPINGS);
+    let all = [processes_of_user, tasks_of_group, threads, mapped].into_iter().flatten();
+    all.map(|limit| limit / SHARE).min().unwrap_or(MOST).min(MOST)
+}
+
+/// What the threads sleep on.
+#[derive(Debug, Default)]
+struct Gate {
+    /// 1 once they may go.
+    open: AtomicU32,
+    ran: AtomicU32,
+}
+
+impl Gate {
+    fn wait(&self) {
+        self.ran.fetch_add(1, Ordering::Relaxed);
+        while self.open.load(Ordering::Acquire) == 0 {
+            futex::wait(&self.open, 0, Scope::Process, Duration::MAX);
+        }
+    }
+}
+
+struct Holder {
+    name: &'static str,
+    most: u64,
+    held: Vec<JoinHandle<()>>,
+    gate: Arc<Gate>,
+    /// Threads of the last run that the system refused, 0 or 1.
+    refused: u64,
+    /// Threads of the last run.
+    made: u64,
+    /// How many of them ran before they were let go or ended.
+    ran: u64,
+}
+
+impl Holder {
+    fn let_go(&mut self) {
+        self.gate.open.store(1, Ordering::Release);
+        futex::wake(&self.gate.open, u32::MAX, Scope::Process);
+        for thread in self.held.drain(..) {
+            // It does nothing that panics.
+            let _ = thread.join();
+        }
+        self.ran = u64::from(self.gate.ran.load(Ordering::Relaxed));
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+impl Worker for Holder {
+    fn prepare(&mut self) {
+        self.let_go();
+        (self.gate, self.refused, self.made) = (Arc::default(), 0, 0);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        while self.made < self.most && !watch.should_stop() {
+            let gate = Arc::clone(&self.gate);
+            match thread::Builder::new().stack_size(STACK).spawn(move || gate.wait()) {
+                Ok(thread) => self.held.push(thread),
+                Err(_) => {
+                    self.refused = 1;
+                    break;
+                }
+            }
+            self.made += 1;
+        }
+        Work::ops(self.made)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.let_go();
+        if self.made == 0 && self.refused > 0 {
+            let name = self.name;
+            return Err(Error::Refused(format!(
+                "{name}: the system makes no thread: end what else runs, or allow more"
+            )));
+        }
+        let (ran, made) = (self.ran, self.made);
+        Error::unless(ran == made, self.name, || format!("{ran} of {made} threads ran"))
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        let (attempts, failures) = (self.made + self.refused, self.refused);
+        Some(Contention { attempts, failures, ..Contention::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, process};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tests::{check_noticed, watch};
+
+    fn holder(most: u64) -> Holder {
+        Holder { name: "create-hold", most, held: Vec::new(), gate: Arc::default(), refused: 0, made: 0, ran: 0 }
+    }
+
+    #[test]
+    fn threads_are_held_until_they_are_let_go() {
+        let mut holder = holder(7);
+        holder.prepare();
+        assert_eq!(holder.run(&watch(None)), Work::ops(7));
+        assert!(holder.held.len() == 7 && holder.held.iter().all(|thread| !thread.is_finished()));
+        assert_eq!(holder.verify(), Ok(()));
+        assert!(holder.held.is_empty() && holder.gate.ran.load(Ordering::Relaxed) == 7);
+        check_noticed(&mut holder, None, |holder| holder.made += 1);
+    }
+
+    proptest! {
+        /// What else runs under a limit keeps as much as the threads take.
+        #[test]
+        fn no_limit_is_used_up(
+            processes_of_user: Option<u64>, tasks_of_group: Option<u64>, threads in prop::option::of(0..9000_u64),
+            mappings in prop::option::of(0..9000_u64),
+        ) {
+            let cap = cap(&Limits { processes_of_user, tasks_of_group, threads, mappings });
+            prop_assert!(cap <= MOST);
+            for (limit, each) in [(processes_of_user, 1), (tasks_of_group, 1), (threads, 1), (mappings, MAPPINGS)] {
+                prop_assert!(limit.is_none_or(|limit| cap * each <= limit / 2));
+            }
+        }
+    }
+
+    #[test]
+    fn limits_are_read_from_their_files() {
+        let line = |limit| {
+            format!("Max cpu time  unlimited  unlimited  seconds\nMax processes             {limit}  9  processes\n")
+        };
+        assert_eq!(processes(&line("96347")), Some(96347));
+        assert_eq!(processes(&line("unlimited")), None);
+        assert_eq!(processes(""), None);
+        let root = env::temp_dir().join(format!("charz-hold-{}", process::id()));
+        fs::create_dir_all(root.join("a/b/c")).unwrap();
+        fs::create_dir_all(root.join("pids/x")).unwrap();
+        for (group, limit) in [("a", "300\n"), ("a/b", "200\n"), ("a/b/c", "max\n"), ("pids/x", "77\n")] {
+            fs::write(root.join(group).join("pids.max"), limit).unwrap();
+        }
+        assert_eq!(tasks("0::/a/b/c\n", &root), Some(200));
+        assert_eq!(tasks("0::/a\n", &root), Some(300));
+        assert_eq!(tasks("4:cpu,pids:/x\n0::/a\n", &root), Some(77));
+        assert_eq!(tasks("4:cpu:/x\n0::/\n", &root), None);
+        fs::remove_dir_all(&root).unwrap();
+    }
+}

@@ -1,0 +1,218 @@
+//! `fork-join`: a parallel region without work, as a runtime such as OpenMP's begins and ends it for each loop.
+//!
+//! The first worker wakes all others, which sleep on one word of memory, and sleeps on another until the last of them is through.
+//! The word counts regions; the others say that they are about to sleep as late as they can, and get [`SETTLE`] to do so.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+use charz_data::params::{PERIOD, SAMPLES};
+use charz_data::{Card, Contention, Family, JointHistogram, Metric, Work, WorkerCount};
+use crossbeam::utils::CachePadded;
+
+use super::handoff::SETTLE;
+use super::schedule::{Call, Sampler};
+use super::spin::{until, until_due};
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::sys::futex::{self, Scope};
+use crate::watch::Watch;
+
+/// How long a worker sleeps before it looks at its watch.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+kernels! {
+    fork_join => Card::new(
+        "fork-join",
+        Family::Sync,
+        "the first worker wakes all others, each of which reports at once, and sleeps until the last has reported",
+        Metric::SecondTime,
+    )
+    .times("from the call that wakes to its return", "from the call until the first worker runs again")
+    .uncounted_traffic(
+        "no worker spins, as runtimes do for a while, so this is what a region costs after a pause. The others get 10 µs to fall asleep \
+         after they have said that they are about to",
+    )
+    .params(&[&SAMPLES, &PERIOD])
+    .source(
+        "J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP (EWOMP 1999): parallel; K. Milfeld et al., \
+         multi-core measurements at TACC, section 4; G. Tene, How NOT to Measure Latency (2013): the schedule",
+    )
+    .workers(WorkerCount::AtLeast(2))
+    .blocks_in_kernel(true);
+}
+
+const fn fork_join(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
+        let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
+        let region = Arc::new(Region { others: workers as u32 - 1, ..Region::default() });
+        stage("futex, private", Extent::Each(Work::ops(samples)), move |rank| {
+            let region = Arc::clone(&region);
+            if rank > 0 {
+                return Ok(Box::new(Helper { region }));
+            }
+            Ok(Box::new(Leader { name, region, sampler: Sampler::new(period, samples, 1)? }))
+        })
+    })
+}
+
+#[derive(Debug, Default)]
+struct Region {
+    others: u32,
+    /// How many regions were begun, over all runs: what the others sleep on.
+    begun: CachePadded<AtomicU32>,
+    /// How many of the others are about to sleep.
+    ready: CachePadded<AtomicU32>,
+    /// How many of the others are not through: what the first worker sleeps on.
+    left: CachePadded<AtomicU32>,
+    over: CachePadded<AtomicBool>,
+    /// Samples of the run, once the first worker has left it.
+    taken: AtomicU64,
+}
+
+impl Region {
+    /// Whether a worker is to leave: its watch ends, or another has left.
+    fn ends(&self, watch: &Watch) -> bool {
+        watch.should_stop() || self.over.load(Ordering::Acquire)
+    }
+
+    /// Leaves the run, and returns whether another had left before.
+    fn leave(&self) -> bool {
+        let left = self.over.swap(true, Ordering::AcqRel);
+        // A worker that looked before and sleeps only now wakes up by itself.
+        futex::wake(&self.begun, u32::MAX, Scope::Process);
+        futex::wake(&self.left, 1, Scope::Process);
+        left
+    }
+
+    fn sample(&self, watch: &Watch, due: Option<u64>, seen: &mut Vec<u64>) -> Option<Call> {
+        let ends = || self.ends(watch);
+        if !until(ends, || false, || self.ready.load(Ordering::Acquire) == self.others) {
+            return None;
+        }
+        self.ready.store(0, Ordering::Relaxed);
+        self.left.store(self.others, Ordering::Relaxed);
+        let settled = watch.now().saturating_add(SETTLE);
+        let in_time = until_due(watch, ends, due.map_or(settled, |due| due.max(settled)));
+        let called = watch.now();
+        // Release: who sees it, sees how many are left.
+        self.begun.fetch_add(1, Ordering::Release);
+        let woken = futex::wake(&self.begun, u32::MAX, Scope::Process);
+        let returned = watch.now();
+        loop {
+            match self.left.load(Ordering::Acquire) {
+                0 => break,
+                left => _ = futex::wait(&self.left, left, Scope::Process, PATIENCE),
+            }
+            if ends() {
+                return None;
+            }
+        }
+        let ended = watch.now();
+        seen.push(ended);
+        in_time.then_some(Call { called, returned, ended, real: woken > 0 })
+    }
+
+    /// Takes part in a region after `begun` of them. Whether there was one.
+    fn take_part(&self, watch: &Watch, begun: u32) -> bool {
+        self.ready.fetch_add(1, Ordering::Release);
+        while self.begun.load(Ordering::Acquire) == begun {
+            futex::wait(&self.begun, begun, Scope::Process, PATIENCE);
+            if self.ends(watch) {
+                return false;
+            }
+        }
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            futex::wake(&self.left, 1, Scope::Process);
+        }
+        true
+    }
+}
+
+struct Leader {
+    name: &'static str,
+    region: Arc<Region>,
+    sampler: Sampler,
+}
+
+impl Worker for Leader {
+    fn prepare(&mut self) {
+        self.sampler.reset();
+        // Relaxed: the workers begin their runs only after all have prepared, by other means.
+        self.region.ready.store(0, Ordering::Relaxed);
+        self.region.taken.store(0, Ordering::Relaxed);
+        self.region.over.store(false, Ordering::Relaxed);
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        let taken = self.sampler.take(watch, |due, seen| self.region.sample(watch, due, seen));
+        self.region.taken.store(taken, Ordering::Relaxed);
+        self.region.leave();
+        Work::ops(taken)
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        self.sampler.verify(self.name)
+    }
+
+    fn contention(&self) -> Option<Contention> {
+        Some(self.sampler.kept())
+    }
+
+    fn samples(&mut self) -> Option<JointHistogram> {
+        Some(self.sampler.joint())
+    }
+}
+
+struct Helper {
+    region: Arc<Region>,
+}
+
+impl Worker for Helper {
+    fn run(&mut self, watch: &Watch) -> Work {
+        let mut begun = self.region.begun.load(Ordering::Acquire);
+        while !self.region.ends(watch) && self.region.take_part(watch, begun) {
+            begun = begun.wrapping_add(1);
+        }
+        // How many samples there are, the first worker says when it leaves; this one leaves before only where its watch ends.
+        let left = self.region.leave();
+        Work::ops(if left { self.region.taken.load(Ordering::Relaxed) } else { 0 })
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use crate::tests::watch;
+
+    /// The first worker is back only when all others were there, each once in each region.
+    #[test]
+    fn a_region_ends_when_all_have_been_through() {
+        let region = Region { others: 3, ..Region::default() };
+        let through: [AtomicU32; 3] = Default::default();
+        thread::scope(|scope| {
+            for mine in &through {
+                scope.spawn(|| {
+                    for begun in 0..50 {
+                        mine.fetch_add(1, Ordering::Relaxed);
+                        assert!(region.take_part(&watch(None), begun));
+                    }
+                });
+            }
+            for round in 1..=50 {
+                let mut seen = Vec::new();
+                let call = region.sample(&watch(None), None, &mut seen).expect("no watch ends it");
+                assert!(call.called <= call.returned && seen == [call.ended] && call.returned <= call.ended);
+                assert!(through.iter().all(|times| times.load(Ordering::Relaxed) >= round));
+            }
+        });
+    }
+}

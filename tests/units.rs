@@ -1,0 +1,96 @@
+//! Units of work in a given time, and threads of fresh processes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::support::{charz, read_json};
+
+const BRIEF: [&str; 8] = [
+    "--mapping=round-robin",
+    "--invocations=1",
+    "--repetitions=1",
+    "--span=2ms",
+    "--samples=3",
+    "--budget=1m",
+    "-q",
+    "-o",
+];
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("units-{name}-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// The cells of a brief sweep that ends with this code, with files in this folder.
+#[track_caller]
+fn cells(name: &str, files: &Path, kernels: &[&str], code: i32) -> Vec<Value> {
+    let report = folder(name).join("report.json");
+    let mut sweep = charz();
+    sweep.env("TMPDIR", files).arg("sweep").args(kernels).args(BRIEF).arg(&report);
+    let ran = sweep.output().unwrap();
+    let report = read_json(&report);
+    assert_eq!(ran.status.code(), Some(code), "{ran:?}");
+    report["cells"].as_array().unwrap().clone()
+}
+
+fn runs(cell: &Value) -> impl Iterator<Item = &Value> {
+    cell["invocations"].as_array().unwrap().iter().flat_map(|invocation| invocation["runs"].as_array().unwrap())
+}
+
+#[test]
+fn each_kernel_counts_its_own_units_in_a_mix() {
+    let files = folder("mix-files");
+    let kernels = ["--kernel=cmt-compute,cmt-io-open", "--threads=1,2", "--mix=1:0:1", "--oversubscribed=2"];
+    for cell in cells("mix", &files, &kernels, 0) {
+        if cell["workers"] == 1 {
+            assert_eq!(cell["status"], "skipped");
+            assert!(cell["reason"].as_str().unwrap().contains("multiples of 2 workers"), "{}", cell["reason"]);
+            continue;
+        }
+        let counting = u64::from(cell["kernel"] == "cmt-io-open");
+        assert!(runs(&cell).count() > 0, "{cell}");
+        for lap in runs(&cell).flat_map(|run| run["laps"].as_array().unwrap()) {
+            assert_eq!(lap["ops"].as_u64().unwrap() > 0, lap["rank"] == counting, "{cell}");
+        }
+    }
+    assert_eq!(fs::read_dir(files).unwrap().count(), 0);
+}
+
+#[test]
+fn a_folder_for_files_that_is_missing_is_the_reason() {
+    let cells = cells("missing", Path::new("/proc/none"), &["--kernel=cmt-io", "--threads=1"], 3);
+    assert_eq!(cells[0]["status"], "skipped");
+    let reason = cells[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("/proc/none") && reason.contains("TMPDIR"), "{reason}");
+}
+
+#[test]
+fn the_program_starts_itself_for_the_first_thread_of_a_process() {
+    let cells = cells("first", &folder("first-files"), &["--kernel=create-first", "--threads=1"], 0);
+    let samples: Vec<_> = runs(&cells[0]).map(|run| run["samples"]["count"].as_u64()).collect();
+    assert_eq!(samples, [Some(3)], "{}", cells[0]);
+}
+
+/// Whatever ends the program, it leaves no file.
+#[test]
+fn a_killed_sweep_leaves_no_file_of_its_workers() {
+    let (files, report) = (folder("kill-files"), folder("kill").join("report.json"));
+    let mut sweep = charz();
+    sweep.env("TMPDIR", &files).args(["sweep", "--kernel=cmt-io-open,cmt-io", "--threads=1,2", "--span=200ms"]);
+    let sweep = sweep.args(["--budget=1m", "-q", "-o"]).arg(&report).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut sweep = sweep.spawn().unwrap();
+    let journal = report.with_file_name("report.json.journal");
+    let patience = Instant::now() + Duration::from_secs(60);
+    while fs::read_to_string(&journal).unwrap_or_default().lines().count() < 3 {
+        assert!(Instant::now() < patience, "the sweep gets nowhere");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    sweep.kill().unwrap();
+    sweep.wait().unwrap();
+    assert_eq!(fs::read_dir(&files).unwrap().count(), 0);
+}
