@@ -3,6 +3,7 @@
 
 mod ab;
 mod convert;
+mod counters;
 mod flags;
 mod format;
 mod generate;

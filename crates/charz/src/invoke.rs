@@ -24,7 +24,7 @@ pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
 /// request of another version.
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -60,6 +60,8 @@ pub struct MeasureRequest {
     /// After so long no other repetition begins, if there are two.
     pub enough_ns: u64,
     pub deadline_ns: u64,
+    /// Whether the processor's counters are to count.
+    pub counters: bool,
 }
 
 impl MeasureRequest {
@@ -79,6 +81,7 @@ impl MeasureRequest {
             time_box_ns: 0,
             enough_ns: u64::MAX,
             deadline_ns: 0,
+            counters: false,
         }
     }
 }

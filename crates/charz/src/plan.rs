@@ -1,6 +1,7 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
 mod axes;
+mod invocations;
 mod specs;
 mod threads;
 
@@ -12,6 +13,7 @@ use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, BlockSizes};
+pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;
 pub use threads::Threads;
 
@@ -86,20 +88,6 @@ pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
 /// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
 pub const QUICK_REPETITIONS: usize = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invocations {
-    pub least: usize,
-    /// The most; those beyond the fewest go where the interval is still too wide.
-    pub most: usize,
-}
-
-impl Default for Invocations {
-    /// The fewest that give an interval (six ordered values hold the median with 97%), and the last look of the stopping rule.
-    fn default() -> Self {
-        Invocations { least: 6, most: 30 }
-    }
-}
-
 pub struct Plan {
     pub params: Params,
     pub precision: Option<f64>,
@@ -155,7 +143,6 @@ impl PlannedCell {
     }
 }
 
-pub const MOST_INVOCATIONS: usize = 1000;
 /// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
 pub const MOST_OVERSUBSCRIBED: usize = 64;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
@@ -381,7 +368,7 @@ impl Plan {
 
     pub fn predicted(&self) -> Duration {
         let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
-        round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
+        round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
     }
 
     /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is
@@ -402,8 +389,8 @@ impl Plan {
         let round =
             self.runnable().map(of_cell).sum::<usize>() + self.threads().into_iter().map(of_floor).sum::<usize>();
         let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
-        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.least as f64;
-        (round as f64 * in_time.min(self.invocations.most as f64)) as u64
+        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.fewest() as f64;
+        (round as f64 * in_time.min((self.invocations.most + self.invocations.counted) as f64)) as u64
     }
 
     /// Numbers of workers, ascending.

@@ -23,8 +23,8 @@ mod write;
 
 pub use crate::checks::Severity;
 pub use crate::{
-    Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
-    PageKind, Peak, Shape, Sharing,
+    Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
+    JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
 pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, Timer};
@@ -158,4 +158,10 @@ pub struct Plan {
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
+    /// Whether each cell is also measured with hardware counters, in as many invocations of their own as its fewest.
+    #[serde(default)]
+    pub counters: bool,
+    /// Instructions that a core can issue per cycle, as it was asked for, or known for the processor; null where counters were not asked
+    /// for, and where it is not known.
+    pub issue_width: Option<u64>,
 }

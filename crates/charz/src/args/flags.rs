@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
+use super::counters::CountersArgs;
 use super::format::{FormatArgs, takes};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
@@ -219,6 +220,8 @@ pub(super) struct SweepArgs {
     pub(super) how: HowArgs,
     #[command(flatten)]
     pub(super) run: RunArgs,
+    #[command(flatten)]
+    pub(super) counters: CountersArgs,
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
@@ -265,7 +268,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "dry_run",
         "topology",
     ];
-    PARAMS.iter().map(|param| param.name).chain(OTHERS)
+    PARAMS.iter().map(|param| param.name).chain(OTHERS).chain(CountersArgs::NAMES)
 }
 
 // What of a cell can differ from one side of a comparison to the other. Not a documentation comment: the grammar would take it

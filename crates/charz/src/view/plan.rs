@@ -44,7 +44,7 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}, the rest of which narrows \
          wide intervals",
         counted(plan.cells.len(), "cell"),
-        counted(plan.invocations.least, "invocation"),
+        counted(plan.invocations.fewest(), "invocation"),
         plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
         units::count(plan.params.iterations),
         units::duration(plan.params.span()),
@@ -80,7 +80,7 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         "threads": plan.threads(),
         "cells": plan.cells.len(),
         "skipped": plan.cells.len() - plan.runnable().count(),
-        "invocations": plan.invocations.least,
+        "invocations": plan.invocations.fewest(),
         "predicted_s": plan.predicted().as_secs_f64(),
         "budget_s": plan.budget.as_secs_f64(),
         "report_bytes": report_bytes,
@@ -118,7 +118,7 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
         "\n{} of {all}, {}, {} each: about {} of a budget of {}, the rest of which narrows wide intervals",
         counted(choice.pairs.len(), "pair"),
         counted(plan.cells.len(), "cell"),
-        counted(plan.invocations.least, "invocation"),
+        counted(plan.invocations.fewest(), "invocation"),
         units::duration(plan.predicted()),
         units::duration(plan.budget),
     )

@@ -131,6 +131,7 @@ impl Invoke for Model<'_> {
             nodes: Some(Nodes { local_bytes: bytes, asked_bytes: None, bytes, balancing: Some(false) }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
+            no_counters: None,
         };
         Invocation { seed, reason: None, evidence: Some(evidence), runs, ..Invocation::without_runs(Ending::Done, "") }
     }

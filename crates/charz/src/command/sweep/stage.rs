@@ -123,6 +123,7 @@ impl MeasuringContext {
             clock: self.clock,
             binder: &self.binder,
             timer: self.timer.clone(),
+            issue_width: None,
         }
     }
 
