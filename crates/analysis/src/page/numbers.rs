@@ -24,18 +24,18 @@ pub struct Whole {
     pub closing: Vec<String>,
 }
 
-/// The growth of recursions is shown as the tables of its figures.
-const GROWTH: &str = "growth";
+/// What is shown as the tables of its figures.
+const TABLES: [&str; 2] = ["hardware", "growth"];
 
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
-    let mut page = draw(&[Source { name, report }], |id| ["pairs", "numa", GROWTH].contains(&id));
+    let mut page = draw(&[Source { name, report }], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
     let mut tables: Vec<(String, Table)> =
         report.plan.kernels.iter().flat_map(|kernel| of_kernel(report, kernel)).collect();
-    let (growth, squares) = page.sections.into_iter().partition::<Vec<_>, _>(|section| section.id == GROWTH);
+    let (lines, squares) = page.sections.into_iter().partition::<Vec<_>, _>(|section| TABLES.contains(&section.id));
     page.sections = squares;
-    let growth = growth.into_iter().flat_map(|section| section.figures);
-    tables.extend(growth.filter_map(|figure| Some((figure.title, figure.table?))));
+    let lines = lines.into_iter().flat_map(|section| section.figures);
+    tables.extend(lines.filter_map(|figure| Some((figure.title, figure.table?))));
     let later = report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR;
     let notes = later.then(|| {
         format!(
@@ -255,7 +255,7 @@ fn closing(report: &Report) -> Vec<String> {
 }
 
 impl Table {
-    fn without_empty_columns(mut self) -> Self {
+    pub(super) fn without_empty_columns(mut self) -> Self {
         for at in (0..self.heading.len()).rev() {
             if self.rows.iter().all(|row| row.data[at] == Datum::none()) {
                 self.heading.remove(at);

@@ -222,6 +222,10 @@ fn a_sweep_without_counters_has_the_reason_and_its_numbers() {
         let asked = |one: &&Invocation| one.evidence.as_ref().is_some_and(|seen| seen.no_counters.is_some());
         assert_eq!(cell.invocations.iter().filter(asked).count(), 1, "asked once");
     }
+    assert_eq!(
+        charz_analysis::answer::Answer::of(&report).counters.as_deref(),
+        Some("no counters here: the test has none")
+    );
 }
 
 fn made(cell: &Cell) -> usize {
