@@ -173,6 +173,10 @@ mod tests {
         })
     }
 
+    fn counts() -> impl Strategy<Value = HardwareCounts> {
+        prop::array::uniform8(prop::option::of(counter())).prop_map(HardwareCounts::from)
+    }
+
     proptest! {
         #[test]
         fn a_counter_that_always_ran_is_not_scaled(count in counter()) {
@@ -182,8 +186,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sum_of_workers_is_in_any_order(counts in prop::collection::vec(prop::array::uniform8(prop::option::of(counter())), 1..6)) {
-            let counts: Vec<HardwareCounts> = counts.into_iter().map(HardwareCounts::from).collect();
+        fn the_sum_of_workers_is_in_any_order(counts in prop::collection::vec(counts(), 1..6)) {
             let all = HardwareCounts::sum(&counts).unwrap();
             prop_assert_eq!(HardwareCounts::sum(counts.iter().rev()), Some(all));
             prop_assert_eq!(all.contradiction(), None);

@@ -11,9 +11,9 @@ pub(super) fn issue_width() -> Option<u64> {
 
 /// By vendor, family and model, as CPUID has them.
 ///
-/// AMD: "up to 6 macro ops per cycle" of family 17h and 19h, 8 of family 1Ah (Software Optimization Guides, publications 55723, 56665 and
-/// 58455, "Dispatch"). Intel: the slots per cycle of its Top-down Microarchitecture Analysis (Optimization Reference Manual, appendix
-/// B.1), 4 up to Skylake and its heirs, 5 from Ice Lake, 6 from Golden Cove on.
+/// AMD: 6 macro-operations dispatched per cycle of family 17h and 19h, 8 of family 1Ah (Software Optimization Guides, publications 55723,
+/// 56665 and 58455). Intel: the slots per cycle of its Top-down Microarchitecture Analysis (Optimization Reference Manual), 4 up to Skylake
+/// and its heirs, 5 from Ice Lake, 6 from Golden Cove on.
 #[cfg(any(target_arch = "x86_64", test))]
 fn known(vendor: &str, family: u8, model: u8) -> Option<u64> {
     match (vendor, family, model) {

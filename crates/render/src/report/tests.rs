@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::formats::tests::written;
 use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
+use charz_analysis::page::{Source, page};
 use charz_data::report::{
     Cell, Distribution, Ending, Estimate, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation, Peak,
     Report, Shape, Sharing, Unit, fixtures,
@@ -116,12 +117,22 @@ const HARDWARE: Hardware = Hardware {
     cost: Some(Estimate { value: 0.02, interval: None }),
 };
 
+/// All that shows every number of a report to people.
+fn tables_and_pages(report: &Report) -> [String; 3] {
+    let page = page(&[Source { name: "a", report }]);
+    [
+        shown_of("table", report),
+        written(|out| crate::html::write(&page, &TerminalStyle::PLAIN, out)),
+        written(|out| crate::markdown::write(&page, &TerminalStyle::PLAIN, out)),
+    ]
+}
+
 #[test]
 fn hardware_counters_have_a_table_a_figure_and_columns() {
     let counted = |workers| cell("arith-int", "rr", workers, Unit::OpsPerSecond, 1e9).counted(HARDWARE);
     let cells = vec![counted(2), counted(8), cell("arith-int", "auto", 2, Unit::OpsPerSecond, 1e9)];
-    for format in ["table", "markdown", "html"] {
-        check(&shown(format, cells.clone()), &["12762", "0.800", "1.25", "33.2%", "12.5%", "55.0%", "75.0%", "2.0%"]);
+    for text in tables_and_pages(&fixtures::report(cells.clone())) {
+        check(&text, &["12762", "0.80", "1.25", "33.2%", "12.5%", "55.0%", "75.0%", "2.0%"]);
     }
     assert!(!shown("table", cells.clone()).contains("L1d misses"), "no column of what was not counted");
     check(&shown("summary", cells.clone()), &["Counters", "1.25 instructions per cycle; the counters cost up to 2.0%"]);
@@ -143,8 +154,7 @@ fn without_counters_there_is_a_reason_and_no_zero() {
     report.plan.counters = true;
     let evidence = Evidence { no_counters: Some("the test has none".into()), ..Evidence::default() };
     report.cells[0].invocations[3].evidence = Some(evidence);
-    for format in ["summary", "table", "markdown", "html"] {
-        let text = shown_of(format, &report);
+    for text in tables_and_pages(&report).into_iter().chain([shown_of("summary", &report)]) {
         check(&text, &["no counters here: the test has none"]);
         assert!(!text.contains("MIPS"), "{text}");
     }

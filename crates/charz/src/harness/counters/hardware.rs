@@ -11,8 +11,6 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use charz_data::report::{HardwareCount, HardwareCounts};
 use charz_data::{HARDWARE_EVENTS, units};
 
-use crate::doctor::under_hypervisor;
-
 /// What can be asked for counters.
 pub trait OpenCounters: Sync {
     /// Counters of the calling thread, which do not count yet.
@@ -119,12 +117,12 @@ impl OpenCounters for PerfEvents {
             match open(event, leader) {
                 Ok(file) => files[at] = Some(file),
                 // Without files it would be half of the counters of some workers.
-                Err(error) if is_short_of_files(&error) => return Err(reason(&error, None, None)),
+                Err(error) if is_short_of_files(&error) => return Err(reason(&error, None)),
                 Err(error) => refused = refused.or(Some(error)),
             }
         }
         match refused {
-            Some(error) if files.iter().all(Option::is_none) => Err(reason(&error, paranoid(), under_hypervisor())),
+            Some(error) if files.iter().all(Option::is_none) => Err(reason(&error, paranoid())),
             _ => Ok(Box::new(Files(files))),
         }
     }
@@ -166,7 +164,8 @@ struct Attributes {
     config1: u64,
 }
 
-/// `PERF_FORMAT_TOTAL_TIME_ENABLED` and `PERF_FORMAT_TOTAL_TIME_RUNNING`. Inherited counters cannot be read in groups before Linux 6.12.
+/// `PERF_FORMAT_TOTAL_TIME_ENABLED` and `PERF_FORMAT_TOTAL_TIME_RUNNING`. `inherit` does not work with `PERF_FORMAT_GROUP`
+/// (`perf_event_open(2)`), so each counter is read by itself.
 const READ_FORMAT: u64 = 1 | 2;
 /// `disabled`, `inherit`, `exclude_kernel` and `exclude_hv`.
 const FLAGS: u64 = 1 | 1 << 1 | 1 << 5 | 1 << 6;
@@ -209,21 +208,19 @@ fn paranoid() -> Option<i64> {
 }
 
 /// Why there are no counters, as the end of a sentence, and what to do about it.
-fn reason(error: &io::Error, paranoid: Option<i64>, guest: Option<bool>) -> String {
+fn reason(error: &io::Error, paranoid: Option<i64>) -> String {
     /// The most that lets a process count its own cycles in user mode.
     const OWN: i64 = 2;
     match (error.raw_os_error(), paranoid) {
-        (Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP), _) if guest == Some(true) => {
-            "this virtual machine has no performance counters; enable a virtual PMU for it on its host".into()
-        }
         (Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP), _) => {
-            "the kernel has no driver for the counters of this processor; a newer kernel may have one".into()
+            "the system offers none for this processor; in a virtual machine, enable the virtual PMU on its host".into()
         }
         (Some(libc::EACCES | libc::EPERM), Some(level)) if level > OWN => {
             format!("kernel.perf_event_paranoid is {level}; allow them with `sysctl kernel.perf_event_paranoid={OWN}`")
         }
         (Some(libc::EACCES | libc::EPERM), _) => {
-            "perf_event_open is not permitted, as in most containers; allow it in the seccomp profile, or add CAP_PERFMON".into()
+            "perf_event_open is not permitted, as in many containers; allow it in the seccomp profile or by CAP_PERFMON"
+                .into()
         }
         (Some(libc::ENOSYS), _) => {
             "there is no perf_event_open; the kernel lacks CONFIG_PERF_EVENTS, or a container hides the call".into()
@@ -300,17 +297,14 @@ mod tests {
 
     #[test]
     fn reasons_have_remedies() {
-        let of = |errno, paranoid, guest| reason(&io::Error::from_raw_os_error(errno), paranoid, guest);
-        assert!(
-            of(libc::EACCES, Some(4), None).contains("is 4; allow them with `sysctl kernel.perf_event_paranoid=2`")
-        );
-        assert!(of(libc::EACCES, Some(2), None).contains("seccomp"));
-        assert!(of(libc::EPERM, None, None).contains("CAP_PERFMON"));
-        assert!(of(libc::ENOENT, Some(4), Some(true)).contains("virtual"));
-        assert!(!of(libc::ENOENT, Some(2), Some(false)).contains("virtual"));
-        assert!(of(libc::EMFILE, None, None).contains("ulimit -n"));
+        let of = |errno, paranoid| reason(&io::Error::from_raw_os_error(errno), paranoid);
+        assert!(of(libc::EACCES, Some(4)).contains("is 4; allow them with `sysctl kernel.perf_event_paranoid=2`"));
+        assert!(of(libc::EACCES, Some(2)).contains("seccomp"));
+        assert!(of(libc::EPERM, None).contains("CAP_PERFMON"));
+        assert!(of(libc::ENOENT, Some(4)).contains("virtual PMU"), "the level would not help");
+        assert!(of(libc::EMFILE, None).contains("ulimit -n"));
         for errno in 1..=133 {
-            let reason = of(errno, None, None);
+            let reason = of(errno, None);
             assert!(!reason.is_empty() && !reason.contains('\n') && !reason.ends_with('.'), "{reason}");
         }
     }
