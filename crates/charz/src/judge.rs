@@ -99,7 +99,7 @@ pub(crate) fn worth(machine: &Machine) -> usize {
 
 /// Cores of which a strand is usable; where no cores are known, each strand is one.
 fn cores(machine: &Machine) -> usize {
-    let core = |strand: &Strand| strand.core.map_or(Err(strand.os_id), Ok);
+    let core = |strand: &Strand| strand.core.ok_or(strand.os_id);
     machine.usable_strands().map(core).collect::<HashSet<_>>().len()
 }
 
