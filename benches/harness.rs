@@ -25,6 +25,7 @@ fn floor(criterion: &mut Criterion) {
         strands,
         time_box: Duration::from_secs(60),
         enough: Duration::MAX,
+        counters: None,
     };
     let params = Params { iterations: 1, ..Params::SMALL };
     let kernel = find("noop").expect("it is in the catalog");

@@ -84,6 +84,7 @@ fn main() {
         strands: 2,
         time_box: Duration::from_secs(60),
         enough: Duration::MAX,
+        counters: None,
     };
     for (name, iterations) in [("arith-int", 10_000_000), ("mem-read", 1)] {
         let kernel = find(name).expect("the catalog has it");

@@ -82,6 +82,9 @@ fn judge(report: &mut Report) {
             timer: timer.clone(),
             virtual_machine,
             quota: false,
+            cores: 2,
+            claimed_hz: Some(3e9),
+            issue_width: Some(4),
             optimised: true,
         };
         judge::judge(cell, &facts);

@@ -14,14 +14,14 @@ mod tests;
 use std::time::Duration;
 
 use crate::card::{Card, MEMORY};
-use crate::figure::{Datum, Table};
+use crate::figure::{self, Datum, Table};
 use crate::findings;
 use crate::group::grouped;
 use crate::number::{self, Number};
 use crate::point;
 use crate::verdict::verdicts;
 use charz_data::escape::{counted, shortened};
-use charz_data::report::{Cell, Report, Status, Unit};
+use charz_data::report::{Cell, Hardware, Report, Status, Unit};
 use charz_data::units;
 
 pub use advice::Advice;
@@ -43,6 +43,8 @@ pub struct Answer {
     pub incomplete: Option<String>,
     /// Configurations that failed, each reason once: the first one, its reason, and how many more there are.
     pub failed: Vec<String>,
+    /// What hardware counters say, or why there are none; `None` where they were not asked for.
+    pub counters: Option<String>,
     /// How many CPUs the process could use.
     pub cpus: u64,
     /// Kernels that were measured with several numbers of threads or under several mappings: the roles that a reader asks for first,
@@ -101,6 +103,7 @@ impl Answer {
             when: when(report),
             quality: Quality::of(report),
             failed: failed(report),
+            counters: counters(report),
             incomplete: report.incomplete().map(str::to_owned),
             cpus,
             contended: rows::contended(report, cpus),
@@ -123,7 +126,7 @@ impl Answer {
         cut(&mut self.when);
         self.incomplete.iter_mut().for_each(cut);
         self.failed.truncate(MOST);
-        self.failed.iter_mut().for_each(cut);
+        self.failed.iter_mut().chain(&mut self.counters).for_each(cut);
         self.rows.truncate(MOST);
         for row in &mut self.rows {
             row.equal.truncate(MOST);
@@ -185,6 +188,26 @@ fn failed(report: &Report) -> Vec<String> {
         format!("{}: {}{more}", point::name(cells[0]), cells[0].reason.as_deref().unwrap_or_default())
     };
     reasons.iter().map(line).collect()
+}
+
+/// `0.31 to 3.90 instructions per cycle; the counters cost up to 0.4%`, or `no counters here: REASON`.
+fn counters(report: &Report) -> Option<String> {
+    let found: Vec<_> =
+        report.cells.iter().filter(|cell| cell.value().is_some()).filter_map(|cell| cell.hardware).collect();
+    let range = |of: fn(&Hardware) -> Option<f64>| figure::range(found.iter().filter_map(of));
+    let cost = range(|found| Some(found.cost?.value)).map(|[_, most]| most.max(0.0));
+    let cost = cost.map(|most| format!("; the counters cost up to {}", units::percent(most))).unwrap_or_default();
+    match range(Hardware::ipc) {
+        Some([low, high]) if low == high => Some(format!("{} instructions per cycle{cost}", units::count_of(low))),
+        Some([low, high]) => {
+            Some(format!("{} to {} instructions per cycle{cost}", units::count_of(low), units::count_of(high)))
+        }
+        None if !report.plan.counters => None,
+        None => Some(match report.cells.iter().find_map(Cell::no_counters) {
+            Some(reason) => format!("no counters here: {reason}"),
+            None => "nothing was counted yet".to_owned(),
+        }),
+    }
 }
 
 /// A row per cache level and one for memory, of which there is a number.

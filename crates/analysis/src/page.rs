@@ -11,6 +11,7 @@ mod dots;
 mod doubts;
 mod families;
 mod growth;
+mod hardware;
 pub mod history;
 mod joint;
 mod lines;
@@ -159,6 +160,13 @@ const CHAPTERS: &[Chapter] = &[
         title: "Contention",
         about: "What threads that share a lock, a counter or a pool cost each other; configurations of several threads only",
         draw: sharing::figures,
+    },
+    Chapter {
+        id: "hardware",
+        title: "Hardware counters",
+        about: "User mode only, of runs of their own. Efficiency is MIPS over clock × cores × issue width; cost is what runs with \
+                counters lost against those without; cache is the last level, on AMD Zen the second",
+        draw: hardware::figures,
     },
     Chapter {
         id: "growth",

@@ -5,6 +5,7 @@ mod ab;
 mod advise;
 mod audit;
 mod convert;
+mod counters;
 mod exec;
 mod flags;
 mod format;

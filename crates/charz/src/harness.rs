@@ -8,7 +8,7 @@
 mod blocks;
 mod cell;
 pub mod clock;
-pub(crate) mod counters;
+pub mod counters;
 pub(crate) mod fingerprint;
 mod frequency;
 mod gate;
@@ -28,6 +28,7 @@ use charz_topology::Binder;
 pub use cell::{Cell, LEAST_REPETITIONS, MOST_REPETITIONS, measure};
 
 use clock::Clock;
+use counters::hardware::OpenCounters;
 
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
@@ -40,6 +41,8 @@ pub struct Bench<'a> {
     pub enough: Duration,
     /// Strands that this process may use; workers beyond it are parked at the gate instead of spinning.
     pub strands: usize,
+    /// The processor's counters, where they are to count.
+    pub counters: Option<&'a dyn OpenCounters>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

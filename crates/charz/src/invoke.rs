@@ -68,6 +68,8 @@ pub struct MeasureRequest {
     pub program: Option<Program>,
     /// The name of the order in which seats were taken, for such a program.
     pub mapping: String,
+    /// Whether the processor's counters are to count.
+    pub counters: bool,
 }
 
 impl MeasureRequest {
@@ -90,6 +92,7 @@ impl MeasureRequest {
             deadline_ns: 0,
             program: None,
             mapping: String::new(),
+            counters: false,
         }
     }
 }

@@ -16,6 +16,7 @@ mod case;
 mod clock;
 mod estimate;
 mod exclude;
+mod hardware;
 mod memory;
 mod missing;
 mod reread;
@@ -27,13 +28,15 @@ mod times;
 #[cfg(test)]
 mod tests;
 
-use charz_data::machine::{CacheHolds, Machine};
+use std::collections::HashSet;
+
+use charz_data::machine::{CacheHolds, Machine, Strand};
 use charz_kernels::{Card, Kernel, Params, Role, Sizes};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
-pub use attempts::{ATTEMPTS, RETRIES, wants_more};
+pub use attempts::{ATTEMPTS, RETRIES, missing_counts, wants_more};
 pub(crate) use reread::contradiction;
 
 use case::Case;
@@ -55,6 +58,12 @@ pub struct JudgeContext {
     /// Whether a hypervisor runs below the system; `None` where unknown.
     pub virtual_machine: Option<bool>,
     pub quota: bool,
+    /// Cores of which the process may use a strand.
+    pub cores: usize,
+    /// The clock that the system claims, in hertz.
+    pub claimed_hz: Option<f64>,
+    /// Instructions that a core can issue per cycle.
+    pub issue_width: Option<u64>,
     pub optimised: bool,
 }
 
@@ -73,6 +82,9 @@ impl JudgeContext {
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.usable.quota_cpus.is_some(),
+            cores: cores(machine),
+            claimed_hz: report.host.claimed_hz,
+            issue_width: report.plan.issue_width,
             optimised: report.tool.optimised(),
         }
     }
@@ -85,6 +97,12 @@ pub(crate) fn worth(machine: &Machine) -> usize {
     strands.min(quota).max(1)
 }
 
+/// Cores of which a strand is usable; where no cores are known, each strand is one.
+fn cores(machine: &Machine) -> usize {
+    let core = |strand: &Strand| strand.core.ok_or(strand.os_id);
+    machine.usable_strands().map(core).collect::<HashSet<_>>().len()
+}
+
 /// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
 /// invocations' values, the marks, the ending and the numbers. Judging again changes nothing.
 ///
@@ -93,6 +111,12 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     if cell.invocations.is_empty() {
         return;
     }
+    judge_numbers(cell, facts);
+    cell.hardware = hardware::hardware(cell, facts);
+}
+
+/// Judges the invocations without hardware counters.
+fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
     let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);

@@ -2,6 +2,7 @@
 
 mod axes;
 mod classes;
+mod invocations;
 mod specs;
 mod threads;
 mod totals;
@@ -13,6 +14,7 @@ use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, BlockSizes};
+pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;
 pub use threads::Threads;
 
@@ -89,20 +91,6 @@ pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
 /// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
 pub const QUICK_REPETITIONS: usize = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invocations {
-    pub least: usize,
-    /// The most; those beyond the fewest go where the interval is still too wide.
-    pub most: usize,
-}
-
-impl Default for Invocations {
-    /// The fewest that give an interval (six ordered values hold the median with 97%), and the last look of the stopping rule.
-    fn default() -> Self {
-        Invocations { least: 6, most: 30 }
-    }
-}
-
 pub struct Plan {
     pub params: Params,
     pub program: Option<Program>,
@@ -161,7 +149,6 @@ impl PlannedCell {
     }
 }
 
-pub const MOST_INVOCATIONS: usize = 1000;
 /// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
 pub const MOST_OVERSUBSCRIBED: usize = 64;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
@@ -387,7 +374,7 @@ impl Plan {
 
     pub fn predicted(&self) -> Duration {
         let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
-        round * u32::try_from(self.invocations.least).unwrap_or(u32::MAX)
+        round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
     }
 
     /// Numbers of workers, ascending.

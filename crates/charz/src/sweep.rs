@@ -5,6 +5,7 @@
 //! and a drift of the machine favours no cell.
 
 mod host;
+mod issue_width;
 mod order;
 mod pace;
 mod record;
@@ -15,6 +16,7 @@ mod turns;
 
 use std::time::{Duration, Instant};
 
+use charz_kernels::noop::NOOP;
 use charz_kernels::{Params, Stop};
 
 pub use host::{host, tool};
@@ -162,7 +164,8 @@ impl Sweep<'_> {
         match fits.or_else(|| self.unsafe_with(cell)).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Skipped, reason),
             Ok(homes) => {
-                let invocation = self.invoke.invoke(&self.order_for(cell, homes), seed);
+                let order = MeasureRequest { counters: self.counts_next(cell), ..self.order_for(cell, homes) };
+                let invocation = self.invoke.invoke(&order, seed);
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) => invocation,
                     Err(what) => {
@@ -263,12 +266,28 @@ impl Sweep<'_> {
     fn wants_more(&self, place: usize) -> bool {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let plan = &self.report.plan;
-        judge::wants_more(self.cell(place), count(plan.min_invocations), count(plan.max_invocations))
+        let cell = self.cell(place);
+        judge::wants_more(cell, count(plan.min_invocations), count(plan.max_invocations))
+            || self.missing_counts(cell) > 0
     }
 
-    /// How many invocations with a value are missing to the fewest of a cell.
+    /// How many invocations with a value are missing to the fewest of a cell, and how many with hardware counters.
     fn missing(&self, place: usize) -> u64 {
-        if self.wants_more(place) { order::missing(self.cell(place), self.report.plan.min_invocations) } else { 0 }
+        let cell = self.cell(place);
+        let values = order::missing(cell, self.report.plan.min_invocations);
+        if self.wants_more(place) { values + self.missing_counts(cell) } else { 0 }
+    }
+
+    fn missing_counts(&self, cell: &Cell) -> u64 {
+        let least = usize::try_from(self.report.plan.min_invocations).unwrap_or(usize::MAX);
+        // The floor has no instructions to speak of.
+        let counts = self.report.plan.counters && *cell.kernel != *NOOP.card().name;
+        if counts { judge::missing_counts(cell, least) as u64 } else { 0 }
+    }
+
+    /// Whether the next invocation is one with hardware counters: every second one, so a machine that drifts favours neither kind.
+    fn counts_next(&self, cell: &Cell) -> bool {
+        self.missing_counts(cell) > 0 && cell.counted.len() < cell.invocations.len()
     }
 
     fn left(&self) -> Duration {

@@ -23,8 +23,8 @@ mod write;
 
 pub use crate::checks::Severity;
 pub use crate::{
-    Contention, Distribution, Growth, GrowthStep, Halt, Histogram, JointHistogram, MemoryPolicy as MemoryHome,
-    PageKind, Peak, Shape, Sharing,
+    Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
+    JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
 pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
@@ -161,4 +161,10 @@ pub struct Plan {
     /// The user's program that the kernel `command` runs; null where there is none.
     #[serde(default)]
     pub program: Option<Program>,
+    /// Whether each cell is also measured with hardware counters, in as many invocations of their own as its fewest.
+    #[serde(default)]
+    pub counters: bool,
+    /// Instructions that a core can issue per cycle, as it was asked for, or known for the processor; null where counters were not asked
+    /// for, and where it is not known.
+    pub issue_width: Option<u64>,
 }

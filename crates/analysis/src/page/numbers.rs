@@ -25,7 +25,7 @@ pub struct Whole {
 }
 
 /// Sections that are shown as the tables of their figures.
-const TABLES: [&str; 2] = ["growth", "products"];
+const TABLES: [&str; 3] = ["hardware", "growth", "products"];
 
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
@@ -255,7 +255,7 @@ fn closing(report: &Report) -> Vec<String> {
 }
 
 impl Table {
-    fn without_empty_columns(mut self) -> Self {
+    pub(super) fn without_empty_columns(mut self) -> Self {
         for at in (0..self.heading.len()).rev() {
             if self.rows.iter().all(|row| row.data[at] == Datum::none()) {
                 self.heading.remove(at);

@@ -10,52 +10,62 @@ use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Cell, Sharing};
 
-struct Cost {
-    name: &'static str,
-    title: &'static str,
-    of: fn(&Sharing) -> Option<f64>,
-    quantity: Quantity,
-    scale: Scale,
-    about: &'static str,
+/// A number of a cell beside its own.
+pub(super) struct Cost {
+    /// Its part of a figure's id.
+    pub(super) name: &'static str,
+    /// What the titles of its figures begin with.
+    pub(super) chapter: &'static str,
+    pub(super) title: &'static str,
+    pub(super) of: fn(&Cell) -> Option<f64>,
+    pub(super) quantity: Quantity,
+    pub(super) scale: Scale,
+    pub(super) about: &'static str,
 }
 
 const COSTS: [Cost; 3] = [
     Cost {
-        name: "attempts",
+        name: "sharing-attempts",
+        chapter: "Contention",
         title: "attempts for a success",
-        of: |sharing| Some(sharing.attempts_per_success),
+        of: |cell| Some(shared(cell)?.attempts_per_success),
         quantity: Quantity::Plain,
         scale: Scale::Log10,
         about: "1 is no interference; each attempt beyond it failed since another thread came first",
     },
     Cost {
-        name: "fairness",
+        name: "sharing-fairness",
+        chapter: "Contention",
         title: "fairness",
-        of: |sharing| Some(sharing.fairness),
+        of: |cell| Some(shared(cell)?.fairness),
         quantity: Quantity::Plain,
         scale: Scale::Linear,
         about: "1 is an even share for each thread, one over the number of threads is one thread alone",
     },
     Cost {
-        name: "waiting",
+        name: "sharing-waiting",
+        chapter: "Contention",
         title: "share of CPU time spent waiting",
-        of: |sharing| sharing.wait_share,
+        of: |cell| shared(cell)?.wait_share,
         quantity: Quantity::Share,
         scale: Scale::Linear,
         about: "the share of the time of all CPUs in use that was spent waiting",
     },
 ];
 
-/// A figure for each cost, a line for each kernel under each mapping.
+/// What several workers cost each other.
+fn shared(cell: &Cell) -> Option<&Sharing> {
+    cell.contention.as_ref().filter(|_| cell.workers > 1 && cell.value().is_some())
+}
+
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
-    let shared =
-        |own: &SourcedCell<'_>| own.cell.workers > 1 && own.cell.value().is_some() && own.cell.contention.is_some();
-    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(shared).collect();
+    let cells: Vec<SourcedCell<'_>> = sorted.cells().filter(|own| shared(own.cell).is_some()).collect();
     COSTS.iter().flat_map(|cost| of_cost(sorted, cost, &cells)).collect()
 }
 
-fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
-    let value = |cell: &Cell| cell.contention.as_ref().and_then(cost.of).filter(|value| value.is_finite());
+/// A line for each kernel under each mapping.
+pub(super) fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+    let value = |cell: &Cell| (cost.of)(cell).filter(|value| value.is_finite());
     let cells: Vec<SourcedCell<'_>> = cells.iter().copied().filter(|own| value(own.cell).is_some()).collect();
     // Of one number of threads a line is a point, and kernels have rows.
     let counts: BTreeSet<u64> = cells.iter().map(|own| own.cell.workers).collect();
@@ -63,8 +73,8 @@ fn of_cost(sorted: &CellsByKernel<'_>, cost: &Cost, cells: &[SourcedCell<'_>]) -
         return rows(sorted, cost, &cells, &value);
     }
     let lines = Lines {
-        id: format!("sharing-{}", cost.name),
-        title: format!("Contention: {} vs threads", cost.title),
+        id: cost.name.to_owned(),
+        title: format!("{}: {} vs threads", cost.chapter, cost.title),
         x: Axis::new("threads", Quantity::Count, Scale::Log2),
         y: Axis::new(cost.title, cost.quantity.clone(), cost.scale),
         cells: &cells,
@@ -95,8 +105,8 @@ fn rows(
     let places: HashMap<&str, usize> =
         kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
     let lines = Lines {
-        id: format!("sharing-{}", cost.name),
-        title: format!("Contention: {}", cost.title),
+        id: cost.name.to_owned(),
+        title: format!("{}: {}", cost.chapter, cost.title),
         x: Axis::new("kernel", Quantity::Names(names), Scale::Linear),
         y: Axis::new(cost.title, cost.quantity.clone(), Scale::Linear),
         cells,

@@ -194,6 +194,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         text => Some(layers.blame("--repetitions", count("--repetitions", text, MOST_REPETITIONS as usize))?),
     };
     let invocations = layers.blame("--invocations", invocations(&run.invocations))?;
+    let counted = if args.counters.counters { invocations.least } else { 0 };
     let precision = match run.precision.as_str() {
         "auto" => None,
         text => Some(layers.blame("--precision", percentage("--precision", text, "2%"))?),
@@ -230,7 +231,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             asked,
             params,
             repetitions,
-            invocations,
+            invocations: Invocations { counted, ..invocations },
             precision,
             seed,
             oversubscribed: layers.blame("--oversubscribed", oversubscribed)?,
@@ -246,6 +247,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         wait_quiet,
         strict: run.strict,
         quiet: args.quiet,
+        issue_width: args.counters.issue_width(layers)?,
     })
 }
 
@@ -277,7 +279,7 @@ fn invocations(text: &str) -> Result<Invocations, Error> {
             "--invocations: the range {text:?} runs backwards; example: --invocations 6-30"
         )));
     }
-    Ok(Invocations { least, most })
+    Ok(Invocations { least, most, counted: 0 })
 }
 
 fn seed(text: &str) -> Result<u64, Error> {

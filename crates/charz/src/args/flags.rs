@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use super::ab::{AbArgs, SelftestArgs, TermsArgs};
 use super::advise::AdviseArgs;
 use super::audit::AuditArgs;
+use super::counters::CountersArgs;
 use super::exec::ExecArgs;
 use super::format::{FormatArgs, takes};
 use super::help;
@@ -231,6 +232,8 @@ pub(super) struct SweepArgs {
     pub(super) how: HowArgs,
     #[command(flatten)]
     pub(super) run: RunArgs,
+    #[command(flatten)]
+    pub(super) counters: CountersArgs,
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,

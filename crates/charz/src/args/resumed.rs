@@ -1,5 +1,6 @@
 //! What a sweep that is resumed takes from its report.
 
+use super::counters::CountersArgs;
 use charz_data::params::PARAMS;
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
@@ -33,5 +34,5 @@ pub(super) fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "dry_run",
         "topology",
     ];
-    PARAMS.iter().map(|param| param.name).chain(OTHERS)
+    PARAMS.iter().map(|param| param.name).chain(OTHERS).chain(CountersArgs::NAMES)
 }

@@ -54,6 +54,8 @@ pub struct New {
     pub strict: bool,
     /// Whether the name of the report's file is all that is printed.
     pub quiet: bool,
+    /// Instructions that a core can issue per cycle, where it was said.
+    pub issue_width: Option<u64>,
 }
 
 pub struct DryRun {
@@ -137,7 +139,8 @@ pub(super) fn measure(
         return Ok(exit);
     }
     let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
-    let mut report = new_report(&plan, &Context { machine, ..stage.context(&new.command, &limits) });
+    let mut report =
+        new_report(&plan, &Context { machine, issue_width: new.issue_width, ..stage.context(&new.command, &limits) });
     let plain_bytes = plan.report_bytes();
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
         dated.as_mut_os_string().push(".gz");

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -54,6 +54,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let gate = Gate::new(workers + 1, spinners);
     let enough = AtomicBool::new(false);
     let plots = Mutex::new(Vec::new());
+    let no_counters = OnceLock::new();
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
     let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
     let before = Fingerprint::read();
@@ -61,9 +62,9 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
         for rank in 0..workers {
-            let (stage, gate, enough, plots, frequencies) =
-                (stage.as_ref(), &gate, &enough, &plots, frequencies.as_ref());
-            let post = WorkerContext { rank, cell, stage, bench, gate, enough, plots, frequencies };
+            let (stage, gate, enough, plots, frequencies, no_counters) =
+                (stage.as_ref(), &gate, &enough, &plots, frequencies.as_ref(), &no_counters);
+            let post = WorkerContext { rank, cell, stage, bench, gate, enough, plots, frequencies, no_counters };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
                 Ok(handle) => handles.push(handle),
@@ -88,6 +89,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
             })
             .collect()
     });
+    watched.evidence.no_counters = no_counters.into_inner();
     watched.evidence.changes = before.changes(&Fingerprint::read());
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     let mut invocation = conclude(stage.as_ref(), bench, watched, outcomes)?;

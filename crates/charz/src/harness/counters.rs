@@ -3,6 +3,8 @@
 //! Everything here may be missing (no `/proc`, another kernel): then it is `None`, never zero.
 #![allow(unsafe_code)] // getrusage has no safe wrapper among our dependencies; see `resource_usage`.
 
+pub(crate) mod hardware;
+
 use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;

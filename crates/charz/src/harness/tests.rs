@@ -1,5 +1,6 @@
 //! The harness against kernels and systems that misbehave.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
@@ -9,10 +10,12 @@ use charz_kernels::{
 };
 use charz_topology::{Binder, Seating, Seats};
 
+use charz_data::HARDWARE_EVENTS;
 use charz_data::checks::FEW_FAULTS;
-use charz_data::report::{Ending, Invocation};
+use charz_data::report::{Ending, HardwareCount, Invocation};
 
 use super::clock::{Clock, FakeClock};
+use super::counters::hardware::{Counters, OpenCounters, Readings};
 use super::{Bench, Cell, Failure, measure};
 
 /// What one worker of the faulty kernel does wrong.
@@ -100,6 +103,47 @@ struct System {
     ignores_requests: bool,
     refuses: Option<u32>,
     placed: Arc<Mutex<Vec<Vec<u32>>>>,
+    counters: Option<FakeCounters>,
+}
+
+/// Counts 1000 of everything whenever it was enabled. The first event has a counter for a quarter of that time, the second has none.
+struct FakeCounters {
+    /// So many threads get counters.
+    left: AtomicUsize,
+}
+
+impl OpenCounters for FakeCounters {
+    fn open(&self) -> Result<Box<dyn Counters>, String> {
+        let taken = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        match taken {
+            Ok(_) => Ok(Box::new(FakeCounts { spans: 7, on: false })),
+            Err(_) => Err("the test has no more".into()),
+        }
+    }
+}
+
+struct FakeCounts {
+    spans: u64,
+    on: bool,
+}
+
+impl Counters for FakeCounts {
+    fn enable(&mut self, on: bool) {
+        assert!(on != self.on, "once before each span, and once after");
+        self.on = on;
+        self.spans += u64::from(on);
+    }
+
+    fn read(&self) -> Readings {
+        assert!(!self.on, "read within a span");
+        let counter = |running_ns| {
+            let enabled_ns = self.spans * 100;
+            Some(HardwareCount { count: self.spans * 1000, enabled_ns, running_ns })
+        };
+        let mut readings = [counter(self.spans * 100); HARDWARE_EVENTS];
+        (readings[0], readings[1]) = (counter(self.spans * 25), counter(0));
+        readings
+    }
 }
 
 impl Seats for System {
@@ -141,7 +185,7 @@ fn run_with_memory(
 }
 
 fn run_for(
-    system: System,
+    mut system: System,
     kernel: Faulty,
     seats: &[Option<u32>],
     homes: &[Vec<u32>],
@@ -149,10 +193,19 @@ fn run_for(
 ) -> Result<Invocation, Failure> {
     let params =
         Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
+    let counters = system.counters.take();
     let binder = Binder::through(system);
     let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
-    let bench =
-        Bench { binder: &binder, clock: &clock, stop: &stop, strands: 2, time_box: Duration::from_secs(60), enough };
+    let time_box = Duration::from_secs(60);
+    let bench = Bench {
+        binder: &binder,
+        clock: &clock,
+        stop: &stop,
+        strands: 2,
+        time_box,
+        enough,
+        counters: counters.as_ref().map(|fake| fake as _),
+    };
     // A test's kernel lives as long as the program, as those of the catalog do.
     measure(
         &Cell {
@@ -282,4 +335,34 @@ fn a_refused_seat_fails_the_cell() {
     let failure = run_on(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(0), Some(3)]).unwrap_err();
     let Failure { ending: Ending::Refused, reason } = failure else { panic!("{failure:?}") };
     assert!(reason.contains("worker 1") && reason.contains("offline"), "{reason}");
+}
+
+fn counted(threads: usize) -> Invocation {
+    let system = System { counters: Some(FakeCounters { left: threads.into() }), ..System::default() };
+    run_on(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(0), Some(1)]).unwrap()
+}
+
+#[test]
+fn counters_count_the_span_of_each_repetition() {
+    let invocation = counted(2);
+    assert!(invocation.is_counted() && invocation.evidence.as_ref().unwrap().no_counters.is_none());
+    for lap in invocation.runs.iter().flat_map(|run| &run.laps) {
+        let found = lap.hardware.as_deref().unwrap();
+        let [cycles, branches] = [found.cycles, found.branches].map(Option::unwrap);
+        assert_eq!((cycles.count, branches.count), (1000, 1000), "not those of the repetitions before");
+        assert_eq!((cycles.scaled(), branches.scaled()), (4000.0, 1000.0));
+        assert_eq!(found.instructions, None, "a counter that never ran is not zero");
+    }
+}
+
+#[test]
+fn all_workers_are_counted_or_none() {
+    for threads in [0, 1] {
+        let invocation = counted(threads);
+        assert!(!invocation.is_counted(), "{threads} of 2");
+        assert_eq!(invocation.evidence.unwrap().no_counters.as_deref(), Some("the test has no more"));
+        assert_eq!(invocation.runs.len(), 3, "it is measured all the same");
+    }
+    let without = run(Fault::None, 2).unwrap();
+    assert!(!without.is_counted() && without.evidence.unwrap().no_counters.is_none());
 }

@@ -1,6 +1,6 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use charz_data::report::{Counts, Ending, Lap};
@@ -10,6 +10,7 @@ use charz_kernels::{Stage, Watch, Work, Worker};
 use charz_topology::{Binder, Seating};
 
 use super::counters;
+use super::counters::hardware::SpanCounters;
 use super::frequency::{self, Frequencies};
 use super::gate::{Decision, Gate};
 use super::pages::PlacedRegion;
@@ -25,6 +26,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) enough: &'a AtomicBool,
     pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
     pub(super) frequencies: Option<&'a Frequencies>,
+    /// Why a worker got no hardware counters; set before the first gate, by the first such worker.
+    pub(super) no_counters: &'a OnceLock<String>,
 }
 
 /// The laps that were finished, and what went wrong, if anything did. The gate is closed on every failure.
@@ -46,8 +49,11 @@ impl WorkerContext<'_> {
     pub(super) fn serve(self) -> Outcome {
         // All of it runs inside the guard: a thread that ends without closing the gate leaves the others waiting.
         let served = guarded(|| {
+            self.sit()?;
+            // Threads that the worker starts are counted too if they are started later.
+            let counters = self.open_counters();
             let mut worker = self.build()?;
-            self.repeat(worker.as_mut())
+            self.repeat(worker.as_mut(), counters)
         });
         match served {
             Ok(laps) => Outcome { laps, failure: None },
@@ -58,29 +64,48 @@ impl WorkerContext<'_> {
         }
     }
 
-    fn build(&self) -> Result<Box<dyn Worker>, Failure> {
+    fn sit(&self) -> Result<(), Failure> {
         if let Some(seat) = self.cell.seats[self.rank] {
             let refused = |error| Failure::new(Ending::Refused, format!("worker {} has no seat: {error}", self.rank));
             self.bench.binder.seat(seat).map_err(refused)?;
         }
-        let homes = self.cell.homes.get(self.rank).or(self.cell.homes.first()).map_or(&[][..], Vec::as_slice);
+        let homes = self.homes();
         if !homes.is_empty() {
             // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
             let placed = self.bench.binder.place_memory(homes);
             let refused = |error| Failure::new(Ending::Unavailable, format!("worker {}: {error}", self.rank));
             placed.map_err(refused)?;
         }
+        Ok(())
+    }
+
+    /// The NUMA nodes of its memory.
+    fn homes(&self) -> &[u32] {
+        self.cell.homes.get(self.rank).or(self.cell.homes.first()).map_or(&[], Vec::as_slice)
+    }
+
+    fn open_counters(&self) -> Option<SpanCounters> {
+        match self.bench.counters?.open() {
+            Ok(counters) => Some(SpanCounters::new(counters)),
+            Err(reason) => {
+                self.no_counters.get_or_init(|| reason);
+                None
+            }
+        }
+    }
+
+    fn build(&self) -> Result<Box<dyn Worker>, Failure> {
         let worker = self.stage.worker(self.rank)?;
         if let Some(region) = worker.region() {
             let node = self.cell.nodes.get(self.rank).copied().flatten();
-            let plot = PlacedRegion { region, node, homes: homes.to_vec() };
+            let plot = PlacedRegion { region, node, homes: self.homes().to_vec() };
             self.plots.lock().unwrap_or_else(PoisonError::into_inner).push(plot);
         }
         Ok(worker)
     }
 
     /// Returns without a failure when the gate is closed: the thread that closed it reports why.
-    fn repeat(&self, worker: &mut dyn Worker) -> Result<Vec<Stamped>, Failure> {
+    fn repeat(&self, worker: &mut dyn Worker, mut counters: Option<SpanCounters>) -> Result<Vec<Stamped>, Failure> {
         let mut laps = Vec::new();
         let seat = self.cell.seats[self.rank];
         let mut clocks = vec![self.frequencies.and_then(|_| frequency::measure())];
@@ -88,6 +113,8 @@ impl WorkerContext<'_> {
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
         }
+        // All workers are counted, or none is.
+        counters = counters.filter(|_| self.no_counters.get().is_none());
         // Some kernels give their blocks back before a repetition: not while they are looked at.
         if self.gate.arrive() == Decision::NoGo {
             return Ok(laps);
@@ -106,8 +133,14 @@ impl WorkerContext<'_> {
             let deadline = Instant::now().checked_add(self.bench.time_box);
             let watch = watch.with_deadline(deadline);
             self.gate.spin_release(round);
+            if let Some(counters) = &mut counters {
+                counters.enable(true);
+            }
             watch.begin(self.stage.span());
             let (start_ns, end_ns, work) = self.timed(worker, &watch);
+            if let Some(counters) = &mut counters {
+                counters.enable(false);
+            }
             let after = Reading::after(self.bench.binder);
             // No worker verifies while another still runs.
             if self.gate.arrive() == Decision::NoGo {
@@ -136,6 +169,7 @@ impl WorkerContext<'_> {
                 counts: counters::since(after.counts, before.counts),
                 contention: worker.contention(),
                 blocks: None,
+                hardware: counters.as_mut().map(|counters| Box::new(counters.lap())),
                 group: None,
             };
             let (samples, growth, blocks) = (worker.samples(), worker.growth(), watch.blocks());

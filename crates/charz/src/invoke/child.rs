@@ -14,9 +14,11 @@ use charz_kernels::{Family, Stop};
 use charz_topology::{Backend, Binder};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
+use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
 use crate::limits::{Limits, MOST_THREADS};
 use crate::workload;
@@ -49,6 +51,13 @@ fn prepare() {
     // Either may be refused, e.g. without /proc. The supervisor sees the end of standard input in any case.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+}
+
+/// Takes as many open files as the system allows: each worker has one for each counter.
+fn allow_files() {
+    let limits = getrlimit(Resource::Nofile);
+    // Refused, it is as before, and the lack of files is reported where it hurts.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
 fn refused(reason: String) -> Failure {
@@ -91,6 +100,10 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         strands: usize::try_from(order.strands).unwrap_or(usize::MAX),
         time_box: Duration::from_nanos(order.time_box_ns),
         enough: Duration::from_nanos(order.enough_ns),
+        counters: order.counters.then(|| {
+            allow_files();
+            &PerfEvents(EVENTS) as _
+        }),
     };
     let repetitions = usize::try_from(order.repetitions).unwrap_or(usize::MAX);
     let cell = harness::Cell {

@@ -35,6 +35,13 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     }
 }
 
+/// How many invocations with hardware counters are missing to as many as the fewest without. None for a cell that cannot be measured, or
+/// not with counters.
+pub fn missing_counts(cell: &Cell, least: usize) -> usize {
+    let gives_up = is_hopeless(cell) || failed(&cell.invocations) > RETRIES || cell.no_counters().is_some();
+    if gives_up { 0 } else { least.saturating_sub(cell.counted.len()) }
+}
+
 /// After how many values it was precise enough, or there was no further look to wait for.
 fn settled_at(values: &[f64], precision: f64, least: usize) -> Option<usize> {
     let [.., last] = LOOKS;

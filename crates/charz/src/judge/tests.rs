@@ -3,6 +3,7 @@
 mod blocks;
 mod calibration;
 mod endings;
+mod hardware;
 mod laws;
 mod raised;
 mod raised_by_evidence;
@@ -58,6 +59,9 @@ fn clean() -> Trial {
             last_cache_bytes: Some(32 * MIB),
             virtual_machine: Some(true),
             quota: true,
+            cores: 2,
+            claimed_hz: Some(3e9),
+            issue_width: Some(4),
             optimised: true,
         },
     }
@@ -84,6 +88,7 @@ fn invocation(number: usize) -> Invocation {
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
             program: None,
+            no_counters: None,
         }),
         runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
         ..fixtures::barren(Ending::Done)

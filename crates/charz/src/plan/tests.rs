@@ -21,7 +21,7 @@ pub(crate) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
             ..Params::SMALL
         },
         repetitions: Some(3),
-        invocations: Invocations { least: 1, most: 1 },
+        invocations: Invocations { least: 1, most: 1, counted: 0 },
         precision: None,
         seed: Some(1),
         oversubscribed: 1,
@@ -99,7 +99,7 @@ fn automatic_iterations_fill_the_budget_but_not_more() {
 fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
     let budget = |kernels: &[&str]| {
         let mut request = request(kernels, "dumb", "1");
-        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 1000, most: 1000 });
+        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 1000, most: 1000, counted: 0 });
         plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"])).budget
     };
     // 1,000 invocations of 3 repetitions of at least 10 ms take 30 s per kernel, beside what each takes around them.

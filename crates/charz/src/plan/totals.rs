@@ -17,7 +17,7 @@ impl Plan {
     /// What a budget of which so much is left is too small for: a sentence.
     pub fn shortfall(&self, left: Duration) -> Option<String> {
         let predicted = self.predicted();
-        let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.least as f64;
+        let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.fewest() as f64;
         let enough = match rounds as usize {
             _ if predicted <= left => return None,
             0 => "which is not enough for one run of each".to_owned(),
@@ -28,7 +28,7 @@ impl Plan {
         Some(format!(
             "{} of each configuration take about {}, and {} of the budget is left, {enough}; give more with --budget {minutes}m, or \
              choose fewer with --threads and --mapping",
-            counted(self.invocations.least, "run"),
+            counted(self.invocations.fewest(), "run"),
             units::duration(predicted),
             units::duration(left),
         ))
@@ -52,7 +52,7 @@ impl Plan {
         let round =
             self.runnable().map(of_cell).sum::<usize>() + self.threads().into_iter().map(of_floor).sum::<usize>();
         let rounds = self.budget.as_secs_f64() / self.predicted().as_secs_f64();
-        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.least as f64;
-        (round as f64 * in_time.min(self.invocations.most as f64)) as u64
+        let in_time = rounds.clamp(1.0, TIMES_FEWEST) * self.invocations.fewest() as f64;
+        (round as f64 * in_time.min((self.invocations.most + self.invocations.counted) as f64)) as u64
     }
 }

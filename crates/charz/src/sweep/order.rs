@@ -51,6 +51,9 @@ impl Sweep<'_> {
     fn turn(&self, place: usize, best: &Best<'_>) -> Turn {
         let cell = self.cell(place);
         let (least, made) = (self.report.plan.min_invocations, cell.invocations.len() as u64);
+        if self.counts_next(cell) {
+            return Turn::Due;
+        }
         if missing(cell, least) > 0 && made < least.saturating_mul(judge::ATTEMPTS as u64) {
             return if made < least { Turn::Due } else { Turn::Missing };
         }

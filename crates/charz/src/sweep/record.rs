@@ -21,8 +21,11 @@ impl Record {
         let cell = super::cell_mut(report, place);
         report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
         self.invocation.value = None;
-        cell.invocations.push(self.invocation);
-        (cell.summary, cell.status) = (None, Status::Pending);
+        match self.invocation.is_counted() {
+            true => cell.counted.push(self.invocation),
+            false => cell.invocations.push(self.invocation),
+        }
+        (cell.summary, cell.hardware, cell.status) = (None, None, Status::Pending);
         (cell.capacity, cell.delivered) = (None, None);
         (cell.distribution, cell.contention) = (None, None);
         Ok(())

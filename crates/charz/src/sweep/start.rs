@@ -8,6 +8,7 @@ use charz_kernels::noop::NOOP;
 use charz_kernels::{Card, Family, Kernel};
 use charz_topology::{Machine, Mapping};
 
+use super::issue_width::issue_width;
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
@@ -22,6 +23,8 @@ pub struct Context<'a> {
     pub clock: &'a str,
     pub binder: &'a str,
     pub timer: report::Timer,
+    /// Instructions that a core can issue per cycle; `None` takes what is known of the processor.
+    pub issue_width: Option<u64>,
 }
 
 /// A report in which everything is pending, but for cells with an obstacle.
@@ -85,6 +88,8 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         summary: None,
         distribution: None,
         contention: None,
+        counted: Vec::new(),
+        hardware: None,
     }
 }
 
@@ -142,6 +147,8 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),
         program: plan.program.clone(),
+        counters: plan.invocations.counted > 0,
+        issue_width: context.issue_width.or_else(issue_width).filter(|_| plan.invocations.counted > 0),
     }
 }
 

@@ -9,7 +9,7 @@ use charz_topology::{Machine, Source, discover};
 
 use super::*;
 use crate::plan::{Invocations, Plan, Request};
-use charz_data::report::{Evidence, Lap, Run, Status, Timer};
+use charz_data::report::{Evidence, HardwareCount, HardwareCounts, Lap, Run, Status, Timer};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -22,6 +22,8 @@ struct Fake<'a> {
     ending: fn(&MeasureRequest, usize) -> Ending,
     /// Whether workers wait for their strands all the time in the invocation with this number.
     waits: fn(usize) -> bool,
+    /// What each worker counts where counters are asked for; `None` where there are none.
+    counters: Option<HardwareCounts>,
     /// After so many invocations the user wants to leave.
     patience: usize,
     asked: RefCell<Vec<(String, usize)>>,
@@ -31,7 +33,16 @@ impl<'a> Fake<'a> {
     fn new(stop: &'a Stop) -> Self {
         let asked = RefCell::default();
         let (spread, nanos) = (|_: &MeasureRequest| 0.0, |_: &MeasureRequest| 100e6);
-        Fake { stop, spread, nanos, ending: |_, _| Ending::Done, waits: |_| false, patience: usize::MAX, asked }
+        Fake {
+            stop,
+            spread,
+            nanos,
+            ending: |_, _| Ending::Done,
+            waits: |_| false,
+            counters: None,
+            patience: usize::MAX,
+            asked,
+        }
     }
 }
 
@@ -51,8 +62,12 @@ impl Invoke for Fake<'_> {
                 if (self.waits)(number) {
                     run.laps.iter_mut().for_each(|lap| lap.counts.run_delay_ns = Some(run.interval_ns / 2));
                 }
+                let counts = self.counters.filter(|_| order.counters);
+                run.laps.iter_mut().for_each(|lap| lap.hardware = counts.map(Box::new));
                 let runs = vec![run; order.repetitions as usize];
-                let evidence = Some(Evidence::default());
+                let missing = order.counters && counts.is_none();
+                let no_counters = missing.then(|| "the test has none".to_owned());
+                let evidence = Some(Evidence { no_counters, ..Evidence::default() });
                 Invocation { seed, reason: None, evidence, runs, ..Invocation::without_runs(Ending::Done, "") }
             }
             ending => Invocation::without_runs(ending, "as the test wants it"),
@@ -76,7 +91,7 @@ pub(super) fn request(kernels: &[&str], mappings: &str, threads: &str) -> Reques
     Request {
         iterations: Some(1_000_000),
         repetitions: Some(2),
-        invocations: Invocations { least: 6, most: 20 },
+        invocations: Invocations { least: 6, most: 20, counted: 0 },
         oversubscribed: 64,
         accept_panic: true,
         ..crate::plan::tests::request(kernels, mappings, threads)
@@ -106,7 +121,7 @@ impl Setting {
         let strands = machine.strands.len();
         let (command, clock, binder) = ("charz sweep", "os", "hwloc");
         let timer = Timer { overhead_ns: 20, resolution_ns: 1, worst_gap_ns: 100, skew_ns: Some(10) };
-        let context = Context { command, machine: &machine, limits, clock, binder, timer };
+        let context = Context { command, machine: &machine, limits, clock, binder, timer, issue_width: Some(4) };
         let mut blank = new_report(&plan, &context);
         blank.host.virtual_machine = Some(false);
         blank.tool.profile = "release".into();
@@ -159,6 +174,58 @@ fn sweep_under(mappings: &str, kernels: &str, threads: &str, change: impl FnOnce
     change(&mut fake);
     setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
     Swept { report, asked: fake.asked.into_inner() }
+}
+
+/// A sweep of two cells that asks for hardware counters.
+fn sweep_with_counters(change: impl FnOnce(&mut Fake<'_>)) -> Report {
+    let request = request(&["arith-int"], "dumb", "1,2");
+    let invocations = Invocations { counted: request.invocations.least, ..request.invocations };
+    let request = Request { invocations, budget: crate::plan::Budget::Of(HOUR), ..request };
+    let setting = Setting::new(QUIET, &request, &[]);
+    let mut report = setting.blank.clone();
+    let stop = Stop::new();
+    let mut fake = Fake::new(&stop);
+    change(&mut fake);
+    setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
+    report
+}
+
+#[test]
+fn half_of_the_fewest_invocations_are_counted_and_give_no_number() {
+    let counter = Some(HardwareCount { count: 5_000_000, enabled_ns: 10, running_ns: 10 });
+    let counts = HardwareCounts { cycles: counter, instructions: counter, ..HardwareCounts::default() };
+    let report = sweep_with_counters(|fake| fake.counters = Some(counts));
+    assert!(report.complete && report.plan.counters && report.plan.issue_width == Some(4));
+    report::check(&report).unwrap();
+    for cell in &report.cells {
+        assert_eq!((cell.invocations.len(), cell.counted.len(), cell.no_counters()), (6, 6, None));
+        let mut kinds: Vec<(u64, bool)> = Vec::new();
+        kinds.extend(cell.invocations.iter().map(|one| (one.started_ns, false)));
+        kinds.extend(cell.counted.iter().map(|one| (one.started_ns, true)));
+        kinds.sort_unstable();
+        assert!(kinds.iter().enumerate().all(|(at, (_, counted))| *counted == (at % 2 == 1)), "in turns: {kinds:?}");
+        let found = cell.hardware.unwrap();
+        // 5 million of each worker in 0.1 s.
+        assert_eq!((found.mips, found.cpi), (Some(50.0 * cell.workers as f64), Some(1.0)));
+        assert!(found.cost.unwrap().value.abs() < 1e-9);
+    }
+    assert!(report.floor.iter().all(|cell| cell.counted.is_empty()));
+}
+
+#[test]
+fn a_sweep_without_counters_has_the_reason_and_its_numbers() {
+    let report = sweep_with_counters(|_| {});
+    assert!(report.complete);
+    for cell in &report.cells {
+        assert_eq!((made(cell), cell.counted.len(), cell.hardware), (6, 0, None));
+        assert_eq!(cell.no_counters(), Some("the test has none"));
+        let asked = |one: &&Invocation| one.evidence.as_ref().is_some_and(|seen| seen.no_counters.is_some());
+        assert_eq!(cell.invocations.iter().filter(asked).count(), 1, "asked once");
+    }
+    assert_eq!(
+        charz_analysis::answer::Answer::of(&report).counters.as_deref(),
+        Some("no counters here: the test has none")
+    );
 }
 
 fn made(cell: &Cell) -> usize {

@@ -1,7 +1,7 @@
 //! One cell of a report.
 
 use crate::words::words;
-use crate::{Better, Distribution, JointHistogram, ReportedUnit, Sharing};
+use crate::{Better, Distribution, Hardware, JointHistogram, ReportedUnit, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +58,11 @@ pub struct Cell {
     pub distribution: Option<Distribution>,
     /// What the workers cost each other; null where they share nothing.
     pub contention: Option<Sharing>,
+    /// The attempts with hardware counters, in their order. No number but `hardware` is made of them.
+    #[serde(default)]
+    pub counted: Vec<Invocation>,
+    /// What the hardware counters say; null where nothing was counted.
+    pub hardware: Option<Hardware>,
 }
 
 /// What a number counts.
@@ -275,6 +280,11 @@ impl Cell {
         self.invocations.iter().filter_map(with_clock).collect::<Option<_>>().unwrap_or_default()
     }
 
+    /// Why hardware counters did not count although they were asked for; `None` where they did, or were not asked for.
+    pub fn no_counters(&self) -> Option<&str> {
+        self.invocations.iter().find_map(|invocation| invocation.evidence.as_ref()?.no_counters.as_deref())
+    }
+
     pub fn is_suspect(&self) -> bool {
         self.status == Status::Suspect
     }
@@ -314,6 +324,11 @@ impl Invocation {
             _ => runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64,
         };
         value.is_finite().then_some(value)
+    }
+
+    /// Whether hardware counters counted during its repetitions.
+    pub fn is_counted(&self) -> bool {
+        self.runs.iter().flat_map(|run| &run.laps).any(|lap| lap.hardware.is_some())
     }
 
     /// The repetitions that count.

@@ -29,6 +29,8 @@ pub struct Evidence {
     /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
     /// it changed.
     pub changes: Vec<String>,
+    /// Why hardware counters did not count although they were asked for; null where they did, or were not asked for.
+    pub no_counters: Option<String>,
     /// What was seen of the user's program; null of all other kernels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSeen>,

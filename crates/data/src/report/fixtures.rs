@@ -10,8 +10,9 @@ use crate::machine::{Core, Strand};
 
 use super::fixture_cards::cards;
 use super::{
-    Cell, Counts, Distribution, Ending, Estimate, Estimator, Evidence, Frequency, Histogram, Interval, Invocation,
-    JointHistogram, Lap, Mark, Point, Report, Run, Severity, Shape, Sharing, Status, Summary, Unit, parse,
+    Cell, Counts, Distribution, Ending, Estimate, Estimator, Evidence, Frequency, Hardware, HardwareCount,
+    HardwareCounts, Histogram, Interval, Invocation, JointHistogram, Lap, Mark, Point, Report, Run, Severity, Shape,
+    Sharing, Status, Summary, Unit, parse,
 };
 
 /// Invocations of a cell: enough for an interval.
@@ -70,6 +71,8 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         summary: None,
         distribution: None,
         contention: None,
+        counted: Vec::new(),
+        hardware: None,
     };
     cell.summed_up(value).within(HALF)
 }
@@ -296,6 +299,17 @@ impl Cell {
         self
     }
 
+    /// With as many invocations with hardware counters as without, of which this is known; cycles alone are raw.
+    pub fn counted(mut self, hardware: Hardware) -> Self {
+        self.counted.clone_from(&self.invocations);
+        let cycles = Some(HardwareCount { count: 1000, enabled_ns: 10, running_ns: 10 });
+        let counts = HardwareCounts { cycles, ..HardwareCounts::default() };
+        let runs = self.counted.iter_mut().flat_map(|invocation| &mut invocation.runs);
+        runs.flat_map(|run| &mut run.laps).for_each(|lap| lap.hardware = Some(Box::new(counts)));
+        self.hardware = Some(Hardware { invocations: INVOCATIONS, ..hardware });
+        self
+    }
+
     /// With a summary of its invocations whose number is `value`, without an interval.
     fn summed_up(mut self, value: f64) -> Self {
         let unit = self.unit;
@@ -348,6 +362,7 @@ mod tests {
         cells.push(cell("waits", 2, Unit::OpsPerSecond, 1e9).timed(&times).seated(&[4, 1]));
         cells.push(cell("suspect", 2, Unit::OpsPerSecond, 1e9).suspect().within(0.3));
         cells.push(cell("invalid", 2, Unit::OpsPerSecond, 1e9).invalid().sized(64));
+        cells.push(cell("counted", 2, Unit::OpsPerSecond, 1e9).counted(Hardware::default()));
         cells.push(cell("skipped", 2, Unit::OpsPerSecond, 1e9).unmeasured(Status::Skipped, "no room"));
         cells.extend(pairs("c2c-cas", 3, |home, other| f64::from(10 * home + other)));
         let report = report(cells);

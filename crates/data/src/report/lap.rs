@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::{FEW_FAULTS, V03, V04, V22};
-use crate::{Blocks, Contention};
+use crate::{Blocks, Contention, HardwareCounts};
 
 /// The groups that the workers of a repetition are put in: a report of thousands of workers takes no more than one of 16.
 const GROUPS: usize = 16;
@@ -42,6 +42,9 @@ pub struct Lap {
     pub contention: Option<Contention>,
     /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
     pub blocks: Option<Blocks>,
+    /// What the processor counted; null or absent of invocations without counters.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hardware: Option<Box<HardwareCounts>>,
     /// What is kept of the single workers of a lap of several; null for a lap of one.
     pub group: Option<Group>,
 }
@@ -129,6 +132,7 @@ impl Lap {
             one += other;
             one
         };
+        let hardware: Option<Vec<&HardwareCounts>> = all().map(|lap| lap.hardware.as_deref()).collect();
         let blocks: Option<Vec<(&Blocks, u64)>> =
             all().map(|lap| Some((lap.blocks.as_ref()?, lap.workers()))).collect();
         Lap {
@@ -155,6 +159,7 @@ impl Lap {
             },
             contention: all().filter_map(|lap| lap.contention).reduce(met),
             blocks: blocks.map(|blocks| Blocks::mean(&blocks, true)),
+            hardware: hardware.and_then(HardwareCounts::sum).map(Box::new),
             group: Some(Group {
                 workers: laps.len() as u64,
                 last_start_ns: all().map(Lap::last_start_ns).max().unwrap_or(0),
@@ -253,6 +258,7 @@ impl Lap {
     pub(super) fn contradiction(&self) -> Option<&'static str> {
         let met = self.contention.unwrap_or_default();
         let blocks = || self.blocks.as_ref().and_then(Blocks::contradiction);
+        let hardware = || self.hardware.as_deref().and_then(HardwareCounts::contradiction);
         if self.end_ns < self.start_ns {
             return Some("has a lap that ends before it starts");
         }
@@ -265,7 +271,7 @@ impl Lap {
         if self.group.is_some_and(|group| !group.fits(self)) {
             return Some("has a lap of several workers that contradicts itself");
         }
-        blocks()
+        blocks().or_else(hardware)
     }
 }
 

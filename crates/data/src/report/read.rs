@@ -203,7 +203,13 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if cell.precision.is_nan() || cell.precision <= 0.0 {
         return Err("wants a precision that is not above zero");
     }
-    for invocation in &cell.invocations {
+    if cell.invocations.iter().any(Invocation::is_counted) || !cell.counted.iter().all(Invocation::is_counted) {
+        return Err("mixes invocations with hardware counters and without");
+    }
+    if let Some(hardware) = &cell.hardware {
+        hardware.contradiction().map_or(Ok(()), Err)?;
+    }
+    for invocation in cell.invocations.iter().chain(&cell.counted) {
         check_invocation(cell, invocation)?;
         if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
             return Err("has an invocation with a value that cannot have been measured");

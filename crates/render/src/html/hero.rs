@@ -33,6 +33,7 @@ pub(super) fn section(page: &Page) -> Markup {
                         @if !several { (tiles(answer)) }
                         (quality(answer))
                         @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
+                        @if let Some(what) = &answer.counters { p { strong { "Counters: " } (Sentence(what)) } }
                         (steps(answer))
                     }
                     @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }

@@ -4,7 +4,9 @@ use std::io::{self, Write};
 
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
-use charz_data::report::{Cell, Counts, Distribution, Estimate, Interval, Invocation, Pages, Report, Sharing, Summary};
+use charz_data::report::{
+    Cell, Counts, Distribution, Estimate, Hardware, Interval, Invocation, Pages, Report, Sharing, Summary,
+};
 
 /// What the columns are made of. What is no result stays in the report: a row of numbers without a value would be taken for one.
 struct Row<'a> {
@@ -18,6 +20,7 @@ struct Row<'a> {
     pages: Option<Pages>,
     times: Option<&'a Distribution>,
     sharing: Option<Sharing>,
+    hardware: Option<Hardware>,
 }
 
 impl<'a> From<&'a Cell> for Row<'a> {
@@ -35,6 +38,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
             pages: last.and_then(|invocation| invocation.evidence.as_ref()?.pages),
             times: cell.distribution.as_ref().filter(|_| value.is_some()),
             sharing: cell.contention.filter(|_| value.is_some()),
+            hardware: cell.hardware.filter(|_| value.is_some()),
         }
     }
 }
@@ -42,7 +46,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 49] = [
+const COLUMNS: [Column; 59] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
@@ -96,6 +100,16 @@ const COLUMNS: [Column; 49] = [
     ("most_to_least", |row| number(row.sharing.and_then(|sharing| sharing.most_to_least))),
     ("level", |row| harmless(row.cell.level.as_deref().unwrap_or_default())),
     ("traffic", |row| number(row.cell.traffic)),
+    ("mips", |row| number(row.hardware.and_then(|found| found.mips))),
+    ("cpi", |row| number(row.hardware.and_then(|found| found.cpi))),
+    ("ipc", |row| number(row.hardware.and_then(|found| found.ipc()))),
+    ("peak_mips", |row| number(row.hardware.and_then(|found| found.peak_mips))),
+    ("efficiency", |row| number(row.hardware.and_then(|found| found.efficiency))),
+    ("branch_miss_share", |row| number(row.hardware.and_then(|found| found.branch_miss_share))),
+    ("cache_miss_share", |row| number(row.hardware.and_then(|found| found.cache_miss_share))),
+    ("l1d_miss_share", |row| number(row.hardware.and_then(|found| found.l1d_miss_share))),
+    ("counter_running_share", |row| number(row.hardware.map(|found| found.running_share))),
+    ("counter_cost", |row| number(row.hardware.and_then(|found| Some(found.cost?.value)))),
 ];
 
 /// The name of a column, and its field of a report.

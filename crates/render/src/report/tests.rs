@@ -5,9 +5,10 @@ use std::io::Write;
 use crate::formats::tests::written;
 use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
+use charz_analysis::page::{Source, page};
 use charz_data::report::{
-    Cell, Distribution, Ending, Evidence, Frequency, Growth, GrowthStep, Halt, Invocation, Peak, Report, Shape,
-    Sharing, Unit, fixtures,
+    Cell, Distribution, Ending, Estimate, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation, Peak,
+    Report, Shape, Sharing, Unit, fixtures,
 };
 
 /// A cell with this number and no interval.
@@ -100,6 +101,63 @@ fn what_workers_cost_each_other_has_a_table() {
     let text = shown("table", vec![cell(1), cell(2)]);
     check(&text, &["attempts per success", "1.50   25.0%", "0.800", "one starved"]);
     assert_eq!(text.matches("1.50").count(), 1, "a worker alone shares nothing:\n{text}");
+}
+
+/// The best of the source: 12761.94 MIPS of 38400, with counters that took turns and cost 2%.
+const HARDWARE: Hardware = Hardware {
+    invocations: 6,
+    mips: Some(12761.94),
+    cpi: Some(0.8),
+    peak_mips: Some(38400.0),
+    efficiency: Some(12761.94 / 38400.0),
+    branch_miss_share: Some(0.125),
+    cache_miss_share: Some(0.55),
+    l1d_miss_share: None,
+    running_share: 0.75,
+    cost: Some(Estimate { value: 0.02, interval: None }),
+};
+
+/// All that shows every number of a report to people.
+fn tables_and_pages(report: &Report) -> [String; 3] {
+    let page = page(&[Source { name: "a", report }]);
+    [
+        shown_of("table", report),
+        written(|out| crate::html::write(&page, &TerminalStyle::PLAIN, out)),
+        written(|out| crate::markdown::write(&page, &TerminalStyle::PLAIN, out)),
+    ]
+}
+
+#[test]
+fn hardware_counters_have_a_table_a_figure_and_columns() {
+    let counted = |workers| cell("arith-int", "rr", workers, Unit::OpsPerSecond, 1e9).counted(HARDWARE);
+    let cells = vec![counted(2), counted(8), cell("arith-int", "auto", 2, Unit::OpsPerSecond, 1e9)];
+    for text in tables_and_pages(&fixtures::report(cells.clone())) {
+        check(&text, &["12762", "0.80", "1.25", "33.2%", "12.5%", "55.0%", "75.0%", "2.0%"]);
+    }
+    assert!(!shown("table", cells.clone()).contains("L1d misses"), "no column of what was not counted");
+    check(&shown("summary", cells.clone()), &["Counters", "1.25 instructions per cycle; the counters cost up to 2.0%"]);
+    let csv = shown("csv", cells.clone());
+    let mut rows = csv::Reader::from_reader(csv.as_bytes());
+    let heading = rows.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let field = |row: usize, name: &str| rows[row][heading.iter().position(|known| known == name).unwrap()].to_owned();
+    assert_eq!([field(0, "mips"), field(0, "cpi"), field(0, "ipc")], ["12761.94", "0.8", "1.25"]);
+    assert_eq!([field(0, "l1d_miss_share"), field(2, "mips"), field(2, "counter_cost")], ["", "", ""]);
+    let suspect = cells.into_iter().map(|cell| cell.suspect()).collect();
+    check(&shown("table", suspect), &["12762~", "33.2%~"]);
+}
+
+#[test]
+fn without_counters_there_is_a_reason_and_no_zero() {
+    let mut report = fixtures::report(vec![cell("arith-int", "rr", 2, Unit::OpsPerSecond, 1e9)]);
+    assert!(!shown_of("summary", &report).contains("ounters"));
+    report.plan.counters = true;
+    let evidence = Evidence { no_counters: Some("the test has none".into()), ..Evidence::default() };
+    report.cells[0].invocations[3].evidence = Some(evidence);
+    for text in tables_and_pages(&report).into_iter().chain([shown_of("summary", &report)]) {
+        check(&text, &["no counters here: the test has none"]);
+        assert!(!text.contains("MIPS"), "{text}");
+    }
 }
 
 /// The same under two sizes of a block.

@@ -132,6 +132,7 @@ impl Invoke for Model<'_> {
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
             program: None,
+            no_counters: None,
         };
         Invocation { seed, reason: None, evidence: Some(evidence), runs, ..Invocation::without_runs(Ending::Done, "") }
     }

@@ -126,6 +126,7 @@ impl MeasuringContext {
             clock: self.clock,
             binder: &self.binder,
             timer: self.timer.clone(),
+            issue_width: None,
         }
     }
 

@@ -76,7 +76,7 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let request = Request {
         iterations: Some(10_000_000),
         repetitions: Some(5),
-        invocations: Invocations { least: trial.invocations, most: trial.invocations },
+        invocations: Invocations { least: trial.invocations, most: trial.invocations, counted: 0 },
         ..request(trial.kernels, "dumb", "1")
     };
     let rates: Vec<_> = trial.kernels.iter().map(|name| (*name, 1.0, 0.0)).collect();

@@ -1,0 +1,39 @@
+//! The flags of hardware counters.
+
+use clap::Args;
+
+use super::layers::Layers;
+use super::quantities::count;
+use crate::exit::Error;
+
+/// The widest core: no processor issues more instructions per cycle by far.
+const WIDEST: usize = 64;
+
+#[derive(Clone, Debug, Args)]
+pub(super) struct CountersArgs {
+    /// Also measure with hardware counters: instructions, cycles, branch and cache misses in user mode
+    ///
+    /// Each configuration gets as many more runs as its fewest (--invocations), every second one with counters (perf_event_open). Its
+    /// number comes from the runs without; how much the others are slower is reported as the cost of the counters. If the system
+    /// offers no counters, the report says why, and nothing else changes.
+    #[arg(long)]
+    pub(super) counters: bool,
+    /// Instructions that a core can issue per cycle, for the efficiency: auto, or a number
+    ///
+    /// Efficiency is millions of instructions per second over clock × cores × issue width. auto is known for most processors of x86_64
+    /// servers, and where an Arm processor reports its dispatch slots; elsewhere there is no efficiency.
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true, requires = "counters")]
+    pub(super) issue_width: String,
+}
+
+impl CountersArgs {
+    pub(super) const NAMES: [&str; 2] = ["counters", "issue_width"];
+
+    pub(super) fn issue_width(&self, layers: &Layers) -> Result<Option<u64>, Error> {
+        const FLAG: &str = "--issue-width";
+        match self.issue_width.as_str() {
+            "auto" => Ok(None),
+            text => layers.blame(FLAG, count(FLAG, text, WIDEST)).map(|width| Some(width as u64)),
+        }
+    }
+}
