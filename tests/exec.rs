@@ -1,8 +1,9 @@
 //! `charz exec`: the program's end, streams and signals are its own, and its threads are on their seats.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -99,6 +100,9 @@ fn what_cannot_be_run_is_one_sentence() {
     let folder = tempdir().unwrap();
     let plain = folder.path().join("plain");
     fs::write(&plain, "text\n").unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     for way in WAYS {
         for (program, code, word) in [
             ("no-such-program", 127, "PATH"),
@@ -106,7 +110,9 @@ fn what_cannot_be_run_is_one_sentence() {
             (plain.to_str().unwrap(), 126, "cannot be executed"),
             ("/", 126, "cannot be executed"),
         ] {
-            let ran: Ran = charz().args(["exec", "--follow", way, program]).output().unwrap().into();
+            // As an ordinary user's may have: a folder that others may not search.
+            let path = format!("{}:{}", closed.display(), std::env::var("PATH").unwrap());
+            let ran: Ran = charz().env("PATH", path).args(["exec", "--follow", way, program]).output().unwrap().into();
             assert_eq!((ran.code, ran.err.lines().count(), ran.out.as_str()), (Some(code), 1, ""), "{way}: {ran:?}");
             assert!(ran.err.contains(word), "{way}: {ran:?}");
         }
@@ -314,7 +320,8 @@ fn what_is_left_may_end_by_itself() {
 fn started(way: &str, folder: &Path, script: &str) -> (Child, String) {
     let file = folder.join("pid");
     let script = format!("{script}; echo $$ > {}.new; mv {0}.new {0}; while :; do sleep 0.02; done", file.display());
-    let child = exec(&["-q", "--follow", way], &script).spawn().unwrap();
+    // In a group of its own, whose parent is in another group of the session: members of an orphaned one stop by no ^Z (POSIX).
+    let child = exec(&["-q", "--follow", way], &script).process_group(0).spawn().unwrap();
     let pid = ready(&file);
     (child, pid)
 }

@@ -1,5 +1,6 @@
 //! From a launch to a process that sits on its first seat.
 
+use std::env;
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -31,22 +32,25 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Resul
         gate::hold(&mut command, theirs);
         gate = Some(ours);
     }
-    let nodes = launch.nodes.clone();
     let start = move || {
         if !mask.is_empty() {
             affinity::set(0, &mask).map_err(|source| Error::Seat { seats: mask, source })?;
         }
-        if !nodes.is_empty() {
-            memory::place(&nodes).map_err(|source| Error::Memory { nodes, source })?;
+        if !launch.nodes.is_empty() {
+            memory::place(&launch.nodes).map_err(|source| Error::Memory { nodes: launch.nodes.clone(), source })?;
         }
-        command.spawn().map_err(refusal)
+        command.spawn().map_err(|error| refusal(launch, error))
     };
-    let starter = thread::Builder::new().name("launch".to_owned()).spawn(start).map_err(Error::Process)?;
-    let traced = match gate {
-        Some(gate) => attach(gate),
-        None => Ok(()),
-    };
-    let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
+    let (child, traced) = thread::scope(|scope| {
+        let starter = thread::Builder::new().name("launch".to_owned());
+        let starter = starter.spawn_scoped(scope, start).map_err(Error::Process)?;
+        let traced = match gate {
+            Some(gate) => attach(gate),
+            None => Ok(()),
+        };
+        let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
+        Ok::<_, Error>((child, traced))
+    })?;
     Ok(Spawned { child, traced })
 }
 
@@ -77,13 +81,23 @@ fn command(launch: &Launch) -> Command {
     command
 }
 
-fn refusal(error: io::Error) -> Error {
+fn refusal(launch: &Launch, error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::NotFound => Error::NotFound,
+        ErrorKind::PermissionDenied if is_nowhere(launch) => Error::NotFound,
         ErrorKind::WouldBlock | ErrorKind::OutOfMemory => Error::Process(error),
         _ if error.raw_os_error() == Some(libc::EMFILE) || error.raw_os_error() == Some(libc::ENFILE) => {
             Error::Process(error)
         }
         _ => Error::NotExecutable(error),
     }
+}
+
+/// Whether no folder of `PATH` has the program. One that may not be searched, such as another user's, gives execvp(3) the error of a
+/// program that may not be executed.
+fn is_nowhere(launch: &Launch) -> bool {
+    let own = launch.environment.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = own.unwrap_or_else(|| env::var_os("PATH")).unwrap_or_default();
+    let is_bare = !launch.program.as_encoded_bytes().contains(&b'/');
+    is_bare && !env::split_paths(&path).any(|folder| folder.join(&launch.program).exists())
 }
