@@ -85,12 +85,15 @@ fn every_number_follows_from_its_laps() {
             let value = &invocation["value"];
             assert!(value.is_null() || !clean.is_empty(), "{value} without a repetition that counts");
             if has_blocks {
-                // Repetitions of workers that share a strand, or a cache, are slower than any block of theirs.
+                // Blocks are those in which all workers were at work. A repetition as a whole is slower than any of them where workers
+                // share a strand or a cache, and faster where one of them ended early.
+                let is_whole = |value: f64| !by_mode && clean.iter().any(|run| (value / run - 1.0).abs() < 1e-9);
                 let is_within = |value: f64| match bounds(cell) {
                     Some([low, high]) => (value > low * (1.0 - 1e-9) || !by_mode) && value < high * (1.0 + 1e-9),
                     None => !by_mode,
                 };
-                assert!(value.as_f64().is_none_or(is_within), "{value} is not within {:?}", bounds(cell));
+                let follows = |value: f64| is_within(value) || is_whole(value);
+                assert!(value.as_f64().is_none_or(follows), "{value} is not within {:?}", bounds(cell));
             } else if !clean.is_empty() {
                 let best = clean.iter().copied().fold(f64::MIN, f64::max);
                 check_equal(value, if cell["estimator"] == "best" { best } else { median(clean) });
