@@ -121,6 +121,16 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
 }
 
 #[test]
+fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
+    let threads = &["--threads", "1,2", "--mapping", "dumb"];
+    let trial = Trial::with("sh -c 'echo 4' x {threads}", threads, &["--value", "last"]);
+    for cell in trial.report()["cells"].as_array().unwrap() {
+        let fewer = |mark: &Value| mark["code"] == "V01" && mark["severity"] == "suspect";
+        assert_eq!(cell["marks"].as_array().unwrap().iter().any(fewer), cell["workers"] == 2, "{}", cell["marks"]);
+    }
+}
+
+#[test]
 fn times_and_other_kernels_stand_beside_each_other() {
     let trial = Trial::with(
         "sleep 0.0{threads}",
