@@ -121,6 +121,16 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
 }
 
 #[test]
+fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
+    let threads = &["--threads", "1,2", "--mapping", "dumb"];
+    let trial = Trial::with("sh -c 'echo 4' x {threads}", threads, &["--value", "last"]);
+    for cell in trial.report()["cells"].as_array().unwrap() {
+        let fewer = |mark: &Value| mark["code"] == "V01" && mark["severity"] == "suspect";
+        assert_eq!(cell["marks"].as_array().unwrap().iter().any(fewer), cell["workers"] == 2, "{}", cell["marks"]);
+    }
+}
+
+#[test]
 fn times_and_other_kernels_stand_beside_each_other() {
     let trial = Trial::with(
         "sleep 0.0{threads}",
@@ -146,6 +156,7 @@ fn a_program_that_fails_ends_in_one_sentence() {
     check("echo rate nan", &["--value", "regex:rate (.*)"], 3, "failed", &["NaN"]);
     check("echo -5", &["--value", "last"], 3, "failed", &["negative"]);
     check("true", &["--setup", "sh -c 'echo not there >&2; exit 1'"], 3, "failed", &["--setup", "not there"]);
+    check("true", &["--setup", "sleep 60", "--run-timeout", "1s"], 3, "failed", &["--setup did not end in"]);
     check("echo wrong", &["--verify", "^right$"], 4, "invalid", &["^right$", "wrong"]);
 }
 

@@ -22,7 +22,7 @@ pub mod predict;
 pub mod harness;
 pub(crate) mod invoke;
 pub mod sweep;
-pub(crate) mod workload;
+pub(crate) mod user_program;
 
 // Judging: which repetitions count and what is wrong with a number; the machine before a sweep, and compared with itself.
 pub(crate) mod doctor;

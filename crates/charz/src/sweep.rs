@@ -32,7 +32,7 @@ use crate::judge::{self, JudgeContext};
 use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
-use crate::workload;
+use crate::user_program;
 use charz_analysis::findings::findings;
 use charz_data::COMMAND;
 use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Unit};
@@ -220,7 +220,7 @@ impl Sweep<'_> {
 
     fn judge(&mut self, place: usize) {
         let cell = self.cell(place);
-        if let Some(kernel) = workload::find(&cell.kernel) {
+        if let Some(kernel) = user_program::find(&cell.kernel) {
             let context = JudgeContext::of(self.report, cell, kernel);
             judge::judge(cell_mut(self.report, place), &context);
         }
@@ -253,7 +253,7 @@ impl Sweep<'_> {
 
     fn predicted(&self, cell: &Cell) -> Duration {
         let repetitions = usize::try_from(cell.repetitions).unwrap_or(usize::MAX);
-        workload::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
+        user_program::find(&cell.kernel).map_or(Duration::ZERO, |kernel| {
             self.predictor.invocation(kernel, &self.params(cell), &cell.seats, repetitions)
         })
     }
@@ -318,5 +318,5 @@ fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
 }
 
 fn contends(cell: &Cell) -> bool {
-    workload::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
+    user_program::find(&cell.kernel).is_some_and(|kernel| kernel.card().contends)
 }

@@ -83,7 +83,7 @@ const ROWS: &[&[&str]] = &[
     &["plan"],
     &["predict", "signals", "doctor", "selftest", "history", "noise"],
     &["invoke", "judge"],
-    &["workload"],
+    &["user_program"],
     &["harness", "limits"],
     &["exit"],
     &["journal"],

@@ -57,12 +57,15 @@ const CAUSES: [(&str, &[&str], &str); 8] = [
     ),
     ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
     ("too few runs", &["V12", "V29", "V30"], "charz sweep --resume, or a longer --budget"),
-    ("wide intervals", &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
+    (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
     ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], "charz explain CODE"),
 ];
+const WIDE: &str = "wide intervals";
+/// What to do about them where a sweep made all the runs that it may, and had time left.
+const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-100";
 /// What has no mark: cells that were not measured.
 const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume, or a longer --budget");
 
@@ -95,7 +98,10 @@ impl Quality {
             missing: results - reliable - noisy,
             skipped: report.count(Status::Skipped),
             intervals,
-            fix: causes.first().map(|(at, _)| known(*at).1),
+            fix: causes.first().map(|(at, _)| match known(*at) {
+                (WIDE, _) if report.complete && report.stopped_by.is_none() => MORE_RUNS,
+                (_, fix) => fix,
+            }),
             causes: causes.into_iter().map(|(at, count)| (known(at).0, count)).collect(),
             delivered: delivered(report),
         }

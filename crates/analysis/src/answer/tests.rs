@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::page::{Source, page};
 use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, FindingKind, Status};
+use charz_data::report::{Cell, FindingKind, Severity, Status};
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
@@ -200,4 +200,15 @@ fn the_quality_names_the_commonest_cause_and_its_fix() {
         assert_eq!(quality.fix.is_some(), noisy > 0);
         assert_eq!(quality.causes.iter().map(|(_, count)| count).sum::<usize>(), noisy);
     }
+}
+
+#[test]
+fn more_time_is_the_fix_only_where_it_ran_out() {
+    let fix = |stopped_by: Option<&str>| {
+        let wide = rate("arith-int", "rr", 1, 1e9).marked("V28", Severity::Suspect, "confidence interval");
+        let ended = Report { complete: true, stopped_by: stopped_by.map(str::to_owned), ..report(vec![wide]) };
+        Answer::of(&ended).quality.fix.unwrap()
+    };
+    assert!(fix(Some("budget")).contains("--budget"));
+    assert!(!fix(None).contains("--budget"));
 }

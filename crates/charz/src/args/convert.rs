@@ -26,9 +26,9 @@ use crate::harness::MOST_REPETITIONS;
 use crate::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
 };
+use crate::user_program;
 use crate::view::config::{self, Setting};
 use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
-use crate::workload;
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
@@ -214,7 +214,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
     let program = program(&args.program, layers, notes)?;
-    let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| workload::kernel()).collect();
+    let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| user_program::kernel()).collect();
     if kernels.is_empty() || !by_name.is_empty() || !families.is_empty() {
         kernels.extend(chosen(&by_name, &families));
     }

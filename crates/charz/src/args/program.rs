@@ -6,7 +6,7 @@ use super::layers::Layers;
 use super::quantities::time;
 use super::{convert::choice, help};
 use crate::exit::Error;
-use crate::workload::{self, Readers, Words};
+use crate::user_program::{self, Readers, Words};
 use charz_data::{Better, Program, ProgramValue, ReportedUnit};
 
 // Not a documentation comment: the grammar would take it for the help of the subcommand.
@@ -122,7 +122,7 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
             layers.label("--command")
         )));
     }
-    notes.extend(workload::note(&program, &words));
+    notes.extend(user_program::note(&program, &words));
     Ok(Some(program))
 }
 

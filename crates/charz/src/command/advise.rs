@@ -9,9 +9,9 @@ use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{Plan, Request};
 use crate::sweep::new_report;
+use crate::user_program;
 use crate::view::look;
 use crate::view::progress::{self, note};
-use crate::workload;
 use charz_analysis::advise::{Advice, advise, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
@@ -45,7 +45,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 
 /// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
 fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report, Option<Exit>), Error> {
-    let is_known = |cell: &&Cell| workload::find(&cell.kernel).is_some();
+    let is_known = |cell: &&Cell| user_program::find(&cell.kernel).is_some();
     let (cells, unknown): (Vec<&Cell>, Vec<&Cell>) = advice.iter().flat_map(Advice::contenders).partition(is_known);
     if let Some(cell) = unknown.first() {
         note(&format!("{} is not measured again: this charz has no such kernel", cell.kernel));
@@ -67,7 +67,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
         precision: report.plan.precision,
         ..new.request.clone()
     };
-    request.kernels = cells.iter().filter_map(|cell| workload::find(&cell.kernel)).collect();
+    request.kernels = cells.iter().filter_map(|cell| user_program::find(&cell.kernel)).collect();
     request.kernels.sort_by_key(|kernel| &*kernel.card().name);
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();

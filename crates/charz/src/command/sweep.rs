@@ -13,9 +13,9 @@ use crate::limits::Limits;
 use crate::plan::{Budget, Plan, Request};
 use crate::predict::Predictor;
 use crate::sweep::{Context, new_report};
+use crate::user_program;
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
-use crate::workload;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
@@ -236,5 +236,5 @@ fn exists(file: &Path) -> Error {
 
 /// The kernels that a report's cells name, as far as this program has them.
 fn kernels_of(report: &Report) -> Vec<&'static dyn Kernel> {
-    report.plan.kernels.iter().filter_map(|name| workload::find(name)).collect()
+    report.plan.kernels.iter().filter_map(|name| user_program::find(name)).collect()
 }

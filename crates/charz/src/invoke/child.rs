@@ -21,7 +21,7 @@ use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
 use crate::limits::{Limits, MOST_THREADS};
-use crate::workload;
+use crate::user_program;
 use charz_data::report::{Ending, Invocation};
 use charz_data::{COMMAND, Program, units};
 
@@ -125,7 +125,7 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
     supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
-    let run = workload::Order {
+    let run = user_program::Order {
         program,
         seats: &order.seats,
         homes: &order.homes,
@@ -135,7 +135,7 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
         enough: Duration::from_nanos(order.enough_ns),
         deadline,
     };
-    let invocation = workload::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
+    let invocation = user_program::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, begun.elapsed(), deadline))
 }
 

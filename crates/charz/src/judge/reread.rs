@@ -24,7 +24,7 @@ pub(crate) fn contradiction(report: &Report) -> Option<String> {
 
 fn differs(report: &Report, cell: &Cell) -> Option<&'static str> {
     // What another program measured with a kernel of its own.
-    let kernel = crate::workload::find(&cell.kernel)?;
+    let kernel = crate::user_program::find(&cell.kernel)?;
     let family = kernel.card().family;
     let wanted = report.plan.precision.unwrap_or(family.precision());
     // The floor of a report has its own, whatever was asked for.

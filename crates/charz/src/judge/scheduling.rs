@@ -5,16 +5,17 @@ use std::collections::BTreeSet;
 use charz_kernels::params;
 
 use super::case::{Case, excess, total};
-use super::raise;
+use super::{mark, raise};
 use charz_data::checks::{Check, STEAL_TICKS_NS, STEAL_WINDOW_NS};
 use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
 use charz_data::escape::counted;
-use charz_data::report::{Evidence, Mark};
+use charz_data::report::{Evidence, Mark, Severity};
 use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![
         off_seat(case),
+        fewer_threads(case),
         moved(case),
         dirty(case, &V03, "a thread was preempted"),
         dirty(case, &V04, "a thread was stalled (blocked, or VM paused)"),
@@ -34,6 +35,14 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
         let all = case.seated_laps().count();
         format!("in {laps} of {all} laps a thread was not on its CPU")
     })
+}
+
+/// A program that was asked for more threads than it ever had: its number is not that of so many.
+fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
+    let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
+    let had = programs.map(|program| program.threads).min().filter(|had| *had < asked as u64)?;
+    let had = counted(had as usize, "thread");
+    Some(mark(&V01, Severity::Suspect, format!("the program had {had}, and was asked for {asked}")))
 }
 
 fn moved(case: &Case<'_>) -> Option<Mark> {

@@ -10,7 +10,7 @@ use super::{BlockSizes, Plan, PlannedCell, Request};
 use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
-use crate::workload;
+use crate::user_program;
 use charz_analysis::replicate::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, MemoryHome, Point};
@@ -99,7 +99,7 @@ pub fn kernel(spec: &CellSpec) -> Result<&'static dyn Kernel, Error> {
 }
 
 fn named(kernel: &str) -> Result<&'static dyn Kernel, Error> {
-    workload::find(kernel).ok_or_else(|| Error::environment(format!("there is no kernel {kernel:?}")))
+    user_program::find(kernel).ok_or_else(|| Error::environment(format!("there is no kernel {kernel:?}")))
 }
 
 /// A size of which the blocks of all these workers lie well inside a level.

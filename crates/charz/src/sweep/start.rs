@@ -12,7 +12,7 @@ use super::issue_width::issue_width;
 use crate::invoke;
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
-use crate::workload;
+use crate::user_program;
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status};
 use charz_data::{Program, Role};
 
@@ -115,7 +115,7 @@ fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
     let planned = plan.cells.iter().map(|cell| cell.kernel.card());
     let empty = floor.first().map(|_| NOOP.card());
     let own = |card: &Card| match &plan.program {
-        Some(program) if card.role == Role::Program => workload::card(program),
+        Some(program) if card.role == Role::Program => user_program::card(program),
         _ => card.clone(),
     };
     planned.chain(empty).filter(|card| seen.insert(&card.name)).map(own).collect()

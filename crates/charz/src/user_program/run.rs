@@ -211,12 +211,23 @@ impl<'a> Site<'a> {
     /// Runs `--setup`, anywhere on the machine.
     pub(super) fn set_up(&self) -> Result<(), Failure> {
         let Some(words) = &self.setup else { return Ok(()) };
-        let until = Instant::now() + self.order.deadline;
+        // Before the end of the whole invocation, which could not tell what it waited for.
+        let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
+        let until = Instant::now() + limit;
         let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
         let launch = Launch { streams: Streams::Captured, ..self.launch(words, &[], None) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
         let mut copies = [Copy { id, output: Output::new(self.readers), ended: None }];
-        self.wait(&mut crew, &mut copies, until, "--setup")
+        self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
+            Ending::TimedOut => {
+                let time = units::duration(limit);
+                Failure::new(
+                    Ending::TimedOut,
+                    format!("--setup did not end in {time}; a longer --run-timeout gives it more"),
+                )
+            }
+            _ => failure,
+        })
     }
 
     /// Waits for the ends of all copies, each of which must be a good one.
