@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use charz_data::Family;
 
 use crate::kernel::Kernel;
-use crate::workload::{cmt, fft, matmul, npb};
+use crate::workload::{cmt, compress, fft, matmul, npb};
 use crate::{alloc, arith, cache_words, chase, level, loaded, migrate, noop, pages, peak, stream, sync, timer};
 
 /// The built-in kernels, in the order in which they are listed and swept.
@@ -45,6 +45,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
     cmt::KERNELS,
+    compress::KERNELS,
     fft::KERNELS,
     matmul::KERNELS,
     npb::KERNELS,

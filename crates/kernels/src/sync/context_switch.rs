@@ -155,7 +155,9 @@ impl Worker for Driver {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let Some(Ok(pair)) = &mut self.pair else { return Work::default() };
-        pair.start();
+        if !watch.should_stop() {
+            pair.start();
+        }
         while !watch.should_stop() {
             thread::sleep(LOOK);
         }

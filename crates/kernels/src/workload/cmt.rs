@@ -21,7 +21,7 @@ use crate::plain::{Extent, kernels, stage};
 use crate::watch::Watch;
 
 mod compute;
-mod files;
+pub(super) mod files;
 mod working_set;
 
 use compute::Compute;

@@ -61,11 +61,13 @@ impl<'a> Member<'a> {
     /// Looks at the watch; to be called every 20 to 100 µs.
     #[inline]
     pub(super) fn look(&self) -> Result<(), Over> {
-        if self.watch.should_stop() {
-            self.team.meeting.end();
-            return Err(Over);
-        }
-        Ok(())
+        if self.watch.should_stop() { Err(self.leave()) } else { Ok(()) }
+    }
+
+    /// Ends the run for all.
+    pub(super) fn leave(&self) -> Over {
+        self.team.meeting.end();
+        Over
     }
 
     /// Meets the others: what they did before is then seen by all.

@@ -41,7 +41,7 @@ impl Files {
 
 /// A folder for files without names.
 #[derive(Debug)]
-pub(super) struct Folder {
+pub(in crate::workload) struct Folder {
     path: PathBuf,
     file_system: &'static str,
     /// Whether the file system makes files that never had a name; otherwise each loses its name as soon as it is made.
@@ -49,7 +49,7 @@ pub(super) struct Folder {
 }
 
 impl Folder {
-    pub(super) fn find(kernel: &str) -> Result<Folder, Error> {
+    pub(in crate::workload) fn find(kernel: &str) -> Result<Folder, Error> {
         let path = env::var_os("TMPDIR").filter(|path| !path.is_empty()).map_or_else(|| FOLDER.into(), PathBuf::from);
         Folder::at(path, kernel)
     }
@@ -66,12 +66,12 @@ impl Folder {
         Ok(folder)
     }
 
-    pub(super) fn file_system(&self) -> &'static str {
+    pub(in crate::workload) fn file_system(&self) -> &'static str {
         self.file_system
     }
 
     /// A new file without a name.
-    fn file(&self, rank: usize) -> io::Result<File> {
+    pub(in crate::workload) fn file(&self, rank: usize) -> io::Result<File> {
         let mut how = OpenOptions::new();
         how.read(true).write(true).mode(0o600);
         if self.nameless {
@@ -82,7 +82,7 @@ impl Folder {
         fs::remove_file(&path).map(|()| file)
     }
 
-    fn refusal(&self, kernel: &str, error: &io::Error) -> Error {
+    pub(in crate::workload) fn refusal(&self, kernel: &str, error: &io::Error) -> Error {
         Error::Refused(format!(
             "{kernel} cannot write a file in {} ({error}): make room or allow it there, or set TMPDIR to another folder",
             shown(&self.path)
