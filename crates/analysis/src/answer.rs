@@ -150,7 +150,7 @@ impl Answer {
     }
 }
 
-/// `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket · guest`.
+/// `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket · CPU quota 1.50 · guest`.
 fn machine(report: &Report) -> String {
     let machine = &report.machine;
     let usable = machine.usable_strands().count();
@@ -166,8 +166,9 @@ fn machine(report: &Report) -> String {
         |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let name = known(&report.host.name).unwrap_or_else(|| "unnamed host".to_owned());
     let processor = known(&report.host.processor).unwrap_or_else(|| "unnamed processor".to_owned());
+    let quota = machine.usable.quota_cpus.map(|cpus| format!("CPU quota {cpus:.2}"));
     let guest = (report.host.virtual_machine == Some(true)).then(|| "guest".to_owned());
-    [name, processor, parts.join(", ")].into_iter().chain(guest).collect::<Vec<_>>().join(" · ")
+    [name, processor, parts.join(", ")].into_iter().chain(quota).chain(guest).collect::<Vec<_>>().join(" · ")
 }
 
 fn when(report: &Report) -> String {

@@ -240,7 +240,9 @@ impl Predictor {
         let blocks = nanos(bytes_made(kernel, params) * crowd * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let timed = nanos(units(kernel, params) * sharing * rate.timed) + REPETITION;
-        around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
+        // Kernels that run in a warm process run for a given time, with however many workers.
+        let runs = 1 + card.runs_before(params, workers).count();
+        around + timed * u32::try_from(repetitions.saturating_mul(runs)).unwrap_or(u32::MAX)
     }
 
     /// The strands of the largest node.

@@ -33,6 +33,7 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
             stride_bytes: spec.stride,
             order: spec.order,
             depth: spec.depth,
+            process: spec.process,
             memory: spec.memory,
             ..Point::default()
         };
