@@ -443,8 +443,8 @@ pub const DEPTH: Param = count!(
     Bounds::new(0, MAX_DEPTH, 1)
 );
 pub const MIX: Param = field!(
-    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").with(
-        "With alone, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
+    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").varied().with(
+        "With alone, as with auto, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
          in the same mix give three rates. The number of threads is a multiple of the sum. Working-set threads in a mix of another kernel \
          than cmt-working-set divide 8 MiB."
     ),

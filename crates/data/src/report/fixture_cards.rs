@@ -74,6 +74,7 @@ fn known() -> Vec<Card> {
         ("barrier-spin", Sync, Role::Barrier, &[&SAMPLES]),
         ("barrier-sense", Sync, Role::Barrier, &[&SAMPLES]),
         ("timeout-futex", Timer, Role::Other, &[&SAMPLES, &TIMEOUT]),
+        ("cmt-quota", Workload, Role::Quota, &[&SPAN]),
         ("fft-mutex", Workload, Role::Growing, &[&SPAN]),
         ("matmul-mutex", Workload, Role::Product(Multiplier::Recursion), &[&ORDER, &DEPTH]),
         ("matmul-library", Workload, Role::Product(Multiplier::Library), &[&ORDER]),
