@@ -339,6 +339,18 @@ mod tests {
     }
 
     #[test]
+    fn a_warm_process_takes_as_long_as_all_that_it_runs() {
+        let predictor = Predictor::with_rates(2, [("cmt-compute", 1.0, 0.0)]);
+        let runs = |process, workers: usize| {
+            let params = Params { span_ns: 1_000_000_000, process, ..Params::SMALL };
+            let kernel = charz_kernels::find("cmt-compute").unwrap();
+            predictor.invocation(kernel, &params, &vec![None; workers], 2).as_secs_f64()
+        };
+        check(runs(params::Process::Fresh, 4), 2.0);
+        check(runs(params::Process::Warm, 4), 6.0);
+    }
+
+    #[test]
     fn each_node_has_a_memory_of_its_own() {
         let machine = discover(&Source::Synthetic("NUMA:2 Core:8 PU:1".into())).unwrap();
         let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&machine, 16);

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use charz_data::report::{
-    Cell, Ending, Estimate, Growth, GrowthStep, Histogram, Invocation, JointHistogram, Run, Unit,
+    Cell, Ending, Estimate, Growth, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Run, Unit,
 };
 use charz_stats::{Sample, median_interval};
 
@@ -46,6 +46,12 @@ pub(super) enum Statistic {
     Growth {
         size: u64,
     },
+    /// Instructions per second by hardware counters.
+    Mips,
+    /// Cycles per instruction by hardware counters.
+    Cpi,
+    /// The share of the instructions that the cores can issue.
+    Efficiency,
     /// The failed attempts at the pool in a program of this size.
     Failures {
         size: u64,
@@ -99,7 +105,9 @@ impl Statistic {
                 // No document is about the user's program.
                 Unit::Reported(_) => return None,
             },
-            Statistic::Speedup => Kind::Number,
+            Statistic::Speedup | Statistic::Cpi => Kind::Number,
+            Statistic::Mips => Kind::PerSecond,
+            Statistic::Efficiency => Kind::Fraction,
             Statistic::Work | Statistic::WorkSpeedup if counted => Kind::Number,
             Statistic::Elapsed if counted => Kind::Nanoseconds,
             // Rings, words and recursions sample times beside their value.
@@ -161,6 +169,9 @@ impl Statistic {
             Statistic::Work | Statistic::WorkSpeedup => {
                 mean(cell, |run| run.laps.iter().map(|lap| lap.ops as f64).sum())
             }
+            Statistic::Mips => counted(cell, |counts| counts.mips.map(|mips| mips * 1e6))?,
+            Statistic::Cpi => counted(cell, |counts| counts.cpi)?,
+            Statistic::Efficiency => counted(cell, |counts| counts.efficiency)?,
             Statistic::Elapsed => mean(cell, |run| run.interval_ns as f64),
             Statistic::Growth { size } => growth(cell, *size, |step| step.time_ns)?,
             Statistic::Failures { size } => growth(cell, *size, |step| step.failures)?,
@@ -206,6 +217,15 @@ fn mean(cell: &Cell, of: impl Fn(&Run) -> f64) -> (f64, Option<[f64; 2]>) {
     (all, around(all, each(cell, middle)))
 }
 
+fn counted(cell: &Cell, of: fn(&Hardware) -> Option<f64>) -> Result<(f64, Option<[f64; 2]>), String> {
+    let without = || match cell.no_counters() {
+        Some(reason) => format!("no counters here: {reason}"),
+        None => "no hardware counters: charz replicate --counters reads them where the system has any".to_owned(),
+    };
+    let counts = cell.hardware.ok_or_else(without)?;
+    Ok((of(&counts).ok_or("the processor does not count it, or its clock or issue width is not known")?, None))
+}
+
 /// The median over the repetitions that count, of the step with this size.
 fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<(f64, Option<[f64; 2]>), String> {
     let step = |growth: &Growth| growth.steps.iter().find(|step| step.size == size).map(number);
@@ -229,11 +249,12 @@ enum Scale {
 }
 
 /// GB is 10⁹ bytes wherever a document does not define it.
-const UNITS: [(&str, Kind, Scale); 18] = [
+const UNITS: [(&str, Kind, Scale); 20] = [
     ("GB/s", Kind::BytesPerSecond, Scale::Base(1e9)),
     ("GIAOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("GFLOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("Mop/s", Kind::PerSecond, Scale::Base(1e6)),
+    ("MIPS", Kind::PerSecond, Scale::Base(1e6)),
     ("words/cycle", Kind::PerSecond, Scale::PerCycle),
     ("ns", Kind::Nanoseconds, Scale::Base(1.0)),
     ("µs", Kind::Nanoseconds, Scale::Base(1e3)),
@@ -246,6 +267,7 @@ const UNITS: [(&str, Kind, Scale); 18] = [
     ("%", Kind::Fraction, Scale::Base(0.01)),
     ("share", Kind::Fraction, Scale::Base(1.0)),
     ("times", Kind::Number, Scale::Base(1.0)),
+    ("CPI", Kind::Number, Scale::Base(1.0)),
     ("units", Kind::Number, Scale::Base(1.0)),
     ("spins", Kind::Number, Scale::Base(1.0)),
 ];
@@ -312,6 +334,20 @@ mod tests {
         cell.invocations.truncate(1);
         let value = |statistic: Statistic| statistic.of(&cell, 1.0, None).unwrap().value;
         assert_eq!((value(Statistic::Work), value(Statistic::Elapsed)), (work, 3e6));
+    }
+
+    #[test]
+    fn without_counters_the_reason_is_told() {
+        let cell = fixtures::cell("cmt-compute", 2, Unit::OpsPerSecond, 1000.0);
+        let value = |cell: &Cell, statistic: Statistic| statistic.of(cell, 1.0, None).map(|found| found.value);
+        assert!(value(&cell, Statistic::Mips).unwrap_err().contains("--counters"));
+        let mut refused = cell.clone();
+        let evidence = refused.invocations[0].evidence.get_or_insert_default();
+        evidence.no_counters = Some("none".into());
+        assert_eq!(value(&refused, Statistic::Cpi), Err("no counters here: none".into()));
+        let counted = cell.counted(Hardware { mips: Some(1500.0), ..Hardware::default() });
+        assert_eq!(value(&counted, Statistic::Mips), Ok(1.5e9));
+        assert!(value(&counted, Statistic::Efficiency).unwrap_err().contains("does not count it"));
     }
 
     #[track_caller]

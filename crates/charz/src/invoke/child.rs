@@ -190,7 +190,6 @@ mod tests {
     use charz_kernels::Params;
 
     use super::*;
-    use crate::plan::nanos;
 
     #[test]
     fn an_order_without_bound_is_refused() {
@@ -206,11 +205,22 @@ mod tests {
     #[test]
     fn a_warm_process_has_run_fewer_workers_before() {
         let params = Params { span_ns: 10_000_000, process: Process::Warm, ..Params::SMALL };
-        let order = MeasureRequest { kernel: "cmt-compute".into(), seats: vec![None; 4], ..MeasureRequest::new(&params) };
-        let minute = nanos(Duration::from_secs(60));
-        let order = MeasureRequest { deadline_ns: minute, time_box_ns: minute, separate_laps: true, ..order };
+        let (kernel, clock) = (charz_kernels::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
+        let (binder, stop, minute) = (Binder::new(Backend::default()), Stop::new(), Duration::from_secs(60));
+        let bench = Bench {
+            binder: &binder,
+            clock: &clock,
+            stop: &stop,
+            time_box: minute,
+            enough: minute,
+            strands: 1,
+            counters: None,
+        };
+        let seats = &[None; 4];
+        let cell =
+            harness::Cell { kernel, params, seats, nodes: &[], homes: &[], repetitions: 1, separate_laps: true };
         let begun = Instant::now();
-        let invocation = measure(&order).unwrap();
+        let invocation = upward(&cell, bench).unwrap();
         assert_eq!((invocation.ending, invocation.runs.len()), (Ending::Done, 1));
         assert_eq!(invocation.runs[0].laps.len(), 4);
         assert!(begun.elapsed() >= params.span() * 3, "with 1, 2 and 4 workers");
