@@ -41,7 +41,7 @@ pub struct Answer {
     pub quality: Quality,
     /// Why the sweep ended early; `None` where it is complete.
     pub incomplete: Option<String>,
-    /// Configurations that failed, each reason once: the first one, its reason, and how many more there are.
+    /// Configurations that failed, or that the system refused, each reason once: the first one, its reason, and how many more there are.
     pub failed: Vec<String>,
     /// What hardware counters say, or why there are none; `None` where they were not asked for.
     pub counters: Option<String>,
@@ -182,7 +182,9 @@ fn when(report: &Report) -> String {
 
 /// `mem-read dumb x2: signal 11 (and 3 more)`.
 fn failed(report: &Report) -> Vec<String> {
-    let failed = report.cells.iter().filter(|cell| cell.status == Status::Failed);
+    // What the system refused at the first run was not known when the sweep was planned.
+    let refused = |cell: &Cell| cell.status == Status::Skipped && !cell.invocations.is_empty();
+    let failed = report.cells.iter().filter(|cell| cell.status == Status::Failed || refused(cell));
     let reasons = grouped(failed, |cell| cell.reason.as_deref().unwrap_or_default());
     let line = |cells: &Vec<&Cell>| {
         let more = if cells.len() > 1 { format!(" (and {} more)", cells.len() - 1) } else { String::new() };
