@@ -67,7 +67,10 @@ fn a_process_and_a_mix_are_named_where_they_are_unusual() {
     let point = |flags: &[&str]| {
         let kernels = [&["--kernel=cmt-compute", "--threads=2"], flags].concat();
         let cells = cells(&flags.concat(), &folder("named-files"), &kernels, 0);
-        cells.iter().map(|cell| (cell["point"]["process"].clone(), cell["point"]["mix"]["io"].clone())).collect::<Vec<_>>()
+        cells
+            .iter()
+            .map(|cell| (cell["point"]["process"].clone(), cell["point"]["mix"]["io"].clone()))
+            .collect::<Vec<_>>()
     };
     assert_eq!(point(&[]), [(Value::Null, Value::Null)]);
     assert_eq!(point(&["--process=warm"]), [("warm".into(), Value::Null)]);

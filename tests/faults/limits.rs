@@ -203,6 +203,16 @@ fn the_disk_is_full() {
 }
 
 #[test]
+fn there_is_no_room_for_the_files_of_units() {
+    let _machine = together();
+    let trial = Trial::of("cmt-io,honest");
+    let Some(disk) = Disk::new(&trial.folder(), "16k") else { return };
+    fs::write(disk.0.join("full"), [1; 12 << 10]).unwrap();
+    check_refused(&trial.variable("TMPDIR", &disk.0), "cmt-io", 3, "skipped", "make room");
+    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1, "nothing is left there");
+}
+
+#[test]
 fn the_disk_may_only_be_read() {
     let _machine = together();
     let trial = Trial::of("honest");

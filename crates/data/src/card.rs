@@ -109,7 +109,10 @@ impl Card {
 
     /// What the first and the second of the times are that the workers stamp.
     pub const fn times(mut self, first: &'static str, second: &'static str) -> Card {
-        put(&mut self.times, Some(Times { first: Cow::Borrowed(first), second: Cow::Borrowed(second), on_one_strand: false }));
+        put(
+            &mut self.times,
+            Some(Times { first: Cow::Borrowed(first), second: Cow::Borrowed(second), on_one_strand: false }),
+        );
         self
     }
 

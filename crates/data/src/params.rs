@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
-pub use kinds::{Class, Layout, Period, Process};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::mix::Mix;
 use crate::{quantity, units};
+pub use kinds::{Class, Layout, Period, Process};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
 /// refused; a field that comes later has its own `#[serde(default)]`, which earlier reports were measured with.

@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::page::{Source, page};
-use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, FindingKind, Severity, Status};
+use charz_data::report::fixtures::{self, cell, report};
+use charz_data::report::{Cell, Ending, FindingKind, Severity, Status};
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
@@ -170,6 +170,10 @@ fn a_single_number_is_in_the_answer() {
 fn what_failed_is_said_once_with_its_reason() {
     let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
     assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
+    let planned = rate("arith-int", "rr", 1, 1e9).unmeasured(Status::Skipped, "too large");
+    let refused = Cell { invocations: vec![fixtures::barren(Ending::Refused)], ..planned.clone() };
+    assert_eq!(answer_of(vec![planned.clone()]).failed, [""; 0]);
+    assert_eq!(answer_of(vec![refused, planned]).failed, ["arith-int rr x1: too large"]);
 }
 
 #[test]

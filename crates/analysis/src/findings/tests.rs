@@ -196,7 +196,10 @@ fn what_more_threads_do_under_a_quota_is_said() {
     report.machine.usable.quota_cpus = Some(1.0);
     let found = findings(&report).into_iter().find(|finding| finding.text.contains("quota of")).unwrap();
     assert_eq!((found.kind, found.value), (FindingKind::Advice, Some(0.95)));
-    assert_words(&found.text, &["quota of 1.00, 2 threads do 1.01 times and 4 threads 0.95 times the work of 1 thread"]);
+    assert_words(
+        &found.text,
+        &["quota of 1.00, 2 threads do 1.01 times and 4 threads 0.95 times the work of 1 thread"],
+    );
 }
 
 #[test]

@@ -205,7 +205,8 @@ mod tests {
     #[test]
     fn a_warm_process_has_run_fewer_workers_before() {
         let params = Params { span_ns: 10_000_000, process: Process::Warm, ..Params::SMALL };
-        let (kernel, clock) = (charz_kernels::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
+        let (kernel, clock) =
+            (charz_kernels::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
         let (binder, stop, minute) = (Binder::new(Backend::default()), Stop::new(), Duration::from_secs(60));
         let bench = Bench {
             binder: &binder,
@@ -217,8 +218,7 @@ mod tests {
             counters: None,
         };
         let seats = &[None; 4];
-        let cell =
-            harness::Cell { kernel, params, seats, nodes: &[], homes: &[], repetitions: 1, separate_laps: true };
+        let cell = harness::Cell { kernel, params, seats, nodes: &[], homes: &[], repetitions: 1, separate_laps: true };
         let begun = Instant::now();
         let invocation = upward(&cell, bench).unwrap();
         assert_eq!((invocation.ending, invocation.runs.len()), (Ending::Done, 1));

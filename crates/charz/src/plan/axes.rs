@@ -175,7 +175,8 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
 
 /// Whether values are a cell's own even where there is a single one, if it is not the usual one: reports name it beside each number then.
 fn is_named(param: &Param, values: &[Params]) -> bool {
-    [&params::MEMORY, &params::MIX, &params::PROCESS].contains(&param) && values.iter().any(|value| !param.same(value, &Params::SMALL))
+    [&params::MEMORY, &params::MIX, &params::PROCESS].contains(&param)
+        && values.iter().any(|value| !param.same(value, &Params::SMALL))
 }
 
 /// Each point with each of these values; as it is where there are none, or the kernel does not obey the parameter.

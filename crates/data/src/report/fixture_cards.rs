@@ -85,7 +85,11 @@ fn known() -> Vec<Card> {
         role,
         params: Cow::Borrowed(params),
         by_default: default.contains(&name),
-        times: times(name).map(|(first, second)| Times { first: first.into(), second: second.into(), on_one_strand: false }),
+        times: times(name).map(|(first, second)| Times {
+            first: first.into(),
+            second: second.into(),
+            on_one_strand: false,
+        }),
         ..Card::new("", family, "", Metric::ops("an operation"))
     };
     rows.into_iter().map(card).collect()

@@ -1,7 +1,7 @@
 //! What a cell has for itself of the parameters that a sweep varies.
 
-use crate::params::{self, Class, PARAMS, Param, Params, Process};
 use crate::mix::Mix;
+use crate::params::{self, Class, PARAMS, Param, Params, Process};
 use crate::{MemoryPolicy, PageKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,7 +16,7 @@ use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::plain::{Extent, kernels, stage};
 use crate::watch::Watch;
 
-/// A period that is counted in part at the end of a run changes its number by less than a tenth of this many's.
+/// Of a run: the last one may be counted in part, if a unit ends late.
 const PERIODS: u32 = 5;
 
 /// A thread that did not run for so long was stopped: longer than a turn of the scheduler's, shorter than what a quota takes.
