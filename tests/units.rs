@@ -61,6 +61,23 @@ fn each_kernel_counts_its_own_units_in_a_mix() {
     assert_eq!(fs::read_dir(files).unwrap().count(), 0);
 }
 
+/// Numbers of warm processes and of mixes are named beside those that are neither.
+#[test]
+fn a_process_and_a_mix_are_named_where_they_are_unusual() {
+    let point = |flags: &[&str]| {
+        let kernels = [&["--kernel=cmt-compute", "--threads=2"], flags].concat();
+        let cells = cells(&flags.concat(), &folder("named-files"), &kernels, 0);
+        cells
+            .iter()
+            .map(|cell| (cell["point"]["process"].clone(), cell["point"]["mix"]["io"].clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(point(&[]), [(Value::Null, Value::Null)]);
+    assert_eq!(point(&["--process=warm"]), [("warm".into(), Value::Null)]);
+    assert_eq!(point(&["--process=fresh,warm"]), [("fresh".into(), Value::Null), ("warm".into(), Value::Null)]);
+    assert_eq!(point(&["--mix=1:0:1"]), [(Value::Null, 1.into())]);
+}
+
 #[test]
 fn a_folder_for_files_that_is_missing_is_the_reason() {
     let cells = cells("missing", Path::new("/proc/none"), &["--kernel=cmt-io", "--threads=1"], 3);

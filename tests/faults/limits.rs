@@ -113,6 +113,19 @@ fn a_user_has_few_threads_left() {
     check_few_threads(&format!("prlimit --pid $$ --nproc=$(( $({taken}) + 40 ))"), "are taken");
 }
 
+/// Its threads are stopped most of the time, which is what is measured.
+#[test]
+fn a_quota_is_measured_where_there_is_one() {
+    let _machine = together();
+    let trial = Trial::of("cmt-quota,honest");
+    check_refused(&trial, "cmt-quota", 0, "skipped", "needs a CPU quota");
+    let Some(group) = Group::new("cpu") else { return };
+    group.set("cpu.cfs_quota_us", "20000");
+    let ended = Trial::of("cmt-quota").with("--threads", "1,2").after(&group.join()).run();
+    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    ended.check_measured("cmt-quota");
+}
+
 #[test]
 fn few_files_may_be_open() {
     let _machine = together();
@@ -187,6 +200,16 @@ fn the_disk_is_full() {
     let resumed = trial.resume();
     assert_eq!(resumed.code, Some(0), "{}", resumed.err);
     assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
+}
+
+#[test]
+fn there_is_no_room_for_the_files_of_units() {
+    let _machine = together();
+    let trial = Trial::of("cmt-io,honest");
+    let Some(disk) = Disk::new(&trial.folder(), "16k") else { return };
+    fs::write(disk.0.join("full"), [1; 12 << 10]).unwrap();
+    check_refused(&trial.variable("TMPDIR", &disk.0), "cmt-io", 3, "skipped", "make room");
+    assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1, "nothing is left there");
 }
 
 #[test]

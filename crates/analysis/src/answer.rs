@@ -41,7 +41,7 @@ pub struct Answer {
     pub quality: Quality,
     /// Why the sweep ended early; `None` where it is complete.
     pub incomplete: Option<String>,
-    /// Configurations that failed, each reason once: the first one, its reason, and how many more there are.
+    /// Configurations that failed, or that the system refused, each reason once: the first one, its reason, and how many more there are.
     pub failed: Vec<String>,
     /// What hardware counters say, or why there are none; `None` where they were not asked for.
     pub counters: Option<String>,
@@ -150,7 +150,7 @@ impl Answer {
     }
 }
 
-/// `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket · guest`.
+/// `node7 · AMD EPYC 7763 · 128 CPUs, 64 cores, 1 socket · CPU quota 1.50 · guest`.
 fn machine(report: &Report) -> String {
     let machine = &report.machine;
     let usable = machine.usable_strands().count();
@@ -166,8 +166,9 @@ fn machine(report: &Report) -> String {
         |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
     let name = known(&report.host.name).unwrap_or_else(|| "unnamed host".to_owned());
     let processor = known(&report.host.processor).unwrap_or_else(|| "unnamed processor".to_owned());
+    let quota = machine.usable.quota_cpus.map(|cpus| format!("CPU quota {cpus:.2}"));
     let guest = (report.host.virtual_machine == Some(true)).then(|| "guest".to_owned());
-    [name, processor, parts.join(", ")].into_iter().chain(guest).collect::<Vec<_>>().join(" · ")
+    [name, processor, parts.join(", ")].into_iter().chain(quota).chain(guest).collect::<Vec<_>>().join(" · ")
 }
 
 fn when(report: &Report) -> String {
@@ -181,7 +182,9 @@ fn when(report: &Report) -> String {
 
 /// `mem-read dumb x2: signal 11 (and 3 more)`.
 fn failed(report: &Report) -> Vec<String> {
-    let failed = report.cells.iter().filter(|cell| cell.status == Status::Failed);
+    // What the system refused at the first run was not known when the sweep was planned.
+    let refused = |cell: &Cell| cell.status == Status::Skipped && !cell.invocations.is_empty();
+    let failed = report.cells.iter().filter(|cell| cell.status == Status::Failed || refused(cell));
     let reasons = grouped(failed, |cell| cell.reason.as_deref().unwrap_or_default());
     let line = |cells: &Vec<&Cell>| {
         let more = if cells.len() > 1 { format!(" (and {} more)", cells.len() - 1) } else { String::new() };

@@ -13,6 +13,7 @@ mod fastest;
 mod latency;
 mod loaded;
 mod products;
+mod quota;
 mod series;
 mod siblings;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all));
     found.extend(advice::advice(&all, strands));
+    found.extend(quota::quota(&all, report));
     found.extend(latency::latency(report));
     found.extend(loaded::loaded(report));
     found.extend(products::products(report));

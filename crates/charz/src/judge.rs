@@ -124,7 +124,9 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     let foreign = facts.card.role == Role::Program;
     let together = cell.unit != Unit::MillisecondsPerGib && !foreign;
     let blocks = estimate::is_by_blocks(cell, facts, crowded);
-    let conditions = exclude::Conditions { timed: case::timed(facts), crowded, system, together, blocks, foreign };
+    let quota = facts.card.role == Role::Quota;
+    let timed = case::timed(facts);
+    let conditions = exclude::Conditions { timed, crowded, system, together, blocks, foreign, quota };
     cell.invocations
         .iter_mut()
         .flat_map(|invocation| &mut invocation.runs)

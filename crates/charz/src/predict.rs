@@ -240,7 +240,9 @@ impl Predictor {
         let blocks = nanos(bytes_made(kernel, params) * crowd * rate.around * makings(kernel, repetitions as u64));
         let around = blocks + self.process + WORKER * u32::try_from(workers).unwrap_or(u32::MAX);
         let timed = nanos(units(kernel, params) * sharing * rate.timed) + REPETITION;
-        around + timed * u32::try_from(repetitions).unwrap_or(u32::MAX)
+        // Kernels that run in a warm process run for a given time, with however many workers.
+        let runs = 1 + card.runs_before(params, workers).count();
+        around + timed * u32::try_from(repetitions.saturating_mul(runs)).unwrap_or(u32::MAX)
     }
 
     /// The strands of the largest node.
@@ -334,6 +336,18 @@ mod tests {
         check(cell(&predictor, "mem-read", 16), 20.0);
         // 3 spans of 1 s, each behind 4 s in which the pages are made, and 4 s before them all.
         check(cell(&predictor, "pages-release", 4), 19.0);
+    }
+
+    #[test]
+    fn a_warm_process_takes_as_long_as_all_that_it_runs() {
+        let predictor = Predictor::with_rates(2, [("cmt-compute", 1.0, 0.0)]);
+        let runs = |process, workers: usize| {
+            let params = Params { span_ns: 1_000_000_000, process, ..Params::SMALL };
+            let kernel = charz_kernels::find("cmt-compute").unwrap();
+            predictor.invocation(kernel, &params, &vec![None; workers], 2).as_secs_f64()
+        };
+        check(runs(params::Process::Fresh, 4), 2.0);
+        check(runs(params::Process::Warm, 4), 6.0);
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! What a kernel declares about itself. A report includes the cards of its kernels, so it needs no other file to be understood.
 
 use std::borrow::Cow;
-use std::mem;
+use std::{iter, mem};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::params::Param;
+use crate::params::{PROCESS, Param, Params, Process};
 pub use crate::role::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Waiter, Words};
 use crate::words::words;
 
@@ -109,7 +109,18 @@ impl Card {
 
     /// What the first and the second of the times are that the workers stamp.
     pub const fn times(mut self, first: &'static str, second: &'static str) -> Card {
-        put(&mut self.times, Some(Times { first: Cow::Borrowed(first), second: Cow::Borrowed(second) }));
+        put(
+            &mut self.times,
+            Some(Times { first: Cow::Borrowed(first), second: Cow::Borrowed(second), on_one_strand: false }),
+        );
+        self
+    }
+
+    /// Each of the times begins and ends on one strand.
+    pub const fn on_one_strand(mut self) -> Card {
+        if let Some(times) = &mut self.times {
+            times.on_one_strand = true;
+        }
         self
     }
 
@@ -145,6 +156,14 @@ impl Card {
 
     pub fn obeys(&self, param: &Param) -> bool {
         self.params.contains(&param)
+    }
+
+    /// The numbers of workers that a warm process runs, one after the other, before a cell with so many; none in a fresh one.
+    pub fn runs_before(&self, params: &Params, workers: usize) -> impl Iterator<Item = usize> + use<> {
+        let is_warm = params.process == Process::Warm && self.obeys(&PROCESS);
+        let first = usize::try_from(params.mix.threads()).unwrap_or(usize::MAX).max(1);
+        let doubled = iter::successors(Some(first), |workers| workers.checked_mul(2));
+        doubled.take_while(move |before| is_warm && *before < workers)
     }
 }
 
@@ -247,6 +266,9 @@ impl Metric {
 pub struct Times {
     pub first: Text,
     pub second: Text,
+    /// Whether each of them begins and ends on one strand, so it involves no other strand's clock.
+    #[serde(default)]
+    pub on_one_strand: bool,
 }
 
 /// How many workers a kernel takes.
@@ -293,6 +315,22 @@ mod tests {
         assert_eq!(serde_json::from_value::<Card>(json.clone()).unwrap(), card);
         json["params"] = serde_json::json!(["size", "flux", "chains"]);
         assert_eq!(serde_json::from_value::<Card>(json).unwrap(), card, "an unknown parameter is left out");
+    }
+
+    #[test]
+    fn a_warm_process_goes_upward() {
+        let card = |params| Card::new("x", Family::Workload, "", Metric::Duration).params(params);
+        let before = |card: &Card, process, mix: &str, workers| {
+            let params = Params { process, mix: mix.parse().unwrap(), ..Params::SMALL };
+            card.runs_before(&params, workers).collect::<Vec<_>>()
+        };
+        let (warm, obeys) = (Process::Warm, card(&[&PROCESS]));
+        assert_eq!(before(&obeys, warm, "alone", 1), [0; 0]);
+        assert_eq!(before(&obeys, warm, "alone", 16), [1, 2, 4, 8]);
+        assert_eq!(before(&obeys, warm, "alone", 5), [1, 2, 4]);
+        assert_eq!(before(&obeys, warm, "2:1:0", 12), [3, 6]);
+        assert_eq!(before(&obeys, Process::Fresh, "alone", 16), [0; 0]);
+        assert_eq!(before(&card(&[&SIZE]), warm, "alone", 16), [0; 0]);
     }
 
     #[test]

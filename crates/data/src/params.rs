@@ -3,8 +3,8 @@
 //! A new parameter is a field of [`Params`], with its default, and a line of [`PARAMS`]; the kernels that obey it name it on
 //! their cards.
 
-use std::fmt;
-use std::str::FromStr;
+mod kinds;
+
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use crate::bounds::{Bounds, Quantity};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::mix::Mix;
-use crate::words::words;
 use crate::{quantity, units};
+pub use kinds::{Class, Layout, Period, Process};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
 /// refused; a field that comes later has its own `#[serde(default)]`, which earlier reports were measured with.
@@ -59,6 +59,8 @@ pub struct Params {
     /// The kinds of units that workers do.
     #[serde(default)]
     pub mix: Mix,
+    #[serde(default)]
+    pub process: Process,
 }
 
 impl Params {
@@ -84,6 +86,7 @@ impl Params {
         order: 64,
         depth: 1,
         mix: Mix::ALONE,
+        process: Process::Fresh,
     };
 
     pub const fn span(&self) -> Duration {
@@ -107,69 +110,6 @@ impl Default for Params {
             order: 1024,
             depth: 2,
             ..Params::SMALL
-        }
-    }
-}
-
-/// How the inputs of several workers lie in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Layout {
-    /// Each worker's inputs on cache lines of their own.
-    #[default]
-    Padded,
-    /// All workers' inputs in one array without gaps, as in the T3-4 report.
-    Contiguous,
-}
-
-words! { Layout { Padded = "padded", Contiguous = "contiguous" } }
-
-/// The classes of problems of the NAS Parallel Benchmarks, the smallest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-pub enum Class {
-    #[default]
-    S,
-    W,
-    A,
-    B,
-    C,
-}
-
-words! { Class { S = "S", W = "W", A = "A", B = "B", C = "C" } }
-
-/// When samples begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Period {
-    /// By a schedule with a period found when a run begins: a multiple of the time of a sample, so samples rarely overlap.
-    #[default]
-    Fitting,
-    /// Each when the one before has ended, as in the T3-4 report: a slow sample delays those that would have seen it, and so
-    /// hides itself.
-    Closed,
-    /// By a schedule with this period in nanoseconds.
-    EveryNs(u64),
-}
-
-impl fmt::Display for Period {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Period::Fitting => f.pad("fitting"),
-            Period::Closed => f.pad("closed"),
-            Period::EveryNs(nanos) => f.pad(&quantity::show_nanos(*nanos)),
-        }
-    }
-}
-
-impl FromStr for Period {
-    type Err = String;
-
-    fn from_str(word: &str) -> Result<Self, String> {
-        match word {
-            "fitting" => Ok(Period::Fitting),
-            "closed" => Ok(Period::Closed),
-            _ if word.starts_with(|c: char| c.is_ascii_digit()) => SPAN_BOUNDS.nanos(word).map(Period::EveryNs),
-            _ => Err(format!("{word:?} is not one of fitting, closed or a time such as 50us")),
         }
     }
 }
@@ -503,12 +443,20 @@ pub const DEPTH: Param = count!(
     Bounds::new(0, MAX_DEPTH, 1)
 );
 pub const MIX: Param = field!(
-    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").with(
-        "With alone, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
+    param("mix", "C:W:I", "2:1:1", "Threads of cmt kernels that do compute, working-set and I/O units").varied().with(
+        "With alone, as with auto, all threads do the units of their kernel. In a mix each kernel counts the units of its own kind, so three kernels \
          in the same mix give three rates. The number of threads is a multiple of the sum. Working-set threads in a mix of another kernel \
          than cmt-working-set divide 8 MiB."
     ),
     mix
+);
+
+pub const PROCESS: Param = field!(
+    param("process", "WORD", "warm", "What the process of a cmt kernel has done before: fresh, nothing, or warm").varied().with(
+        "A warm process has run the kernel with 1, then 2, 4, … threads, as the source's did, each as often as the number that it reports; \
+         in a mix with its sum, then twice as many. auto is fresh."
+    ),
+    process
 );
 
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
@@ -529,6 +477,7 @@ pub const PARAMS: &[&Param] = &[
     &ORDER,
     &DEPTH,
     &MIX,
+    &PROCESS,
     &ITERATIONS,
     &SAMPLES,
     &SPAN,

@@ -56,6 +56,8 @@ pub enum Role {
     Barrier,
     /// Something handed to another thread.
     HandOff(Waiter),
+    /// Arithmetic under a CPU quota, which stops all threads of a control group.
+    Quota,
     /// A program of the user's.
     Program,
 }

@@ -45,6 +45,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
     cmt::KERNELS,
+    cmt::quota::KERNELS,
     compress::KERNELS,
     fft::KERNELS,
     matmul::KERNELS,

@@ -33,6 +33,7 @@ kernels! {
         Metric::SecondTime,
     )
     .times("a pass where the last one was", "the pass after a move")
+    .on_one_strand()
     .uncounted_traffic("the move itself, which has ended when the pass begins")
     .params(&[&SIZE, &MEMORY, &SAMPLES])
     .source(

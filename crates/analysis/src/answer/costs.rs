@@ -35,21 +35,30 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
         Best::of(&with).map(|best| best.number)
     });
     let kinds = grouped(cheapest, |number| kind(report, number.cell));
-    let list = |numbers: Vec<Number<'_>>| {
-        let mut numbers = numbers;
+    // The beginning of one name is no kind.
+    let (kinds, others): (Vec<_>, Vec<_>) =
+        kinds.into_iter().partition(|numbers| numbers.len() > 1 || FIRST.contains(&&*kind(report, numbers[0].cell)));
+    let others = Some(others.concat()).filter(|others| !others.is_empty());
+    let named = kinds.into_iter().map(|numbers| (kind(report, numbers[0].cell), numbers));
+    let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
+    let list = |(kind, mut numbers): (String, Vec<Number<'_>>)| {
         numbers.sort_by(|one, other| one.value.total_cmp(&other.value));
         Costs {
-            kind: kind(report, numbers[0].cell),
+            kind,
             kernels: numbers.iter().map(|number| (number.cell.kernel.clone(), Reading::of(number))).collect(),
         }
     };
-    let mut costs: Vec<Costs> = kinds.into_iter().map(list).collect();
-    costs.sort_by_key(|costs| FIRST.iter().position(|kind| *kind == costs.kind).unwrap_or(FIRST.len()));
+    let mut costs: Vec<Costs> = kinds.map(list).collect();
+    let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());
+    costs.sort_by_key(|costs| (costs.kind == OTHERS, place(&costs.kind)));
     costs
 }
 
 /// The kinds that a reader asks for first.
 const FIRST: [&str; 4] = ["wake-up", "lock", "barrier", "c2c"];
+
+/// What kernels are called together that are the only ones of their kind.
+const OTHERS: &str = "other";
 
 /// What kernels of a role are called together; others by how their names begin.
 fn kind(report: &Report, cell: &Cell) -> String {

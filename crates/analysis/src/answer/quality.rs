@@ -49,10 +49,11 @@ impl Level {
 }
 
 /// Causes in the order in which they are named where they are equally common: the checks that show them, and what to do.
-const CAUSES: [(&str, &[&str], &str); 8] = [
+const CAUSES: [(&str, &[&str], &str); 9] = [
+    ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     (
         "CPU contention",
-        &["V01", "V02", "V03", "V04", "V05", "V06", "V07", "V18", "V33"],
+        &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"],
         "stop other programs, or wait for them with --wait-quiet",
     ),
     ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
@@ -131,8 +132,13 @@ impl Quality {
     }
 }
 
-/// The place of a cell's weightiest cause among [`CAUSES`]; beyond them where it was not measured.
+/// The place of a cell's weightiest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the
+/// quota stopped all, that few are left is no cause.
 fn cause(cell: &Cell) -> usize {
+    let is_throttled = cell.value().is_none() && cell.marks.iter().any(|mark| mark.code == "V07");
+    if is_throttled {
+        return 0;
+    }
     let weightiest = cell.marks.iter().map(|mark| mark.severity).max().filter(|severity| *severity > Severity::Note);
     let marks = cell.marks.iter().filter(|mark| Some(mark.severity) == weightiest);
     let place = |code: &str| CAUSES.iter().position(|(_, codes, _)| codes.contains(&code)).unwrap_or(CAUSES.len() - 1);

@@ -23,7 +23,8 @@ pub struct Row {
     pub family: Option<Family>,
     /// With one thread, under the best mapping.
     pub one: Option<Reading>,
-    /// With a thread per CPU, or the largest number of threads up to that which was measured; `None` where that is one.
+    /// With a thread per CPU, or the largest number of threads up to that which was measured, or the fewest beyond it; `None` where that
+    /// is one.
     pub all: Option<Reading>,
     /// Why one of the two is missing, where it was tried.
     pub gap: Option<String>,
@@ -84,7 +85,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         Best::of(&with).map(|best| Reading::of(&best.number))
     };
     let tried = || report.cells.iter().filter(is_own);
-    let most = tried().map(|cell| cell.workers).filter(|threads| *threads <= cpus).max().filter(|most| *most > 1);
+    let counts = || tried().map(|cell| cell.workers);
+    // A mix, or what was asked for, may begin above the number of CPUs.
+    let most = counts().filter(|threads| *threads <= cpus).max().or_else(|| counts().min()).filter(|most| *most > 1);
     let (one, all) = (with(1), most.and_then(with));
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
     let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
@@ -177,6 +180,7 @@ impl Row {
 pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     let shown = &rows[..rows.len().min(most)];
     let threads = shown.iter().filter_map(|row| row.all.as_ref()).map(|all| all.threads).max();
+    let has_one = shown.iter().any(|row| row.one.is_some() || row.gap.is_some());
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
     for row in shown {
@@ -191,7 +195,8 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 Datum::word(format!("{NONE} {}", letter(at)))
             }
         };
-        let mut cells = vec![Datum::word(row.name()), reading(&row.one)];
+        let mut cells = vec![Datum::word(row.name())];
+        cells.extend(has_one.then(|| reading(&row.one)));
         if threads.is_some() {
             // Under a heading for more threads than it has, a number says how many they are.
             let fewer = row.all.as_ref().filter(|all| Some(all.threads) < threads);
@@ -199,8 +204,10 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 Some(all) => Datum::number(format!("{} at {}", all.text(), all.threads), all.value),
                 None => reading(&row.all),
             });
-            cells.push(row.scaling().map_or_else(none, |times| Datum::number(format!("{times:.1}x"), times)));
-            cells.push(row.reaches(cpus));
+            if has_one {
+                cells.push(row.scaling().map_or_else(none, |times| Datum::number(format!("{times:.1}x"), times)));
+                cells.push(row.reaches(cpus));
+            }
         }
         cells.extend([Datum::word(row.best_mapping()), Datum::word(row.auto_costs())]);
         data.push(cells);
@@ -209,9 +216,11 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
         true => format!("all {threads} CPUs"),
         false => counted(threads as usize, "thread"),
     });
-    let mut heading = vec!["kernel", "1 thread"];
-    if let Some(all) = &all {
-        heading.extend([all.as_str(), "scaling", "95% at"]);
+    let mut heading = vec!["kernel"];
+    heading.extend(has_one.then_some("1 thread"));
+    heading.extend(all.as_deref());
+    if all.is_some() && has_one {
+        heading.extend(["scaling", "95% at"]);
     }
     heading.extend(["best mapping", "auto costs"]);
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));

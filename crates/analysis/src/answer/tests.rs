@@ -3,8 +3,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::page::{Source, page};
-use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, FindingKind, Severity, Status};
+use charz_data::report::fixtures::{self, cell, report};
+use charz_data::report::{Cell, Ending, FindingKind, Severity, Status};
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
@@ -170,6 +170,10 @@ fn a_single_number_is_in_the_answer() {
 fn what_failed_is_said_once_with_its_reason() {
     let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
     assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
+    let planned = rate("arith-int", "rr", 1, 1e9).unmeasured(Status::Skipped, "too large");
+    let refused = Cell { invocations: vec![fixtures::barren(Ending::Refused)], ..planned.clone() };
+    assert_eq!(answer_of(vec![planned.clone()]).failed, [""; 0]);
+    assert_eq!(answer_of(vec![refused, planned]).failed, ["arith-int rr x1: too large"]);
 }
 
 #[test]
@@ -200,6 +204,38 @@ fn the_quality_names_the_commonest_cause_and_its_fix() {
         assert_eq!(quality.fix.is_some(), noisy > 0);
         assert_eq!(quality.causes.iter().map(|(_, count)| count).sum::<usize>(), noisy);
     }
+}
+
+/// The reason why nothing is left is named, not that nothing is.
+#[test]
+fn a_quota_that_left_nothing_is_the_cause() {
+    let throttled = rate("arith-int", "rr", 2, 1e9).invalid().marked("V07", Severity::Note, "throttled");
+    let throttled = throttled.marked("V12", Severity::Invalid, "no iterations");
+    let mut report = report(vec![Cell { capacity: None, delivered: None, ..throttled }]);
+    report.machine.usable.quota_cpus = Some(1.5);
+    let answer = Answer::of(&report);
+    assert_eq!(answer.quality.causes, [("CPU quota", 1)]);
+    assert!(answer.machine.contains("CPU quota 1.50"), "{}", answer.machine);
+}
+
+#[test]
+fn numbers_of_more_threads_than_cpus_alone_are_shown() {
+    let answer = answer_of(vec![rate("arith-int", "rr", 4, 3e9), rate("arith-int", "rr", 8, 2e9)]);
+    let (table, _) = table(&answer.rows, 2, 9);
+    let texts: Vec<&str> = table.rows[0].data.iter().map(|datum| datum.text.as_str()).collect();
+    assert_eq!((table.heading[1].as_str(), texts[1]), ("4 threads", "3.00 Gop/s"));
+}
+
+#[test]
+fn a_kernel_that_is_the_only_one_of_its_kind_keeps_its_name() {
+    let cost = |kernel: &str, value| cell(kernel, 2, Unit::NanosecondsPerOp, value);
+    let cells = [("barrier-std", 3.0), ("ring-mutex", 2.0), ("c2c-cas", 1.0), ("timeout-futex", 1.0)];
+    let costs = answer_of(cells.map(|(kernel, value)| cost(kernel, value)).into()).costs;
+    let shown: Vec<(&str, Vec<&str>)> = costs
+        .iter()
+        .map(|costs| (&*costs.kind, costs.kernels.iter().map(|(kernel, _)| costs.short(kernel)).collect()))
+        .collect();
+    assert_eq!(shown, [("barrier", vec!["std"]), ("c2c", vec!["cas"]), ("other", vec!["timeout-futex", "ring-mutex"])]);
 }
 
 #[test]

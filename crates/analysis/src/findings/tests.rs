@@ -188,6 +188,21 @@ fn advice_from_doubtful_numbers_says_so() {
 }
 
 #[test]
+fn what_more_threads_do_under_a_quota_is_said() {
+    let rates = [(1, 100.0), (2, 101.0), (4, 95.0)];
+    let cells = rates.map(|(workers, value)| fixtures::cell("cmt-quota", workers, Unit::OpsPerSecond, value));
+    let mut report = fixtures::report(cells.into()).on(2);
+    assert!(!findings(&report).iter().any(|finding| finding.text.contains("quota of")), "there is none");
+    report.machine.usable.quota_cpus = Some(1.0);
+    let found = findings(&report).into_iter().find(|finding| finding.text.contains("quota of")).unwrap();
+    assert_eq!((found.kind, found.value), (FindingKind::Advice, Some(0.95)));
+    assert_words(
+        &found.text,
+        &["quota of 1.00, 2 threads do 1.01 times and 4 threads 0.95 times the work of 1 thread"],
+    );
+}
+
+#[test]
 fn a_counter_is_sharded_where_that_gains_something() {
     let counters =
         |atomic: f64, sharded: f64| vec![cell("counter-atomic", 4, atomic), cell("counter-sharded", 4, sharded)];

@@ -8,6 +8,7 @@ use super::document::Requirement;
 use crate::point;
 use charz_data::distance::Distance;
 use charz_data::machine::{Machine, Strand};
+use charz_data::params::Process;
 use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
 
 /// A cell as a document specifies it. What is `None` is as the sweep has it.
@@ -34,6 +35,8 @@ pub struct CellSpec {
     pub order: Option<u64>,
     /// Levels of the recursion that multiplies them.
     pub depth: Option<u64>,
+    /// What its process has done before.
+    pub process: Option<Process>,
 }
 
 fn auto() -> String {
@@ -63,6 +66,7 @@ impl CellSpec {
             && self.memory.is_none_or(|memory| memory == own.memory)
             && self.order.is_none_or(|order| order == own.order)
             && self.depth.is_none_or(|depth| depth == own.depth)
+            && self.process.is_none_or(|process| process == own.process)
     }
 
     /// Its name without the number of workers, so rows that lack the same cell share one reason.
@@ -75,6 +79,7 @@ impl CellSpec {
             memory: self.memory,
             order: self.order,
             depth: self.depth,
+            process: self.process,
             ..Point::default()
         };
         format!("{} {}{level}{}", self.kernel, self.mapping, point::label(&point))

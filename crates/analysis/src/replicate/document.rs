@@ -254,7 +254,7 @@ impl Figure {
         let mut cells = Vec::new();
         let mut add = |spec: &CellSpec, statistic: &Statistic, counts: &[u64]| {
             // A speedup is measured against one worker.
-            let one = (*statistic == Statistic::Speedup && !counts.is_empty() && !counts.contains(&1)).then_some(1);
+            let one = (statistic.is_speedup() && !counts.is_empty() && !counts.contains(&1)).then_some(1);
             let counts = one.into_iter().chain(counts.iter().copied());
             cells.extend(counts.filter(|&count| target.runs(spec, count).is_ok()).flat_map(|count| spec.cells(count)));
         };

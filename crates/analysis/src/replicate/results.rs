@@ -36,7 +36,7 @@ impl<'a> Results<'a> {
         unit: &str,
     ) -> Result<Number, Gap> {
         let several = self.sum(spec, statistic, workers, unit)?;
-        if *statistic != Statistic::Speedup {
+        if !statistic.is_speedup() {
             return Ok(several);
         }
         let one = self
@@ -79,7 +79,7 @@ impl<'a> Results<'a> {
         let hz = self.clock.map(|clock| clock.hz);
         let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
         // A speedup is a quotient of two numbers in the unit of the cell.
-        let factor = if *statistic == Statistic::Speedup { 1.0 } else { factor(unit, kind, hz)? };
+        let factor = if statistic.is_speedup() { 1.0 } else { factor(unit, kind, hz)? };
         Ok(Number {
             value: value * factor,
             low: interval.map(|[low, _]| low * factor),

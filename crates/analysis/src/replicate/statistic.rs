@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use charz_data::report::{
-    Cell, Ending, Estimate, Growth, GrowthStep, Histogram, Invocation, JointHistogram, Run, Unit,
+    Cell, Ending, Estimate, Growth, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Run, Unit,
 };
 use charz_stats::{Sample, median_interval};
 
@@ -18,6 +18,12 @@ pub(super) enum Statistic {
     PerWorker,
     /// The value relative to that of one worker: how many times as much, or as fast.
     Speedup,
+    /// The operations of a repetition, on average.
+    Work,
+    /// The same relative to one worker.
+    WorkSpeedup,
+    /// How long a repetition really took, on average.
+    Elapsed,
     /// The median of the first time of each sampled pair.
     First,
     Second,
@@ -40,6 +46,12 @@ pub(super) enum Statistic {
     Growth {
         size: u64,
     },
+    /// Instructions per second by hardware counters.
+    Mips,
+    /// Cycles per instruction by hardware counters.
+    Cpi,
+    /// The share of the instructions that the cores can issue.
+    Efficiency,
     /// The failed attempts at the pool in a program of this size.
     Failures {
         size: u64,
@@ -73,6 +85,11 @@ pub(super) struct Quantity {
 }
 
 impl Statistic {
+    /// Whether it is relative to one worker.
+    pub(super) fn is_speedup(&self) -> bool {
+        matches!(self, Statistic::Speedup | Statistic::WorkSpeedup)
+    }
+
     /// Its dimension for cells in this unit; `None` if such cells do not have it.
     pub(super) fn kind(&self, unit: Unit) -> Option<Kind> {
         let (sampled, counted) = (unit == Unit::NanosecondsSampled, unit == Unit::OpsPerSecond);
@@ -88,7 +105,11 @@ impl Statistic {
                 // No document is about the user's program.
                 Unit::Reported(_) => return None,
             },
-            Statistic::Speedup => Kind::Number,
+            Statistic::Speedup | Statistic::Cpi => Kind::Number,
+            Statistic::Mips => Kind::PerSecond,
+            Statistic::Efficiency => Kind::Fraction,
+            Statistic::Work | Statistic::WorkSpeedup if counted => Kind::Number,
+            Statistic::Elapsed if counted => Kind::Nanoseconds,
             // Rings, words and recursions sample times beside their value.
             Statistic::First | Statistic::Second | Statistic::MinFirst | Statistic::MinSecond => Kind::Nanoseconds,
             Statistic::Below | Statistic::Share { .. } if sampled => Kind::Fraction,
@@ -145,6 +166,13 @@ impl Statistic {
                 let share = cell.contention.and_then(|sharing| sharing.wait_share);
                 (share.ok_or("no waiting times were sampled")?, None)
             }
+            Statistic::Work | Statistic::WorkSpeedup => {
+                mean(cell, |run| run.laps.iter().map(|lap| lap.ops as f64).sum())
+            }
+            Statistic::Mips => counted(cell, |counts| counts.mips.map(|mips| mips * 1e6))?,
+            Statistic::Cpi => counted(cell, |counts| counts.cpi)?,
+            Statistic::Efficiency => counted(cell, |counts| counts.efficiency)?,
+            Statistic::Elapsed => mean(cell, |run| run.interval_ns as f64),
             Statistic::Growth { size } => growth(cell, *size, |step| step.time_ns)?,
             Statistic::Failures { size } => growth(cell, *size, |step| step.failures)?,
         };
@@ -179,6 +207,25 @@ fn around(value: f64, each: Vec<f64>) -> Option<[f64; 2]> {
     Some([found.low.min(value), found.high.max(value)])
 }
 
+/// Over the repetitions that count.
+fn mean(cell: &Cell, of: impl Fn(&Run) -> f64) -> (f64, Option<[f64; 2]>) {
+    let middle = |runs: &mut dyn Iterator<Item = &Run>| {
+        let (sum, count) = runs.fold((0.0, 0), |(sum, count), run| (sum + of(run), count + 1));
+        (count > 0).then(|| sum / f64::from(count))
+    };
+    let all = middle(&mut cell.invocations.iter().flat_map(Invocation::clean_runs)).unwrap_or(f64::NAN);
+    (all, around(all, each(cell, middle)))
+}
+
+fn counted(cell: &Cell, of: fn(&Hardware) -> Option<f64>) -> Result<(f64, Option<[f64; 2]>), String> {
+    let without = || match cell.no_counters() {
+        Some(reason) => format!("no counters here: {reason}"),
+        None => "no hardware counters: charz replicate --counters reads them where the system has any".to_owned(),
+    };
+    let counts = cell.hardware.ok_or_else(without)?;
+    Ok((of(&counts).ok_or("the processor does not count it, or its clock or issue width is not known")?, None))
+}
+
 /// The median over the repetitions that count, of the step with this size.
 fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<(f64, Option<[f64; 2]>), String> {
     let step = |growth: &Growth| growth.steps.iter().find(|step| step.size == size).map(number);
@@ -202,11 +249,12 @@ enum Scale {
 }
 
 /// GB is 10⁹ bytes wherever a document does not define it.
-const UNITS: [(&str, Kind, Scale); 17] = [
+const UNITS: [(&str, Kind, Scale); 20] = [
     ("GB/s", Kind::BytesPerSecond, Scale::Base(1e9)),
     ("GIAOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("GFLOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("Mop/s", Kind::PerSecond, Scale::Base(1e6)),
+    ("MIPS", Kind::PerSecond, Scale::Base(1e6)),
     ("words/cycle", Kind::PerSecond, Scale::PerCycle),
     ("ns", Kind::Nanoseconds, Scale::Base(1.0)),
     ("µs", Kind::Nanoseconds, Scale::Base(1e3)),
@@ -219,6 +267,8 @@ const UNITS: [(&str, Kind, Scale); 17] = [
     ("%", Kind::Fraction, Scale::Base(0.01)),
     ("share", Kind::Fraction, Scale::Base(1.0)),
     ("times", Kind::Number, Scale::Base(1.0)),
+    ("CPI", Kind::Number, Scale::Base(1.0)),
+    ("units", Kind::Number, Scale::Base(1.0)),
     ("spins", Kind::Number, Scale::Base(1.0)),
 ];
 
@@ -269,6 +319,35 @@ mod tests {
         let mut few = cell;
         few.invocations.truncate(5);
         assert_eq!(Statistic::First.of(&few, 1.0, None).unwrap().interval, None, "five are too few");
+    }
+
+    #[test]
+    fn work_and_time_are_those_of_a_repetition_on_average() {
+        let mut cell = fixtures::cell("cmt-compute", 2, Unit::OpsPerSecond, 1000.0);
+        let mut run = cell.invocations[0].runs[0].clone();
+        run.laps.iter_mut().for_each(|lap| lap.ops = 30);
+        run.interval_ns = 2_000_000;
+        let long = Run { interval_ns: 4_000_000, ..run.clone() };
+        let left_out = Run { interval_ns: 9_000_000, dirty: vec!["V02".into()], ..run.clone() };
+        let work = 30.0 * run.laps.len() as f64;
+        cell.invocations[0].runs = vec![run, long, left_out];
+        cell.invocations.truncate(1);
+        let value = |statistic: Statistic| statistic.of(&cell, 1.0, None).unwrap().value;
+        assert_eq!((value(Statistic::Work), value(Statistic::Elapsed)), (work, 3e6));
+    }
+
+    #[test]
+    fn without_counters_the_reason_is_told() {
+        let cell = fixtures::cell("cmt-compute", 2, Unit::OpsPerSecond, 1000.0);
+        let value = |cell: &Cell, statistic: Statistic| statistic.of(cell, 1.0, None).map(|found| found.value);
+        assert!(value(&cell, Statistic::Mips).unwrap_err().contains("--counters"));
+        let mut refused = cell.clone();
+        let evidence = refused.invocations[0].evidence.get_or_insert_default();
+        evidence.no_counters = Some("none".into());
+        assert_eq!(value(&refused, Statistic::Cpi), Err("no counters here: none".into()));
+        let counted = cell.counted(Hardware { mips: Some(1500.0), ..Hardware::default() });
+        assert_eq!(value(&counted, Statistic::Mips), Ok(1.5e9));
+        assert!(value(&counted, Statistic::Efficiency).unwrap_err().contains("does not count it"));
     }
 
     #[track_caller]

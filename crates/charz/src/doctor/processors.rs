@@ -39,7 +39,7 @@ pub(super) const ITEMS: &[Item] = &[
         name: "CPU quota",
         key: "cpu-quota",
         effect: "The control group stops all workers once they have used up their share of a period; what is measured then \
-                 is the quota.",
+                 is the quota. `charz sweep --kernel cmt-quota` shows what more threads do under it.",
         checks: &["V07", "V19"],
         look: quota,
     },

@@ -115,8 +115,23 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         repetitions,
         separate_laps: order.separate_laps,
     };
-    let invocation = harness::measure(&cell, bench).unwrap_or_else(Invocation::from);
+    let invocation = upward(&cell, bench).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, begun.elapsed(), deadline))
+}
+
+/// Measures the cell, in a warm process after the same with fewer workers on the first of its seats.
+fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure> {
+    for workers in cell.kernel.card().runs_before(&cell.params, cell.seats.len()) {
+        // It is not counted: the counters are for the cell.
+        let before = harness::measure(
+            &harness::Cell { seats: &cell.seats[..workers], ..*cell },
+            Bench { counters: None, ..bench },
+        )?;
+        if before.ending != Ending::Done {
+            return Ok(Invocation { runs: Vec::new(), ..before });
+        }
+    }
+    harness::measure(cell, bench)
 }
 
 /// A program in place of a kernel.
@@ -171,6 +186,7 @@ fn supervise(stop: Stop, deadline: Duration, waker: Option<UnixStream>) -> io::R
 
 #[cfg(test)]
 mod tests {
+    use charz_data::params::Process;
     use charz_kernels::Params;
 
     use super::*;
@@ -183,6 +199,31 @@ mod tests {
         for order in [long, wide] {
             assert_eq!(measure(&order).unwrap_err().ending, Ending::Refused);
         }
+    }
+
+    /// Each of its runs takes as long as it is given, with however many workers.
+    #[test]
+    fn a_warm_process_has_run_fewer_workers_before() {
+        let params = Params { span_ns: 10_000_000, process: Process::Warm, ..Params::SMALL };
+        let (kernel, clock) =
+            (charz_kernels::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
+        let (binder, stop, minute) = (Binder::new(Backend::default()), Stop::new(), Duration::from_secs(60));
+        let bench = Bench {
+            binder: &binder,
+            clock: &clock,
+            stop: &stop,
+            time_box: minute,
+            enough: minute,
+            strands: 1,
+            counters: None,
+        };
+        let seats = &[None; 4];
+        let cell = harness::Cell { kernel, params, seats, nodes: &[], homes: &[], repetitions: 1, separate_laps: true };
+        let begun = Instant::now();
+        let invocation = upward(&cell, bench).unwrap();
+        assert_eq!((invocation.ending, invocation.runs.len()), (Ending::Done, 1));
+        assert_eq!(invocation.runs[0].laps.len(), 4);
+        assert!(begun.elapsed() >= params.span() * 3, "with 1, 2 and 4 workers");
     }
 
     #[test]

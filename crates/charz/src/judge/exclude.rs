@@ -19,18 +19,20 @@ pub(super) struct Conditions {
     pub(super) blocks: bool,
     /// Whether it is a program of the user's, which may wait for a disk as it does elsewhere.
     pub(super) foreign: bool,
+    /// Whether what a CPU quota leaves is what is measured.
+    pub(super) quota: bool,
 }
 
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
-    let Conditions { timed, crowded, system, together, blocks, foreign } = conditions;
+    let Conditions { timed, crowded, system, together, blocks, foreign, quota } = conditions;
     let whole = timed && !blocks && (crowded || !estimate::is_told_by_blocks(run));
     let causes: [(&Check, bool); 7] = [
         (&V01, any(Lap::off_seat)),
         (&V02, any(Lap::moved)),
         (&V03, whole && !crowded && !system && any(Lap::waited)),
         (&V04, whole && !system && any(Lap::stood_still)),
-        (&V07, whole && run.throttled_periods.is_some_and(|periods| periods > 0)),
+        (&V07, whole && !quota && run.throttled_periods.is_some_and(|periods| periods > 0)),
         (&V18, whole && !crowded && together && V18.dirties(1.0 - run.overlap())),
         (&V22, (!foreign && any(Lap::waited_for_disk)) || (timed && !system && any(Lap::faulted))),
     ];

@@ -21,7 +21,8 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     // either reports its own steps or is timed by the counter behind fences, not by the clock that stamps.
     let alone = case.facts.card.family == Family::Timer;
     let by_the_clock = !alone || case.obeys(&params::TIMEOUT);
-    vec![few(&samples), apart(case, &samples).filter(|_| !alone), dear(case, &samples).filter(|_| by_the_clock)]
+    let by_one_clock = alone || case.facts.card.times.as_ref().is_some_and(|times| times.on_one_strand);
+    vec![few(&samples), apart(case, &samples).filter(|_| !by_one_clock), dear(case, &samples).filter(|_| by_the_clock)]
 }
 
 fn few(samples: &JointHistogram) -> Option<Mark> {

@@ -3,7 +3,6 @@
 use charz_kernels::{Bytes, Card, Kernel, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, Strand};
 
-use charz_data::MemoryPolicy;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Point;
 
@@ -156,14 +155,12 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
         let own =
             || own.lists.iter().find(|(of, _)| of == param).map(|(_, list)| param.list(list).expect("it is tested"));
         let values = match asked.list(param) {
-            Some(values) => (values.len() > 1).then(|| values.to_vec()),
+            Some(values) => (values.len() > 1 || is_named(param, values)).then(|| values.to_vec()),
             None => own(),
         };
         vary(&mut points, card, param, values);
     }
-    // A cell's own even where it is a single one, unless it is the usual one.
-    let places =
-        asked.list(&params::MEMORY).filter(|places| !matches!(places, [only] if only.memory == MemoryPolicy::Local));
+    let places = asked.list(&params::MEMORY).filter(|places| places.len() > 1 || is_named(&params::MEMORY, places));
     vary(&mut points, card, &params::MEMORY, places.map(<[Params]>::to_vec));
     let of_size = |size_bytes| Params { size_bytes, ..Params::SMALL };
     vary(&mut points, card, &params::SIZE, sizes.map(|sizes| sizes.into_iter().map(of_size).collect()));
@@ -174,6 +171,12 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     };
     let (fitting, others): (Vec<_>, Vec<_>) = points.into_iter().partition(fits);
     if fitting.is_empty() { others } else { fitting }
+}
+
+/// Whether values are a cell's own even where there is a single one, if it is not the usual one: reports name it beside each number then.
+fn is_named(param: &Param, values: &[Params]) -> bool {
+    [&params::MEMORY, &params::MIX, &params::PROCESS].contains(&param)
+        && values.iter().any(|value| !param.same(value, &Params::SMALL))
 }
 
 /// Each point with each of these values; as it is where there are none, or the kernel does not obey the parameter.

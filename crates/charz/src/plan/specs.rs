@@ -125,6 +125,7 @@ fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Requ
         stride_bytes: spec.stride.filter(|stride| obeys(&params::STRIDE) && *stride != base.stride_bytes),
         order: spec.order.filter(|_| obeys(&params::ORDER)),
         depth: spec.depth.filter(|_| obeys(&params::DEPTH)),
+        process: spec.process.filter(|_| obeys(&params::PROCESS)),
         memory: spec.memory.filter(|home| obeys(&params::MEMORY) && *home != MemoryHome::Local),
         ..Point::default()
     }
@@ -152,6 +153,7 @@ mod tests {
             memory: None,
             order: None,
             depth: None,
+            process: None,
         }
     }
 

@@ -135,7 +135,7 @@ pub static V07: Check = Check {
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled. A repetition with one does not count, where \
-               the number is made of repetitions.",
+               the number is made of repetitions and is not about the quota.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",

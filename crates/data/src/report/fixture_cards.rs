@@ -74,6 +74,7 @@ fn known() -> Vec<Card> {
         ("barrier-spin", Sync, Role::Barrier, &[&SAMPLES]),
         ("barrier-sense", Sync, Role::Barrier, &[&SAMPLES]),
         ("timeout-futex", Timer, Role::Other, &[&SAMPLES, &TIMEOUT]),
+        ("cmt-quota", Workload, Role::Quota, &[&SPAN]),
         ("fft-mutex", Workload, Role::Growing, &[&SPAN]),
         ("matmul-mutex", Workload, Role::Product(Multiplier::Recursion), &[&ORDER, &DEPTH]),
         ("matmul-library", Workload, Role::Product(Multiplier::Library), &[&ORDER]),
@@ -84,7 +85,11 @@ fn known() -> Vec<Card> {
         role,
         params: Cow::Borrowed(params),
         by_default: default.contains(&name),
-        times: times(name).map(|(first, second)| Times { first: first.into(), second: second.into() }),
+        times: times(name).map(|(first, second)| Times {
+            first: first.into(),
+            second: second.into(),
+            on_one_strand: false,
+        }),
         ..Card::new("", family, "", Metric::ops("an operation"))
     };
     rows.into_iter().map(card).collect()

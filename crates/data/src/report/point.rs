@@ -1,6 +1,7 @@
 //! What a cell has for itself of the parameters that a sweep varies.
 
-use crate::params::{self, Class, PARAMS, Param, Params};
+use crate::mix::Mix;
+use crate::params::{self, Class, PARAMS, Param, Params, Process};
 use crate::{MemoryPolicy, PageKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,10 @@ point! {
     order: u64 = ORDER,
     /// Levels of the recursion that multiplies them.
     depth: u64 = DEPTH,
+    /// Threads that do units of each kind; null is that all do the kernel's own.
+    mix: Mix = MIX,
+    /// What the process has done before the cell; null is nothing.
+    process: Process = PROCESS,
 }
 
 impl Point {

@@ -36,6 +36,7 @@ static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker
         "from the call that maps the page until it is written to",
         "from the call that unmaps the page until it returns",
     )
+    .on_one_strand()
     .uncounted_traffic("each strand that has the page's translation is interrupted (TLB shootdown), where the processor has no instruction for that")
     .params(&[&SAMPLES])
     .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")

@@ -31,6 +31,7 @@ kernels! {
         Metric::SecondTime,
     )
     .times("from the call that wakes to its return", "from the call until the first worker runs again")
+    .on_one_strand()
     .uncounted_traffic(
         "no worker spins, as runtimes do for a while, so this is what a region costs after a pause. The others get 10 µs to fall asleep \
          after they have said that they are about to",

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use charz_data::card::ROOM;
-use charz_data::params::{MEMORY, MIX, PAGES, SIZE, SPAN};
+use charz_data::params::{MEMORY, MIX, PAGES, PROCESS, SIZE, SPAN};
 use charz_data::{Bytes, Card, Family, Metric, Mix, Params, UnitKind, Work};
 
 use crate::block::Region;
@@ -22,6 +22,7 @@ use crate::watch::Watch;
 
 mod compute;
 pub(super) mod files;
+pub(crate) mod quota;
 mod working_set;
 
 use compute::Compute;
@@ -35,7 +36,7 @@ const SOURCE: &str = "N. Nagarajayya, Improving Application Efficiency Through C
                       section 3.1";
 
 const CARD: Card = Card::new("", Family::Workload, "", Metric::ops("one unit, of the kernel's own kind in a mix"))
-    .params(&[&SPAN, &MIX])
+    .params(&[&SPAN, &MIX, &PROCESS])
     .source(SOURCE);
 
 const FILES: Card = CARD
@@ -54,7 +55,7 @@ kernels! {
             until the time is over; the set is divided among the workers that do so")
         .uncounted_traffic("all workers together have a set of the size, in equal parts: one that exceeds a cache and not the caches of \
             all workers shows more than twice the rate with twice the workers")
-        .params(&[&SIZE, &MEMORY, &PAGES, &SPAN, &MIX]);
+        .params(&[&SIZE, &MEMORY, &PAGES, &SPAN, &MIX, &PROCESS]);
     Cmt::new, UnitKind::Io, Files::PerUnit => FILES
         .named("cmt-io-open", "does units of opening a new file, writing 8 KiB, reading them and closing the file, until the time is \
             over");

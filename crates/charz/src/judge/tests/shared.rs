@@ -155,6 +155,9 @@ fn times_are_held_against_their_number_and_the_clock() {
     check_times("mem-read", 2000, &timer(1200, 100), &[("V31", Severity::Suspect)]);
     check_times("mem-read", 2000, &timer(20, 190), &[]);
     check_times("mem-read", 2000, &timer(20, 250), &[("V11", Severity::Suspect)]);
+    for kernel in ["migrate-warm", "fork-join", "tlb-shootdown"] {
+        check_times(kernel, 2000, &timer(20, 250), &[]);
+    }
     // A clock under test needs no check of the stamping clock, and a wait uses the worker's own clock only.
     check_times("step-monotonic", 2000, &timer(1200, 250), &[]);
     check_times("timeout-poll", 2000, &timer(20, 250), &[]);

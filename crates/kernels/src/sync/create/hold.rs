@@ -1,7 +1,6 @@
 //! `create-hold`: threads that stay, until the system refuses one or a cap is reached.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
@@ -11,6 +10,7 @@ use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
 
 use super::STACK;
+use crate::cgroup;
 use crate::kernel::{Error, Worker};
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::futex::{self, Scope};
@@ -77,10 +77,9 @@ impl Limits {
     fn read() -> Limits {
         let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
         let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-        let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
         Limits {
             processes_of_user: processes(&limits),
-            tasks_of_group: tasks(&groups, Path::new("/sys/fs/cgroup")),
+            tasks_of_group: cgroup::tasks(),
             threads: number("/proc/sys/kernel/threads-max"),
             mappings: number("/proc/sys/vm/max_map_count"),
         }
@@ -90,21 +89,6 @@ impl Limits {
 /// The soft limit of processes in `/proc/self/limits`; `None` if there is none.
 fn processes(limits: &str) -> Option<u64> {
     limits.lines().find_map(|line| line.strip_prefix("Max processes"))?.split_whitespace().next()?.parse().ok()
-}
-
-/// The lowest `pids.max` of the control group, of version 2 or of the controller of version 1, and of those around it.
-fn tasks(groups: &str, root: &Path) -> Option<u64> {
-    let limit = |group: &Path| fs::read_to_string(group.join("pids.max")).ok()?.trim().parse().ok();
-    let least = |line: &str| {
-        let mut fields = line.splitn(3, ':').skip(1);
-        let (controllers, group) = (fields.next()?, fields.next()?.trim_start_matches('/'));
-        let root = match controllers {
-            "" => root.to_owned(),
-            _ => controllers.split(',').find(|name| *name == "pids").map(|name| root.join(name))?,
-        };
-        root.join(group).ancestors().take_while(|around| around.starts_with(&root)).filter_map(limit).min()
-    };
-    groups.lines().filter_map(least).min()
 }
 
 fn cap(limits: &Limits) -> u64 {
@@ -203,8 +187,6 @@ impl Worker for Holder {
 
 #[cfg(test)]
 mod tests {
-    use std::{env, process};
-
     use proptest::prelude::*;
 
     use super::*;
@@ -241,23 +223,12 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_read_from_their_files() {
+    fn the_limit_of_processes_is_read() {
         let line = |limit| {
             format!("Max cpu time  unlimited  unlimited  seconds\nMax processes             {limit}  9  processes\n")
         };
         assert_eq!(processes(&line("96347")), Some(96347));
         assert_eq!(processes(&line("unlimited")), None);
         assert_eq!(processes(""), None);
-        let root = env::temp_dir().join(format!("charz-hold-{}", process::id()));
-        fs::create_dir_all(root.join("a/b/c")).unwrap();
-        fs::create_dir_all(root.join("pids/x")).unwrap();
-        for (group, limit) in [("a", "300\n"), ("a/b", "200\n"), ("a/b/c", "max\n"), ("pids/x", "77\n")] {
-            fs::write(root.join(group).join("pids.max"), limit).unwrap();
-        }
-        assert_eq!(tasks("0::/a/b/c\n", &root), Some(200));
-        assert_eq!(tasks("0::/a\n", &root), Some(300));
-        assert_eq!(tasks("4:cpu,pids:/x\n0::/a\n", &root), Some(77));
-        assert_eq!(tasks("4:cpu:/x\n0::/\n", &root), None);
-        fs::remove_dir_all(&root).unwrap();
     }
 }
