@@ -40,6 +40,8 @@ pub(super) enum Statistic {
     Growth {
         size: u64,
     },
+    /// The share of accesses that hit the last level of caches that hardware counters count.
+    CacheHits,
     /// The failed attempts at the pool in a program of this size.
     Failures {
         size: u64,
@@ -89,6 +91,7 @@ impl Statistic {
                 Unit::Reported(_) => return None,
             },
             Statistic::Speedup => Kind::Number,
+            Statistic::CacheHits => Kind::Fraction,
             // Rings, words and recursions sample times beside their value.
             Statistic::First | Statistic::Second | Statistic::MinFirst | Statistic::MinSecond => Kind::Nanoseconds,
             Statistic::Below | Statistic::Share { .. } if sampled => Kind::Fraction,
@@ -144,6 +147,15 @@ impl Statistic {
             Statistic::WaitShare => {
                 let share = cell.contention.and_then(|sharing| sharing.wait_share);
                 (share.ok_or("no waiting times were sampled")?, None)
+            }
+            Statistic::CacheHits => {
+                let missed = cell.hardware.and_then(|counted| counted.cache_miss_share);
+                (
+                    1.0 - missed.ok_or(
+                        "no hardware counters: charz replicate --counters reads them where the system has any",
+                    )?,
+                    None,
+                )
             }
             Statistic::Growth { size } => growth(cell, *size, |step| step.time_ns)?,
             Statistic::Failures { size } => growth(cell, *size, |step| step.failures)?,
@@ -202,11 +214,12 @@ enum Scale {
 }
 
 /// GB is 10⁹ bytes wherever a document does not define it.
-const UNITS: [(&str, Kind, Scale); 17] = [
+const UNITS: [(&str, Kind, Scale); 18] = [
     ("GB/s", Kind::BytesPerSecond, Scale::Base(1e9)),
     ("GIAOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("GFLOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("Mop/s", Kind::PerSecond, Scale::Base(1e6)),
+    ("MFLOPS a thread", Kind::PerSecond, Scale::Base(1e6)),
     ("words/cycle", Kind::PerSecond, Scale::PerCycle),
     ("ns", Kind::Nanoseconds, Scale::Base(1.0)),
     ("µs", Kind::Nanoseconds, Scale::Base(1e3)),

@@ -5,6 +5,7 @@ use crate::invoke;
 use crate::plan::kernel;
 use charz_analysis::fixtures::report;
 use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
+use charz_data::Hardware;
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
 
 const MACHINES: [&str; 3] =
@@ -38,7 +39,8 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
         };
         let unit = invoke::unit(kernel(&spec).unwrap(), None);
         let cell = fixtures::cell(&spec.kernel, spec.workers, unit, 1000.0).under(&spec.mapping).at(point);
-        let mut cell = cell.contention(sharing).timed(&pairs);
+        let hardware = Hardware { cache_miss_share: Some(0.25), running_share: 1.0, ..Hardware::default() };
+        let mut cell = cell.contention(sharing).timed(&pairs).counted(hardware);
         cell.level = spec.level;
         for run in cell.invocations.iter_mut().flat_map(|one| &mut one.runs) {
             let step = |size| GrowthStep {
