@@ -29,7 +29,13 @@ impl Meeting {
     }
 
     pub(crate) fn end(&self) {
-        self.over.store(true, Ordering::Relaxed);
+        self.over.store(true, Ordering::Release);
+    }
+
+    /// Whether one of the workers had to go.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Acquire)
     }
 
     /// Meets the others for the `time`-th time of this run, from 1. Whether all came: what they did before is then seen by all. If
@@ -45,7 +51,7 @@ impl Meeting {
         let backoff = Backoff::new();
         let mut looks = 0_u64;
         while !ready() {
-            if self.over.load(Ordering::Relaxed) {
+            if self.is_over() {
                 return false;
             }
             looks += 1;

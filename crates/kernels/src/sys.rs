@@ -21,6 +21,7 @@ pub mod level;
 pub mod mmap;
 pub mod multiply;
 pub mod peak;
+pub mod process;
 pub mod pthread;
 pub mod ring;
 pub mod shared;

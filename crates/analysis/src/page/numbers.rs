@@ -89,11 +89,16 @@ fn by_mapping(report: &Report, cells: &[&Cell]) -> Table {
         data.extend(
             mappings.iter().map(|mapping| cells.get(mapping).map_or(Datum::none(), |cell| points::datum(cell))),
         );
+        let each = |mapping| cells.get(mapping).map_or(Datum::none(), |cell| points::per_thread(report, cell));
+        data.extend(mappings.iter().map(each));
         Some(data)
     });
-    let names = varied.iter().map(|param| param.name);
-    let heading: Vec<&str> = names.chain(["threads"]).chain(mappings.iter().copied()).collect();
-    Table::new(&heading, rows)
+    let names = varied.iter().map(|param| param.name.to_owned());
+    let own = mappings.iter().map(|mapping| (*mapping).to_owned());
+    let each = mappings.iter().map(|mapping| format!("{mapping} per thread"));
+    let heading: Vec<String> = names.chain(["threads".to_owned()]).chain(own).chain(each).collect();
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    Table::new(&heading, rows).without_empty_columns()
 }
 
 /// The parameters that a cell has for itself.

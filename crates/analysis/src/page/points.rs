@@ -4,8 +4,8 @@ use crate::figure::{DataPoint, Datum, State};
 use crate::point;
 use charz_data::checks;
 use charz_data::escape::shortened;
-use charz_data::report::{Cell, Mark, Status};
-use charz_data::units;
+use charz_data::report::{Cell, Mark, Report, Status, Unit};
+use charz_data::{Family, units};
 
 /// The max length of foreign words in a sentence, in characters; longer words were made to be a burden.
 const LONGEST: usize = 600;
@@ -38,6 +38,14 @@ pub(super) fn doubt(cell: &Cell) -> &'static str {
 /// A cell's number in a table, or why there is none.
 pub(super) fn datum(cell: &Cell) -> Datum {
     Datum { text: number(cell), number: cell.value() }
+}
+
+/// The rate of a program over the number of its threads.
+pub(super) fn per_thread(report: &Report, cell: &Cell) -> Datum {
+    let is_program = report.card(&cell.kernel).is_some_and(|card| card.family == Family::Workload);
+    let rate = cell.value().filter(|_| is_program && cell.unit == Unit::OpsPerSecond);
+    let share = rate.map(|rate| rate / cell.workers.max(1) as f64);
+    Datum::known(share, |share| format!("{}{}", units::value(share, cell.unit), doubt(cell)))
 }
 
 /// Whether a cell's number may be believed.

@@ -20,7 +20,13 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
     heading.extend(many.then(|| "report".to_owned()));
     heading.extend(several_kernels.then(|| "kernel".to_owned()));
     heading.extend(varied.iter().map(|param| param.name.to_owned()));
-    heading.extend(["mapping", "workers", "value", "interval", "status", "marks"].map(str::to_owned));
+    let per_thread = |own: &SourcedCell<'_>| {
+        sources.get(own.source).map_or(Datum::none(), |source| points::per_thread(source.report, own.cell))
+    };
+    let shared = all.iter().any(|own| per_thread(own) != Datum::none());
+    heading.extend(["mapping", "workers", "value", "interval"].map(str::to_owned));
+    heading.extend(shared.then(|| "per thread".to_owned()));
+    heading.extend(["status", "marks"].map(str::to_owned));
     let row = |own: &SourcedCell<'_>| {
         let cell = own.cell;
         let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
@@ -30,6 +36,7 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         data.push(Datum::word(short(&cell.mapping)));
         data.push(Datum::count(cell.workers));
         data.extend([points::datum(cell), interval(cell)]);
+        data.extend(shared.then(|| per_thread(own)));
         data.push(Datum::word(cell.status.name()));
         let marks: Vec<&str> = cell.marks.iter().map(|mark| mark.code.as_str()).collect();
         data.push(Datum::word(short(&marks.join(" "))));

@@ -52,6 +52,8 @@ pub(super) enum Statistic {
     Cpi,
     /// The share of the instructions that the cores can issue.
     Efficiency,
+    /// The share of accesses that hit the last level of caches that hardware counters count.
+    CacheHits,
     /// The failed attempts at the pool in a program of this size.
     Failures {
         size: u64,
@@ -107,7 +109,7 @@ impl Statistic {
             },
             Statistic::Speedup | Statistic::Cpi => Kind::Number,
             Statistic::Mips => Kind::PerSecond,
-            Statistic::Efficiency => Kind::Fraction,
+            Statistic::Efficiency | Statistic::CacheHits => Kind::Fraction,
             Statistic::Work | Statistic::WorkSpeedup if counted => Kind::Number,
             Statistic::Elapsed if counted => Kind::Nanoseconds,
             // Rings, words and recursions sample times beside their value.
@@ -172,6 +174,7 @@ impl Statistic {
             Statistic::Mips => counted(cell, |counts| counts.mips.map(|mips| mips * 1e6))?,
             Statistic::Cpi => counted(cell, |counts| counts.cpi)?,
             Statistic::Efficiency => counted(cell, |counts| counts.efficiency)?,
+            Statistic::CacheHits => counted(cell, |counts| counts.cache_miss_share.map(|missed| 1.0 - missed))?,
             Statistic::Elapsed => mean(cell, |run| run.interval_ns as f64),
             Statistic::Growth { size } => growth(cell, *size, |step| step.time_ns)?,
             Statistic::Failures { size } => growth(cell, *size, |step| step.failures)?,
@@ -249,12 +252,13 @@ enum Scale {
 }
 
 /// GB is 10⁹ bytes wherever a document does not define it.
-const UNITS: [(&str, Kind, Scale); 20] = [
+const UNITS: [(&str, Kind, Scale); 21] = [
     ("GB/s", Kind::BytesPerSecond, Scale::Base(1e9)),
     ("GIAOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("GFLOPS", Kind::PerSecond, Scale::Base(1e9)),
     ("Mop/s", Kind::PerSecond, Scale::Base(1e6)),
     ("MIPS", Kind::PerSecond, Scale::Base(1e6)),
+    ("MFLOPS a thread", Kind::PerSecond, Scale::Base(1e6)),
     ("words/cycle", Kind::PerSecond, Scale::PerCycle),
     ("ns", Kind::Nanoseconds, Scale::Base(1.0)),
     ("µs", Kind::Nanoseconds, Scale::Base(1e3)),

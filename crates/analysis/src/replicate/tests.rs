@@ -106,7 +106,7 @@ fn values_that_were_read_twice() {
         ("cmt", "Table 1", "scalability", 3, "e6900", 7.97),
         ("cmt", "Table 2", "MIPS", 3, "e6900", 12761.94),
         ("cascade", "Wow!", "smallest lap, T2000", 2, "t2000", 1140.0),
-        ("tacc", "Table 5", "LU", 1, "woodcrest", 630.145),
+        ("tacc", "Table 5", "LU", 1, "woodcrest", 837.53),
         ("solaris", "Wicked fast memstat", "before", 0, "m9000", 34143.0),
         ("solaris", "vmtasks: ISM, T4-2", "destroy", 0, "t4-2", 495.0),
     ] {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Command, Id};
 
 use super::convert::{choice, sweep};
+use super::counters::CountersArgs;
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
 use super::format::{FormatArgs, takes};
 use super::layers::Layers;
@@ -44,12 +45,16 @@ pub(crate) struct ReplicateArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
+    pub(super) counters: CountersArgs,
+    #[command(flatten)]
     pub(crate) format: FormatArgs,
 }
 
 /// The flags that only a sweep obeys.
 fn measuring() -> impl Iterator<Item = Id> {
-    let flags = OversubscribedArgs::augment_args(AmountArgs::augment_args(RunArgs::augment_args(Command::new(""))));
+    let flags = CountersArgs::augment_args(OversubscribedArgs::augment_args(AmountArgs::augment_args(
+        RunArgs::augment_args(Command::new("")),
+    )));
     let ids: Vec<Id> = flags.get_arguments().map(|arg| arg.get_id().clone()).collect();
     ids.into_iter().chain(["accept_panic".into()])
 }
@@ -91,7 +96,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         accept_panic: args.accept_panic,
         ..own.what
     };
-    let asked = SweepArgs { what, run, ..own };
+    let asked = SweepArgs { what, run, counters: args.counters, ..own };
     Ok(Options::Measure { selection, new: Box::new(sweep(asked, layers, notes)?) })
 }
 

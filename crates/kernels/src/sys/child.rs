@@ -17,7 +17,7 @@ impl Child {
     ///
     /// # Safety
     /// The other threads of this process do not run in the new one, and stay wherever they were: `body` waits for none of
-    /// them. It takes no lock that one of them may hold, allocates nothing and frees nothing.
+    /// them. It takes no lock that one of them may hold, save those of the C library's allocator, which a fork leaves free.
     pub unsafe fn fork<F: FnOnce()>(body: F) -> io::Result<Child> {
         let parent = std::process::id();
         let before = block_signals();

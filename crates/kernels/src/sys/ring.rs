@@ -6,10 +6,11 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::kernel::Error;
+use crate::sys::process::Desk;
 use crate::sys::shared::Shared;
 
 pub mod cascade;
@@ -100,10 +101,8 @@ struct Account {
     wrong: AtomicU64,
     /// Hops of the last run: passes after which the token came back.
     hops: AtomicU64,
-    /// The number of the last order to a process, which grows.
-    order: AtomicU32,
-    /// The number of the last order that was done.
-    done: AtomicU32,
+    /// Where a process gets its orders.
+    desk: Desk,
 }
 
 #[derive(Debug, Default)]

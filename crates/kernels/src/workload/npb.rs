@@ -4,15 +4,19 @@
 //! Results for the NAS Parallel Benchmarks 2" (NAS-95-020), the classes. Answers are compared with the values that NPB 3.4 gives for
 //! each class, within its bounds. Every worker owns its part of the arrays, and touches it first; what others need of it they copy
 //! when it is ready, so a phase shares nothing that is written.
+//!
+//! Workers are threads, or processes that share what the others copy: the rest is memory of their own.
 
 mod cg;
 mod ep;
 mod is;
 mod lu;
+mod process;
 mod random;
 
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use charz_data::card::ROOM;
 use charz_data::params::CLASS;
@@ -21,7 +25,9 @@ use charz_data::{Bytes, Card, Class, Family, Metric, Params, Work};
 use super::team::{Member, Over, Team};
 use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::plain::{Extent, kernels, stage};
+use crate::sys::futex::Scope;
 use crate::watch::Watch;
+use process::{Office, Remote};
 
 /// Operations on doubles that a core can begin in a cycle: two fused multiplications and additions of eight.
 const FLOPS: f64 = 32.0;
@@ -36,23 +42,51 @@ const CARD: Card = Card::new(
 .source("D. Bailey et al., \"The NAS Parallel Benchmarks\" (RNR-94-007); classes and answers of NPB 3.4")
 .max_per_cycle(ROOM * FLOPS);
 
+const EP: Card = CARD
+    .named(
+        "npb-ep",
+        "makes pairs of pseudo-random numbers, and counts and adds up the Gaussian deviates that they give",
+    )
+    .metric(Metric::ops("a pseudo-random number"))
+    .max_per_cycle(ROOM);
+const IS: Card = CARD
+    .named("npb-is", "ranks integer keys ten times, by buckets and counts")
+    .metric(Metric::ops("a key that is ranked"))
+    .max_per_cycle(ROOM);
+const CG: Card = CARD
+    .named(
+        "npb-cg",
+        "finds the smallest eigenvalue of a sparse matrix by conjugate gradients, with other workers' parts of the vector copied at \
+         each step",
+    )
+    .uncounted_traffic("three meetings of all workers a step");
+const LU: Card = CARD
+    .named(
+        "npb-lu",
+        "solves the Navier-Stokes equations in a cube by symmetric successive over-relaxation, in a pipeline of planes from worker to \
+         worker",
+    )
+    .uncounted_traffic("a flag per worker and plane, and the rows between neighbours");
+
+/// The same of processes. Threads sleep meanwhile, and what the system counts for those is no evidence.
+const fn processes(card: Card, name: &'static str, about: &'static str) -> Card {
+    card.named(name, about)
+        .uncounted_traffic(
+            "a thread on each worker's seat looks every 5 ms whether the run is to end, and starts and ends its process, which is part \
+             of the interval",
+        )
+        .blocks_in_kernel(true)
+}
+
 kernels! {
-    npb::<ep::Ep> => CARD
-        .named("npb-ep", "makes pairs of pseudo-random numbers, and counts and adds up the Gaussian deviates that they give")
-        .metric(Metric::ops("a pseudo-random number"))
-        .max_per_cycle(ROOM);
-    npb::<is::Is> => CARD
-        .named("npb-is", "ranks integer keys ten times, by buckets and counts")
-        .metric(Metric::ops("a key that is ranked"))
-        .max_per_cycle(ROOM);
-    npb::<cg::Cg> => CARD
-        .named("npb-cg", "finds the smallest eigenvalue of a sparse matrix by conjugate gradients, with other workers' parts of the \
-            vector copied at each step")
-        .uncounted_traffic("three meetings of all workers a step");
-    npb::<lu::Lu> => CARD
-        .named("npb-lu", "solves the Navier-Stokes equations in a cube by symmetric successive over-relaxation, in a pipeline of \
-            planes from worker to worker")
-        .uncounted_traffic("a flag per worker and plane, and the rows between neighbours");
+    npb::<ep::Ep>, Scope::Process => EP;
+    npb::<is::Is>, Scope::Process => IS;
+    npb::<cg::Cg>, Scope::Process => CG;
+    npb::<lu::Lu>, Scope::Process => LU;
+    npb::<ep::Ep>, Scope::Machine => processes(EP, "npb-ep-processes", "does as npb-ep with a process per worker");
+    npb::<is::Is>, Scope::Machine => processes(IS, "npb-is-processes", "does as npb-is with a process per worker");
+    npb::<cg::Cg>, Scope::Machine => processes(CG, "npb-cg-processes", "does as npb-cg with a process per worker");
+    npb::<lu::Lu>, Scope::Machine => processes(LU, "npb-lu-processes", "does as npb-lu with a process per worker");
 }
 
 /// A benchmark: the problem of a class, as so many workers share it.
@@ -75,9 +109,10 @@ trait Benchmark: Sized + Send + Sync + 'static {
         "as compiled"
     }
 
-    fn new(class: Class, workers: usize) -> Self;
+    /// `scope` says where the workers are.
+    fn new(class: Class, workers: usize, scope: Scope) -> Result<Self, Error>;
 
-    /// The part of worker `rank`, made and touched by the calling thread.
+    /// The part of worker `rank`, made and touched by the calling thread or process.
     fn solver(problem: &Arc<Self>, rank: usize) -> Self::Solver;
 }
 
@@ -101,13 +136,28 @@ fn agree(what: &str, found: f64, expected: f64, bound: f64) -> Result<(), String
     }
 }
 
+/// Lets other workers see these numbers, once they have met. A relaxed store and load of each are as cheap as any.
+fn show(shown: &[AtomicU64], numbers: &[f64]) {
+    for (shown, number) in shown.iter().zip(numbers) {
+        shown.store(number.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// Copies what another worker has shown.
+fn copy(shown: &[AtomicU64], numbers: &mut [f64]) {
+    for (shown, number) in shown.iter().zip(numbers) {
+        *number = f64::from_bits(shown.load(Ordering::Relaxed));
+    }
+}
+
 struct Npb<B> {
     card: &'static Card,
+    scope: Scope,
     benchmark: PhantomData<fn() -> B>,
 }
 
-const fn npb<B>(card: &'static Card) -> Npb<B> {
-    Npb { card, benchmark: PhantomData }
+const fn npb<B>(card: &'static Card, scope: Scope) -> Npb<B> {
+    Npb { card, scope, benchmark: PhantomData }
 }
 
 impl<B: Benchmark> Kernel for Npb<B> {
@@ -134,12 +184,19 @@ impl<B: Benchmark> Kernel for Npb<B> {
             let most = if most == usize::MAX { "or more".to_owned() } else { format!("to {most}") };
             return Err(Error::Unavailable(format!("{name} of class {class} takes 1 {most} workers, not {workers}")));
         }
-        let (problem, team) = (Arc::new(B::new(class, workers)), Arc::new(Team::of(workers)));
+        let (problem, team) = (Arc::new(B::new(class, workers, self.scope)?), Arc::new(Team::of(workers)?));
         // To a whole number of operations for each worker.
         let work = Work::ops((B::operations(class) / workers as f64) as u64);
-        stage(B::variant(), Extent::Each(work), move |rank| {
-            let (solver, team) = (B::solver(&problem, rank), Arc::clone(&team));
-            Ok(Box::new(Participant { name, rank, team, solver, work }))
+        let office = match self.scope {
+            Scope::Process => None,
+            Scope::Machine => Some(Arc::new(Office::new(workers, Arc::clone(&team))?)),
+        };
+        stage(B::variant(), Extent::Each(work), move |rank| match &office {
+            None => {
+                let (solver, team) = (B::solver(&problem, rank), Arc::clone(&team));
+                Ok(Box::new(Participant { name, rank, team, solver, work }))
+            }
+            Some(office) => Ok(Box::new(Remote::new(name, rank, office, work, || B::solver(&problem, rank))?)),
         })
     }
 }
@@ -162,15 +219,20 @@ impl<S: Solver> Worker for Participant<S> {
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        let mut member = Member::new(self.rank, &self.team, watch);
-        match member.look().and_then(|()| self.solver.solve(&mut member)) {
-            Ok(()) => self.work,
-            Err(Over) => Work::default(),
-        }
+        if solve(&mut self.solver, self.rank, &self.team, watch) { self.work } else { Work::default() }
     }
 
     fn verify(&mut self) -> Result<(), Error> {
         self.solver.verify().map_err(|what| Error::void(self.name, what))
+    }
+}
+
+/// Whether the problem was solved: if not, the run had to end.
+fn solve(solver: &mut impl Solver, rank: usize, team: &Team, watch: &Watch) -> bool {
+    let mut member = Member::new(rank, team, watch);
+    match member.look().and_then(|()| solver.solve(&mut member)) {
+        Ok(()) => true,
+        Err(Over) => false,
     }
 }
 

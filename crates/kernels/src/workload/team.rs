@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crossbeam::utils::CachePadded;
 
+use crate::kernel::Error;
 use crate::meeting::Meeting;
+use crate::sys::shared::Shared;
 use crate::watch::Watch;
 
 /// The most sums that are made at one meeting.
@@ -14,11 +16,11 @@ const MOST_SUMS: usize = 16;
 /// The terms of one worker, as bits of doubles.
 type Terms = CachePadded<[AtomicU64; MOST_SUMS]>;
 
-/// What the workers of a program share, whatever its problem.
+/// What the workers of a program share, whatever its problem, be they threads or processes.
 pub(super) struct Team {
-    meeting: Meeting,
+    meeting: Shared<Meeting>,
     /// The terms of every worker, of sums in turns: a worker that is late still reads those of the last one.
-    terms: [Box<[Terms]>; 2],
+    terms: [Shared<Terms>; 2],
 }
 
 /// The run is to end now: a worker saw that at its watch, and no other waits for it.
@@ -26,14 +28,23 @@ pub(super) struct Team {
 pub(super) struct Over;
 
 impl Team {
-    pub(super) fn of(workers: usize) -> Self {
-        let terms = || (0..workers).map(|_| Terms::default()).collect();
-        Team { meeting: Meeting::of(workers), terms: [terms(), terms()] }
+    pub(super) fn of(workers: usize) -> Result<Self, Error> {
+        let terms = || Shared::new(workers, Terms::default);
+        Ok(Team { meeting: Shared::new(1, || Meeting::of(workers))?, terms: [terms()?, terms()?] })
+    }
+
+    fn meeting(&self) -> &Meeting {
+        &self.meeting[0]
     }
 
     /// Before a run, by one of the workers, while no other meets.
     pub(super) fn open(&self) {
-        self.meeting.open();
+        self.meeting().open();
+    }
+
+    /// Has all workers end their run.
+    pub(super) fn end(&self) {
+        self.meeting().end();
     }
 }
 
@@ -61,12 +72,12 @@ impl<'a> Member<'a> {
     /// Looks at the watch; to be called every 20 to 100 µs.
     #[inline]
     pub(super) fn look(&self) -> Result<(), Over> {
-        if self.watch.should_stop() { Err(self.leave()) } else { Ok(()) }
+        if self.watch.should_stop() || self.team.meeting().is_over() { Err(self.leave()) } else { Ok(()) }
     }
 
     /// Ends the run for all.
     pub(super) fn leave(&self) -> Over {
-        self.team.meeting.end();
+        self.team.end();
         Over
     }
 
@@ -75,12 +86,12 @@ impl<'a> Member<'a> {
         // Phases of few things have no look of their own.
         self.look()?;
         self.met += 1;
-        if self.team.meeting.meet(self.met, self.watch) { Ok(()) } else { Err(Over) }
+        if self.team.meeting().meet(self.met, self.watch) { Ok(()) } else { Err(Over) }
     }
 
     /// Waits until `ready`, for another worker that is at work on it.
     pub(super) fn wait(&self, ready: impl Fn() -> bool) -> Result<(), Over> {
-        if self.team.meeting.wait(self.watch, ready) { Ok(()) } else { Err(Over) }
+        if self.team.meeting().wait(self.watch, ready) { Ok(()) } else { Err(Over) }
     }
 
     /// The sums of every worker's terms, added in the order of their numbers: all get the same, run for run.
@@ -117,7 +128,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_all_workers_however_often_they_are_made() {
-        let team = Team::of(5);
+        let team = Team::of(5).unwrap();
         let sums = together(5, |rank| {
             let watch = watch(None);
             let mut member = Member::new(rank, &team, &watch);
@@ -129,7 +140,7 @@ mod tests {
 
     #[test]
     fn no_member_waits_for_one_that_had_to_go() {
-        let team = Team::of(3);
+        let team = Team::of(3).unwrap();
         let ended = together(3, |rank| {
             let watch = if rank == 1 { stopped() } else { watch(None) };
             let mut member = Member::new(rank, &team, &watch);

@@ -46,7 +46,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 59] = [
+const COLUMNS: [Column; 60] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
@@ -109,6 +109,9 @@ const COLUMNS: [Column; 59] = [
     ("cache_miss_share", |row| number(row.hardware.and_then(|found| found.cache_miss_share))),
     ("l1d_miss_share", |row| number(row.hardware.and_then(|found| found.l1d_miss_share))),
     ("counter_running_share", |row| number(row.hardware.map(|found| found.running_share))),
+    ("per_worker", |row| {
+        number(row.value.filter(|_| row.cell.unit.more_is_better()).map(|value| value / row.cell.workers as f64))
+    }),
     ("counter_cost", |row| number(row.hardware.and_then(|found| Some(found.cost?.value)))),
 ];
 

@@ -43,6 +43,7 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
         let hardware = Hardware {
             mips: Some(1000.0),
             cpi: Some(1.0),
+            cache_miss_share: Some(0.25),
             efficiency: Some(0.25),
             running_share: 1.0,
             ..Hardware::default()

@@ -4,11 +4,15 @@
 mod matrix;
 
 use std::ops::Range;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use charz_data::Class;
 
-use super::{Benchmark, Member, Over, Solver, agree};
+use super::{Benchmark, Member, Over, Solver, agree, copy, show};
+use crate::kernel::Error;
+use crate::sys::futex::Scope;
+use crate::sys::shared::Shared;
 use crate::workload::team::part;
 use matrix::{Generators, Rows};
 
@@ -40,8 +44,9 @@ fn size(class: Class) -> Size {
 pub(super) struct Cg {
     size: Size,
     generators: Generators,
-    /// Each worker's part of the vector that all multiply by.
-    parts: Box<[RwLock<Vec<f64>>]>,
+    workers: usize,
+    /// The vector that all multiply by, to which each worker gives its part.
+    vector: Shared<AtomicU64>,
 }
 
 impl Benchmark for Cg {
@@ -64,17 +69,16 @@ impl Benchmark for Cg {
         size(class).rows
     }
 
-    fn new(class: Class, workers: usize) -> Self {
+    fn new(class: Class, workers: usize, scope: Scope) -> Result<Self, Error> {
         let size = size(class);
-        let parts = (0..workers).map(|_| RwLock::default()).collect();
-        Cg { size, generators: Generators::new(size.rows, size.non_zeros), parts }
+        let generators = Generators::new(size.rows, size.non_zeros);
+        Ok(Cg { size, generators, workers, vector: Shared::zeros(size.rows, scope)? })
     }
 
     fn solver(problem: &Arc<Self>, rank: usize) -> Gradients {
         let Size { rows, shift, .. } = problem.size;
-        let own = part(rank, problem.parts.len(), rows);
+        let own = part(rank, problem.workers, rows);
         let zeros = || vec![0.0; own.len()];
-        *write(&problem.parts[rank]) = vec![1.0; own.len()];
         Gradients {
             matrix: problem.generators.matrix(own.clone(), shift),
             x: zeros(),
@@ -87,10 +91,6 @@ impl Benchmark for Cg {
             problem: Arc::clone(problem),
         }
     }
-}
-
-fn write(part: &RwLock<Vec<f64>>) -> std::sync::RwLockWriteGuard<'_, Vec<f64>> {
-    part.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A worker's rows, and its parts of the vectors as the specification names them; of p it has a copy.
@@ -109,21 +109,15 @@ pub(super) struct Gradients {
 impl Gradients {
     /// Gives the others its part of the vector to be multiplied by, and copies theirs.
     fn exchange(&mut self, member: &mut Member<'_>) -> Result<(), Over> {
-        let parts = &self.problem.parts;
-        if parts.len() == 1 {
+        let Gradients { problem, own, p, .. } = self;
+        if problem.workers == 1 {
             return Ok(());
         }
-        write(&parts[member.rank]).copy_from_slice(&self.p[self.own.clone()]);
+        let vector = &*problem.vector;
+        show(&vector[own.clone()], &p[own.clone()]);
         member.meet()?;
-        let mut rest = self.p.as_mut_slice();
-        for (rank, part) in parts.iter().enumerate() {
-            let part = part.read().unwrap_or_else(PoisonError::into_inner);
-            let (copy, others) = rest.split_at_mut(part.len());
-            if rank != member.rank {
-                copy.copy_from_slice(&part);
-            }
-            rest = others;
-        }
+        copy(&vector[..own.start], &mut p[..own.start]);
+        copy(&vector[own.end..], &mut p[own.end..]);
         Ok(())
     }
 
@@ -174,6 +168,7 @@ impl Solver for Gradients {
     fn prepare(&mut self) {
         self.x.fill(1.0);
         // Touched here, and not within a run.
+        show(&self.problem.vector[self.own.clone()], &self.x);
         [&mut self.z, &mut self.r, &mut self.q, &mut self.p].into_iter().for_each(|vector| vector.fill(0.0));
         self.eigenvalue = f64::NAN;
     }

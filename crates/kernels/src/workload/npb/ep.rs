@@ -8,6 +8,8 @@ use charz_data::Class;
 
 use super::random::{self, Random};
 use super::{Benchmark, Member, Over, Solver, agree};
+use crate::kernel::Error;
+use crate::sys::futex::Scope;
 use crate::workload::team::part;
 
 const SEED: u64 = 271_828_183;
@@ -54,8 +56,8 @@ impl Benchmark for Ep {
         (workers * (size_of::<Pairs>() + 5 * GROUP * size_of::<f64>())) as u64
     }
 
-    fn new(class: Class, workers: usize) -> Self {
-        Ep { class, workers }
+    fn new(class: Class, workers: usize, _: Scope) -> Result<Self, Error> {
+        Ok(Ep { class, workers })
     }
 
     fn solver(problem: &Arc<Self>, rank: usize) -> Pairs {

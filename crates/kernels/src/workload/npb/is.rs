@@ -2,13 +2,16 @@
 //! buckets; then each takes the buckets of a range of keys from all workers, and counts.
 
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use charz_data::Class;
 
 use super::random::{Random, SEED};
 use super::{Benchmark, Member, Over, Solver};
+use crate::kernel::Error;
+use crate::sys::futex::Scope;
+use crate::sys::shared::Shared;
 use crate::workload::team::part;
 
 const ROUNDS: usize = 10;
@@ -44,23 +47,23 @@ fn size(class: Class) -> Size {
 
 pub(super) struct Is {
     size: Size,
-    keys: usize,
     /// Bits of a key below those of its bucket.
     shift: u32,
     parts: Box<[Part]>,
+    /// The keys by their places, and those of each worker by their buckets.
+    keys: Shared<AtomicU32>,
+    sorted: Shared<AtomicU32>,
+    /// For each worker the end of each bucket among its sorted keys.
+    ends: Shared<AtomicU32>,
     /// The keys at the places of the tests.
-    tests: [AtomicU32; TESTS],
+    tests: Shared<AtomicU32>,
 }
 
-/// What a worker shows to the others.
+/// What is a worker's.
 struct Part {
+    places: Range<usize>,
     /// Buckets that it counts.
     buckets: Range<usize>,
-    /// The keys by their places, and by their buckets.
-    keys: RwLock<Vec<u32>>,
-    sorted: RwLock<Vec<u32>>,
-    /// The end of each bucket among the sorted keys.
-    ends: Box<[AtomicU32]>,
 }
 
 impl Benchmark for Is {
@@ -76,7 +79,7 @@ impl Benchmark for Is {
         4 * ((2 << size.log_keys) + (1 << size.log_range) + (2 * workers as u64) * MOST_BUCKETS as u64)
     }
 
-    fn new(class: Class, workers: usize) -> Self {
+    fn new(class: Class, workers: usize, scope: Scope) -> Result<Self, Error> {
         let size = size(class);
         let log_buckets = MOST_BUCKETS.ilog2().min(size.log_range - 2);
         let (keys, buckets) = (1 << size.log_keys, 1 << log_buckets);
@@ -85,33 +88,36 @@ impl Benchmark for Is {
             let share = rank as f64 / workers as f64;
             (0..buckets).position(|bucket| below(bucket as f64 / buckets as f64) >= share).unwrap_or(buckets)
         };
-        let part = |rank: usize| Part {
+        let parts = (0..workers).map(|rank| Part {
+            places: part(rank, workers, keys),
             buckets: bucket(rank)..if rank + 1 == workers { buckets } else { bucket(rank + 1) },
-            keys: RwLock::default(),
-            sorted: RwLock::default(),
-            ends: (0..buckets).map(|_| AtomicU32::new(0)).collect(),
-        };
-        let (shift, parts) = (size.log_range - log_buckets, (0..workers).map(part).collect());
-        Is { size, keys, shift, parts, tests: Default::default() }
+        });
+        Ok(Is {
+            parts: parts.collect(),
+            shift: size.log_range - log_buckets,
+            keys: Shared::zeros(keys, scope)?,
+            sorted: Shared::zeros(keys, scope)?,
+            ends: Shared::zeros(workers * MOST_BUCKETS, scope)?,
+            tests: Shared::zeros(TESTS, scope)?,
+            size,
+        })
     }
 
     fn solver(problem: &Arc<Self>, rank: usize) -> Ranks {
-        let places = part(rank, problem.parts.len(), problem.keys);
-        let mut random = Random::new(SEED).skip(4 * places.start as u64);
-        let log_quarter = problem.size.log_range - 2;
-        let keys: Vec<u32> = places.clone().map(|_| key(&mut random, log_quarter)).collect();
         let own = &problem.parts[rank];
-        *write(&own.sorted) = vec![u32::MAX; keys.len()];
-        *write(&own.keys) = keys;
-        let counts = vec![u32::MAX; own.buckets.len() << problem.shift];
+        let mut random = Random::new(SEED).skip(4 * own.places.start as u64);
+        let log_quarter = problem.size.log_range - 2;
+        for place in own.places.clone() {
+            problem.keys[place].store(key(&mut random, log_quarter), Ordering::Relaxed);
+            problem.sorted[place].store(u32::MAX, Ordering::Relaxed);
+        }
         Ranks {
-            problem: Arc::clone(problem),
             rank,
-            places,
+            counts: vec![u32::MAX; own.buckets.len() << problem.shift],
             ends: Box::new([0; MOST_BUCKETS]),
-            counts,
             first: 0,
             wrong: Vec::new(),
+            problem: Arc::clone(problem),
         }
     }
 }
@@ -128,19 +134,14 @@ fn below(share: f64) -> f64 {
     (power(0.0) - 4.0 * power(1.0) + 6.0 * power(2.0) - 4.0 * power(3.0)) / 24.0
 }
 
-fn read<T>(lock: &RwLock<T>) -> std::sync::RwLockReadGuard<'_, T> {
-    lock.read().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
-    lock.write().unwrap_or_else(PoisonError::into_inner)
+/// Keys that other workers wrote before the last meeting, which orders it.
+fn read(keys: &[AtomicU32]) -> impl Iterator<Item = u32> {
+    keys.iter().map(|key| key.load(Ordering::Relaxed))
 }
 
 pub(super) struct Ranks {
     problem: Arc<Is>,
     rank: usize,
-    /// Of its own keys among all.
-    places: Range<usize>,
     /// Where the next key of each bucket goes.
     ends: Box<[u32; MOST_BUCKETS]>,
     /// For each key of its buckets, how many keys there are up to it, all keys before its buckets included.
@@ -156,88 +157,79 @@ impl Ranks {
         &self.problem.parts[self.rank]
     }
 
+    /// Puts a key at a place, if it is its own.
+    fn put(&self, place: usize, key: u32) {
+        if self.own().places.contains(&place) {
+            self.problem.keys[place].store(key, Ordering::Relaxed);
+        }
+    }
+
     /// Puts in the two keys of a round, and shows the keys of the tests.
     fn change(&self, round: usize) {
-        let mut keys = write(&self.own().keys);
         let largest = 1 << self.problem.size.log_range;
-        for (place, key) in [(round, round), (round + ROUNDS, largest - round)] {
-            if self.places.contains(&place) {
-                keys[place - self.places.start] = key as u32;
-            }
-        }
-        for ((place, ..), shown) in self.problem.size.tests.iter().zip(&self.problem.tests) {
-            if self.places.contains(place) {
-                // Relaxed: a meeting orders it before every reading.
-                shown.store(keys[place - self.places.start], Ordering::Relaxed);
+        self.put(round, round as u32);
+        self.put(round + ROUNDS, (largest - round) as u32);
+        for ((place, ..), shown) in self.problem.size.tests.iter().zip(&*self.problem.tests) {
+            if self.own().places.contains(place) {
+                shown.store(self.problem.keys[*place].load(Ordering::Relaxed), Ordering::Relaxed);
             }
         }
     }
 
     /// Puts the keys into their buckets.
     fn sort(&mut self, member: &Member<'_>) -> Result<(), Over> {
-        let problem = Arc::clone(&self.problem);
-        let own = &problem.parts[self.rank];
-        let (keys, shift) = (read(&own.keys), problem.shift);
-        let ends = &mut *self.ends;
+        let Ranks { problem, rank, ends, .. } = self;
+        let (places, shift) = (problem.parts[*rank].places.clone(), problem.shift);
+        let (keys, sorted) = (&problem.keys[places.clone()], &problem.sorted[places]);
         ends.fill(0);
         for group in keys.chunks(GROUP) {
-            for key in group {
+            for key in read(group) {
                 // The remainder changes nothing, and needs no check.
                 ends[(key >> shift) as usize % MOST_BUCKETS] += 1;
             }
             member.look()?;
         }
         let mut end = 0;
-        for count in &mut *ends {
+        for count in ends.iter_mut() {
             (*count, end) = (end, end + *count);
         }
-        let mut sorted = write(&own.sorted);
-        let sorted = sorted.as_mut_slice();
         for group in keys.chunks(GROUP) {
-            for key in group {
+            for key in read(group) {
                 let end = &mut ends[(key >> shift) as usize % MOST_BUCKETS];
-                sorted[*end as usize] = *key;
+                sorted[*end as usize].store(key, Ordering::Relaxed);
                 *end += 1;
             }
             member.look()?;
         }
-        for (shown, end) in own.ends.iter().zip(ends) {
-            // Relaxed: a meeting orders it before every reading.
-            shown.store(*end, Ordering::Relaxed);
-        }
+        let shown = &problem.ends[*rank * MOST_BUCKETS..];
+        shown.iter().zip(ends.iter()).for_each(|(shown, end)| shown.store(*end, Ordering::Relaxed));
         Ok(())
     }
 
-    /// Counts the keys of its buckets.
+    /// Counts the keys of its buckets, one bucket after the other: its counts are in a first-level cache until they are added up.
     fn count(&mut self, member: &Member<'_>) -> Result<(), Over> {
         let Ranks { problem, rank, counts, first, .. } = self;
-        let (buckets, shift) = (problem.parts[*rank].buckets.clone(), problem.shift);
-        let base = (buckets.start << shift) as u32;
-        let counts = counts.as_mut_slice();
-        counts.fill(0);
-        *first = problem.parts.iter().map(|part| end(part, buckets.start)).sum();
-        let mut seen = 0;
-        for bucket in buckets {
-            for part in &problem.parts {
-                let sorted = read(&part.sorted);
-                let keys = &sorted[end(part, bucket) as usize..end(part, bucket + 1) as usize];
-                for key in keys {
-                    counts[(key - base) as usize] += 1;
-                }
+        let (buckets, width) = (problem.parts[*rank].buckets.clone(), 1 << problem.shift);
+        let workers = 0..problem.parts.len();
+        *first = workers.clone().map(|worker| problem.end(worker, buckets.start)).sum();
+        let (mut rank, mut seen) = (*first, 0);
+        for (bucket, counts) in buckets.zip(counts.chunks_exact_mut(width)) {
+            counts.fill(0);
+            for worker in workers.clone() {
+                let keys = problem.bucket(worker, bucket);
+                // A key of the bucket, less what the bucket has in common.
+                read(keys).for_each(|key| counts[key as usize & (width - 1)] += 1);
                 seen += keys.len();
             }
+            for count in counts {
+                rank += *count;
+                *count = rank;
+            }
+            seen += width;
             if seen >= GROUP {
                 member.look()?;
                 seen = 0;
             }
-        }
-        let mut rank = *first;
-        for group in counts.chunks_mut(GROUP) {
-            for count in group {
-                rank += *count;
-                *count = rank;
-            }
-            member.look()?;
         }
         Ok(())
     }
@@ -245,7 +237,7 @@ impl Ranks {
     /// Compares the ranks of its keys among those of the tests.
     fn test(&mut self, round: usize) {
         let base = self.own().buckets.start << self.problem.shift;
-        for ((place, rank, step), key) in self.problem.size.tests.iter().zip(&self.problem.tests) {
+        for ((place, rank, step), key) in self.problem.size.tests.iter().zip(&*self.problem.tests) {
             let key = key.load(Ordering::Relaxed) as usize;
             if !(base..base + self.counts.len()).contains(&key) {
                 continue;
@@ -266,10 +258,8 @@ impl Ranks {
         let base = self.own().buckets.start << self.problem.shift;
         let range = base..base + self.counts.len();
         let counted = self.counts.clone();
-        for part in &self.problem.parts {
-            for key in read(&part.keys).iter().map(|key| *key as usize).filter(|key| range.contains(key)) {
-                self.counts[key - base] = self.counts[key - base].wrapping_sub(1);
-            }
+        for key in read(&self.problem.keys).map(|key| key as usize).filter(|key| range.contains(key)) {
+            self.counts[key - base] = self.counts[key - base].wrapping_sub(1);
         }
         let below = [self.first].into_iter().chain(counted.iter().copied());
         let wrong = self.counts.iter().zip(below).position(|(left, below)| *left != below);
@@ -281,9 +271,17 @@ impl Ranks {
     }
 }
 
-/// The end of the bucket before this one, among the sorted keys of a part.
-fn end(part: &Part, bucket: usize) -> u32 {
-    if bucket == 0 { 0 } else { part.ends[bucket - 1].load(Ordering::Relaxed) }
+impl Is {
+    /// The end of the bucket before this one, among a worker's sorted keys.
+    fn end(&self, worker: usize, bucket: usize) -> u32 {
+        if bucket == 0 { 0 } else { self.ends[worker * MOST_BUCKETS + bucket - 1].load(Ordering::Relaxed) }
+    }
+
+    /// A worker's keys of a bucket.
+    fn bucket(&self, worker: usize, bucket: usize) -> &[AtomicU32] {
+        let sorted = &self.sorted[self.parts[worker].places.clone()];
+        &sorted[self.end(worker, bucket) as usize..self.end(worker, bucket + 1) as usize]
+    }
 }
 
 impl Solver for Ranks {
@@ -291,12 +289,8 @@ impl Solver for Ranks {
         self.wrong.clear();
         // The rounds of the last run have changed these.
         let mut random = Random::new(SEED);
-        let mut keys = write(&self.own().keys);
         for place in 0..=2 * ROUNDS {
-            let key = key(&mut random, self.problem.size.log_range - 2);
-            if self.places.contains(&place) {
-                keys[place - self.places.start] = key;
-            }
+            self.put(place, key(&mut random, self.problem.size.log_range - 2));
         }
     }
 
@@ -329,13 +323,14 @@ mod tests {
     #[test]
     fn another_key_is_noticed() {
         check_noticed::<Is>(|ranks| {
-            write(&ranks.own().keys).iter_mut().skip(1000).filter(|key| **key > 400).take(1).for_each(|key| *key = 1);
+            let place = (1000..).find(|place| ranks.problem.keys[*place].load(Ordering::Relaxed) > 400).unwrap();
+            ranks.put(place, 1);
         });
     }
 
     #[test]
     fn ranks_out_of_order_are_noticed() {
-        let problem = Arc::new(Is::new(Class::S, 1));
+        let problem = Arc::new(Is::new(Class::S, 1, Scope::Process).unwrap());
         let mut ranks = Is::solver(&problem, 0);
         ranks.counts.iter_mut().zip(1..).for_each(|(count, rank)| *count = rank);
         assert!(ranks.count_back().is_err());

@@ -7,17 +7,20 @@ mod flow;
 mod sweep;
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use charz_data::Class;
 use crossbeam::utils::CachePadded;
 
-use super::{Benchmark, Member, Over, Solver, agree};
+use super::{Benchmark, Member, Over, Solver, agree, copy, show};
+use crate::kernel::Error;
+use crate::sys::futex::Scope;
+use crate::sys::shared::Shared;
 use crate::sys::wide_vectors::{self, with_wide_vectors};
 use crate::workload::team::part;
 use field::{Field, PARTS};
-use flow::{Grid, Point};
+use flow::Grid;
 use sweep::{Direction, Sweep};
 
 /// What norms and integral may differ by, as in NPB.
@@ -129,27 +132,31 @@ pub(super) struct Lu {
     size: Size,
     grid: Grid,
     workers: usize,
-    /// The rows that other workers need of the state, each over all planes.
-    rows: Box<[RwLock<Vec<f64>>]>,
+    /// For each row its number among those that other workers than its own need; `None` if none does.
+    places: Box<[Option<usize>]>,
+    /// Those rows of the state, each over all planes.
+    rows: Shared<AtomicU64>,
     /// Of each worker the planes that it has passed since the run began, in both sweeps of each step.
-    passed: Box<[CachePadded<AtomicUsize>]>,
+    passed: Shared<CachePadded<AtomicUsize>>,
     /// Of each worker, in each plane, the row of corrections that its neighbour goes on from.
-    edges: Box<[Box<[RwLock<Vec<f64>>]>]>,
-    answer: Mutex<Answer>,
+    edges: Shared<AtomicU64>,
+    /// What each worker adds to the answer, and how many have done so.
+    sums: Shared<AtomicU64>,
+    verified: Shared<AtomicUsize>,
 }
 
-/// What is added up of the answer, and by how many workers.
-#[derive(Default)]
-struct Answer {
-    workers: usize,
-    residual: [f64; PARTS],
-    error: [f64; PARTS],
-    integral: f64,
+/// The sums of squares of the residual and of the error, and the integral.
+const SUMS: usize = 2 * PARTS + 1;
+
+/// The square root of the mean square of the points inside.
+fn norm(sum: f64, points: usize) -> f64 {
+    (sum / ((points - 2) as f64).powi(3)).sqrt()
 }
 
-/// What is added up of the points inside: the square root of the mean square.
-fn norm(sums: [f64; PARTS], points: usize) -> [f64; PARTS] {
-    sums.map(|sum| (sum / ((points - 2) as f64).powi(3)).sqrt())
+/// The rows inside that a worker has.
+fn rows_of(rank: usize, workers: usize, points: usize) -> Range<usize> {
+    let inside = part(rank, workers, points - 2);
+    inside.start + 1..inside.end + 1
 }
 
 impl Benchmark for Lu {
@@ -177,24 +184,30 @@ impl Benchmark for Lu {
         wide_vectors::name()
     }
 
-    fn new(class: Class, workers: usize) -> Self {
+    fn new(class: Class, workers: usize, scope: Scope) -> Result<Self, Error> {
         let size = size(class);
         let n = size.points;
-        Lu {
+        let (mut places, mut shared) = (vec![None; n], 0..);
+        for own in (0..workers).map(|rank| rows_of(rank, workers, n)) {
+            let inner = own.start + HALO..own.end.saturating_sub(HALO);
+            own.filter(|row| !inner.contains(row)).for_each(|row| places[row] = shared.next());
+        }
+        Ok(Lu {
             grid: Grid::new(n, size.dt),
             workers,
-            rows: (0..n).map(|_| RwLock::default()).collect(),
-            passed: (0..workers).map(|_| CachePadded::default()).collect(),
-            edges: (0..workers).map(|_| (0..n).map(|_| RwLock::new(vec![0.0; PARTS * n])).collect()).collect(),
-            answer: Mutex::default(),
+            places: places.into(),
+            rows: Shared::zeros(shared.start * n * PARTS * n, scope)?,
+            passed: Shared::new(workers, CachePadded::default)?,
+            edges: Shared::zeros(workers * n * PARTS * n, scope)?,
+            sums: Shared::zeros(workers * SUMS, scope)?,
+            verified: Shared::new(1, AtomicUsize::default)?,
             size,
-        }
+        })
     }
 
     fn solver(problem: &Arc<Self>, rank: usize) -> Slab {
         let n = problem.size.points;
-        let inside = part(rank, problem.workers, n - 2);
-        let own = inside.start + 1..inside.end + 1;
+        let own = rows_of(rank, problem.workers, n);
         let around = own.start.saturating_sub(HALO)..(own.end + HALO).min(n);
         let mut force = Field::new(n, own.clone());
         with_wide_vectors(
@@ -207,7 +220,21 @@ impl Benchmark for Lu {
         )
         .expect("nothing ends it");
         let state = Field::new(n, around);
-        Slab { problem: Arc::clone(problem), rank, residual: Field::new(n, own.clone()), own, state, force }
+        let edge = vec![0.0; PARTS * n];
+        Slab { problem: Arc::clone(problem), rank, residual: Field::new(n, own.clone()), own, state, force, edge }
+    }
+}
+
+impl Lu {
+    /// Where a row is shown over all planes, if other workers need it.
+    fn shown(&self, row: usize) -> Option<&[AtomicU64]> {
+        let length = self.size.points * PARTS * self.size.points;
+        self.places[row].map(|place| &self.rows[place * length..][..length])
+    }
+
+    fn edge(&self, rank: usize, plane: usize) -> &[AtomicU64] {
+        let n = self.size.points;
+        &self.edges[(rank * n + plane) * PARTS * n..][..PARTS * n]
     }
 }
 
@@ -221,30 +248,29 @@ pub(super) struct Slab {
     /// The residual, and in the sweeps the correction.
     residual: Field,
     force: Field,
+    /// The row of corrections that it goes on from.
+    edge: Vec<f64>,
 }
 
 impl Slab {
-    /// Whether another worker needs this row of the state.
-    fn is_shared(&self, row: usize) -> bool {
-        self.own.contains(&row) && (row < self.own.start + HALO || row + HALO >= self.own.end)
-    }
-
     /// Shows the rows of the state that others need.
     fn show(&self) {
-        for row in self.own.clone().filter(|row| self.is_shared(*row)) {
-            let mut shown = self.problem.rows[row].write().unwrap_or_else(PoisonError::into_inner);
-            shown.clear();
-            (0..self.problem.size.points).for_each(|plane| shown.extend_from_slice(self.state.row(plane, row)));
+        let width = PARTS * self.problem.size.points;
+        for (row, shown) in self.own.clone().filter_map(|row| Some((row, self.problem.shown(row)?))) {
+            for (plane, shown) in shown.chunks_exact(width).enumerate() {
+                show(shown, self.state.row(plane, row));
+            }
         }
     }
 
     /// Copies the rows around its own from those who have them. Those of the boundary do not change.
     fn look_around(&mut self) {
-        let n = self.problem.size.points;
-        for row in self.state.rows().filter(|row| !self.own.contains(row) && (1..n - 1).contains(row)) {
-            let shown = self.problem.rows[row].read().unwrap_or_else(PoisonError::into_inner);
-            for (plane, shown) in shown.chunks_exact(PARTS * n).enumerate() {
-                self.state.row_mut(plane, row).copy_from_slice(shown);
+        let Slab { problem, own, state, .. } = self;
+        let width = PARTS * problem.size.points;
+        let around = state.rows().filter(|row| !own.contains(row));
+        for (row, shown) in around.filter_map(|row| Some((row, problem.shown(row)?))) {
+            for (plane, shown) in shown.chunks_exact(width).enumerate() {
+                copy(shown, state.row_mut(plane, row));
             }
         }
     }
@@ -263,32 +289,28 @@ impl Slab {
 
     /// Goes through the planes behind the neighbour on one side. `before` are planes that each worker passed before.
     fn sweep<D: Direction>(&mut self, before: usize, member: &Member<'_>) -> Result<(), Over> {
-        let Slab { problem, rank, own, state, residual, .. } = self;
+        let Slab { problem, rank, own, state, residual, edge, .. } = self;
         let n = problem.size.points;
         let neighbour = D::neighbour(*rank).filter(|neighbour| *neighbour < problem.workers);
         let mut sweep = Sweep::<D>::new(&problem.grid);
+        edge.fill(0.0);
         for step in 0..n - 2 {
             let plane = D::at(1..n - 1, step);
             let passed = before + step + 1;
-            let edge = match neighbour {
-                None => vec![0.0; PARTS * n],
-                Some(neighbour) => {
-                    member.wait(|| problem.passed[neighbour].load(Ordering::Acquire) >= passed)?;
-                    problem.edges[neighbour][plane].read().unwrap_or_else(PoisonError::into_inner).clone()
-                }
-            };
+            if let Some(neighbour) = neighbour {
+                member.wait(|| problem.passed[neighbour].load(Ordering::Acquire) >= passed)?;
+                copy(problem.edge(neighbour, plane), edge);
+            }
             with_wide_vectors(
                 #[inline(always)]
                 || {
-                    sweep.plane(state, residual, own.clone(), plane, &edge, |row| {
+                    sweep.plane(state, residual, own.clone(), plane, edge, |row| {
                         if row % GROUP == 0 { member.look() } else { Ok(()) }
                     })
                 },
             )?;
             let last = D::at(own.clone(), own.len() - 1);
-            let mut edge = problem.edges[*rank][plane].write().unwrap_or_else(PoisonError::into_inner);
-            edge.copy_from_slice(residual.row(plane, last));
-            drop(edge);
+            show(problem.edge(*rank, plane), residual.row(plane, last));
             problem.passed[*rank].store(passed, Ordering::Release);
         }
         Ok(())
@@ -324,34 +346,35 @@ impl Solver for Slab {
 
     /// The last worker that adds its part compares.
     fn verify(&mut self) -> Result<(), String> {
-        let Size { points, residual, error, integral, .. } = &self.problem.size;
-        let mut answer = self.problem.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        let grid = &self.problem.grid;
-        let add = |sums: &mut [f64; PARTS], of: &dyn Fn(usize, usize, usize) -> Point| {
-            for (plane, row) in (1..points - 1).flat_map(|plane| self.own.clone().map(move |row| (plane, row))) {
-                for at in 1..points - 1 {
-                    sums.iter_mut().zip(of(plane, row, at)).for_each(|(sum, part)| *sum += part * part);
-                }
+        let Lu { size: Size { points, residual, error, integral, .. }, grid, sums, verified, workers, .. } =
+            &*self.problem;
+        let mut own = [0.0; SUMS];
+        for (plane, row) in (1..points - 1).flat_map(|plane| self.own.clone().map(move |row| (plane, row))) {
+            for at in 1..points - 1 {
+                let (exact, found) = (grid.exact(at, row, plane), self.state.point(plane, row, at));
+                let left = self.residual.point(plane, row, at);
+                let away = exact.into_iter().zip(found).map(|(exact, found)| exact - found);
+                own.iter_mut().zip(left.into_iter().chain(away)).for_each(|(sum, part)| *sum += part * part);
             }
-        };
-        let Answer { workers, residual: left, error: away, integral: sum } = &mut *answer;
-        add(left, &|plane, row, at| self.residual.point(plane, row, at));
-        add(away, &|plane, row, at| {
-            let (exact, found) = (grid.exact(at, row, plane), self.state.point(plane, row, at));
-            std::array::from_fn(|part| exact[part] - found[part])
-        });
-        *sum += grid.integral(&self.state, self.own.clone());
-        *workers += 1;
-        if *workers < self.problem.workers {
+        }
+        own[SUMS - 1] = grid.integral(&self.state, self.own.clone());
+        show(&sums[self.rank * SUMS..], &own);
+        // Each sees the sums of those who were here before it.
+        if verified[0].fetch_add(1, Ordering::AcqRel) + 1 < *workers {
             return Ok(());
         }
-        let Answer { residual: left, error: away, integral: sum, .. } = std::mem::take(&mut *answer);
-        for (what, found, expected) in [("residual", left, residual), ("error", away, error)] {
-            for (part, (found, expected)) in norm(found, *points).into_iter().zip(expected).enumerate() {
-                agree(&format!("the norm of the {what} {part}"), found, *expected, BOUND)?;
-            }
+        verified[0].store(0, Ordering::Relaxed);
+        let mut all = [0.0; SUMS];
+        for shown in sums.chunks_exact(SUMS) {
+            copy(shown, &mut own);
+            all.iter_mut().zip(own).for_each(|(sum, part)| *sum += part);
         }
-        agree("the surface integral", sum, *integral, BOUND)
+        let norms = all.iter().map(|sum| norm(*sum, *points)).zip(residual.iter().chain(error));
+        for (number, (found, expected)) in norms.enumerate() {
+            let of = if number < PARTS { "residual" } else { "error" };
+            agree(&format!("the norm of the {of} {}", number % PARTS), found, *expected, BOUND)?;
+        }
+        agree("the surface integral", all[SUMS - 1], *integral, BOUND)
     }
 }
 

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 
 use super::{Benchmark, KERNELS, Member, Solver, Team};
 use crate::kernel::{Error, Kernel};
+use crate::sys::futex::Scope;
 use crate::tests::{Look, stage_laps, watch};
 use crate::watch::{Stop, Watch};
 
@@ -24,24 +25,35 @@ fn check(kernel: &dyn Kernel, class: Class, workers: usize) {
     }
 }
 
+/// The kernels whose workers are threads, or processes, which differ in nothing but where they are.
+fn among(processes: bool) -> impl Iterator<Item = &'static dyn Kernel> {
+    KERNELS.iter().copied().filter(move |kernel| kernel.card().name.ends_with("-processes") == processes)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
     fn any_number_of_workers_finds_the_answer_of_the_npb(workers in 1..=8_usize) {
-        KERNELS.iter().for_each(|kernel| check(*kernel, Class::S, workers));
+        among(false).for_each(|kernel| check(kernel, Class::S, workers));
     }
 }
 
 #[test]
+fn processes_find_it_too() {
+    among(true).for_each(|kernel| check(kernel, Class::S, 3));
+}
+
+#[test]
 fn a_larger_class_has_its_own_answer() {
-    KERNELS.iter().for_each(|kernel| check(*kernel, Class::W, 2));
+    among(false).for_each(|kernel| check(kernel, Class::W, 2));
 }
 
 /// A run alone is verified, and one that `perturb` has changed after its preparation is not.
 #[track_caller]
 pub(super) fn check_noticed<B: Benchmark>(perturb: impl Fn(&mut B::Solver)) {
-    let (problem, team, watch) = (Arc::new(B::new(Class::S, 1)), Team::of(1), watch(None));
+    let (problem, team, watch) =
+        (Arc::new(B::new(Class::S, 1, Scope::Process).unwrap()), Team::of(1).unwrap(), watch(None));
     let mut solver = B::solver(&problem, 0);
     let mut verdict = |perturb: &dyn Fn(&mut B::Solver)| {
         team.open();
