@@ -410,7 +410,7 @@ fn products_are_tabled_by_order_and_levels() {
     let texts: Vec<Vec<&str>> =
         table.rows.iter().map(|row| row.data[1..].iter().map(|datum| datum.text.as_str()).collect()).collect();
     assert_eq!(texts[0], ["1024", "100 ms", "2.00 s", "3", "100 ms", "20.0", "25.0%"]);
-    assert_eq!(texts[1], ["1024", "-", "-", "-", "25.0 ms", "-", "100%"]);
+    assert_eq!(texts[1], ["1024", "-", "-", "-", "25.0 ms", "-", "100.0%"]);
 }
 
 /// At which size a program stopped is beneath the table of its sizes.
