@@ -45,7 +45,7 @@ pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::nest;
-pub use numbers::{Whole, whole};
+pub use numbers::{Tabled, Whole, whole};
 
 /// A report with the name that it goes by among others.
 #[derive(Clone, Copy, Debug)]

@@ -169,6 +169,12 @@ impl Watch {
         self.is_over(Some(now))
     }
 
+    /// How long until the run is to end; `None` without such a time.
+    pub fn left(&self) -> Option<Duration> {
+        let end = [self.until.get(), self.deadline].into_iter().flatten().min()?;
+        Some(end.saturating_duration_since(Instant::now()))
+    }
+
     #[inline]
     fn is_over(&self, now: Option<Instant>) -> bool {
         let is_past = |end: Option<Instant>| now.zip(end).is_some_and(|(now, end)| now >= end);

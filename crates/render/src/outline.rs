@@ -2,7 +2,7 @@
 
 use charz_analysis::answer::{self, Answer, NONE, Reading};
 use charz_analysis::figure::{Figure, Table};
-use charz_analysis::page::{Doubt, Page, Section, Whole};
+use charz_analysis::page::{Doubt, Page, Section, Tabled, Whole};
 use charz_data::escape::counted;
 
 /// A part of a text. Its words may be foreign: the code that writes them escapes them.
@@ -72,9 +72,10 @@ pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
 pub fn whole(whole: &Whole, columns: usize) -> Vec<Block<'_>> {
     let mut blocks = head(&whole.page, columns);
     blocks.extend(whole.notes.iter().cloned().map(Block::Text));
-    for (caption, table) in &whole.tables {
+    for Tabled { caption, table, notes } in &whole.tables {
         blocks.push(Block::Caption(caption.clone()));
         blocks.extend((!table.heading.is_empty()).then(|| Block::table(table)));
+        blocks.extend(notes.iter().map(|note| Block::Item(String::new(), note.clone())));
     }
     blocks.extend(whole.page.figures().map(Block::Figure));
     blocks.extend(doubts(&whole.page, usize::MAX));

@@ -143,8 +143,19 @@ fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
 }
 
 fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
-    let heading =
-        ["line", "size", "activities", "threads", "created", "done inline", "retries", "sleeps", "plain calls", "time"];
+    let heading = [
+        "line",
+        "size",
+        "activities",
+        "threads",
+        "created",
+        "done inline",
+        "retries",
+        "sleeps",
+        "wakes",
+        "plain calls",
+        "time",
+    ];
     let row = |own: &SourcedCell<'_>, step: &GrowthStep| {
         let doubt = points::doubt(own.cell);
         let count = |number: u64| Datum::number(units::count(number), number as f64);
@@ -158,6 +169,7 @@ fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {
             count(step.inlined),
             count(step.failures),
             count(step.parks),
+            count(step.wakes),
             Datum::known(step.sequential_ns.map(|nanos| nanos as f64), units::nanos),
             Datum::number(format!("{}{doubt}", units::nanos(nanos)), nanos),
         ];

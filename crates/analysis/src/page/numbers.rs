@@ -19,9 +19,22 @@ pub struct Whole {
     pub page: Page,
     /// What is to be known before the numbers.
     pub notes: Vec<String>,
-    pub tables: Vec<(String, Table)>,
+    pub tables: Vec<Tabled>,
     /// What the sweep took, and what to do next.
     pub closing: Vec<String>,
+}
+
+pub struct Tabled {
+    pub caption: String,
+    pub table: Table,
+    /// What to see in it, a sentence each.
+    pub notes: Vec<String>,
+}
+
+impl From<(String, Table)> for Tabled {
+    fn from((caption, table): (String, Table)) -> Self {
+        Tabled { caption, table, notes: Vec::new() }
+    }
 }
 
 /// Sections that are shown as the tables of their figures.
@@ -30,12 +43,14 @@ const TABLES: [&str; 3] = ["hardware", "growth", "products"];
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
     let mut page = draw(&[Source { name, report }], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
-    let mut tables: Vec<(String, Table)> =
-        report.plan.kernels.iter().flat_map(|kernel| of_kernel(report, kernel)).collect();
+    let mut tables: Vec<Tabled> =
+        report.plan.kernels.iter().flat_map(|kernel| of_kernel(report, kernel)).map(Tabled::from).collect();
     let (tabled, squares) = page.sections.into_iter().partition::<Vec<_>, _>(|section| TABLES.contains(&section.id));
     page.sections = squares;
     let tabled = tabled.into_iter().flat_map(|section| section.figures);
-    tables.extend(tabled.filter_map(|figure| Some((figure.title, figure.table?))));
+    tables.extend(
+        tabled.filter_map(|figure| Some(Tabled { caption: figure.title, table: figure.table?, notes: figure.about })),
+    );
     let later = report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR;
     let notes = later.then(|| {
         format!(

@@ -1,12 +1,15 @@
 //! What products of matrices take against the levels of their recursion, and beside a library.
 
+use std::collections::BTreeSet;
+
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{
-    Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, Table, id,
+    Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, State, Table, id,
 };
 use crate::findings::millis;
 use crate::group::grouped;
+use crate::number::{self, Number};
 use charz_data::Role;
 use charz_data::params::{DEPTH, Params};
 use charz_data::report::{Cell, GrowthStep};
@@ -14,22 +17,111 @@ use charz_data::units;
 
 const MOST_LINES: usize = 12;
 
-/// A figure and a table for each order.
+/// The times by order and levels, then a figure and a table of counts for each order.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let kernels = sorted.kernels.iter().filter(|kernel| matches!(kernel.role(), Role::Product(_)));
-    let cells = kernels.flat_map(|kernel| kernel.cells.iter().copied()).filter(|own| nanos(sorted, own).is_some());
-    grouped(cells, |own| params(sorted, own).order).iter().flat_map(|cells| of_order(sorted, cells)).collect()
+    let cells = kernels.flat_map(|kernel| kernel.cells.iter().copied());
+    let cells: Vec<SourcedCell<'_>> = cells.filter(|own| nanos(sorted, own).is_some()).collect();
+    let lines = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
+    let orders = grouped(cells.iter().copied(), |own| params(sorted, own).order);
+    let by_order = orders.iter().flat_map(|cells| of_order(sorted, cells));
+    by_levels(sorted, &lines).into_iter().chain(by_order).collect()
 }
 
-fn of_order(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
-    let order = params(sorted, &cells[0]).order;
-    let lines = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
+/// One line and order: its cells, and the best of them.
+struct Best<'a> {
+    cells: Vec<SourcedCell<'a>>,
+    order: u64,
+    best: SourcedCell<'a>,
+}
+
+fn bests<'a>(sorted: &CellsByKernel<'_>, line: &[SourcedCell<'a>]) -> Vec<Best<'a>> {
+    let mut orders = grouped(line.iter().copied(), |own| params(sorted, own).order);
+    orders.sort_by_key(|cells| params(sorted, &cells[0]).order);
+    let best = |cells: Vec<SourcedCell<'a>>| {
+        let numbers: Vec<Number<'_>> = cells.iter().filter_map(|own| Number::of(own.cell)).collect();
+        let found = number::Best::of(&numbers)?.number;
+        let best = *cells.iter().find(|own| std::ptr::eq(own.cell, found.cell))?;
+        Some(Best { order: params(sorted, &best).order, best, cells })
+    };
+    orders.into_iter().filter_map(best).collect()
+}
+
+/// The best time against the order, and in the table that of all levels.
+fn by_levels(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Vec<Figure> {
     let draw = |(part, lines): (usize, &[Vec<SourcedCell<'_>>])| {
         let series = lines.iter().map(|line| Series {
             name: sorted.named(&name(line[0].cell), line[0].source),
             role: LineRole::Measured,
             source: line[0].source,
-            points: line.iter().map(|own| point(sorted, own)).collect(),
+            points: bests(sorted, line).iter().map(|best| point(sorted, &best.best, best.order as f64)).collect(),
+        });
+        let x = Axis::new("order", Quantity::Count, Scale::Log2);
+        let y = Axis::new("time of a product", Quantity::Nanos, Scale::Log10);
+        let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
+        Figure {
+            id: id(&format!("products{named}")),
+            title: format!("Time of a product against order, at the fastest number of levels{named}"),
+            about: Vec::new(),
+            body: Body::Lines(Plot::new(x, y, series.collect())),
+            table: None,
+        }
+    };
+    let mut figures: Vec<Figure> = lines.chunks(MOST_LINES).enumerate().map(draw).collect();
+    if let Some(first) = figures.first_mut() {
+        first.table = Some(times(sorted, lines));
+    }
+    figures
+}
+
+/// A row for each line and order, a column for each number of levels.
+fn times(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Table {
+    let rows: Vec<Best<'_>> = lines.iter().flat_map(|line| bests(sorted, line)).collect();
+    let cells = || rows.iter().flat_map(|row| &row.cells);
+    let levels: BTreeSet<u64> = cells().filter_map(|own| depth(sorted, own)).collect();
+    let time = |own: &SourcedCell<'_>| {
+        Datum::known(nanos(sorted, own), |nanos| format!("{}{}", units::nanos(nanos), points::doubt(own.cell)))
+    };
+    let ratio = |one: &SourcedCell<'_>, other: &SourcedCell<'_>, shown: fn(f64) -> String| {
+        let ratio = nanos(sorted, one).zip(nanos(sorted, other)).map(|(one, other)| one / other);
+        let doubt = units::doubt([one, other].iter().any(|own| points::state(own.cell) == State::Suspect));
+        Datum::known(ratio, |ratio| format!("{}{doubt}", shown(ratio)))
+    };
+    let row = |row: &Best<'_>| {
+        let Best { cells, order, best } = row;
+        let at = |levels: u64| cells.iter().find(|own| depth(sorted, own) == Some(levels));
+        let deepest = cells.iter().filter(|own| depth(sorted, own).is_some()).max_by_key(|own| depth(sorted, own));
+        let library = rows.iter().find(|other| {
+            let (own, other_cell) = (best.cell, other.best.cell);
+            depth(sorted, &other.best).is_none()
+                && (other.best.source, other.order, &other_cell.mapping, other_cell.workers)
+                    == (best.source, *order, &own.mapping, own.workers)
+        });
+        let mut data = vec![Datum::word(sorted.named(&name(best.cell), best.source)), Datum::count(*order)];
+        data.extend(levels.iter().map(|levels| at(*levels).map_or_else(Datum::none, time)));
+        data.push(depth(sorted, best).map_or_else(Datum::none, Datum::count));
+        data.push(time(best));
+        data.push(deepest.map_or_else(Datum::none, |deepest| ratio(deepest, best, units::count_of)));
+        data.push(library.map_or_else(Datum::none, |library| ratio(&library.best, best, units::percent)));
+        Row::new(data, points::state(best.cell))
+    };
+    let levels: Vec<String> = levels.iter().map(|levels| format!("k={levels}")).collect();
+    let last = ["best k", "time", "deepest / best", "of library"];
+    let heading: Vec<&str> = ["line", "N"].into_iter().chain(levels.iter().map(String::as_str)).chain(last).collect();
+    let table = Table::new(&heading, rows.iter().take(super::table::MOST).map(row));
+    Table { left_out: rows.len() - table.rows.len(), ..table }
+}
+
+fn of_order(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+    let order = params(sorted, &cells[0]).order;
+    let lines = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
+    // A library has no levels: it is drawn where a recursion has none.
+    let draw = |(part, lines): (usize, &[Vec<SourcedCell<'_>>])| {
+        let series = lines.iter().map(|line| Series {
+            name: sorted.named(&name(line[0].cell), line[0].source),
+            role: LineRole::Measured,
+            source: line[0].source,
+            points: line.iter().map(|own| point(sorted, own, depth(sorted, own).unwrap_or(0) as f64)).collect(),
         });
         let x = Axis::new("levels of the recursion", Quantity::Count, Scale::Linear);
         let y = Axis::new("time of a product", Quantity::Nanos, Scale::Log10);
@@ -63,23 +155,16 @@ fn name(cell: &Cell) -> String {
     format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers)
 }
 
-/// A library has no levels: it is drawn where a recursion has none.
-fn point(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>) -> DataPoint {
+fn point(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>, x: f64) -> DataPoint {
     let (cell, nanos) = (own.cell, nanos(sorted, own));
     let time = nanos.map_or_else(String::new, units::nanos);
     let note = format!("{}, {time}{}", points::note(cell), points::doubt(cell));
-    DataPoint {
-        x: depth(sorted, own).unwrap_or(0) as f64,
-        y: nanos,
-        spread: None,
-        state: points::state(cell),
-        note,
-        runs: Vec::new(),
-    }
+    DataPoint { x, y: nanos, spread: None, state: points::state(cell), note, runs: Vec::new() }
 }
 
 fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
-    let heading = ["line", "levels", "activities", "threads", "created", "done inline", "retries", "sleeps", "time"];
+    let heading =
+        ["line", "levels", "activities", "threads", "created", "done inline", "retries", "sleeps", "wakes", "time"];
     let row = |own: &SourcedCell<'_>| {
         let (cell, step) = (own.cell, last_step(own.cell));
         let count = |of: fn(&GrowthStep) -> u64| {
@@ -94,6 +179,7 @@ fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
             count(|step| step.inlined),
             count(|step| step.failures),
             count(|step| step.parks),
+            count(|step| step.wakes),
             Datum::known(nanos(sorted, own), |nanos| format!("{}{}", units::nanos(nanos), points::doubt(cell))),
         ];
         Row::new(data, points::state(cell))

@@ -391,3 +391,32 @@ fn operations_by_layouts_are_a_matrix() {
     assert_eq!((heat.rows.len(), heat.columns.len()), (3, 3));
     assert!(heat.tiles.iter().all(|tile| tile.value == Some(1e9)));
 }
+
+/// 100 ms with three levels, 2 s with five, and 25 ms by the library.
+#[test]
+fn products_are_tabled_by_order_and_levels() {
+    let product = |kernel: &str, depth, millis: f64| {
+        let point = Point { order: Some(1024), depth, ..Point::default() };
+        cell(kernel, 2, Unit::OpsPerSecond, 2e3 * 1024_f64.powi(3) / millis).at(point)
+    };
+    let cells = vec![
+        product("matmul-mutex", Some(3), 100.0),
+        product("matmul-mutex", Some(5), 2000.0),
+        product("matmul-library", None, 25.0),
+    ];
+    let whole = whole(&fixtures::report(cells));
+    let table = &whole.tables.iter().find(|tabled| tabled.caption.starts_with("Time of a product")).unwrap().table;
+    assert_eq!(table.heading, ["line", "N", "k=3", "k=5", "best k", "time", "deepest / best", "of library"]);
+    let texts: Vec<Vec<&str>> =
+        table.rows.iter().map(|row| row.data[1..].iter().map(|datum| datum.text.as_str()).collect()).collect();
+    assert_eq!(texts[0], ["1024", "100 ms", "2.00 s", "3", "100 ms", "20.0", "25.0%"]);
+    assert_eq!(texts[1], ["1024", "-", "-", "-", "25.0 ms", "-", "100.0%"]);
+}
+
+/// At which size a program stopped is beneath the table of its sizes.
+#[test]
+fn the_stop_of_a_growing_program_is_told() {
+    let whole = whole(&fixtures::report(vec![grown(cell("fft-mutex", 1, Unit::Nanoseconds, 1.0))]));
+    let stops = whole.tables.iter().flat_map(|tabled| &tabled.notes);
+    assert!(stops.clone().any(|stop| stop.contains("stopped at size 7: 10.0 ms, 7 threads, 7 retries")));
+}

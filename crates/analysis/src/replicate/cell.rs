@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::document::Requirement;
 use crate::point;
 use charz_data::distance::Distance;
+use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::Process;
 use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
@@ -151,10 +152,17 @@ impl Target {
             Some(Requirement::AluGroups) if self.alu_groups < 2 => {
                 Err("no core of this machine is known to have two ALU groups of two usable strands each".into())
             }
+            Some(Requirement::ManyStrands) if self.strands < MANY => Err(format!(
+                "this machine has {}, and the claim is about {MANY} or more",
+                counted(self.strands as usize, "strand")
+            )),
             _ => Ok(()),
         }
     }
 }
+
+/// Fewer strands seldom meet at a pool. The smallest machine of a document with such a claim has 48.
+const MANY: u64 = 16;
 
 /// The most groups of at least two strands that a core has.
 fn shared_groups<'a>(strands: impl Iterator<Item = &'a Strand>) -> u64 {

@@ -89,6 +89,7 @@ impl Claim {
             target.runs(&side.cell, workers)?;
             Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
         };
+        let named = |side: &Side| side.cell.label() + &side.statistic.size();
         let (left, left_workers) = number(&self.left)?;
         let (right, against) = match (&self.right, self.limit) {
             (Some(side), _) => {
@@ -101,7 +102,7 @@ impl Claim {
                     return Err("both mappings put the workers on the same strands here".into());
                 }
                 let is_same = side.cell == self.left.cell && side.statistic == self.left.statistic;
-                let label = if is_same { String::new() } else { side.cell.label() + " " };
+                let label = if is_same { String::new() } else { named(side) + " " };
                 (right, format!("{label}x{workers}"))
             }
             (None, Some(limit)) => {
@@ -115,7 +116,7 @@ impl Claim {
         };
         let digits = |number: &Number| format!("{}{}", units::count_of(number.value), units::doubt(number.suspect));
         let bare = if [&left, &right].iter().any(|side| side.low.is_none()) { ", without an interval" } else { "" };
-        let (label, unit) = (self.left.cell.label(), &self.unit);
+        let (label, unit) = (named(&self.left), &self.unit);
         Ok(Comparison {
             holds: self.relation.holds(&left, &right, self.by),
             suspect: left.suspect || right.suspect,

@@ -227,6 +227,8 @@ pub(super) enum Requirement {
     Nodes,
     /// Two ALU groups on a core, of two strands each.
     AluGroups,
+    /// As many strands as a pool needs to be contended.
+    ManyStrands,
 }
 
 impl Document {

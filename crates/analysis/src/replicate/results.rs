@@ -1,5 +1,7 @@
 //! The numbers of a report in a document's units.
 
+use std::collections::BTreeSet;
+
 use super::cell::CellSpec;
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic, factor};
@@ -35,24 +37,31 @@ impl<'a> Results<'a> {
         workers: u64,
         unit: &str,
     ) -> Result<Number, Gap> {
-        let several = self.sum(spec, statistic, workers, unit)?;
-        if !statistic.is_speedup() {
-            return Ok(several);
+        let several = |statistic| self.sum(spec, statistic, workers, unit);
+        match statistic {
+            Statistic::Speedup | Statistic::WorkSpeedup => {
+                let one = self
+                    .sum(spec, statistic, 1, unit)
+                    .map_err(|gap| Gap { reason: format!("one worker, for comparison: {}", gap.reason), ..gap })?;
+                let first = spec.cells(1).next().and_then(|spec| self.cell(&spec).ok());
+                let is_rate = first.is_some_and(|cell| cell.unit.more_is_better());
+                let several = several(statistic)?;
+                if is_rate { quotient(&several, &one) } else { quotient(&one, &several) }
+            }
+            Statistic::OverBestDepth => self.over_best_depth(spec, workers),
+            _ => several(statistic),
         }
-        let one = self
-            .sum(spec, statistic, 1, unit)
-            .map_err(|gap| Gap { reason: format!("one worker, for comparison: {}", gap.reason), ..gap })?;
-        let is_rate =
-            spec.cells(1).next().and_then(|spec| self.cell(&spec).ok()).is_some_and(|cell| cell.unit.more_is_better());
-        let (over, under) = if is_rate { (&several, &one) } else { (&one, &several) };
-        let quotient = |over: Option<f64>, under: Option<f64>| Some(over? / under?).filter(|times| times.is_finite());
-        Ok(Number {
-            value: quotient(Some(over.value), Some(under.value)).ok_or("one of the two numbers is 0")?,
-            low: quotient(over.low, under.high),
-            high: quotient(over.high, under.low),
-            suspect: one.suspect || several.suspect,
-            note: None,
-        })
+    }
+
+    fn over_best_depth(&self, spec: &CellSpec, workers: u64) -> Result<Number, Gap> {
+        let rate = |spec: &CellSpec| self.sum(spec, &Statistic::Value, workers, "Mop/s");
+        let own = rate(spec)?;
+        let depths: BTreeSet<u64> =
+            self.report.cells.iter().map(|cell| cell.point.params(&self.report.plan.params).depth).collect();
+        let at = |depth: u64| Some((depth, rate(&CellSpec { depth: Some(depth), ..spec.clone() }).ok()?));
+        let best = depths.into_iter().filter_map(at).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let (depth, best) = best.ok_or("no depth was measured")?;
+        Ok(Number { note: Some(format!("depth {depth} is the fastest")), ..quotient(&best, &own)? })
     }
 
     fn sum(&self, spec: &CellSpec, statistic: &Statistic, workers: u64, unit: &str) -> Result<Number, Gap> {
@@ -110,6 +119,17 @@ impl<'a> Results<'a> {
         let comparable = one.kernel == other.kernel && one.workers == other.workers && one.mapping != other.mapping;
         comparable && seats(one).is_some_and(|seats_of_one| seats(other) == Some(seats_of_one))
     }
+}
+
+fn quotient(over: &Number, under: &Number) -> Result<Number, Gap> {
+    let of = |over: Option<f64>, under: Option<f64>| Some(over? / under?).filter(|times| times.is_finite());
+    Ok(Number {
+        value: of(Some(over.value), Some(under.value)).ok_or("one of the two numbers is 0")?,
+        low: of(over.low, under.high),
+        high: of(over.high, under.low),
+        suspect: over.suspect || under.suspect,
+        note: None,
+    })
 }
 
 fn why_none(cell: &Cell) -> Gap {

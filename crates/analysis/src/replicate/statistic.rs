@@ -42,6 +42,8 @@ pub(super) enum Statistic {
     SecondPhase,
     /// The share of the strands' time that was spent waiting for a lock.
     WaitShare,
+    /// How many times as long a product of matrices takes as with the fastest depth of recursion in the report.
+    OverBestDepth,
     /// The duration of a program of this size; of a product of matrices, with so many levels of recursion.
     Growth {
         size: u64,
@@ -92,6 +94,14 @@ impl Statistic {
         matches!(self, Statistic::Speedup | Statistic::WorkSpeedup)
     }
 
+    /// The size that it is about, for a label; empty where there is none.
+    pub(super) fn size(&self) -> String {
+        match self {
+            Statistic::Growth { size } | Statistic::Failures { size } => format!(" size {size}"),
+            _ => String::new(),
+        }
+    }
+
     /// Its dimension for cells in this unit; `None` if such cells do not have it.
     pub(super) fn kind(&self, unit: Unit) -> Option<Kind> {
         let (sampled, counted) = (unit == Unit::NanosecondsSampled, unit == Unit::OpsPerSecond);
@@ -110,6 +120,7 @@ impl Statistic {
             Statistic::Speedup | Statistic::Cpi => Kind::Number,
             Statistic::Mips => Kind::PerSecond,
             Statistic::Efficiency | Statistic::CacheHits => Kind::Fraction,
+            Statistic::OverBestDepth if counted => Kind::Number,
             Statistic::Work | Statistic::WorkSpeedup if counted => Kind::Number,
             Statistic::Elapsed if counted => Kind::Nanoseconds,
             // Rings, words and recursions sample times beside their value.
@@ -141,7 +152,7 @@ impl Statistic {
             Ok::<_, String>((value, around(value, each)))
         };
         let (value, interval) = match self {
-            Statistic::Value | Statistic::Speedup => (value, interval),
+            Statistic::Value | Statistic::Speedup | Statistic::OverBestDepth => (value, interval),
             Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
             // The value of a kernel about the second time is the median of the invocations' medians, with an interval.
             Statistic::Second if cell.unit == Unit::NanosecondsSampled => (value, interval),

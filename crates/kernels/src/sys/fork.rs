@@ -3,17 +3,46 @@
 //! The compiler cannot see that another thread is done with a borrow; [`each`] returns only when every activity has ended, which makes the
 //! borrows good. `std::thread::scope` gives the same promise for threads that end, as these do not.
 
-use std::cell::UnsafeCell;
+use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{array, thread};
 
+/// Activities that have not ended. What the waiting thread ends itself, which is most of a work-stealing pool's, takes no exchange.
+pub struct Left {
+    /// Those, and the ones that have ended `here`.
+    left: AtomicU32,
+    /// Ended on the waiting thread, of which `left` does not know yet. Used by that thread alone.
+    here: Cell<u32>,
+    thread: usize,
+}
+
+impl Left {
+    #[inline]
+    fn is_none(&self) -> bool {
+        // Acquire, here and below: what the activities wrote is seen by who finds none left.
+        self.left.load(Ordering::Acquire) == self.here.get()
+    }
+
+    /// Whether there are none. If there are, the last of them finds that it is the last: to be asked before the waiting thread sleeps.
+    pub fn settle(&self) -> bool {
+        let here = self.here.take();
+        self.left.fetch_sub(here, Ordering::AcqRel) == here
+    }
+}
+
+/// A number that no other living thread has.
+#[inline]
+fn this_thread() -> usize {
+    thread_local!(static OWN: u8 = const { 0 });
+    OWN.with(|own| ptr::from_ref(own).addr())
+}
+
 /// What the activities of a fork share, whatever they do.
 struct Head<H> {
-    /// Activities that have not ended.
-    left: AtomicU32,
+    left: Left,
     /// The thread that waits.
     parent: u32,
     /// Runs the activity with this number of the fork whose head this is.
@@ -57,7 +86,7 @@ impl<H> Job<H> {
 }
 
 impl<H> Ending<H> {
-    /// Counts it: the number of the waiting thread if this was the last activity, and the thread may have to be woken.
+    /// Counts it: the number of the waiting thread if this was the last activity, and the thread, another one, may have to be woken.
     #[inline]
     pub fn end(self) -> Option<u32> {
         let parent = self.count();
@@ -69,9 +98,13 @@ impl<H> Ending<H> {
     fn count(&self) -> Option<u32> {
         // SAFETY: the fork stays where it is until all endings are counted, of which this is one.
         let head = unsafe { self.head.as_ref() };
+        if head.left.thread == this_thread() {
+            head.left.here.set(head.left.here.get() + 1);
+            return None;
+        }
         let parent = head.parent;
         // Release: what the activity wrote is seen by the thread that finds none left. Nothing of the fork is used after it.
-        (head.left.fetch_sub(1, Ordering::Release) == 1).then_some(parent)
+        (head.left.left.fetch_sub(1, Ordering::Release) == 1).then_some(parent)
     }
 }
 
@@ -82,34 +115,34 @@ impl<H> Drop for Ending<H> {
 }
 
 /// Waits for all activities, whatever happens: they refer to the stack of the caller.
-struct Awaited<'a>(&'a AtomicU32);
+struct Awaited<'a>(&'a Left);
 
 impl Drop for Awaited<'_> {
     fn drop(&mut self) {
-        while self.0.load(Ordering::Acquire) > 0 {
+        while !self.0.is_none() {
             thread::yield_now();
         }
     }
 }
 
 /// Makes an activity of each part, in order, which `give` has to have run by some thread, and calls `wait` until all have ended. It
-/// passes how many are left; `wait` may return at any time. Thread `parent` is to be woken after the last.
+/// passes what is left; `wait` may return at any time. Thread `parent` is to be woken after the last.
 #[inline]
 pub fn each<T: Send, H, F: Fn(&H, T) + Sync, const N: usize>(
     parent: u32,
     parts: [T; N],
     work: F,
     give: impl FnMut(Job<H>),
-    mut wait: impl FnMut(&AtomicU32),
+    mut wait: impl FnMut(&Left),
 ) {
-    let head = Head { left: AtomicU32::new(N as u32), parent, run: run::<T, F, H, N> };
+    let left = Left { left: AtomicU32::new(N as u32), here: Cell::new(0), thread: this_thread() };
+    let head = Head { left, parent, run: run::<T, F, H, N> };
     let fork = Fork { head, parts: parts.map(|part| UnsafeCell::new(MaybeUninit::new(part))), work };
     let head = NonNull::from(&fork).cast::<Head<H>>();
     let awaited = Awaited(&fork.head.left);
     let jobs: [Job<H>; N] = array::from_fn(|number| Job { ending: Ending { head, refers: PhantomData }, number });
     jobs.into_iter().for_each(give);
-    // Acquire: what the activities wrote is seen from here on.
-    while awaited.0.load(Ordering::Acquire) > 0 {
+    while !awaited.0.is_none() {
         wait(awaited.0);
     }
 }
@@ -128,6 +161,7 @@ unsafe fn run<T, F: Fn(&H, T), H, const N: usize>(head: NonNull<Head<H>>, number
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
     use super::*;
@@ -144,6 +178,27 @@ mod tests {
             each(5, [a, b, c, d], |hand, number| *number = *number * factor + hand, give, |_| thread::yield_now());
         });
         assert_eq!(numbers, [17, 27, 37, 47]);
+    }
+
+    /// The waiting thread ends every other activity itself.
+    #[test]
+    fn the_last_of_the_others_wakes_a_thread_that_has_settled() {
+        for settles in [false, true] {
+            let jobs = RefCell::new(Vec::new());
+            let wait = |left: &Left| {
+                let job: Job<()> = jobs.borrow_mut().pop().expect("there are as many as are waited for");
+                match jobs.borrow().len() {
+                    3 | 1 => assert_eq!(job.run(&()).end(), None),
+                    rest => {
+                        assert!(!settles || !left.settle());
+                        let last = thread::scope(|scope| scope.spawn(|| job.run(&()).end()).join().unwrap());
+                        assert_eq!(last, (settles && rest == 0).then_some(5));
+                    }
+                }
+            };
+            each(5, [0; 4], |(), _| (), |job| jobs.borrow_mut().push(job), wait);
+            assert!(jobs.borrow().is_empty());
+        }
     }
 
     #[test]

@@ -16,6 +16,7 @@ use charz_data::{Bytes, Card, Family, Growth, GrowthStep, Halt, Metric, Params, 
 
 use super::lead::{Lead, nothing_yet, step};
 use super::runtime::alone::Alone;
+use super::runtime::maker::Std;
 use super::runtime::pooled::Pooled;
 use super::runtime::rayon::Rayon;
 use super::runtime::stealing::Stealing;
@@ -67,6 +68,9 @@ kernels! {
         .uncounted_traffic(POOLED);
     transforming::<Pooled<CasPool>> => CARD
         .named("fft-cas", transforms!("of a thread from a pool by compare-and-swap, or of a new one"))
+        .uncounted_traffic(POOLED);
+    transforming::<Pooled<MutexPool, Std>> => CARD
+        .named("fft-mutex-std", transforms!("of a thread from a pool under a mutex, or of a new one of Rust's standard library"))
         .uncounted_traffic(POOLED);
     transforming::<Stealing> => CARD
         .named("fft-steal", transforms!("that waits in a deque until a thread takes or steals it"))

@@ -4,6 +4,7 @@
 //! work-stealing pool, or rayon. The program is the same, so times differ by the runtime.
 
 pub(super) mod alone;
+pub(super) mod maker;
 mod parker;
 pub(super) mod pooled;
 pub(super) mod rayon;
@@ -116,11 +117,13 @@ impl Tally {
     }
 }
 
-/// One look of the worker that waits for a program.
-fn look(watch: &Watch, over: &AtomicBool) {
+/// One look of the worker that waits for a program: how long it may sleep until the next one, at most until the run is to end.
+fn patience(watch: &Watch, over: &AtomicBool) -> Duration {
     if watch.should_stop() {
         over.store(true, Ordering::Relaxed);
+        return PATIENCE;
     }
+    watch.left().map_or(PATIENCE, |left| left.min(PATIENCE))
 }
 
 #[cfg(test)]

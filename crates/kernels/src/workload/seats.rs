@@ -63,7 +63,8 @@ pub(super) struct Lender(pub(super) std::sync::Arc<Seats>);
 
 impl Worker for Lender {
     fn run(&mut self, watch: &Watch) -> Work {
-        while self.0.over.load(Ordering::Acquire) == 0 && !watch.should_stop() {
+        // The watch first: a worker that comes late, to a run that is over, looks too.
+        while !watch.should_stop() && self.0.over.load(Ordering::Acquire) == 0 {
             futex::wait(&self.0.over, 0, Scope::Process, PATIENCE);
         }
         Work::ops(self.0.share.load(Ordering::Relaxed))

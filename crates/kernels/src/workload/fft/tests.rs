@@ -83,7 +83,7 @@ fn a_run_ends_when_told() {
     let params = Params { span_ns: 60_000_000_000, ..Params::SMALL };
     for kernel in KERNELS {
         let stage = kernel.stage(&params, 2).unwrap();
-        let ends = [0, 100, 1_000, 3_000].map(Duration::from_micros);
+        let ends = [0, 100, 300, 1_000].map(Duration::from_micros);
         let look = |_, run: usize| {
             let deadline = ends.get(run).map(|end| Instant::now() + *end);
             Look { watch: Watch::new(&crate::Stop::new()).with_deadline(deadline), span: None, whole: false }

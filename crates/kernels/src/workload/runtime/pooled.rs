@@ -1,7 +1,6 @@
 //! A thread for each activity: out of a pool, or else a new one.
 //!
-//! It is the runtime of the T3-4 report, section 7. Its threads are the C library's, made while a program runs. A thread that has done its
-//! activity returns itself to the pool and sleeps there, or ends if the pool is full. A thread that waits for its parts sleeps and keeps
+//! It is the runtime of the T3-4 report, section 7. Threads are made while a program runs. A thread that has done its activity returns itself to the pool and sleeps there, or ends if the pool is full. A thread that waits for its parts sleeps and keeps
 //! its place, so nearly as many threads exist as activities do. Where no more may be made, a thread does the part itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,33 +10,34 @@ use std::time::Duration;
 
 use crossbeam::utils::CachePadded;
 
+use super::maker::{Maker, Pthread};
 use super::parker::Parker;
-use super::{Counts, Hand, PATIENCE, Runtime, STACK, Setting, Tally, look};
+use super::{Counts, Hand, Runtime, Setting, Tally, patience};
 use crate::kernel::Error;
 use crate::sync::pool::Pool;
 use crate::sync::wait_stats::WaitStats;
-use crate::sys::fork::{self, Job};
-use crate::sys::pthread::thread::{self as pthread, Attributes, Enter};
+use crate::sys::fork::{self, Job, Left};
+use crate::sys::pthread::thread::Enter;
 use crate::watch::Watch;
 use crate::workload::limit::ThreadLimit;
 
 /// The longest sleep of a thread, which looks then and sleeps again: nothing depends on it.
 const NAP: Duration = Duration::from_secs(1);
 
-pub(in crate::workload) struct Pooled<P: Pool>(Arc<Shared<P>>);
+pub(in crate::workload) struct Pooled<P: Pool, M: Maker = Pthread>(Arc<Shared<P, M>>);
 
-struct Shared<P: Pool> {
+struct Shared<P: Pool, M: Maker> {
     pool: P,
     /// Threads in the pool, where it takes fewer than there may be.
     room: Option<CachePadded<Room>>,
     /// By number: 0 is the worker that waits for the program, the others are threads.
-    desks: Box<[CachePadded<Desk<P>>]>,
-    register: Mutex<Register>,
+    desks: Box<[CachePadded<Desk<P, M>>]>,
+    register: Mutex<Register<M>>,
     /// No more threads are made: a hint, by which a full runtime leaves the register alone.
     full: CachePadded<AtomicBool>,
     over: AtomicBool,
     closing: AtomicBool,
-    attributes: Attributes,
+    maker: M,
 }
 
 /// How many threads the pool takes, and has.
@@ -46,17 +46,17 @@ struct Room {
     taken: AtomicU32,
 }
 
-struct Desk<P: Pool> {
+struct Desk<P: Pool, M: Maker> {
     parker: Parker,
     /// What the thread is to do. One thread gives, and one takes: the lock is never waited for.
-    job: Mutex<Option<Job<Pooling<P>>>>,
+    job: Mutex<Option<Job<Pooling<P, M>>>>,
     /// The thread, until it is joined. Held while the thread is made, so one that ends at once finds itself here.
-    thread: Mutex<Option<pthread::Thread>>,
+    thread: Mutex<Option<M::Thread>>,
     tally: Tally,
 }
 
 /// The threads that exist.
-struct Register {
+struct Register<M: Maker> {
     limit: ThreadLimit,
     /// Numbers of desks without a thread.
     free: Vec<u32>,
@@ -67,12 +67,12 @@ struct Register {
     peak: u32,
     created: u64,
     /// The thread that ended last. The next one that ends joins it, so at most one is left when all have ended.
-    last: Option<pthread::Thread>,
+    last: Option<M::Thread>,
 }
 
 /// The hand of a thread.
-pub(in crate::workload) struct Pooling<P: Pool> {
-    shared: Arc<Shared<P>>,
+pub(in crate::workload) struct Pooling<P: Pool, M: Maker> {
+    shared: Arc<Shared<P, M>>,
     number: u32,
 }
 
@@ -81,10 +81,13 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<P: Pool> Runtime for Pooled<P> {
-    const VARIANT: &'static str = P::MEETING;
+impl<P: Pool, M: Maker> Runtime for Pooled<P, M> {
+    const VARIANT: &'static str = match M::VARIANT {
+        Some(maker) => maker,
+        None => P::MEETING,
+    };
 
-    type Hand = Pooling<P>;
+    type Hand = Pooling<P, M>;
 
     fn new(setting: &Setting) -> Result<Self, Error> {
         let limit = setting.limit.clone();
@@ -108,15 +111,16 @@ impl<P: Pool> Runtime for Pooled<P> {
             full: CachePadded::default(),
             over: AtomicBool::new(false),
             closing: AtomicBool::new(false),
-            attributes: Attributes::new(STACK, false, Some(&setting.mask))?,
+            maker: M::new(setting.mask.clone())?,
         })))
     }
 
-    fn run<T: Send>(&self, watch: &Watch, part: T, work: impl Fn(&Pooling<P>, T) + Sync) {
+    fn run<T: Send>(&self, watch: &Watch, part: T, work: impl Fn(&Pooling<P, M>, T) + Sync) {
         let hand = Pooling { shared: Arc::clone(&self.0), number: 0 };
-        let wait = |_: &AtomicU32| {
-            look(watch, &self.0.over);
-            hand.desk().parker.park(PATIENCE);
+        let wait = |left: &Left| {
+            if !left.settle() {
+                hand.desk().parker.park(patience(watch, &self.0.over));
+            }
         };
         fork::each(0, [part], work, |job| hand.give(job), wait);
     }
@@ -135,7 +139,7 @@ impl<P: Pool> Runtime for Pooled<P> {
     }
 }
 
-impl<P: Pool> Drop for Pooled<P> {
+impl<P: Pool, M: Maker> Drop for Pooled<P, M> {
     fn drop(&mut self) {
         self.0.closing.store(true, Ordering::Release);
         for desk in &self.0.desks {
@@ -155,11 +159,13 @@ impl<P: Pool> Drop for Pooled<P> {
     }
 }
 
-impl<P: Pool> Hand for Pooling<P> {
+impl<P: Pool, M: Maker> Hand for Pooling<P, M> {
     fn each<T: Send, const N: usize>(&self, parts: [T; N], work: impl Fn(&Self, T) + Sync) {
-        let wait = |_: &AtomicU32| {
-            let slept = self.desk().parker.park(NAP);
-            Tally::add(&self.desk().tally.parks, slept.into());
+        let wait = |left: &Left| {
+            if !left.settle() {
+                let slept = self.desk().parker.park(NAP);
+                Tally::add(&self.desk().tally.parks, slept.into());
+            }
         };
         fork::each(self.number, parts, work, |job| self.give(job), wait);
     }
@@ -169,8 +175,8 @@ impl<P: Pool> Hand for Pooling<P> {
     }
 }
 
-impl<P: Pool> Pooling<P> {
-    fn desk(&self) -> &Desk<P> {
+impl<P: Pool, M: Maker> Pooling<P, M> {
+    fn desk(&self) -> &Desk<P, M> {
         &self.shared.desks[self.number as usize]
     }
 
@@ -240,7 +246,7 @@ impl<P: Pool> Pooling<P> {
     }
 }
 
-impl<P: Pool> Shared<P> {
+impl<P: Pool, M: Maker> Shared<P, M> {
     /// Whether the pool takes another thread, for which a place is kept then.
     fn enter_room(&self) -> bool {
         let Some(room) = &self.room else { return true };
@@ -255,7 +261,7 @@ impl<P: Pool> Shared<P> {
     }
 
     /// Makes a thread for the job; `None` if it has it, or the job if no thread may be made.
-    fn make(self: &Arc<Self>, job: Job<Pooling<P>>) -> Option<Job<Pooling<P>>> {
+    fn make(self: &Arc<Self>, job: Job<Pooling<P, M>>) -> Option<Job<Pooling<P, M>>> {
         if self.full.load(Ordering::Relaxed) {
             return Some(job);
         }
@@ -264,7 +270,7 @@ impl<P: Pool> Shared<P> {
         *locked(&desk.job) = Some(job);
         let mut thread = locked(&desk.thread);
         let entry = Arc::new(Entry(Pooling { shared: Arc::clone(self), number }));
-        match pthread::create(&self.attributes, entry) {
+        match self.maker.make(entry) {
             Ok(made) => {
                 *thread = Some(made);
                 locked(&self.register).made();
@@ -288,7 +294,7 @@ impl<P: Pool> Shared<P> {
     }
 }
 
-impl Register {
+impl<M: Maker> Register<M> {
     /// A desk for a new thread.
     fn add(&mut self, full: &AtomicBool) -> Option<u32> {
         let number = self.free.pop_if(|_| self.alive < self.limit.at_most)?;
@@ -312,7 +318,7 @@ impl Register {
     }
 
     /// A thread ends: what ended before it, to be joined.
-    fn remove(&mut self, number: u32, own: Option<pthread::Thread>, full: &AtomicBool) -> Option<pthread::Thread> {
+    fn remove(&mut self, number: u32, own: Option<M::Thread>, full: &AtomicBool) -> Option<M::Thread> {
         self.free.push(number);
         self.alive -= 1;
         self.living -= 1;
@@ -322,9 +328,9 @@ impl Register {
 }
 
 /// The first thing that a thread does is all that it does.
-struct Entry<P: Pool>(Pooling<P>);
+struct Entry<P: Pool, M: Maker>(Pooling<P, M>);
 
-impl<P: Pool> Enter for Entry<P> {
+impl<P: Pool, M: Maker> Enter for Entry<P, M> {
     fn enter(&self) {
         self.0.serve();
         self.0.shared.leave(self.0.number);

@@ -1,15 +1,15 @@
 //! The work-stealing pool that programs in Rust use.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 use super::parker::Parker;
-use super::{Counts, Hand, PATIENCE, Runtime, STACK, Setting, look};
+use super::{Counts, Hand, Runtime, STACK, Setting, patience};
 use crate::kernel::Error;
-use crate::sys::fork;
+use crate::sys::fork::{self, Left};
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter};
 use crate::watch::Watch;
 
@@ -65,9 +65,10 @@ impl Runtime for Rayon {
                 None => run(),
             }
         };
-        let wait = |_: &AtomicU32| {
-            look(watch, &self.shared.over);
-            self.shared.outside.park(PATIENCE);
+        let wait = |left: &Left| {
+            if !left.settle() {
+                self.shared.outside.park(patience(watch, &self.shared.over));
+            }
         };
         fork::each(0, [part], work, give, wait);
     }

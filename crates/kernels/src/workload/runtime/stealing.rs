@@ -15,9 +15,9 @@ use crossbeam::deque::{Injector, Steal, Stealer, Worker};
 use crossbeam::utils::CachePadded;
 
 use super::parker::Parker;
-use super::{Counts, Hand, PATIENCE, Runtime, STACK, Setting, Tally, look};
+use super::{Counts, Hand, Runtime, STACK, Setting, Tally, patience};
 use crate::kernel::Error;
-use crate::sys::fork::{self, Job};
+use crate::sys::fork::{self, Job, Left};
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::{self as pthread, Attributes, Enter};
 use crate::watch::Watch;
@@ -94,9 +94,10 @@ impl Runtime for Stealing {
             self.shared.injector.push(job);
             self.shared.sleep.wake(1);
         };
-        let wait = |_: &AtomicU32| {
-            look(watch, &self.shared.over);
-            self.shared.outside.park(PATIENCE);
+        let wait = |left: &Left| {
+            if !left.settle() {
+                self.shared.outside.park(patience(watch, &self.shared.over));
+            }
         };
         fork::each(OUTSIDE, [part], work, give, wait);
     }
@@ -121,10 +122,16 @@ impl Drop for Stealing {
 
 impl Sleep {
     /// Wakes so many of those who sleep, after something was put where they search. Returns how many were woken.
-    #[inline]
     fn wake(&self, most: u32) -> u64 {
         // Either this thread sees the sleeper, or the sleeper's last search sees what this thread has put there.
         fence(Ordering::SeqCst);
+        self.wake_seen(most)
+    }
+
+    /// The same without the fence, which takes longer than all else here: a thread that is just falling asleep may be missed. Enough for
+    /// what this thread does itself if no other takes it.
+    #[inline]
+    fn wake_seen(&self, most: u32) -> u64 {
         if self.sleepers.load(Ordering::Relaxed) == 0 {
             return 0;
         }
@@ -156,12 +163,11 @@ impl Hand for Thief {
             earlier => {
                 first.set(earlier);
                 self.own.push(job);
-                self.woke(self.shared.sleep.wake(1));
+                self.woke(self.shared.sleep.wake_seen(1));
             }
         };
-        let wait = |left: &AtomicU32| {
-            let done = || left.load(Ordering::Relaxed) == 0;
-            if let Some(job) = first.take().or_else(|| self.find(&mut turns, done)) {
+        let wait = |left: &Left| {
+            if let Some(job) = first.take().or_else(|| self.find(&mut turns, || left.settle())) {
                 turns = 0;
                 self.end(job.run(self));
             }
@@ -191,7 +197,6 @@ impl Thief {
         match ending.end() {
             // The waiting thread is this one, or there are other activities to wait for.
             None => {}
-            Some(parent) if parent == self.number => {}
             Some(OUTSIDE) => self.woke(self.shared.outside.unpark().into()),
             // The parent may be among those who sleep.
             Some(_) => self.woke(self.shared.sleep.wake(u32::MAX)),

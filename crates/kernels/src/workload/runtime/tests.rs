@@ -3,6 +3,7 @@ use std::sync::atomic::AtomicU32;
 use std::thread;
 use std::time::Instant;
 
+use super::maker::Std;
 use super::pooled::Pooled;
 use super::rayon::Rayon;
 use super::stealing::Stealing;
@@ -68,9 +69,11 @@ fn check<R: Runtime>(setting: &Setting, depth: u32) -> Counts {
 #[cfg_attr(miri, ignore = "too many steps for an interpreter")]
 fn every_activity_is_done_once() {
     for _ in 0..20 {
-        for counts in
-            [check::<Pooled<MutexPool>>(&setting(1000, 1000), 4), check::<Pooled<CasPool>>(&setting(1000, 1000), 4)]
-        {
+        for counts in [
+            check::<Pooled<MutexPool>>(&setting(1000, 1000), 4),
+            check::<Pooled<CasPool>>(&setting(1000, 1000), 4),
+            check::<Pooled<MutexPool, Std>>(&setting(1000, 1000), 4),
+        ] {
             assert!(counts.created == counts.peak && counts.created > 4 && counts.inlined == 0, "{counts:?}");
         }
         check::<Stealing>(&setting(0, 0), 7);
@@ -86,6 +89,7 @@ fn the_limit_is_kept_and_the_rest_is_done_inline() {
         for counts in [
             check::<Pooled<MutexPool>>(&setting(at_most, 1000), 5),
             check::<Pooled<CasPool>>(&setting(at_most, 1000), 5),
+            check::<Pooled<MutexPool, Std>>(&setting(at_most, 1000), 5),
         ] {
             assert!(counts.peak <= at_most.into() && counts.inlined > 0, "{at_most}: {counts:?}");
         }
