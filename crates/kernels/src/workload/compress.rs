@@ -53,7 +53,7 @@ const fn compressing(card: &'static Card) -> PlainKernel {
         let folder = Folder::find(name)?;
         let variant = folder.file_system();
         let file = folder.file(0).map_err(|error| folder.refusal(name, &error))?;
-        let pipeline = Arc::new(Pipeline::new(name, (folder, file), bytes, CHUNK, workers));
+        let pipeline = Arc::new(Pipeline::new(name, (folder, file), bytes, CHUNK, workers)?);
         stage(variant, Extent::Together(Work::bytes(share)), move |rank| {
             Ok(Box::new(Compressor::new(Arc::clone(&pipeline), rank)))
         })
@@ -91,13 +91,13 @@ impl Pipeline {
         bytes: usize,
         chunk_bytes: usize,
         workers: usize,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let chunks = bytes.div_ceil(chunk_bytes);
-        Pipeline {
+        Ok(Pipeline {
             name,
             folder,
             file,
-            team: Team::of(workers),
+            team: Team::of(workers)?,
             workers,
             bytes,
             chunk_bytes,
@@ -105,7 +105,7 @@ impl Pipeline {
             compressed: (0..chunks).map(|_| AtomicBool::new(false)).collect(),
             next: AtomicUsize::new(0),
             refused: Mutex::new(None),
-        }
+        })
     }
 
     fn chunk(&self, number: usize) -> MutexGuard<'_, Chunk> {
@@ -270,7 +270,7 @@ mod tests {
     fn pipeline(bytes: usize, chunk_bytes: usize, workers: usize, file: Option<File>) -> Arc<Pipeline> {
         let folder = Folder::find(NAME).unwrap();
         let file = file.unwrap_or_else(|| folder.file(0).unwrap());
-        Arc::new(Pipeline::new(NAME, (folder, file), bytes, chunk_bytes, workers))
+        Arc::new(Pipeline::new(NAME, (folder, file), bytes, chunk_bytes, workers).unwrap())
     }
 
     /// Two runs of all workers, with what is done to each between a run and its verification: bytes compressed, and the verdicts.
