@@ -320,8 +320,13 @@ fn what_is_left_may_end_by_itself() {
 fn started(way: &str, folder: &Path, script: &str) -> (Child, String) {
     let file = folder.join("pid");
     let script = format!("{script}; echo $$ > {}.new; mv {0}.new {0}; while :; do sleep 0.02; done", file.display());
+    let exec = exec(&["-q", "--follow", way], &script);
+    // Tests that are run in the background ignore signals, and so would all that they start.
+    let mut command = Command::new("env");
+    command.arg("--default-signal").arg(exec.get_program()).args(exec.get_args()).stdin(Stdio::null());
+    exec.get_envs().for_each(|(name, _)| _ = command.env_remove(name));
     // In a group of its own, whose parent is in another group of the session: members of an orphaned one stop by no ^Z (POSIX).
-    let child = exec(&["-q", "--follow", way], &script).process_group(0).spawn().unwrap();
+    let child = command.process_group(0).spawn().unwrap();
     let pid = ready(&file);
     (child, pid)
 }
