@@ -208,7 +208,8 @@ fn there_is_no_room_for_the_files_of_units() {
     let trial = Trial::of("cmt-io,honest");
     let Some(disk) = Disk::new(&trial.folder(), "16k") else { return };
     fs::write(disk.0.join("full"), [1; 12 << 10]).unwrap();
-    check_refused(&trial.variable("TMPDIR", &disk.0), "cmt-io", 3, "skipped", "make room");
+    let trial = trial.variable("TMPDIR", &disk.0);
+    check_refused(&trial, "cmt-io", 3, "skipped", "make room");
     assert_eq!(fs::read_dir(&disk.0).unwrap().count(), 1, "nothing is left there");
 }
 

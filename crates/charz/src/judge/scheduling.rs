@@ -54,7 +54,7 @@ fn shared(case: &Case<'_>) -> Option<Mark> {
     let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
     raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
         if workers > strands {
-            format!("oversubscribed: {workers} threads on {strands} CPUs")
+            format!("oversubscribed: {workers} threads on {}", counted(strands, "CPU"))
         } else {
             "threads share a CPU although others are free".into()
         }
