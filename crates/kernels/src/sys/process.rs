@@ -22,10 +22,9 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How long a process may take to end a run that is over: a token goes round several thousand processes on a few strands in less.
 pub const LIMIT: Duration = Duration::from_secs(5);
 
-/// The number of the last order to a process, and of the last that it did; in memory that both have, on lines of its own. The low bits
-/// are the kind of the order.
+/// The number of the last order to a process, and of the last that it did; in memory that both have. The low bits are the
+/// kind of the order.
 #[derive(Debug, Default)]
-#[repr(align(128))]
 pub struct Desk {
     order: AtomicU32,
     done: AtomicU32,

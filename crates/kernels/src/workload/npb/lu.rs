@@ -40,6 +40,7 @@ struct Size {
     integral: f64,
 }
 
+#[allow(clippy::excessive_precision, reason = "the digits are those of the NPB")]
 fn size(class: Class) -> Size {
     let (points, steps, dt, residual, error, integral) = match class {
         Class::S => (

@@ -24,7 +24,8 @@ const LOST: &str = "a process ended or hung, killed by hand or for want of memor
 /// Bytes of a verdict: a sentence.
 const VERDICT: usize = 256;
 
-/// What a process shares with the thread that drives it.
+/// What a process shares with the thread that drives it, on lines of its own.
+#[repr(align(128))]
 struct Account {
     desk: Desk,
     /// Whether its last run was a whole one.

@@ -292,6 +292,7 @@ pub(super) fn residual<E>(
 
 /// Adds convection and diffusion in direction D: of lines behind, at and before the points.
 #[inline(always)]
+#[allow(clippy::needless_range_loop, reason = "several lines have the same index")]
 fn add<const D: usize>(grid: &Grid, [behind, here, before]: [[&[f64]; PARTS]; 3], sums: &mut Sums) {
     let n = (grid.points - 2).min(MOST_POINTS);
     let [behind, here, before] = [behind, here, before].map(|lines| lines.map(|line| &line[..n]));

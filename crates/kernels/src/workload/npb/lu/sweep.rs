@@ -109,6 +109,7 @@ impl<'a, D: Direction> Sweep<'a, D> {
 
     /// Adds what comes from the neighbours in direction A.
     #[inline(always)]
+    #[allow(clippy::needless_range_loop, reason = "several lines have the same index")]
     fn gather<const A: usize>(&self, state: &[f64], correction: &[f64], right: &mut [[f64; MOST_POINTS]; PARTS]) {
         let n = (self.grid.points - 2).min(MOST_POINTS);
         let cut = |row| lines(row, self.grid.points, 1, n);
