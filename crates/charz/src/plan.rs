@@ -164,6 +164,8 @@ const AUTO_SAMPLES: u64 = 10_000;
 const LEAST_SAMPLES: u64 = 200;
 /// The longest that `auto` lets a repetition last that runs by time.
 const AUTO_SPAN: Duration = Duration::from_millis(50);
+/// The longest of programs that grow as far as their time allows, where they alone are fitted to the budget.
+const AUTO_GROWTH: Duration = Duration::from_secs(2);
 /// The shortest: a turn or two of the scheduler's.
 const LEAST_SPAN: Duration = Duration::from_millis(2);
 /// Divided by more than this, every amount is at its least.
@@ -250,10 +252,16 @@ impl Request {
     /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
     fn amounts(&self, factor: u32) -> Params {
         let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
+        // Those whose amount is fitted to the budget. What is longer for one is less of all others.
+        let amounts = [&params::ITERATIONS, &params::SAMPLES, &params::SPAN];
+        let fitted = self.kernels.iter().map(|kernel| kernel.card());
+        let mut fitted = fitted.filter(|card| amounts.iter().any(|amount| card.obeys(amount))).peekable();
+        let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
+        let most = if grow { AUTO_GROWTH } else { AUTO_SPAN };
         Params {
             iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
             samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
-            span_ns: nanos(self.span.unwrap_or((AUTO_SPAN / factor).max(LEAST_SPAN))),
+            span_ns: nanos(self.span.unwrap_or((most / factor).max(LEAST_SPAN))),
             ..self.params
         }
     }

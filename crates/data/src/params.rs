@@ -322,7 +322,7 @@ pub const SAMPLES: Param = count!(
 pub const SPAN: Param = nanos!(
     param("span", "TIME", "20ms", "Duration of a repetition in kernels that run for a given time")
         .adapted()
-        .with("auto is as long as the budget allows, at most 50 ms."),
+        .with("auto is as long as the budget allows, at most 50 ms, or 2 s for fft kernels without others."),
     span_ns,
     SPAN_BOUNDS
 );

@@ -191,7 +191,8 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
         line.push(row.unit.clone());
         lines.push(line);
         let note = here.and_then(|here| here.note.as_ref());
-        notes.extend(note.map(|note| Block::Text(format!("{}, {}: {note}", row.group, row.label))));
+        let group = if group.is_empty() { String::new() } else { format!("{group}, ") };
+        notes.extend(note.map(|note| Block::Text(format!("{group}{}: {note}", row.label))));
     }
     blocks.push(Block::Table { words: vec![0, heading.len() - 1], heading, rows: lines });
     blocks.extend(gaps.iter().enumerate().map(|(at, reason)| Block::Text(format!("({}) {reason}", at + 1))));

@@ -156,3 +156,15 @@ fn the_class_is_the_largest_that_time_and_memory_allow() {
     assert_eq!(class_of(ms, None, None), Class::S, "there is none smaller");
     assert_eq!(class_of(ms, None, Some(Class::B)), Class::B, "it was asked for");
 }
+
+#[test]
+fn programs_that_grow_have_seconds_where_no_other_amount_suffers() {
+    for (kernels, millis) in [
+        (&["fft-cas", "matmul-mutex"][..], 2000),
+        (&["fft-cas", "pool-std"], 50),
+        (&["fft-cas", "arith-int"], 50),
+        (&["matmul-mutex"], 50),
+    ] {
+        assert_eq!(request(kernels, "auto", "2").amounts(1).span(), Duration::from_millis(millis), "{kernels:?}");
+    }
+}
