@@ -129,7 +129,7 @@ impl PlannedCell {
         mapping: Mapping,
         seats: Vec<Option<u32>>,
     ) -> Self {
-        let own = point.params(&request.amounts(1));
+        let own = point.params(&request.amounts(1, AUTO_SPAN));
         let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
         // Workers of a program divide its block.
@@ -250,21 +250,23 @@ impl Request {
     }
 
     /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
-    fn amounts(&self, factor: u32) -> Params {
+    fn amounts(&self, factor: u32, longest: Duration) -> Params {
         let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
-        // Those whose amount is fitted to the budget. What is longer for one is less of all others.
-        let amounts = [&params::ITERATIONS, &params::SAMPLES, &params::SPAN];
-        let fitted = self.kernels.iter().map(|kernel| kernel.card());
-        let mut fitted = fitted.filter(|card| amounts.iter().any(|amount| card.obeys(amount))).peekable();
-        let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
-        let most = if grow { AUTO_GROWTH } else { AUTO_SPAN };
         Params {
             iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
             samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
-            span_ns: nanos(self.span.unwrap_or((most / factor).max(LEAST_SPAN))),
+            span_ns: nanos(self.span.unwrap_or((longest / factor).max(LEAST_SPAN))),
             ..self.params
         }
     }
+}
+
+/// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.
+fn longest_span<'a>(cards: impl Iterator<Item = &'a Card>) -> Duration {
+    let amounts = [&params::ITERATIONS, &params::SAMPLES, &params::SPAN];
+    let mut fitted = cards.filter(|card| amounts.iter().any(|amount| card.obeys(amount))).peekable();
+    let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
+    if grow { AUTO_GROWTH } else { AUTO_SPAN }
 }
 
 /// Whole nanoseconds; the largest number for a longer time.
@@ -364,7 +366,7 @@ impl Plan {
         predictor: &Predictor,
     ) -> Self {
         let mut plan = Plan {
-            params: request.amounts(1),
+            params: request.amounts(1, AUTO_SPAN),
             program: request.program.clone(),
             precision: request.precision,
             repetitions: request.repetitions,
@@ -420,9 +422,10 @@ impl Plan {
     /// factor of 1, 2 or 5 times a power of ten for all.
     fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
         self.budget = request.budget.least();
+        let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
         for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
-            self.params = request.amounts(factor);
+            self.params = request.amounts(factor, longest);
             self.predict(predictor);
             if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
                 return;
