@@ -9,6 +9,7 @@
 pub(crate) mod cmt;
 pub(crate) mod compress;
 pub(crate) mod fft;
+mod folder;
 mod lead;
 pub mod limit;
 pub(crate) mod matmul;

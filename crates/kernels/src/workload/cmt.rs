@@ -19,14 +19,15 @@ use crate::kernel::{Axes, Error, Kernel, Sizes, Stage, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, kernels, stage};
 use crate::watch::Watch;
+use crate::workload::folder::Folder;
 
 mod compute;
-pub(super) mod files;
+mod files;
 pub(crate) mod quota;
 mod working_set;
 
 use compute::Compute;
-use files::{Files, Folder};
+use files::Files;
 use working_set::WorkingSet;
 
 /// Units that are alike between two looks at the watch, at most: the shortest takes some microseconds.

@@ -2,7 +2,7 @@
 //!
 //! It is how Solaris dumps the memory of a system that has crashed (S. Sistare, Fast Crash Dump, 2011): one thread goes through memory in
 //! chunks of 4 MB, others compress them, and it writes what they give back. Here that thread compresses too while there is nothing to
-//! write. A worker takes the next chunk when it is done with one, so nobody waits before the last chunk is taken.
+//! write. A worker takes the next chunk when it is done with one, so no worker waits before the last chunk is taken.
 
 use std::fs::File;
 use std::io;
@@ -14,7 +14,7 @@ use charz_data::params::SIZE;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress};
 
-use super::cmt::files::Folder;
+use super::folder::Folder;
 use super::team::{Member, Over, Team, part};
 use crate::kernel::{Axes, Error, Sizes, Worker};
 use crate::plain::{Extent, PlainKernel, kernels, stage};
