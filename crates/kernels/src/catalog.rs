@@ -44,12 +44,13 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
+    npb::KERNELS,
+    matmul::KERNELS,
+    fft::KERNELS,
+    compress::KERNELS,
     cmt::KERNELS,
     cmt::quota::KERNELS,
-    compress::KERNELS,
-    fft::KERNELS,
-    matmul::KERNELS,
-    npb::KERNELS,
+    npb::process::KERNELS,
     noop::KERNELS,
 ];
 

@@ -68,11 +68,20 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
     let elsewhere =
         |verdict: &&Verdict<'_>| matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
     let kernels = grouped(verdicts.iter().filter(|verdict| !elsewhere(verdict)), |verdict| verdict.kernel);
-    // Of a curve the largest point counts: for memory that is the block beyond the caches.
-    let from = |all: &Vec<&Verdict<'_>>| if all.len() > MOST_POINTS { all.len() - 1 } else { 0 };
-    let mut last: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| all[from(all)..].iter().copied()).collect();
-    last.sort_by_key(|verdict| asked(report.role(verdict.kernel)));
-    last.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
+    let mut shown: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| counting(report, all)).collect();
+    shown.sort_by_key(|verdict| asked(report.role(verdict.kernel)));
+    shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
+}
+
+/// The points of a kernel that are told of. Of a curve that is the largest, for memory the block beyond the caches; of products of
+/// matrices the depth of recursion that is the fastest.
+fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>> {
+    let fastest = |one: &&&Verdict<'_>, other: &&&Verdict<'_>| one.best.value.total_cmp(&other.best.value);
+    match report.role(all[0].kernel) {
+        Role::Product(_) => all.iter().max_by(fastest).copied().into_iter().collect(),
+        _ if all.len() > MOST_POINTS => all[all.len() - 1..].to_vec(),
+        _ => all.to_vec(),
+    }
 }
 
 fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {

@@ -51,18 +51,18 @@ pub static V22: Check = Check {
     title: "page faults during timing",
     cause: "Memory was not there when a worker came to it: it had not been touched, was swapped out, or had its mapping taken \
             away. A minor fault costs about a microsecond in the kernel, a major one waits for a disk.",
-    quantity: "The worst dirty repetition: 0 none, 1 by minor faults, 2 by a major one. More than 16 minor faults make a \
-               repetition dirty if, at a microsecond each, they took more than the lap limit's share of a lap; fewer are \
-               those of code that runs for the first time.",
-    scale: Scale::Count,
+    quantity: "The share of repetitions that are dirty. A major fault makes a repetition dirty, and so do more than 16 minor ones \
+               if, at a microsecond each, they took more than the lap limit's share of a lap; fewer are those of code that runs \
+               for the first time.",
+    scale: Scale::Share,
     lap: Some(0.01),
-    suspect: Some(0.0),
-    invalid: Some(1.0),
+    note: Some(0.0),
     evidence: "`ru_minflt` and `ru_majflt` of the thread (`getrusage`) around each lap.",
     families: "All.",
     fix: "Free memory and switch swap off (`swapoff -a`); switch off what takes mappings away: `sysctl \
            kernel.numa_balancing=0`, `echo 0 > /sys/kernel/mm/ksm/run`.",
-    source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason.",
+    source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason. Repetitions \
+             without faults are as ever: a note, and V12 where too few are left.",
     // A major fault blocks (V04); first touches make the first repetitions slow.
     covers: &["V04", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
     ..Check::NEVER_RAISED

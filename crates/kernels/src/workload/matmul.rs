@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use charz_data::card::Multiplier as By;
 use charz_data::params::{DEPTH, ORDER, POOL};
-use charz_data::{Bytes, Card, Family, Growth, Metric, Params, Role, Work};
+use charz_data::{Bytes, Card, Family, Growth, Metric, Param, Params, Role, Work};
 
 use super::lead::{Lead, nothing_yet, step};
 use super::runtime::pooled::Pooled;
@@ -49,21 +49,21 @@ macro_rules! multiplies {
 }
 
 kernels! {
-    multiplying::<Pooled<MutexPool>>, By::Recursion => CARD
+    multiplying::<Pooled<MutexPool>>, By::Recursion, ALL => CARD
         .named("matmul-mutex", multiplies!("of a thread from a pool under a mutex, or of a new one"))
         .uncounted_traffic(POOLED);
-    multiplying::<Pooled<CasPool>>, By::Recursion => CARD
+    multiplying::<Pooled<CasPool>>, By::Recursion, SOME => CARD
         .named("matmul-cas", multiplies!("of a thread from a pool by compare-and-swap, or of a new one"))
         .uncounted_traffic(POOLED);
-    multiplying::<Stealing>, By::Recursion => CARD
+    multiplying::<Stealing>, By::Recursion, SOME => CARD
         .named("matmul-steal", multiplies!("that waits in a deque until a thread takes or steals it"))
         .params(&[&ORDER, &DEPTH])
         .uncounted_traffic(FIXED);
-    multiplying::<Rayon>, By::Recursion => CARD
+    multiplying::<Rayon>, By::Recursion, SOME => CARD
         .named("matmul-rayon", multiplies!("by rayon::join"))
         .params(&[&ORDER, &DEPTH])
         .uncounted_traffic(FIXED);
-    multiplying::<Rayon>, By::Library => CARD
+    multiplying::<Rayon>, By::Library, WHOLE => CARD
         .named("matmul-library", "multiplies matrices by the crate matrixmultiply, in bands of rows that rayon's threads take")
         .role(Role::Product(By::Library))
         .params(&[&ORDER])
@@ -72,11 +72,13 @@ kernels! {
                             for each, made before the time begins, which may run on the seats of all workers; those sleep meanwhile");
 }
 
-const fn multiplying<R: Runtime>(card: &'static Card, by: By) -> PlainKernel<By> {
-    let lists: &[_] = match by {
-        By::Library => &[(&ORDER, "1024")],
-        _ => &[(&ORDER, "1024"), (&DEPTH, "0,1,2,3,4,5")],
-    };
+/// What a sweep measures by default: with the source's pool the levels of its table, and none; with others some, to compare them by.
+type Lists = &'static [(&'static Param, &'static str)];
+const ALL: Lists = &[(&ORDER, "1024"), (&DEPTH, "0,1,2,3,4,5")];
+const SOME: Lists = &[(&ORDER, "1024"), (&DEPTH, "1,3,5")];
+const WHOLE: Lists = &[(&ORDER, "1024")];
+
+const fn multiplying<R: Runtime>(card: &'static Card, by: By, lists: Lists) -> PlainKernel<By> {
     let footprint = |kernel: &PlainKernel<By>, params: &Params| {
         let rooms = (1 << levels(kernel.data, params)) - 1;
         Bytes(params.order.saturating_mul(params.order).saturating_mul(8 * (3 + rooms)))

@@ -11,7 +11,7 @@ mod cg;
 mod ep;
 mod is;
 mod lu;
-mod process;
+pub(crate) mod process;
 mod random;
 
 use std::marker::PhantomData;
@@ -68,25 +68,11 @@ const LU: Card = CARD
     )
     .uncounted_traffic("a flag per worker and plane, and the rows between neighbours");
 
-/// The same of processes. Threads sleep meanwhile, and what the system counts for those is no evidence.
-const fn processes(card: Card, name: &'static str, about: &'static str) -> Card {
-    card.named(name, about)
-        .uncounted_traffic(
-            "a thread on each worker's seat looks every 5 ms whether the run is to end, and starts and ends its process, which is part \
-             of the interval",
-        )
-        .blocks_in_kernel(true)
-}
-
 kernels! {
     npb::<ep::Ep>, Scope::Process => EP;
     npb::<is::Is>, Scope::Process => IS;
     npb::<cg::Cg>, Scope::Process => CG;
     npb::<lu::Lu>, Scope::Process => LU;
-    npb::<ep::Ep>, Scope::Machine => processes(EP, "npb-ep-processes", "does as npb-ep with a process per worker");
-    npb::<is::Is>, Scope::Machine => processes(IS, "npb-is-processes", "does as npb-is with a process per worker");
-    npb::<cg::Cg>, Scope::Machine => processes(CG, "npb-cg-processes", "does as npb-cg with a process per worker");
-    npb::<lu::Lu>, Scope::Machine => processes(LU, "npb-lu-processes", "does as npb-lu with a process per worker");
 }
 
 /// A benchmark: the problem of a class, as so many workers share it.

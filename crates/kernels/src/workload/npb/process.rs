@@ -4,14 +4,33 @@ use std::array;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering};
 
-use charz_data::Work;
+use charz_data::{Card, Work};
 
 use super::super::team::Team;
-use super::{Solver, solve};
+use super::{CG, EP, IS, LU, Solver, cg, ep, is, lu, npb, solve};
 use crate::kernel::{Error, Worker};
+use crate::plain::kernels;
+use crate::sys::futex::Scope;
 use crate::sys::process::{Crew, Desk, Process};
 use crate::sys::shared::Shared;
 use crate::watch::{Stop, Watch};
+
+/// The same of processes. Threads sleep meanwhile, and what the system counts for those is no evidence.
+const fn processes(card: Card, name: &'static str, about: &'static str) -> Card {
+    card.named(name, about)
+        .uncounted_traffic(
+            "a thread on each worker's seat looks every 5 ms whether the run is to end, and starts and ends its process, which is part \
+             of the interval",
+        )
+        .blocks_in_kernel(true)
+}
+
+kernels! {
+    npb::<ep::Ep>, Scope::Machine => processes(EP, "npb-ep-processes", "does as npb-ep with a process per worker");
+    npb::<is::Is>, Scope::Machine => processes(IS, "npb-is-processes", "does as npb-is with a process per worker");
+    npb::<cg::Cg>, Scope::Machine => processes(CG, "npb-cg-processes", "does as npb-cg with a process per worker");
+    npb::<lu::Lu>, Scope::Machine => processes(LU, "npb-lu-processes", "does as npb-lu with a process per worker");
+}
 
 const MAKE: u32 = 0;
 const PREPARE: u32 = 1;

@@ -6,11 +6,15 @@ use std::time::{Duration, Instant};
 use charz_data::{Class, Params};
 use proptest::prelude::*;
 
-use super::{Benchmark, KERNELS, Member, Solver, Team};
+use super::{Benchmark, KERNELS, Member, Solver, Team, process};
 use crate::kernel::{Error, Kernel};
 use crate::sys::futex::Scope;
 use crate::tests::{Look, stage_laps, watch};
 use crate::watch::{Stop, Watch};
+
+fn all() -> impl Iterator<Item = &'static dyn Kernel> {
+    KERNELS.iter().chain(process::KERNELS).copied()
+}
 
 fn params(class: Class) -> Params {
     Params { class, ..Params::SMALL }
@@ -25,28 +29,23 @@ fn check(kernel: &dyn Kernel, class: Class, workers: usize) {
     }
 }
 
-/// The kernels whose workers are threads, or processes, which differ in nothing but where they are.
-fn among(processes: bool) -> impl Iterator<Item = &'static dyn Kernel> {
-    KERNELS.iter().copied().filter(move |kernel| kernel.card().name.ends_with("-processes") == processes)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
     #[test]
     fn any_number_of_workers_finds_the_answer_of_the_npb(workers in 1..=8_usize) {
-        among(false).for_each(|kernel| check(kernel, Class::S, workers));
+        KERNELS.iter().for_each(|kernel| check(*kernel, Class::S, workers));
     }
 }
 
 #[test]
 fn processes_find_it_too() {
-    among(true).for_each(|kernel| check(kernel, Class::S, 3));
+    process::KERNELS.iter().for_each(|kernel| check(*kernel, Class::S, 3));
 }
 
 #[test]
 fn a_larger_class_has_its_own_answer() {
-    among(false).for_each(|kernel| check(kernel, Class::W, 2));
+    KERNELS.iter().for_each(|kernel| check(*kernel, Class::W, 2));
 }
 
 /// A run alone is verified, and one that `perturb` has changed after its preparation is not.
@@ -70,7 +69,7 @@ pub(super) fn check_noticed<B: Benchmark>(perturb: impl Fn(&mut B::Solver)) {
 /// Wherever in the problem a worker has to go, the others end too, and the next run is a whole one.
 #[test]
 fn a_worker_that_leaves_in_the_middle_ends_the_run_of_all() {
-    for kernel in KERNELS {
+    for kernel in all() {
         let (name, workers) = (&kernel.card().name, 3);
         let stage = kernel.stage(&params(Class::S), workers).unwrap();
         let look = |rank, run| {
@@ -96,7 +95,7 @@ fn more_workers_than_rows_are_refused() {
 /// Memory is that of the problem, however many share it, and little more for each of them; work and memory grow with the class.
 #[test]
 fn the_footprint_is_that_of_the_problem() {
-    for kernel in KERNELS {
+    for kernel in all() {
         let bytes = |class, workers| kernel.footprint_together(&params(class), workers).0 as f64;
         let operations = |class| kernel.operations(&params(class)).unwrap();
         for pair in Class::ALL.windows(2) {
