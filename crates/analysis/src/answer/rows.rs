@@ -73,7 +73,7 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
     shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
 }
 
-/// The points of a kernel that are told of. Of a curve that is the largest, for memory the block beyond the caches; of products of
+/// The points of a kernel that have rows. Of a curve that is the largest, for memory the block beyond the caches; of products of
 /// matrices the depth of recursion that is the fastest.
 fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>> {
     let fastest = |one: &&&Verdict<'_>, other: &&&Verdict<'_>| one.best.value.total_cmp(&other.best.value);
