@@ -261,10 +261,14 @@ impl Request {
     }
 }
 
+/// Whether how much a kernel does follows from the budget.
+fn is_fitted(card: &Card) -> bool {
+    [&params::ITERATIONS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
+}
+
 /// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.
 fn longest_span<'a>(cards: impl Iterator<Item = &'a Card>) -> Duration {
-    let amounts = [&params::ITERATIONS, &params::SAMPLES, &params::SPAN];
-    let mut fitted = cards.filter(|card| amounts.iter().any(|amount| card.obeys(amount))).peekable();
+    let mut fitted = cards.filter(|card| is_fitted(card)).peekable();
     let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
     if grow { AUTO_GROWTH } else { AUTO_SPAN }
 }
@@ -383,7 +387,12 @@ impl Plan {
     }
 
     pub fn predicted(&self) -> Duration {
-        let round: Duration = self.runnable().map(|cell| cell.predicted).sum();
+        self.sum(self.runnable())
+    }
+
+    /// What the fewest invocations of these cells take.
+    fn sum<'a>(&self, cells: impl Iterator<Item = &'a PlannedCell>) -> Duration {
+        let round: Duration = cells.map(|cell| cell.predicted).sum();
         round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
     }
 
@@ -418,8 +427,8 @@ impl Plan {
         }
     }
 
-    /// Takes as much of each amount that was not asked for as fits well into the budget: its largest, or less by the same
-    /// factor of 1, 2 or 5 times a power of ten for all.
+    /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
+    /// anyway: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
     fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
         self.budget = request.budget.least();
         let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
@@ -427,8 +436,9 @@ impl Plan {
         for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
             self.params = request.amounts(factor, longest);
             self.predict(predictor);
-            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE) {
-                return;
+            let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));
+            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(anyway.mul_f64(1.25)) {
+                break;
             }
         }
         if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {

@@ -203,8 +203,8 @@ impl Family {
     pub fn precision(self) -> f64 {
         match self {
             Family::Compute => 0.01,
-            Family::Memory | Family::Workload | Family::Program => 0.02,
-            Family::Sync | Family::Timer => 0.05,
+            Family::Memory | Family::Program => 0.02,
+            Family::Sync | Family::Timer | Family::Workload => 0.05,
             // Nothing is concluded from the floor but its order of magnitude.
             Family::Floor => 1.0,
         }
