@@ -302,6 +302,8 @@ const MAX_POOL: u64 = 1 << 20;
 const MAX_ORDER: u64 = 32_768;
 /// The most levels of the recursion: 8⁶ products.
 const MAX_DEPTH: u64 = 6;
+/// Of the time between two samples.
+const PERIOD_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
 /// Ten minutes: the CMT article counted units of work for five.
 const SPAN_BOUNDS: Bounds = Bounds::new(1, 600_000_000_000, 1);
 const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);

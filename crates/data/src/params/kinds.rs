@@ -79,7 +79,9 @@ impl FromStr for Period {
         match word {
             "fitting" => Ok(Period::Fitting),
             "closed" => Ok(Period::Closed),
-            _ if word.starts_with(|c: char| c.is_ascii_digit()) => super::SPAN_BOUNDS.nanos(word).map(Period::EveryNs),
+            _ if word.starts_with(|c: char| c.is_ascii_digit()) => {
+                super::PERIOD_BOUNDS.nanos(word).map(Period::EveryNs)
+            }
             _ => Err(format!("{word:?} is not one of fitting, closed or a time such as 50us")),
         }
     }
