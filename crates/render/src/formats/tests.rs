@@ -84,8 +84,7 @@ pub(crate) fn hostile() -> Report {
 /// The same report with evil in front of every string that may be any.
 pub(crate) fn spoiled(report: &Report, evil: &str) -> Report {
     /// Fields whose words are known ones, which a reader would refuse, and a date.
-    const KNOWN: &str =
-        "status unit estimator ending severity kind stopped_by pages memory layout period class started alu holds";
+    const KNOWN: &str = "status unit estimator ending severity kind stopped_by pages memory layout period class process started alu holds";
     fn spoil(value: &mut Value, key: &str, evil: &str) {
         match value {
             // How the names of kernels of pairs begin decides how they are drawn.
