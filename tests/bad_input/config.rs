@@ -133,6 +133,10 @@ fn a_variable_of_no_flag_is_told() {
         assert_eq!((ran.code, ran.err.lines().count()), (Some(0), 1), "{name}: {}", ran.err);
         assert!(ran.err.starts_with("charz: note: CHARZ_") && ran.err.contains(word), "{name}: {}", ran.err);
     }
+    // `cargo run` sets those of the build.
+    let mut command = place.charz();
+    command.args(["sweep", "--dry-run", "--kernel", "noop"]).env("CHARZ_COMMIT", "1").env("CHARZ_TARGET", "1");
+    assert_eq!(run("those of the build", command).err, "");
 }
 
 /// The flag wins over the variable, the variable over the file, and the file over the default.
