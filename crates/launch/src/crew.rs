@@ -1,6 +1,6 @@
 //! Several programs at once, followed by one thread.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::{self, Read};
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -36,8 +36,8 @@ pub struct Crew {
     pub(crate) follow: Follow,
     pub(crate) programs: BTreeMap<usize, Program>,
     pub(crate) tasks: HashMap<i32, Task>,
-    /// The program of threads that have been announced and not been seen.
-    pub(crate) announced: HashMap<i32, usize>,
+    /// Threads that were seen before their creators were reported.
+    pub(crate) early: HashSet<i32>,
     /// Whatever appears is killed.
     pub(crate) killing: bool,
     started: usize,
@@ -79,7 +79,7 @@ impl Crew {
             follow,
             programs: BTreeMap::new(),
             tasks: HashMap::new(),
-            announced: HashMap::new(),
+            early: HashSet::new(),
             killing: false,
             started: 0,
             events: VecDeque::new(),

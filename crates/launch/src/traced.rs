@@ -94,30 +94,29 @@ impl Crew {
     }
 
     fn gone(&mut self, tid: i32, status: i32) -> Option<usize> {
-        self.announced.remove(&tid);
         self.forget(tid);
         let number = self.program_of(tid)?;
         self.programs.get_mut(&number)?.exited(status);
         None
     }
 
-    /// The new thread may have been reported before its creator.
+    /// Gives the new thread its seat before its creator goes on: seats are taken in the order of creation, whichever of them is
+    /// reported first.
     fn birth(&mut self, tid: i32) -> io::Result<()> {
         if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid))
-            && !self.tasks.contains_key(&new)
+            && !self.early.remove(&new)
         {
-            self.announced.insert(new, task.program);
+            self.adopt(task.program, new, 0);
         }
         trace::resume(tid, 0)
     }
 
-    /// Gives a thread that stops for the first time its seat: it has not run yet.
+    /// Gives a thread that stops before its creator is reported its seat: it has not run yet.
     fn welcome(&mut self, tid: i32) {
-        if self.tasks.contains_key(&tid) {
-            return;
-        }
-        let number = self.announced.remove(&tid).or_else(|| self.guess(tid));
-        if let Some(number) = number {
+        if !self.tasks.contains_key(&tid)
+            && let Some(number) = self.guess(tid)
+        {
+            self.early.insert(tid);
             self.adopt(number, tid, 0);
         }
         if self.killing {
@@ -125,7 +124,7 @@ impl Crew {
         }
     }
 
-    /// The program of a thread that nothing has announced: that of its process, or of its parent.
+    /// The program of a thread that is reported before its creator: that of its process, or of its parent.
     fn guess(&self, tid: i32) -> Option<usize> {
         let known = |tid| self.tasks.get(&tid).map(|task| task.program);
         let kin = || observe::kin(tid).and_then(|(process, parent)| known(process).or_else(|| known(parent)));

@@ -89,6 +89,17 @@ fn forked_workers_have_a_seat_each() {
 }
 
 #[test]
+fn seats_are_taken_in_the_order_of_creation() {
+    let script = "i=0; while [ $i -lt 200 ]; do : & i=$((i + 1)); done; wait";
+    let (mut ended, _) = run(Follow::Ptrace, &Launch { seats: vec![Some(cpus()[0])], ..shell(script) });
+    assert_eq!(ended.appeared, 201);
+    ended.threads.sort_unstable_by_key(|thread| thread.ordinal);
+    let tids: Vec<i32> = ended.threads.iter().map(|thread| thread.tid).collect();
+    // Ids start over once, at most.
+    assert!(tids.windows(2).filter(|pair| pair[0] > pair[1]).count() <= 1, "{tids:?}");
+}
+
+#[test]
 fn a_program_that_moves_itself_is_off_its_seat() {
     let cpus = cpus();
     let [first, second] = cpus[..2] else { panic!("one CPU") };
