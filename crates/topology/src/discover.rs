@@ -124,10 +124,12 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
 ///
 /// They hold all that the x86 component would ask each processor for, on each in turn: it would bind the calling thread, and each
 /// question costs a guest a trap into its hypervisor. Without them hwloc would say so on standard error, and then count the strands
-/// another way.
+/// another way. hwloc has that component on x86 only, and refuses to leave out one that it does not have.
 pub(crate) fn from_the_kernel(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
-    let mut without = ["x86", "linux"].iter().take(if is_unreadable() { 2 } else { 1 });
-    without
+    let x86 = cfg!(any(target_arch = "x86", target_arch = "x86_64")).then_some("x86");
+    let linux = is_unreadable().then_some("linux");
+    x86.into_iter()
+        .chain(linux)
         .try_fold(builder, |builder, part| builder.without_component(part))
         .map_err(|error| format!("hwloc refuses: {error}"))
 }
