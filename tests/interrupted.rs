@@ -198,6 +198,23 @@ fn a_report_of_another_machine_is_not_finished_here() {
     }
 }
 
+/// As a balloon does it to a guest.
+#[test]
+fn a_machine_with_more_memory_is_no_other_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut child = start(&file);
+    wait_for(&file, 1);
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut report = read_json(&file);
+    for node in report["machine"]["numa_nodes"].as_array_mut().unwrap() {
+        node["memory_bytes"] = (1_u64 << 30).into();
+    }
+    std::fs::write(&file, report.to_string()).unwrap();
+    check_resumes(&file);
+}
+
 /// A refusal to resume leaves the journal in place.
 #[test]
 fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {

@@ -110,7 +110,9 @@ fn params(report: &Report) -> Result<Params, String> {
 /// What keeps the two halves of a report from being comparable.
 fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option<String> {
     let parts = |machine: &Machine| {
-        let Machine { strands, cores, packages, numa_nodes, numa_distances, caches, .. } = machine.clone();
+        let Machine { strands, cores, packages, mut numa_nodes, numa_distances, caches, .. } = machine.clone();
+        // A guest is given memory, and has it taken, while it runs.
+        numa_nodes.iter_mut().for_each(|node| node.memory_bytes = None);
         (strands, cores, packages, numa_nodes, numa_distances, caches)
     };
     if parts(&report.machine) != parts(machine) {
