@@ -7,6 +7,7 @@ mod asm;
 mod bench;
 mod browser;
 mod ci;
+mod conditions;
 mod dist;
 mod docs;
 mod fuzz;
@@ -32,6 +33,12 @@ const TASKS: &[Task] = &[
     Task("setup", "", "install the native packages that are missing", setup::start),
     Task("run", "-- ARGS", "setup, then build and run charz ARGS", run::start),
     Task("test", "[ARGS]", "setup, then every test; ARGS go to `cargo test`", test::start),
+    Task(
+        "conditions",
+        "[NAME…] [--rounds N] [-- ARGS]",
+        "the tests as an ordinary user, under load, on one CPU, …: a table of what failed; ARGS go to `cargo test`",
+        conditions::start,
+    ),
     Task(
         "ci",
         "[--checks-only]",

@@ -17,7 +17,7 @@ impl Stages {
         let start = Instant::now();
         let outcome = work();
         let took = start.elapsed();
-        println!("== {name}: {} after {:.1} s", if outcome.is_ok() { "passed" } else { "FAILED" }, took.as_secs_f64());
+        println!("== {name}: {} after {:.1} s", if outcome.is_ok() { "ended" } else { "FAILED" }, took.as_secs_f64());
         self.done.push((name, took));
         outcome.inspect_err(|_| self.summary("failed")).map_err(|failure| failure.within(name))
     }
