@@ -54,7 +54,7 @@ fn compiled(folder: &Path, source: &str) -> Option<std::path::PathBuf> {
 /// Waits for a line of a file that a script writes when it is ready.
 fn ready(file: &Path) -> String {
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(20) {
+    while begun.elapsed() < Duration::from_secs(120) {
         match fs::read_to_string(file) {
             Ok(text) if text.ends_with('\n') => return text.trim().to_owned(),
             _ => std::thread::sleep(Duration::from_millis(5)),
@@ -78,7 +78,7 @@ fn state(pid: &str) -> Option<char> {
 fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "{what}");
+        assert!(begun.elapsed() < Duration::from_secs(120), "{what}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

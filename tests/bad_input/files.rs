@@ -59,11 +59,14 @@ fn outputs_that_cannot_be() {
 #[test]
 fn a_folder_without_the_right_to_write() {
     let place = Place::new();
+    let lock = tempfile::tempdir().unwrap();
+    fs::set_permissions(lock.path(), std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
     let nobody = |args: &[&str]| {
         let mut command = Command::new("setpriv");
         command.args(["--reuid=65534", "--regid=65534", "--clear-groups", "--"]).args(args);
         // What cargo sets for the build of this test is none of charz's variables.
         command.current_dir(place.path()).env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+        command.env("CHARZ_LOCK_DIR", lock.path());
         command
     };
     let binary = env!("CARGO_BIN_EXE_charz");

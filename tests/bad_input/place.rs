@@ -12,7 +12,7 @@ use std::time::{Duration, SystemTime};
 use crate::support::{Ran, charz};
 
 /// How long the program may take before a test calls it hung. Refusing takes milliseconds; the rest is for busy machines.
-const HUNG: Duration = Duration::from_secs(60);
+const HUNG: Duration = Duration::from_secs(180);
 
 /// A folder with a file of the user's in it. The program runs inside, so files have short names.
 pub struct Place(tempfile::TempDir);

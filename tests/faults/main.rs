@@ -1,7 +1,6 @@
 //! Faults, staged for real: what kernels, the system, its users and its neighbours do to a sweep, and what is left of it.
 //!
-//! A binary of its own: other tests would disturb those that assert what was measured, which run one after the other. What
-//! needs rights or parts of the system that are not here is skipped, and says so.
+//! What is asserted holds on a busy machine as well. What needs rights or parts of the system that are not here is skipped, and says so.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
 
 mod disks;

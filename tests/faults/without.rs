@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::trial::{Trial, alone, faulty};
+use crate::trial::{Trial, faulty, together};
 
 /// A root with the program, its libraries and a folder to write to, and no /proc, /sys or /dev. `None`, and a word about it,
 /// where the libraries cannot be found out.
@@ -29,7 +29,7 @@ fn without_proc_and_sys() {
         println!("skipped: only root may change the root");
         return;
     }
-    let _machine = alone();
+    let _machine = together();
     let trial = Trial::of("arith-int");
     let root = trial.folder();
     if bare_root(&root).is_none() {
