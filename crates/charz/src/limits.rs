@@ -236,13 +236,15 @@ fn memory_limit(group: &Group) -> Option<u64> {
     number(&group.folder.join(file)).filter(|&most| most < 1 << 60)
 }
 
-/// What is left of a group's memory. The inactive page cache counts as usage, but the kernel reclaims it on demand.
+/// What is left of a group's memory before the system ends its processes, or slows them down (`memory.high`). The inactive page
+/// cache counts as usage, but the kernel reclaims it on demand.
 fn memory_left(group: &Group) -> Option<u64> {
     let (usage, cache) = match group.unified {
         true => ("memory.current", "inactive_file "),
         false => ("memory.usage_in_bytes", "total_inactive_file "),
     };
-    let most = memory_limit(group)?;
+    let high = number(&group.folder.join("memory.high")).filter(|_| group.unified);
+    let most = memory_limit(group).into_iter().chain(high).min()?;
     let used = number(&group.folder.join(usage))?;
     let stat = fs::read_to_string(group.folder.join("memory.stat")).unwrap_or_default();
     let cache = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse().ok()).unwrap_or(0);
@@ -279,6 +281,10 @@ mod tests {
         assert_eq!(left(true), Some(960), "page cache can be dropped");
         write("memory.current", "1100\n");
         assert_eq!(left(true), Some(0));
+        write("memory.high", "1500\n");
+        assert_eq!(left(true), Some(0));
+        write("memory.max", "max\n");
+        assert_eq!(left(true), Some(460), "beyond it allocations are slowed down");
         write("memory.limit_in_bytes", "9223372036854771712\n");
         write("memory.usage_in_bytes", "5\n");
         assert_eq!(left(false), None);
