@@ -11,6 +11,7 @@ pub(crate) mod describe;
 pub(crate) mod export;
 mod hwloc;
 mod kinds;
+mod midr;
 mod scale;
 pub(crate) mod synthetic;
 pub(crate) mod xml;
@@ -111,6 +112,7 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
+    midr::name(&mut machine, &std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
