@@ -1,38 +1,52 @@
 //! `dist`: charz for machines without Rust, as an archive and a Debian package of a program that needs nothing installed.
-//!
-//! hwloc and the C library are linked into it. The C library remains glibc, whose locks, threads and allocator some kernels
-//! measure: a program with another one would show other numbers than one that was built from its source.
 
-use std::env::consts::ARCH;
+mod licences;
+mod tried;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use xtask::packages::{self, BZIP2, CC, MAKE};
-use xtask::{Failure, Outcome, arguments, process, workspace};
+use xtask::target::{self, Target};
+use xtask::{Failure, Outcome, process, workspace};
 
 pub fn start(words: &[String]) -> Outcome {
-    arguments::none("dist", words)?;
-    if ["apt-get", "dpkg-deb"].iter().any(|program| process::find(program).is_none()) {
-        return Err(Failure::environment("`dist` takes hwloc's source from apt-get: run it on Debian or Ubuntu"));
+    let (mut target, mut tries) = (Target::host()?, false);
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--target" => target = Target::named(words.next().map_or("", String::as_str))?,
+            "--try" => tries = true,
+            _ => return Err(Failure::usage(format!("`dist` takes --target TRIPLE and --try, not {word:?}"))),
+        }
     }
-    packages::ensure(&[CC, MAKE, BZIP2])?;
-    let folder = workspace::target().join("dist");
-    let hwloc = folder.join("hwloc");
-    if !hwloc.join("prefix/lib/libhwloc.a").is_file() {
-        build_hwloc(&hwloc).map_err(|failure| failure.within("hwloc"))?;
+    if process::find("dpkg-deb").is_none() {
+        return Err(Failure::environment("`dist` makes its package with dpkg-deb: run it on Debian or Ubuntu"));
     }
-    let charz = build_charz(&hwloc.join("prefix/lib"))?;
-    let version = process::read(Command::new(&charz).arg("--version"))?;
+    target.prepare()?;
+    process::run(&mut target.cargo(&["build", "--release", "--package", "charz"])?)?;
+    let charz = target.folder("release").join("charz");
+    let version = process::read(target.run(&charz).arg("--version"))?;
     let build =
         Build::read(&version).ok_or_else(|| Failure::found(format!("{charz:?} has no version: {version:?}")))?;
+    let folder = workspace::target().join("dist").join(target.arch);
     let root = empty(&folder.join("root"))?;
-    lay_out(&root, &charz, &hwloc)?;
-    for made in [archive(&folder, &root, &build)?, package(&folder, &root, &build)?] {
+    lay_out(&root, target, &charz)?;
+    let archive = archive(&folder, &root, target, &build)?;
+    let package = package(&folder, &root, target, &build)?;
+    let bill = root.join("share/doc/charz").join(licences::BILL);
+    for made in [&archive, &package, &bill] {
         println!("{}", made.display());
     }
-    Ok(())
+    if tries { tried::all(target, &folder, &archive, &package) } else { Ok(()) }
 }
+
+/// Who is asked about the package. Its source has no address of its own.
+const MAINTAINER: &str = "The charz authors <charz@users.noreply.github.com>";
+
+/// What the package is, as Debian wants it: a line, and paragraphs that are indented by a space.
+const ABOUT: &str = "measures a multi-core machine\n Finds where the hardware threads of a machine are, what each of them can do, and \
+                     what they cost\n each other, and advises where to put threads.";
 
 /// What the names of the files say: `0.1.0` and `4d3b2b872e34`.
 #[derive(Debug, PartialEq)]
@@ -42,107 +56,30 @@ struct Build<'a> {
 }
 
 impl<'a> Build<'a> {
-    /// From `charz 0.1.0 (4d3b2b872e34, …)`.
-    fn read(line: &'a str) -> Option<Self> {
-        let (version, rest) = line.strip_prefix("charz ")?.split_once(" (")?;
-        Some(Build { version, commit: rest.split_once(',')?.0 })
+    /// From the lines `charz 0.1.0` and `commit: 4d3b2b872e34` of `charz --version`.
+    fn read(version: &'a str) -> Option<Self> {
+        let line = |start: &str| version.lines().find_map(|line| line.strip_prefix(start)).map(str::trim);
+        Some(Build { version: line("charz ")?, commit: line("commit: ")? })
     }
-}
-
-/// hwloc as a static library, of the source of the package that the tests run with; without devices, libxml2 and plug-ins, which
-/// would have to be linked in as well.
-fn build_hwloc(folder: &Path) -> Outcome {
-    empty(folder)?;
-    empty(&folder.join("lists/partial"))?;
-    let versions = process::read(Command::new("apt-cache").args(["madison", "libhwloc15"]))?;
-    let sources =
-        sources(&versions).ok_or_else(|| Failure::environment("apt has no libhwloc15; run: apt-get update"))?;
-    write(&folder.join("sources.list"), &sources)?;
-    // Lists of the source packages are seldom on a machine; these do not touch the system's.
-    for words in [&["update"][..], &["source", "--download-only", "hwloc"]] {
-        let mut apt = Command::new("apt-get");
-        apt.current_dir(folder).args([
-            "--quiet",
-            "--option",
-            "APT::Sandbox::User=",
-            "--option",
-            "Dir::Etc::SourceParts=-",
-        ]);
-        let places = [("Etc::SourceList", folder.join("sources.list")), ("State::Lists", folder.join("lists"))];
-        for (option, place) in places {
-            apt.arg("--option").arg(format!("Dir::{option}={}", place.display()));
-        }
-        process::run(
-            apt.args(["--option", "Dir::Cache::PkgCache=", "--option", "Dir::Cache::SrcPkgCache="]).args(words),
-        )?;
-    }
-    let source = empty(&folder.join("source"))?;
-    let entries = fs::read_dir(folder).map_err(|error| Failure::io(format!("list {folder:?}"), &error))?;
-    let mut files = entries.flatten().map(|entry| entry.path());
-    let tarball = files.find(|file| file.to_string_lossy().contains(".orig.tar"));
-    let tarball = tarball.ok_or_else(|| Failure::found("apt-get brought no source"))?;
-    let mut tar = Command::new("tar");
-    process::run(
-        tar.args(["--extract", "--strip-components=1", "--directory"]).arg(&source).arg("--file").arg(tarball),
-    )?;
-    let mut configure = Command::new("./configure");
-    configure.current_dir(&source).arg("--quiet").arg(format!("--prefix={}", folder.join("prefix").display()));
-    configure.args(["--enable-static", "--disable-shared", "--disable-io", "--disable-libudev", "--disable-libxml2"]);
-    configure.args(["--disable-cairo", "--disable-plugins", "--disable-dependency-tracking"]);
-    let mut make = Command::new("make");
-    make.current_dir(&source).args(["--silent", "--directory=hwloc", "install"]);
-    for step in [&mut configure, &mut make] {
-        // What is wrong goes to standard error; the rest is long.
-        process::run(step.stdout(Stdio::null()))?;
-    }
-    Ok(())
-}
-
-/// The lists of source packages beside those of packages that `apt-cache madison` names.
-fn sources(versions: &str) -> Option<String> {
-    let source = |line: &str| {
-        let mut words = line.split('|').nth(2)?.split_whitespace();
-        let (archive, (suite, component)) = (words.next()?, words.next()?.rsplit_once('/')?);
-        Some(format!("deb-src {archive} {suite} {component}\n"))
-    };
-    Some(versions.lines().filter_map(source).collect()).filter(|list: &String| !list.is_empty())
-}
-
-fn build_charz(hwloc: &Path) -> Outcome<PathBuf> {
-    let target = format!("{ARCH}-unknown-linux-gnu");
-    let mut cargo = Command::new(workspace::cargo_program());
-    // Not from the checkout, whose configuration names hwloc's shared library.
-    cargo.current_dir("/").env("RUSTFLAGS", "-C target-feature=+crt-static").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    cargo.args(["build", "--release", "--locked", "--package", "charz", "--target", &target, "--manifest-path"]);
-    cargo.arg(workspace::root().join("Cargo.toml")).arg("--target-dir").arg(workspace::target());
-    let search = format!("native={}", hwloc.display());
-    for (key, value) in [("rustc-link-lib", "static=hwloc"), ("rustc-link-search", &search)] {
-        cargo.arg("--config").arg(format!("target.{target}.hwloc.{key} = [{value:?}]"));
-    }
-    process::run(&mut cargo)?;
-    Ok(workspace::target().join(target).join("release/charz"))
 }
 
 /// What is installed below /usr or /usr/local.
-fn lay_out(root: &Path, charz: &Path, hwloc: &Path) -> Outcome {
+fn lay_out(root: &Path, target: &Target, charz: &Path) -> Outcome {
     copy(charz, &root.join("bin/charz"))?;
-    let list = process::read(Command::new(charz).arg("docs"))?;
+    let list = process::read(target.run(charz).arg("docs"))?;
     for page in list.lines() {
         if let Some(file) = place(page) {
-            write(&root.join(file), &process::read(Command::new(charz).args(["docs", page]))?)?;
+            write(&root.join(file), &process::read(target.run(charz).args(["docs", page]))?)?;
         }
     }
     let documents = root.join("share/doc/charz");
     copy(&workspace::root().join("LICENSE"), &documents.join("copyright"))?;
-    copy(&hwloc.join("source/COPYING"), &documents.join("copyright.hwloc"))?;
+    copy(&target::hwloc(target)?.join("source/COPYING"), &documents.join("copyright.hwloc"))?;
     copy(Path::new("/usr/share/doc/libc6/copyright"), &documents.join("copyright.glibc"))?;
-    let mut tree = workspace::cargo();
-    tree.args(["tree", "--locked", "--package", "charz", "--edges", "normal", "--prefix", "none", "--no-dedupe"]);
-    let crates = process::read(tree.args(["--format", "{p} {l} {r}"]))?;
-    let mut crates: Vec<&str> = crates.lines().filter(|line| !line.contains(" (/")).collect();
-    crates.sort_unstable();
-    crates.dedup();
-    write(&documents.join("crates"), &(crates.join("\n") + "\n"))?;
+    licences::write(target, &documents)?;
+    // Without the time at which they were compressed.
+    let mut gzip = Command::new("gzip");
+    process::run(gzip.args(["-9", "--no-name", "--recursive"]).arg(root.join("share/man")))?;
     // Whatever the umask is here.
     process::run(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root))
 }
@@ -158,8 +95,8 @@ fn place(page: &str) -> Option<String> {
     })
 }
 
-fn archive(folder: &Path, root: &Path, build: &Build<'_>) -> Outcome<PathBuf> {
-    let name = format!("charz-{}-{}-{ARCH}-linux", build.version, build.commit);
+fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Outcome<PathBuf> {
+    let name = format!("charz-{}-{}-{}-linux", build.version, build.commit, target.arch);
     let file = folder.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
     tar.args([
@@ -175,21 +112,18 @@ fn archive(folder: &Path, root: &Path, build: &Build<'_>) -> Outcome<PathBuf> {
     Ok(file)
 }
 
-fn package(folder: &Path, root: &Path, build: &Build<'_>) -> Outcome<PathBuf> {
+fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Outcome<PathBuf> {
     let tree = empty(&folder.join("deb"))?;
     process::run(Command::new("cp").args(["--recursive", "--preserve=mode"]).arg(root).arg(tree.join("usr")))?;
     // Debian's zsh looks there, and keeps the other folder for the administrator, below /usr/local.
     let [from, to] = ["site-functions", "vendor-completions"].map(|name| tree.join("usr/share/zsh").join(name));
     fs::rename(&from, &to).map_err(|error| Failure::io(format!("rename {from:?}"), &error))?;
-    let architecture = process::read(Command::new("dpkg").arg("--print-architecture"))?;
-    let architecture = architecture.trim();
+    let architecture = target.debian;
     // A hyphen would begin the revision of a packager.
     let version = format!("{}+{}", build.version, build.commit.replace('-', "."));
-    let about = "characterisation of multi-core machines\n Finds out where hardware threads are, what each of them can do, and \
-                 what they cost\n each other.";
     let control = format!(
         "Package: charz\nVersion: {version}\nArchitecture: {architecture}\nSection: utils\nPriority: optional\n\
-         Maintainer: the charz authors <charz@localhost>\nDescription: {about}\n"
+         Maintainer: {MAINTAINER}\nDescription: {ABOUT}\n"
     );
     write(&tree.join("DEBIAN/control"), &control)?;
     let file = folder.join(format!("charz_{version}_{architecture}.deb"));
@@ -243,18 +177,9 @@ mod tests {
     #[test]
     fn names_come_from_the_version() {
         let build = Build { version: "0.1.0", commit: "4d3b2b872e34-dirty" };
-        assert_eq!(Build::read("charz 0.1.0 (4d3b2b872e34-dirty, x86_64-unknown-linux-gnu)\n"), Some(build));
+        let printed = "charz 0.1.0\ncommit: 4d3b2b872e34-dirty\ntarget: x86_64-unknown-linux-gnu\nhwloc: 2.9.0\n";
+        assert_eq!(Build::read(printed), Some(build));
         assert_eq!(Build::read("charz 0.1.0\n"), None);
-    }
-
-    #[test]
-    fn sources_lie_beside_packages() {
-        let versions = " libhwloc15 | 2.7.0-2 | http://a.org/debian-security bookworm/updates/main amd64 Packages\n \
-                         libhwloc15 | 2.9.0-1 | http://a.org/debian bookworm/main amd64 Packages\n";
-        let list =
-            "deb-src http://a.org/debian-security bookworm/updates main\ndeb-src http://a.org/debian bookworm main\n";
-        assert_eq!(sources(versions).as_deref(), Some(list));
-        assert_eq!(sources(""), None);
     }
 
     #[test]

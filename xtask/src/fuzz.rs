@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::nightly;
+use crate::toolchain;
 use xtask::{Failure, Outcome};
 use xtask::{arguments, process, workspace};
 
@@ -19,7 +19,7 @@ pub fn start(words: &[String]) -> Outcome {
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(Failure::usage(format!("there is no target {unknown:?}; the targets are {}", known.join(", "))));
     }
-    if !process::succeeds(nightly::cargo()?.args(["fuzz", "--version"])) {
+    if !process::succeeds(toolchain::cargo()?.args(["fuzz", "--version"])) {
         return Err(Failure::environment("cargo-fuzz is missing; run: cargo install cargo-fuzz --locked"));
     }
     for name in if names.is_empty() { &known } else { &names } {
@@ -42,7 +42,7 @@ fn run(name: &str, seconds: u32) -> Outcome {
     // What is found on the way goes here, and not among the inputs that people chose.
     let found = target.join("corpus").join(name);
     fs::create_dir_all(&found).map_err(|error| Failure::io(format!("create {found:?}"), &error))?;
-    let mut command = nightly::cargo()?;
+    let mut command = toolchain::cargo()?;
     // No sanitizer: the parsers have no unsafe code, and inputs run several times as fast without.
     command.args(["fuzz", "run", "--sanitizer", "none", name]).arg(&found);
     for chosen in ["corpus", "regressions"] {

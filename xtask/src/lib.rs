@@ -5,6 +5,7 @@ pub mod failure;
 pub mod packages;
 pub mod process;
 pub mod setup;
+pub mod target;
 pub mod workspace;
 
 pub use failure::{Failure, Outcome};

@@ -10,6 +10,7 @@ mod ci;
 mod conditions;
 mod dist;
 mod docs;
+mod emulated;
 mod fuzz;
 mod golden;
 mod libtest;
@@ -20,6 +21,7 @@ mod run;
 mod stages;
 mod test;
 mod tidy;
+mod toolchain;
 mod user;
 
 use std::process::ExitCode;
@@ -47,9 +49,15 @@ const TASKS: &[Task] = &[
     ),
     Task("tidy", "", "check the conventions: layers, unsafe, words", tidy::start),
     Task("docs", "[--check]", "write the generated pages, or compare them", docs::start),
-    Task("dist", "", "make an archive and a Debian package of charz that need nothing installed", dist::start),
+    Task(
+        "dist",
+        "[--target TRIPLE] [--try]",
+        "make an archive and a Debian package of charz that need nothing installed, and try them",
+        dist::start,
+    ),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task("asm", "arith-int|arith-float", "print the kernel's loop and count its arithmetic", asm::start),
+    Task("emulated", "[ARGS]", "run the kernels' tests for the other architecture in an emulator", emulated::start),
     Task("loom", "", "explore the models of the concurrent parts and their seeded bugs", models::start),
     Task("miri", "[ARGS]", "interpret the tests of pure and concurrent parts; needs nightly", miri::start),
     Task("fuzz", "[TARGET…] [--seconds N]", "throw made-up input at the parsers; needs nightly", fuzz::start),
@@ -77,6 +85,7 @@ const TASKS: &[Task] = &[
         "open a report's page in chromium: no word on the console, no request; pictures to look at",
         browser::start,
     ),
+    Task("nightly", "[--list] [PART…]", "run what takes too long for each change, whatever fails", nightly::start),
     Task("peers", "[--pairs N] [NAME…]", "compare with likwid-bench, memset and lscpu, side by side", |words| {
         bench::start("peers", words)
     }),

@@ -1,6 +1,6 @@
 //! `miri`: the tests that an interpreter of Rust can run, which sees undefined behaviour and data races where they happen.
 
-use crate::nightly;
+use crate::toolchain;
 use xtask::{Failure, Outcome};
 use xtask::{process, workspace};
 
@@ -30,12 +30,12 @@ const TESTS: &[(&str, &[&str])] = &[
 
 /// Runs them all; `arguments` after the name go to the test programs.
 pub fn start(arguments: &[String]) -> Outcome {
-    if !process::succeeds(nightly::cargo()?.args(["miri", "--version"])) {
+    if !process::succeeds(toolchain::cargo()?.args(["miri", "--version"])) {
         let message = "miri is missing; run: rustup component add miri rust-src --toolchain nightly";
         return Err(Failure::environment(message));
     }
     for (package, tests) in TESTS {
-        let mut command = nightly::cargo()?;
+        let mut command = toolchain::cargo()?;
         command.args(["miri", "test", "--lib", "--package", package, "--"]).args(*tests).args(arguments);
         // Miri's builds are for an interpreter, so other builds cannot use them. Isolation would refuse the clock and files.
         command.env("CARGO_TARGET_DIR", workspace::target().join("miri")).env("MIRIFLAGS", "-Zmiri-disable-isolation");

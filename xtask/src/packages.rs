@@ -5,7 +5,7 @@ use std::process::Command;
 use crate::failure::{Failure, Outcome};
 use crate::process;
 
-/// Something outside of cargo's reach that a task needs: a program or, by its `.so`, a library.
+/// Something outside of cargo's reach that a task needs: a program, by its `.so` a library, or by its path a file.
 pub struct Need {
     what: &'static str,
     /// What needs it, as the end of the sentence "… is missing; … needs it".
@@ -15,7 +15,15 @@ pub struct Need {
 }
 
 impl Need {
+    /// `packages` are separated by spaces, in the order of apt, dnf, pacman, zypper and apk; none where there is no package.
+    pub const fn new(what: &'static str, why: &'static str, packages: [&'static str; 5]) -> Self {
+        Need { what, why, packages }
+    }
+
     fn is_there(&self) -> bool {
+        if self.what.starts_with('/') {
+            return std::path::Path::new(self.what).is_file();
+        }
         if self.what.contains(".so") { has_library(self.what) } else { process::find(self.what).is_some() }
     }
 }
@@ -88,7 +96,13 @@ pub fn ensure(needs: &[Need]) -> Outcome<bool> {
     let Some((at, manager)) = MANAGERS.iter().enumerate().find(|(_, m)| process::find(m.program).is_some()) else {
         return Err(Failure::environment(format!("no package manager is known here; install {names} by hand")));
     };
-    let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages[at].split(' ')).collect();
+    let packages: Vec<&str> = missing.iter().flat_map(|need| need.packages[at].split_whitespace()).collect();
+    if missing.iter().any(|need| need.packages[at].is_empty()) {
+        return Err(Failure::environment(format!(
+            "{} has no package of it here; install {names} by hand",
+            manager.program
+        )));
+    }
     install(manager, &packages)?;
     match missing.iter().find(|need| !need.is_there()) {
         None => Ok(true),
