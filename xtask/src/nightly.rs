@@ -9,13 +9,14 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     Part("loom", &[&["loom"]]),
     Part("emulated", &[&["emulated"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),
     Part("attack", &[&["attack", "--seconds", "900"]]),
     Part("miri", &[&["miri"]]),
     Part("fuzz", &[&["fuzz", "--seconds", "60"]]),
+    Part("conditions", &[&["conditions"]]),
     Part("calibrate", &[&["calibrate"]]),
     Part("gate", &[&["bench-gate", "--self-test"], &["bench-gate"]]),
 ];
