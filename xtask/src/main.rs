@@ -14,6 +14,7 @@ mod emulated;
 mod fuzz;
 mod golden;
 mod libtest;
+mod machines;
 mod miri;
 mod models;
 mod nightly;
@@ -55,6 +56,7 @@ const TASKS: &[Task] = &[
         "make an archive and a Debian package of charz that need nothing installed, and try them",
         dist::start,
     ),
+    Task("machines", "[--list] [NAME…]", "boot machines in an emulator, and check charz on them", machines::start),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task("asm", "arith-int|arith-float", "print the kernel's loop and count its arithmetic", asm::start),
     Task("emulated", "[ARGS]", "run the kernels' tests for the other architecture in an emulator", emulated::start),

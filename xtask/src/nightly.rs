@@ -9,9 +9,10 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part("loom", &[&["loom"]]),
     Part("emulated", &[&["emulated"]]),
+    Part("machines", &[&["machines"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),
     Part("attack", &[&["attack", "--seconds", "900"]]),
     Part("miri", &[&["miri"]]),

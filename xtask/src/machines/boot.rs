@@ -1,0 +1,177 @@
+//! Builds what a machine runs, and boots it in QEMU's emulator.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use xtask::packages::Need;
+use xtask::target::Target;
+use xtask::{Failure, Outcome, process, workspace};
+
+use super::Machine;
+use super::debian::{self, Debian};
+use super::initramfs::Initramfs;
+
+pub(super) const QEMU: [Need; 2] = [
+    Need::new(
+        "qemu-system-x86_64",
+        "it boots machines that are not here",
+        ["qemu-system-x86", "qemu-system-x86", "qemu-system-x86", "qemu-x86", "qemu-system-x86_64"],
+    ),
+    Need::new(
+        "qemu-system-aarch64",
+        "it boots machines that are not here",
+        ["qemu-system-arm", "qemu-system-aarch64", "qemu-system-aarch64", "qemu-arm", "qemu-system-aarch64"],
+    ),
+];
+
+/// A machine that hangs is ended after so long; one that works takes a fraction of it.
+const MOST_SECONDS: u32 = 180;
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Architecture {
+    X86,
+    Arm,
+}
+
+/// What the machines of an architecture have in common: the kernel, and files.
+pub(super) struct System {
+    kernel: PathBuf,
+    files: Vec<(String, PathBuf)>,
+}
+
+impl System {
+    pub(super) fn new(architecture: Architecture) -> Outcome<Self> {
+        let folder = workspace::target().join("machines");
+        match architecture {
+            Architecture::X86 => Self::native(&folder),
+            Architecture::Arm => Self::cross(&folder),
+        }
+    }
+
+    /// The debug build, which the tests use too: checks of this kind take no time.
+    fn native(folder: &Path) -> Outcome<Self> {
+        process::run(workspace::cargo().args(["build", "--quiet", "--locked", "--package", "charz"]))?;
+        process::run(workspace::cargo().args([
+            "build",
+            "--quiet",
+            "--locked",
+            "--package",
+            "xtask",
+            "--example",
+            "guest",
+        ]))?;
+        let debug = workspace::target().join("debug");
+        let debian = Debian::new(folder.join("amd64"), "amd64").unpacked(&["busybox-static"])?;
+        let charz = stripped("strip", &debug.join("charz"), &folder.join("amd64/charz"))?;
+        let libraries = process::read(Command::new("ldd").arg(&charz))?;
+        let libraries = libraries.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from);
+        let mut files: Vec<(String, PathBuf)> =
+            libraries.map(|file| (file.display().to_string().trim_start_matches('/').to_owned(), file)).collect();
+        files.push(("bin/charz".to_owned(), charz));
+        files.push(("bin/guest".to_owned(), debug.join("examples/guest")));
+        Self::with(debian, files)
+    }
+
+    /// A debug build for an architecture that this machine may not have. All that it needs is linked into it.
+    fn cross(folder: &Path) -> Outcome<Self> {
+        let target = Target::named("aarch64-unknown-linux-gnu")?;
+        target.prepare()?;
+        process::run(&mut target.cargo(&["build", "--quiet", "--package", "charz"])?)?;
+        process::run(&mut target.cargo(&["build", "--quiet", "--package", "xtask", "--example", "guest"])?)?;
+        let debug = target.folder("debug");
+        let debian = Debian::new(folder.join(target.debian), target.debian).unpacked(&["busybox-static"])?;
+        let charz = stripped(&target.tool("strip"), &debug.join("charz"), &folder.join(target.debian).join("charz"))?;
+        let files = vec![("bin/charz".to_owned(), charz), ("bin/guest".to_owned(), debug.join("examples/guest"))];
+        Self::with(debian, files)
+    }
+
+    fn with(debian: PathBuf, mut files: Vec<(String, PathBuf)>) -> Outcome<Self> {
+        files.push(("bin/busybox".to_owned(), debian.join("bin/busybox")));
+        Ok(System { kernel: debian::kernel(&debian)?, files })
+    }
+
+    /// An archive with a script; names of files are those in the machine.
+    fn initramfs(&self, script: &str) -> Outcome<Vec<u8>> {
+        let mut archive = Initramfs::default();
+        ["proc", "sys", "dev", "tmp", "run"].iter().for_each(|folder| archive.folder(folder));
+        archive.add("init", include_bytes!("init.sh"));
+        archive.add("script", script.as_bytes());
+        for (path, from) in &self.files {
+            archive.copy(path, from)?;
+        }
+        Ok(archive.finished())
+    }
+}
+
+/// A copy without what only debuggers read, where there is a program that makes one.
+fn stripped(strip: &str, from: &Path, to: &Path) -> Outcome<PathBuf> {
+    let made = process::succeeds(Command::new(strip).arg("-o").arg(to).arg(from));
+    Ok(if made { to } else { from }.to_owned())
+}
+
+/// Boots a machine, which runs its script and powers itself off. What its console showed; a copy is kept in `folder`.
+pub(super) fn boot(machine: &Machine, system: &System, folder: &Path) -> Outcome<String> {
+    debian::make(folder)?;
+    let initramfs = folder.join("initramfs");
+    debian::write(&initramfs, system.initramfs(&(machine.script)(machine))?)?;
+    let errors = folder.join("qemu.txt");
+    let errors = File::create(&errors).map_err(|error| Failure::io(format!("create {errors:?}"), &error))?;
+    let mut qemu = Command::new("timeout");
+    qemu.args(["--signal=KILL", &MOST_SECONDS.to_string()]).args(words(machine));
+    qemu.arg("-kernel").arg(&system.kernel).arg("-initrd").arg(&initramfs);
+    let mut child = qemu
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(errors)
+        .spawn()
+        .map_err(|error| Failure::environment(format!("cannot start QEMU: {error}")))?;
+    let mut console = Vec::new();
+    let read = child.stdout.take().map(|mut out| out.read_to_end(&mut console));
+    let waited = child.wait();
+    if let (Some(Err(error)), _) | (_, Err(error)) = (read, waited) {
+        return Err(Failure::io("read a machine's console", &error));
+    }
+    // Hundreds of megabytes otherwise.
+    let _ = std::fs::remove_file(&initramfs);
+    let console = String::from_utf8_lossy(&console).into_owned();
+    debian::write(&folder.join("console.txt"), &console)?;
+    Ok(console)
+}
+
+/// QEMU and its arguments, but for the files.
+fn words(machine: &Machine) -> Vec<String> {
+    let (shape, nodes) = (machine.shape, machine.nodes);
+    let cpus = shape.sockets * shape.clusters * shape.cores * shape.threads;
+    // Only some boards know clusters.
+    let clusters =
+        if machine.architecture == Architecture::Arm { format!("clusters={},", shape.clusters) } else { String::new() };
+    let smp = format!("{cpus},sockets={},{clusters}cores={},threads={}", shape.sockets, shape.cores, shape.threads);
+    let (program, board, cpu, console) = match machine.architecture {
+        Architecture::X86 => ("qemu-system-x86_64", "pc", "Skylake-Server", "ttyS0"),
+        Architecture::Arm => ("qemu-system-aarch64", "virt,gic-version=3", "neoverse-n1", "ttyAMA0"),
+    };
+    let mib: u32 = nodes.iter().map(|node| node.mib).sum();
+    let mut words: Vec<String> =
+        [program, "-accel", "tcg,thread=multi", "-machine", board, "-cpu", cpu, "-smp", &smp].map(str::to_owned).into();
+    words.extend(["-m".to_owned(), format!("{mib}M")]);
+    for (id, node) in nodes.iter().enumerate() {
+        let cpus = node.cpus.map_or(String::new(), |(first, last)| format!(",cpus={first}-{last}"));
+        let memory = if node.mib > 0 { format!(",memdev=m{id}") } else { String::new() };
+        if node.mib > 0 {
+            words.extend(["-object".to_owned(), format!("memory-backend-ram,id=m{id},size={}M", node.mib)]);
+        }
+        words.extend(["-numa".to_owned(), format!("node,nodeid={id}{cpus}{memory}")]);
+    }
+    for from in 0..nodes.len() {
+        for to in (0..nodes.len()).filter(|to| *to != from) {
+            words.extend(["-numa".to_owned(), format!("dist,src={from},dst={to},val={}", super::DISTANCE)]);
+        }
+    }
+    let line = format!("console={console} quiet loglevel=0 panic=-1");
+    words.extend(
+        ["-append", &line, "-no-reboot", "-nodefaults", "-display", "none", "-serial", "stdio"].map(str::to_owned),
+    );
+    words
+}
