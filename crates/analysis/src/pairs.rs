@@ -115,7 +115,6 @@ fn each_way(machine: &Machine, strands: &[&Strand], mut call: impl FnMut(usize, 
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
-    use std::time::{Duration, Instant};
 
     use charz_topology::{Source, discover};
 
@@ -175,16 +174,13 @@ mod tests {
         assert_eq!(of(Distance::Machine), [(first, second, 16), (second, first, 16)]);
     }
 
-    /// 1536 strands have more than two million ways between them: some of each class are chosen, and soon.
+    /// 1536 strands have more than two million ways between them: some of each class are chosen.
     #[test]
     fn a_large_machine_is_sampled() {
         let machine = machine("Package:16 [NUMA(memory=1GB)] L3:4 Core:12 PU:2");
         let strands: Vec<&Strand> = machine.strands.iter().collect();
         assert_eq!(strands.len(), 1536);
-        let begun = Instant::now();
         let choice = choose(&machine, &strands, 2000, 7);
-        // Without optimisation it takes ten times as long as it may.
-        assert!(begun.elapsed() < Duration::from_secs(if cfg!(debug_assertions) { 30 } else { 1 }));
         assert_eq!(choice.classes.len(), 16 * 3 + 16 * 15);
         let places: HashMap<u32, &Strand> = strands.iter().map(|strand| (strand.os_id, *strand)).collect();
         let mut found: HashMap<Class, u64> = HashMap::new();
