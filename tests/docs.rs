@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use crate::support::{output, root};
 
 #[test]
@@ -19,6 +21,34 @@ fn every_page_is_printed_and_those_in_the_project_are_in_step() {
             assert!(text == kept, "{file} is out of step; cargo xtask docs rewrites it");
         }
     }
+}
+
+/// What programs read instead of the help: the attack takes its command lines from it.
+#[test]
+fn the_grammar_lists_flags_formats_and_exit_codes() {
+    let page: Value = serde_json::from_str(&output(&["docs", "grammar"])).unwrap();
+    let flags = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let mut commands = page["commands"].as_array().unwrap().iter();
+        commands.find(|command| command["words"] == json!(words)).unwrap()["flags"].as_array().unwrap().clone()
+    };
+    for line in ["sweep", "exec", "history add", "render"] {
+        let help = output(&line.split(' ').chain(["--help"]).collect::<Vec<_>>());
+        let flags = flags(line);
+        assert!(flags.iter().all(|flag| help.contains(flag["name"].as_str().unwrap())), "{line}: {flags:?}");
+        assert!(flags.len() > 2, "{line}: {flags:?}");
+    }
+    for line in ["kernels", "explain", "doctor"] {
+        let flag = flags(line).into_iter().find(|flag| flag["name"] == "--format").unwrap();
+        assert!(flag["takes_value"] == true && flag["values"].as_array().unwrap().len() > 1, "{flag}");
+        for format in flag["values"].as_array().unwrap() {
+            output(&[line, "--format", format.as_str().unwrap()]);
+        }
+    }
+    let text = output(&["docs", "exit-codes"]);
+    let codes = page["exit_codes"].as_array().unwrap();
+    assert!(codes.iter().all(|exit| text.contains(&format!("\n| {} | ", exit["code"]))), "{codes:?}");
+    assert_eq!(codes.len(), text.lines().filter(|line| line.starts_with("| ")).count() - 2);
 }
 
 #[test]

@@ -15,11 +15,12 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use fastrand::Rng;
+use serde_json::Value;
 use xtask::arguments::number;
 use xtask::{Failure, Outcome, process, setup, workspace};
 
 use case::Case;
-use grammar::Verb;
+use grammar::{Grammar, Verb};
 use reports::Base;
 
 /// How long all parts take together by default, in seconds.
@@ -90,19 +91,18 @@ fn build() -> Outcome<PathBuf> {
 impl Target {
     fn new(charz: PathBuf) -> Outcome<Self> {
         let ask = |words: &[&str]| process::read(Command::new(&charz).args(words));
-        let codes = ask(&["docs", "exit-codes"])?;
-        let codes = codes.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()?.parse().ok()).collect();
-        let verbs = grammar::read(&ask(&["docs", "completions-fish"])?);
-        let documents = ask(&["replicate", "--list"])?;
-        // The head of the table and what follows it have no number in their second column.
-        let documents = documents.lines().filter_map(|line| {
-            let mut columns = line.split_whitespace();
-            let name = columns.next()?;
-            columns.next()?.parse::<u64>().ok().map(|_| name.to_owned())
-        });
-        let target = Target { verbs, codes, documents: documents.collect(), bases: Vec::new(), charz };
+        let Some(Grammar { verbs, codes }) = grammar::read(&ask(&["docs", "grammar"])?) else {
+            return Err(Failure::found("`charz docs grammar` does not list commands and exit codes"));
+        };
+        let names = |words: &[&str], member: &str| -> Outcome<Vec<String>> {
+            let list: Value = serde_json::from_str(&ask(words)?).unwrap_or_default();
+            let names = list.as_array().into_iter().flatten().filter_map(|item| item[member].as_str());
+            Ok(names.map(str::to_owned).collect())
+        };
+        let documents = names(&["replicate", "--list", "--json"], "document")?;
+        let target = Target { verbs, codes, documents, bases: Vec::new(), charz };
         match target.formats("render").is_empty() || target.documents.is_empty() || target.codes.is_empty() {
-            true => Err(Failure::found("charz does not list its formats, documents and exit codes as it did")),
+            true => Err(Failure::found("charz lists no formats of render, no documents or no exit codes")),
             false => Ok(target),
         }
     }

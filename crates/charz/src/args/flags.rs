@@ -480,6 +480,6 @@ pub(super) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct DocsArgs {
-    /// The page, e.g. completions-bash, man, man-sweep, schema, kernels, mappers, checks, exit-codes
+    /// The page, e.g. completions-bash, man, man-sweep, grammar, schema, kernels, mappers, checks, exit-codes
     pub(super) page: Option<String>,
 }

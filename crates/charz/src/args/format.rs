@@ -1,6 +1,9 @@
 //! `--format` and `--json`, of every command that prints.
 
-use clap::{Arg, Args};
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 
 use super::convert::choice;
 use crate::exit::Error;
@@ -30,9 +33,10 @@ impl FormatArgs {
 }
 
 /// The help of a `--format` that takes one of these, each with what it is for, if that needs words. The first is the default.
-pub(super) fn takes<'a>(arg: Arg, formats: impl Iterator<Item = (&'a str, &'a str)>) -> Arg {
+pub(super) fn takes(arg: Arg, formats: impl Iterator<Item = (&'static str, &'static str)>) -> Arg {
     let formats: Vec<_> = formats.collect();
-    let names: Vec<&str> = formats.iter().map(|(name, _)| *name).collect();
+    let names: Vec<&'static str> = formats.iter().map(|(name, _)| *name).collect();
+    let arg = arg.value_parser(Offered(names.clone())).hide_possible_values(true);
     let default = names.first().map(|name| format!(" [default: {name}]")).unwrap_or_default();
     let arg = arg.help(format!("Output format: {}{default}", names.join(", ")));
     if formats.iter().all(|(_, about)| about.is_empty()) {
@@ -40,4 +44,20 @@ pub(super) fn takes<'a>(arg: Arg, formats: impl Iterator<Item = (&'a str, &'a st
     }
     let lines: Vec<String> = formats.iter().map(|(name, about)| format!("  {name}: {about}")).collect();
     arg.long_help(format!("Output format{default}\n\n{}", lines.join("\n")))
+}
+
+/// Any text. Completions and the list of flags offer these; what is none of them is refused where it is read, with the nearest.
+#[derive(Clone)]
+struct Offered(Vec<&'static str>);
+
+impl TypedValueParser for Offered {
+    type Value = String;
+
+    fn parse_ref(&self, command: &Command, arg: Option<&Arg>, value: &OsStr) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.0.iter().map(|name| PossibleValue::new(*name))))
+    }
 }

@@ -1,9 +1,11 @@
-//! Documentation that follows from the grammar: shell completions and man pages; and the list of all generated pages.
+//! Documentation that follows from the grammar: shell completions and man pages; the grammar itself as JSON; and the list of all generated pages.
 
-use clap::{Command, CommandFactory, ValueEnum};
+use clap::{Arg, Command, CommandFactory, ValueEnum};
 use clap_complete::Shell;
+use serde_json::{Value, json};
 
 use super::flags::Cli;
+use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
 use charz_analysis::compare::Comparison;
 use charz_analysis::replicate::Replication;
@@ -20,11 +22,12 @@ pub struct Page {
 /// Every generated page. Those for people who read the project are kept in it; packages make the others.
 pub fn pages() -> Vec<Page> {
     type Make = fn() -> String;
-    let texts: [(&str, Option<&'static str>, Make); 7] = [
+    let texts: [(&str, Option<&'static str>, Make); 8] = [
         ("kernels", Some("docs/kernels.md"), kernels::markdown),
         ("mappers", Some("docs/mappers.md"), view::mapper_page),
         ("checks", Some("docs/checks.md"), explain::markdown),
         ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
+        ("grammar", None, grammar_json),
         ("schema", None, json::schema::<Report>),
         ("comparison-schema", None, json::schema::<Comparison>),
         ("replication-schema", None, json::schema::<Replication>),
@@ -65,6 +68,42 @@ fn grammar() -> Command {
         verb.build();
         verb
     })
+}
+
+/// The page `grammar`: every command with its flags and arguments, and every exit code, for programs.
+fn grammar_json() -> String {
+    let mut grammar = grammar();
+    grammar.build();
+    let mut commands = Vec::new();
+    list_commands(&grammar, &[], &mut commands);
+    let codes = EXITS.iter().map(|(exit, meaning)| json!({ "code": exit.code(), "meaning": meaning }));
+    let page = json!({ "commands": commands, "exit_codes": codes.collect::<Vec<_>>() });
+    format!("{page:#}\n")
+}
+
+fn list_commands(command: &Command, words: &[&str], list: &mut Vec<Value>) {
+    let (flags, arguments): (Vec<_>, Vec<_>) =
+        command.get_arguments().filter(|arg| !arg.is_hide_set()).partition(|arg| arg.get_long().is_some());
+    let flags: Vec<Value> = flags.into_iter().map(flag).collect();
+    let arguments: Vec<Value> =
+        arguments.into_iter().map(|arg| json!({ "name": arg.get_id().as_str(), "values": values(arg) })).collect();
+    list.push(json!({ "words": words, "flags": flags, "arguments": arguments }));
+    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
+        list_commands(verb, &[words, &[verb.get_name()]].concat(), list);
+    }
+}
+
+fn flag(arg: &Arg) -> Value {
+    let name = format!("--{}", arg.get_long().unwrap_or_default());
+    let short = arg.get_short().map(|short| format!("-{short}"));
+    json!({ "name": name, "short": short, "takes_value": arg.get_action().takes_values(), "values": values(arg) })
+}
+
+/// The values that an argument offers; empty where it takes any.
+fn values(arg: &Arg) -> Vec<String> {
+    let takes_value = arg.get_action().takes_values();
+    let values = arg.get_possible_values().into_iter().filter(|_| takes_value);
+    values.map(|value| value.get_name().to_owned()).collect()
 }
 
 /// The shells that completions are made for.

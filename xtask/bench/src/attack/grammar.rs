@@ -1,4 +1,13 @@
-//! The command line of charz as the program itself describes it, in its completions for fish.
+//! The command line of charz as the program itself lists it, in the page `charz docs grammar`.
+
+use serde_json::Value;
+
+#[derive(Default)]
+pub struct Grammar {
+    pub verbs: Vec<Verb>,
+    /// The exit codes that are documented.
+    pub codes: Vec<i32>,
+}
 
 pub struct Verb {
     /// `history add` is two words.
@@ -11,19 +20,33 @@ pub struct Flag {
     /// With its dashes.
     pub name: String,
     pub takes_value: bool,
-    /// The values that its description lists.
+    /// Those that it offers; empty if it takes any.
     pub values: Vec<String>,
 }
 
-pub fn read(completions: &str) -> Vec<Verb> {
-    let mut verbs: Vec<Verb> = Vec::new();
-    for (words, flag) in completions.lines().filter_map(line) {
-        match verbs.iter_mut().find(|verb| verb.words == words) {
-            Some(verb) => verb.flags.push(flag),
-            None => verbs.push(Verb { words, flags: vec![flag] }),
-        }
-    }
-    verbs
+/// Reads the page; `None` if a part of it is not there.
+pub fn read(page: &str) -> Option<Grammar> {
+    let page: Value = serde_json::from_str(page).ok()?;
+    let verbs = page["commands"].as_array()?.iter().map(verb).collect::<Option<Vec<_>>>()?;
+    let codes = page["exit_codes"].as_array()?.iter().map(|exit| i32::try_from(exit["code"].as_i64()?).ok());
+    Some(Grammar { verbs, codes: codes.collect::<Option<_>>()? })
+}
+
+fn verb(command: &Value) -> Option<Verb> {
+    let flags = command["flags"].as_array()?.iter().map(flag).collect::<Option<_>>()?;
+    Some(Verb { words: texts(&command["words"])?, flags })
+}
+
+fn flag(flag: &Value) -> Option<Flag> {
+    Some(Flag {
+        name: flag["name"].as_str()?.to_owned(),
+        takes_value: flag["takes_value"].as_bool()?,
+        values: texts(&flag["values"])?,
+    })
+}
+
+pub fn texts(list: &Value) -> Option<Vec<String>> {
+    list.as_array()?.iter().map(|text| Some(text.as_str()?.to_owned())).collect()
 }
 
 impl Verb {
@@ -33,27 +56,12 @@ impl Verb {
 
     /// Whether it may measure, and then wait for another charz that does.
     pub fn measures(&self) -> bool {
-        self.flags.iter().any(|flag| flag.name == "--wait")
+        self.has("--wait")
     }
-}
 
-/// The verb of a line, and its flag.
-fn line(line: &str) -> Option<(Vec<String>, Flag)> {
-    let (condition, rest) = line.split_once("-n \"__fish_charz_using_subcommand ")?.1.split_once('"')?;
-    let words = condition.replace("; and __fish_seen_subcommand_from", "");
-    let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
-    // The condition that no subcommand was seen has more words.
-    if words.len() > 2 || words[0] == "help" {
-        return None;
+    pub fn has(&self, name: &str) -> bool {
+        self.flags.iter().any(|flag| flag.name == name)
     }
-    let (name, rest) = rest.split_once("-l ")?.1.split_once(' ')?;
-    let (about, end) = rest.rsplit_once('\'')?;
-    // The default is in brackets.
-    let listed = about.split_once("How: ").map_or("", |(_, listed)| listed).split('[');
-    let listed: String = listed.map(|part| part.split_once(']').map_or(part, |(_, rest)| rest)).collect();
-    let values = listed.split([',', ';', ':']).map(str::trim).filter(|value| !value.is_empty() && !value.contains(' '));
-    let values = values.map(str::to_owned).collect();
-    Some((words, Flag { name: format!("--{name}"), takes_value: end.contains("-r"), values }))
 }
 
 #[cfg(test)]
@@ -62,18 +70,32 @@ mod tests {
 
     #[test]
     fn verbs_with_their_flags() {
-        let verbs = read(concat!(
-            "complete -c charz -n \"__fish_charz_needs_command\" -f -a \"topo\" -d 'Show'\n",
-            "complete -c charz -n \"__fish_charz_using_subcommand topo\" -l format -d 'How: tree, svg [default: tree]; with --a: csv' -r\n",
-            "complete -c charz -n \"__fish_charz_using_subcommand topo\" -l wait -d 'Wait for another\\'s end'\n",
-            "complete -c charz -n \"__fish_charz_using_subcommand history; and not __fish_seen_subcommand_from add help\" -l db -d 'x' -r\n",
-            "complete -c charz -n \"__fish_charz_using_subcommand history; and __fish_seen_subcommand_from add\" -s d -l db -d 'x' -r -F\n",
-            "complete -c charz -n \"__fish_charz_using_subcommand help; and __fish_seen_subcommand_from add\" -l db -d 'x' -r\n",
-        ));
-        let flag = |name: &str, takes_value| Flag { name: name.into(), takes_value, values: Vec::new() };
-        assert_eq!(verbs.iter().map(|verb| verb.words.join(" ")).collect::<Vec<_>>(), ["topo", "history add"]);
-        assert_eq!(verbs[0].formats(), ["tree", "svg", "csv"]);
-        assert_eq!((&verbs[0].flags[1], &verbs[1].flags[..]), (&flag("--wait", false), &[flag("--db", true)][..]));
-        assert!(verbs[0].measures() && !verbs[1].measures());
+        let page = r#"{
+            "commands": [
+                {"words": [], "flags": [{"name": "--color", "short": null, "takes_value": true, "values": []}], "arguments": []},
+                {"words": ["history", "add"], "arguments": [], "flags": [
+                    {"name": "--format", "takes_value": true, "values": ["table", "csv"]},
+                    {"name": "--wait", "takes_value": false, "values": []}
+                ]}
+            ],
+            "exit_codes": [{"code": 0, "meaning": "done"}, {"code": 130, "meaning": "stopped"}]
+        }"#;
+        let grammar = read(page).unwrap();
+        assert_eq!(grammar.codes, [0, 130]);
+        let [root, add] = &grammar.verbs[..] else { panic!("{} verbs", grammar.verbs.len()) };
+        assert!(root.words.is_empty() && root.formats().is_empty() && !root.measures());
+        assert_eq!(
+            (add.words.join(" "), add.formats()),
+            ("history add".to_owned(), &["table".to_owned(), "csv".into()][..])
+        );
+        assert!(add.measures());
+        assert_eq!(root.flags[0], Flag { name: "--color".into(), takes_value: true, values: Vec::new() });
+    }
+
+    #[test]
+    fn a_page_without_one_of_its_lists_is_none() {
+        for page in ["", "{}", r#"{"commands": []}"#, r#"{"commands": [{"words": []}], "exit_codes": []}"#] {
+            assert!(read(page).is_none(), "{page}");
+        }
     }
 }
