@@ -198,7 +198,10 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
     Some(match first(&[Ending::Unavailable, Ending::Skipped, Ending::Refused]) {
         Some(reason) if done => given_up(reason),
         Some(reason) => (Status::Skipped, None, reason),
-        None => (Status::Failed, None, first(&[Ending::Stopped]).unwrap_or_default()),
+        None => match first(&[Ending::Away]) {
+            Some(reason) => (Status::Skipped, None, reason),
+            None => (Status::Failed, None, first(&[Ending::Stopped]).unwrap_or_default()),
+        },
     })
 }
 

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use charz_kernels::noop::NOOP;
 use charz_kernels::{Params, Stop};
+use charz_topology::Present;
 
 pub use host::{host, tool};
 use order::Turn;
@@ -49,6 +50,8 @@ pub trait Listener {
     /// number, then to narrow intervals.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
+    /// Only cells are left whose CPU or NUMA node went away, as `gone` says; it is waited for until `until` at most.
+    fn wait(&mut self, _gone: &str, _until: Duration) {}
 }
 
 /// Shows nothing.
@@ -66,6 +69,8 @@ pub struct Sweep<'a> {
     pub predictor: &'a Predictor,
     /// Looked at again before each invocation: memory may have gone since the plan.
     pub limits: &'a dyn Fn() -> Limits,
+    /// Likewise: CPUs and NUMA nodes come and go.
+    pub present: &'a dyn Fn() -> Present,
     pub budget: Duration,
 }
 
@@ -97,11 +102,24 @@ impl Sweep<'_> {
         // A resumed sweep goes on with other numbers than it began with.
         let made: u64 = (0..places(self.report)).map(|place| self.cell(place).invocations.len() as u64).sum();
         let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
-        let mut left = self.left();
+        let (mut left, mut told) = (self.left(), None::<String>);
         let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
         loop {
-            let fits = |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
-            let Some((turn, places)) = self.next_round(&mut random, fits) else { break };
+            let in_time =
+                |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
+            let gone: Vec<Option<String>> = (0..places(self.report)).map(|place| self.waits_for(place)).collect();
+            let fits = |place: usize| in_time(place) && gone[place].is_none();
+            let Some((turn, places)) = self.next_round(&mut random, fits) else {
+                let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
+                let waiting = (0..gone.len()).find_map(waiting).filter(|_| !self.stop.raised());
+                let Some(gone) = waiting else { break };
+                if told.as_ref() != Some(gone) {
+                    listener.wait(gone, self.budget);
+                    told = Some(gone.clone());
+                }
+                self.invoke.rest(LOOK_AGAIN);
+                continue;
+            };
             if filling && turn != Turn::Due {
                 filling = false;
                 listener.fill(self.report, sitting.elapsed(), self.budget);
@@ -128,10 +146,16 @@ impl Sweep<'_> {
                 self.cool_down(place, begun.elapsed());
             }
         }
-        if (0..places(self.report)).any(|place| self.wants_more(place)) {
-            self.report.stopped_by = Some("budget".into());
-        }
+        self.report.stopped_by = self.shortfall();
         Ok(())
+    }
+
+    /// What kept a sweep from its end that came to the end of its rounds.
+    fn shortfall(&self) -> Option<String> {
+        let wanting: Vec<usize> = (0..places(self.report)).filter(|&place| self.wants_more(place)).collect();
+        let gone = wanting.iter().find_map(|&place| self.waits_for(place));
+        let missing = gone.map(|gone| format!("a missing CPU or NUMA node: {gone}"));
+        missing.or_else(|| (!wanting.is_empty()).then(|| "budget".into()))
     }
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
@@ -164,16 +188,42 @@ impl Sweep<'_> {
         match fits.or_else(|| self.unsafe_with(cell)).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Skipped, reason),
             Ok(homes) => {
+                let away = || self.gone(cell).map(|gone| Invocation::without_runs(Ending::Away, gone));
+                if let Some(away) = away() {
+                    return away;
+                }
                 let order = MeasureRequest { counters: self.counts_next(cell), ..self.order_for(cell, homes) };
                 let invocation = self.invoke.invoke(&order, seed);
                 match report::check_invocation(cell, &invocation) {
-                    Ok(()) => invocation,
+                    Ok(()) if invocation.ending == Ending::Stopped => invocation,
+                    // However it ended: what ran meanwhile ran elsewhere.
+                    Ok(()) => away().unwrap_or(invocation),
                     Err(what) => {
                         Invocation::without_runs(Ending::Died, format!("the measuring process's answer {what}"))
                     }
                 }
             }
         }
+    }
+
+    /// Which of the CPUs and NUMA nodes that the cell needs are not there. Workers that float need as many CPUs as they are, or all.
+    fn gone(&self, cell: &Cell) -> Option<String> {
+        let present = (self.present)();
+        let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
+        let seats: Vec<u32> = cell.seats.iter().flatten().copied().collect();
+        let all: Vec<u32> = self.machine.usable_strands().map(|strand| strand.os_id).collect();
+        let floats = || {
+            let left = all.iter().filter(|&&cpu| present.gone(&[cpu], &[]).is_none()).count();
+            cell.seats.contains(&None) && cell.seats.len() > left
+        };
+        let gone = present.gone(&seats, &homes.unwrap_or_default().concat());
+        gone.or_else(|| present.gone(&all, &[]).filter(|_| floats()))
+    }
+
+    /// What a cell waits for that could not be measured the last time.
+    fn waits_for(&self, place: usize) -> Option<String> {
+        let cell = self.cell(place);
+        if cell.is_away() { self.gone(cell) } else { None }
     }
 
     fn params(&self, cell: &Cell) -> Params {
@@ -302,6 +352,8 @@ impl Sweep<'_> {
 
 /// The longest repetition of workers that contend (see `docs/methodology.md`): a scheduler full of them starves the machine.
 const STORM_BOX: Duration = Duration::from_millis(500);
+/// How soon it is looked again whether what went away is back.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Predictions are right within a half on a quiet machine.
 const ENOUGH: f64 = 1.5;
 /// The least that an invocation is given before it is thought stuck.

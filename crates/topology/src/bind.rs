@@ -6,12 +6,14 @@
 
 use std::fmt;
 use std::fs;
+use std::io;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
 use hwlocality::bitmap::BitmapIndex;
 use hwlocality::cpu::binding::CpuBindingFlags;
 use hwlocality::cpu::cpuset::CpuSet;
+use hwlocality::errors::HybridError;
 use hwlocality::memory::binding::{MemoryBindingFlags, MemoryBindingPolicy};
 use hwlocality::memory::nodeset::NodeSet;
 use hwlocality::object::types::ObjectType;
@@ -20,7 +22,7 @@ use hwlocality::{Topology, hwloc_api_version};
 
 use crate::discover::from_the_kernel;
 use crate::error::quote;
-use crate::usable::allowed_list;
+use crate::usable::{Present, allowed_list};
 use crate::{Error, cpulist};
 
 /// The number of strands that core_affinity can name: it fills glibc's `cpu_set_t`, which has 1024 bits, and ends the
@@ -168,7 +170,8 @@ impl Seats for Hwloc {
             builder.from_synthetic(&strand).map_err(|error| format!("hwloc refuses {strand}: {error}"))
         })?;
         let strand = CpuSet::from_range(os_id as usize..=os_id as usize);
-        alone.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(|error| format!("hwloc says: {error}"))
+        let refused = |error| Present::read().gone(&[os_id], &[]).unwrap_or_else(|| in_words(error));
+        alone.bind_cpu(&strand, CpuBindingFlags::THREAD).map_err(refused)
     }
 
     fn place_memory(&self, nodes: &[u32]) -> Result<(), String> {
@@ -183,7 +186,7 @@ impl Seats for Hwloc {
         let flags = MemoryBindingFlags::THREAD | MemoryBindingFlags::STRICT;
         machine.bind_memory(&set, policy, flags).map_err(|error| {
             let hint = "a container without CAP_SYS_NICE may not set policies of memory: run charz outside of it";
-            format!("hwloc says: {error}; {hint}")
+            Present::read().gone(&[], nodes).unwrap_or_else(|| format!("{}; {hint}", in_words(error)))
         })
     }
 
@@ -200,6 +203,17 @@ impl Hwloc {
         allowed.weight()?;
         let on = machine.last_cpu_location(CpuBindingFlags::THREAD).ok().map(|set| ids(set.iter_set()));
         Some(Seating { allowed: ids(allowed.iter_set()), on: on.and_then(|on| on.first().copied()) })
+    }
+}
+
+/// What hwloc or the operating system says, without the names of either's functions.
+fn in_words(error: HybridError<impl std::error::Error>) -> String {
+    match error {
+        HybridError::Rust(error) => format!("hwloc refuses: {error}"),
+        HybridError::Hwloc(raw) => match raw.errno {
+            Some(errno) => format!("the operating system refuses: {}", io::Error::from_raw_os_error(errno.0)),
+            None => "the operating system refuses and does not say why".to_owned(),
+        },
     }
 }
 

@@ -1,6 +1,8 @@
 //! What this process may use of the machine: the cpuset, the affinity mask and the CPU bandwidth quota.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use crate::{Machine, Usable, cgroup, cpulist};
 
@@ -35,6 +37,68 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     };
 }
 
+/// The CPUs and NUMA nodes that are there at this moment, by OS ids; `None` where the system does not report it, or where nothing limits
+/// them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Present {
+    pub online: Option<Vec<u32>>,
+    /// Those of the cpuset.
+    pub cpuset: Option<Vec<u32>>,
+    /// Those of the affinity mask, which the cpuset limits too.
+    pub affinity: Option<Vec<u32>>,
+    pub online_nodes: Option<Vec<u32>>,
+    /// The nodes that this process may put memory on.
+    pub nodes: Option<Vec<u32>>,
+}
+
+impl Present {
+    /// Reads a few small files.
+    #[must_use]
+    pub fn read() -> Self {
+        let read = |path: &Path| cpulist::parse(fs::read_to_string(path).ok()?.trim()).ok();
+        let cpuset = |group: cgroup::Group| {
+            read(&group.folder.join(if group.unified { "cpuset.cpus.effective" } else { "cpuset.effective_cpus" }))
+        };
+        Present {
+            online: read(Path::new("/sys/devices/system/cpu/online")),
+            cpuset: cgroup::groups("cpuset").into_iter().find_map(cpuset),
+            affinity: affinity(),
+            online_nodes: read(Path::new("/sys/devices/system/node/online")),
+            nodes: memory_nodes(),
+        }
+    }
+
+    /// Which of these CPUs and nodes are not there, as a clause such as `CPU 3 is offline`; `None` if all are, or may be.
+    #[must_use]
+    pub fn gone(&self, cpus: &[u32], nodes: &[u32]) -> Option<String> {
+        let checks = [
+            ("CPU", cpus, &self.online, "is offline", "are offline"),
+            ("CPU", cpus, &self.cpuset, LEFT, LEFT),
+            (
+                "CPU",
+                cpus,
+                &self.affinity,
+                "left the affinity mask of this process",
+                "left the affinity mask of this process",
+            ),
+            ("NUMA node", nodes, &self.online_nodes, "is offline", "are offline"),
+            ("NUMA node", nodes, &self.nodes, LEFT, LEFT),
+        ];
+        checks.into_iter().find_map(|(what, wanted, there, one, several)| {
+            let there = there.as_ref()?;
+            let gone: BTreeSet<u32> = wanted.iter().copied().filter(|id| !there.contains(id)).collect();
+            let list = cpulist::print(&Vec::from_iter(gone.iter().copied()));
+            match gone.len() {
+                0 => None,
+                1 => Some(format!("{what} {list} {one}")),
+                _ => Some(format!("{what}s {list} {several}")),
+            }
+        })
+    }
+}
+
+const LEFT: &str = "left the cpuset of this process";
+
 /// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
 pub fn affinity() -> Option<Vec<u32>> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -58,13 +122,35 @@ fn list(status: &str, name: &str) -> Option<Vec<u32>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{affinity, allowed_list};
+    use super::{Present, affinity, allowed_list};
 
     #[test]
     fn a_mask_of_any_width_is_read() {
         assert_eq!(allowed_list("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1,1500\n"), Some(vec![0, 1, 1500]));
         assert_eq!(allowed_list("Name:\tx\n"), None);
         assert_eq!(allowed_list("Cpus_allowed_list:\t\n"), None);
+    }
+
+    #[test]
+    fn what_went_away_is_named_with_the_cause() {
+        let ids = |ids: &[u32]| Some(ids.to_vec());
+        let present = Present {
+            online: ids(&[0, 1, 2, 4]),
+            cpuset: ids(&[0, 2, 4]),
+            affinity: ids(&[0, 2]),
+            online_nodes: ids(&[0, 1]),
+            nodes: ids(&[0]),
+        };
+        let gone = |cpus: &[u32], nodes: &[u32]| present.gone(cpus, nodes).unwrap_or_default();
+        assert_eq!(gone(&[0, 2], &[0]), "");
+        assert_eq!(gone(&[1, 3], &[]), "CPU 3 is offline");
+        assert_eq!(gone(&[5, 0, 3], &[]), "CPUs 3,5 are offline");
+        assert_eq!(gone(&[1, 4], &[]), "CPU 1 left the cpuset of this process");
+        assert_eq!(gone(&[4], &[]), "CPU 4 left the affinity mask of this process");
+        assert_eq!(gone(&[0], &[2, 3]), "NUMA nodes 2-3 are offline");
+        assert_eq!(gone(&[0], &[1]), "NUMA node 1 left the cpuset of this process");
+        assert_eq!(Present::default().gone(&[7], &[7]), None, "not reported is not gone");
+        assert_eq!(Present::read().gone(&affinity().unwrap(), &[]), None);
     }
 
     #[test]

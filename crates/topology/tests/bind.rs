@@ -80,7 +80,7 @@ fn strands_that_do_not_exist_are_refused() {
         (Backend::CoreAffinity, 1023, "refuses"),
         (Backend::Hwloc, 1 << 20, "largest id"),
         (Backend::Hwloc, u32::MAX, "largest id"),
-        (Backend::Hwloc, 70_000, "hwloc says"),
+        (Backend::Hwloc, 70_000, "CPU 70000 is offline"),
     ] {
         let error = Binder::new(backend).seat(os_id).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");

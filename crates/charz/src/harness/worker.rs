@@ -7,7 +7,7 @@ use charz_data::report::{Counts, Ending, Lap};
 use charz_data::{Growth, JointHistogram, units};
 use charz_kernels::watch::Block;
 use charz_kernels::{Stage, Watch, Work, Worker};
-use charz_topology::{Binder, Seating};
+use charz_topology::{Binder, Present, Seating};
 
 use super::counters;
 use super::counters::hardware::SpanCounters;
@@ -67,14 +67,14 @@ impl WorkerContext<'_> {
     fn sit(&self) -> Result<(), Failure> {
         if let Some(seat) = self.cell.seats[self.rank] {
             let refused = |error| Failure::new(Ending::Refused, format!("worker {} has no seat: {error}", self.rank));
-            self.bench.binder.seat(seat).map_err(refused)?;
+            self.bench.binder.seat(seat).map_err(|error| away(&[seat], &[]).unwrap_or_else(|| refused(error)))?;
         }
         let homes = self.homes();
         if !homes.is_empty() {
             // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
             let placed = self.bench.binder.place_memory(homes);
             let refused = |error| Failure::new(Ending::Unavailable, format!("worker {}: {error}", self.rank));
-            placed.map_err(refused)?;
+            placed.map_err(|error| away(&[], homes).unwrap_or_else(|| refused(error)))?;
         }
         Ok(())
     }
@@ -155,6 +155,11 @@ impl WorkerContext<'_> {
                 return self.fell_short(work, &watch, laps);
             }
             worker.verify()?;
+            let on_seat = seat.and_then(|seat| on_seat(seat, &before, &after));
+            // The system moves a thread whose CPU goes away, and does not put it back.
+            if let Some(failure) = seat.filter(|_| on_seat == Some(false)).and_then(|seat| away(&[seat], &[])) {
+                return Err(failure);
+            }
             let lap = Lap {
                 rank: self.rank as u64,
                 seat,
@@ -163,7 +168,7 @@ impl WorkerContext<'_> {
                 end_ns,
                 ops: work.ops.0,
                 bytes: work.bytes.0,
-                on_seat: seat.and_then(|seat| on_seat(seat, &before, &after)),
+                on_seat,
                 checks: watch.polls(),
                 strays: watch.off_seat(),
                 counts: counters::since(after.counts, before.counts),
@@ -213,6 +218,11 @@ impl WorkerContext<'_> {
         let end = self.bench.clock.now();
         (start, end, work)
     }
+}
+
+/// The failure of a worker whose CPU or NUMA nodes are not there any more.
+fn away(cpus: &[u32], nodes: &[u32]) -> Option<Failure> {
+    Present::read().gone(cpus, nodes).map(|gone| Failure::new(Ending::Away, gone))
 }
 
 struct Reading {

@@ -61,7 +61,7 @@ fn is_hopeless(cell: &Cell) -> bool {
     let passing = |code: &str| code == V12.code || PASSING.contains(&code);
     let lasting = |severity, code: &str| severity == Severity::Invalid && !passing(code);
     (!done && failed(&cell.invocations) > 0)
-        || matches!(cell.status, Status::Skipped)
+        || (cell.status == Status::Skipped && !cell.invocations.iter().any(|one| one.ending == Ending::Away))
         || cell.marks.iter().any(|mark| lasting(mark.severity, &mark.code))
 }
 
@@ -79,6 +79,6 @@ pub(super) fn failed(invocations: &[Invocation]) -> usize {
 pub(super) fn is_failure(ending: Ending) -> bool {
     match ending {
         Ending::Unavailable | Ending::Skipped | Ending::Refused | Ending::Died | Ending::TimedOut => true,
-        Ending::Done | Ending::Stopped | Ending::Wrong => false,
+        Ending::Done | Ending::Stopped | Ending::Away | Ending::Wrong => false,
     }
 }

@@ -94,7 +94,7 @@ fn wanted(sides: &[Sweep<'_>; 2], place: usize) -> usize {
         let values = side.cell(place).invocations.iter().filter(|invocation| invocation.value.is_some()).count();
         let due = usize::try_from(side.report.plan.min_invocations).unwrap_or(usize::MAX).saturating_sub(values);
         // A disturbed cell wants more than its number, one that has given up wants none.
-        (side.wants_more(place), due)
+        (side.wants_more(place) && side.waits_for(place).is_none(), due)
     });
     match wants {
         [(false, due), _] | [_, (false, due)] if due > 0 => 0,

@@ -44,6 +44,10 @@ impl Listener for Bar {
         self.bar.suspend(|| note(&filled(report, took, until)));
     }
 
+    fn wait(&mut self, gone: &str, until: Duration) {
+        self.bar.suspend(|| note(&waiting(gone, until)));
+    }
+
     fn end(&mut self) {
         self.bar.finish_and_clear();
     }
@@ -68,6 +72,10 @@ impl Listener for Lines {
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
         note(&filled(report, took, until));
+    }
+
+    fn wait(&mut self, gone: &str, until: Duration) {
+        note(&waiting(gone, until));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
@@ -102,6 +110,11 @@ fn filled(report: &Report, took: Duration, until: Duration) -> String {
         false => (format!("{numbers} of {cells}"), "measuring the others again, then refining the intervals,"),
     };
     format!("{share} have a number after {took}; {next} until {until}; ^C keeps everything")
+}
+
+fn waiting(gone: &str, until: Duration) -> String {
+    let until = units::duration(until);
+    format!("{gone}: waiting for it until {until}, as all that is left to measure needs it; ^C keeps everything")
 }
 
 fn rest(left: Duration, longest: Duration) -> String {

@@ -175,6 +175,8 @@ pub enum Ending {
     Skipped,
     /// The system refused something: memory, a thread, a seat.
     Refused,
+    /// A CPU or NUMA node that it needs went away before its end: offline, or out of the cpuset. It is made again when that is back.
+    Away,
     /// A wrong answer.
     Wrong,
     /// The process died: a signal, the memory killer, a panic. Or a user's program failed, or reported no number.
@@ -252,7 +254,7 @@ words! { Status {
 
 words! { Ending {
     Done = "done", Stopped = "stopped", Unavailable = "unavailable", Skipped = "skipped", Refused = "refused",
-    Wrong = "wrong", Died = "died", TimedOut = "timed_out",
+    Away = "away", Wrong = "wrong", Died = "died", TimedOut = "timed_out",
 } }
 
 impl Cell {
@@ -283,6 +285,12 @@ impl Cell {
     /// Why hardware counters did not count although they were asked for; `None` where they did, or were not asked for.
     pub fn no_counters(&self) -> Option<&str> {
         self.invocations.iter().find_map(|invocation| invocation.evidence.as_ref()?.no_counters.as_deref())
+    }
+
+    /// Whether a CPU or NUMA node that it needs was not there the last time.
+    pub fn is_away(&self) -> bool {
+        let last = self.invocations.iter().chain(&self.counted).max_by_key(|invocation| invocation.started_ns);
+        last.is_some_and(|invocation| invocation.ending == Ending::Away)
     }
 
     pub fn is_suspect(&self) -> bool {

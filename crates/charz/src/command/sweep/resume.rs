@@ -1,12 +1,12 @@
 //! `charz sweep --resume`: the rest of an unfinished report, with its own plan.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use charz_data::params::{PARAMS, Param, Params};
-use charz_topology::{Backend, Machine};
+use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
 use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read};
@@ -60,7 +60,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let mut stage = MeasuringContext::set(clock, binder, resume.wait)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
-        return Err(refuse(format!("cannot be finished here: {difference}; start a new sweep")));
+        return Err(refuse(format!("cannot be finished here: {difference}")));
     }
     let recorder = match recorder {
         Some(recorder) => recorder,
@@ -107,7 +107,9 @@ fn params(report: &Report) -> Result<Params, String> {
     Ok(plan)
 }
 
-/// What keeps the two halves of a report from being comparable.
+const NEW: &str = "start a new sweep";
+
+/// What keeps the two halves of a report from being comparable, and what to do.
 fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option<String> {
     let parts = |machine: &Machine| {
         let Machine { strands, cores, packages, mut numa_nodes, numa_distances, caches, .. } = machine.clone();
@@ -116,7 +118,14 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
         (strands, cores, packages, numa_nodes, numa_distances, caches)
     };
     if parts(&report.machine) != parts(machine) {
-        return Some("it is of another machine, or of this one with other strands usable".into());
+        // Numbers that never were CPUs here are those of another machine.
+        let used: Vec<u32> = report.machine.usable_strands().map(|strand| strand.os_id).collect();
+        let own = used.iter().all(|cpu| Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists());
+        let gone = Present::read().gone(&used, &report.machine.nodes_for_memory()).filter(|_| own);
+        return Some(gone.map_or_else(
+            || format!("it is of another machine, or of this one with other strands usable; {NEW}"),
+            |gone| format!("{gone}; resume it when that is back"),
+        ));
     }
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let slack = |host: &report::Host| host.timer_slack_ns.map_or("unknown".into(), |nanos| format!("{nanos}ns"));
@@ -140,5 +149,5 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
         ("charz's compiler flags", built.rustflags.clone(), running.rustflags.clone()),
     ];
     let (what, then, now) = pairs.into_iter().find(|(_, then, now)| then != now)?;
-    Some(format!("{what} was {then:?} and is {now:?}"))
+    Some(format!("{what} was {then:?} and is {now:?}; {NEW}"))
 }

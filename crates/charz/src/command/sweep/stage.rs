@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Params};
-use charz_topology::{Backend, Binder, Machine, Source, discover};
+use charz_topology::{Backend, Binder, Machine, Present, Source, discover};
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
@@ -23,7 +23,7 @@ use crate::user_program::Words;
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_data::escape::counted;
-use charz_data::report::{Ending, Report, Status, Timer};
+use charz_data::report::{Cell, Ending, Report, Status, Timer};
 use charz_data::{Program, units};
 use charz_render::formats::ReportWriter;
 
@@ -214,6 +214,7 @@ impl MeasuringContext {
             stop: self.signals.stop(),
             predictor,
             limits: &Limits::read,
+            present: &Present::read,
             budget,
         }
     }
@@ -269,7 +270,9 @@ impl MeasuringContext {
             Some((exit, _)) => Some(exit),
             None if ended(Ending::Wrong) => Some(Exit::Wrong),
             None => {
-                [Ending::Refused, Ending::Died, Ending::TimedOut].into_iter().any(ended).then_some(Exit::Environment)
+                let away = |report: &&Report| report.cells.iter().any(Cell::is_away);
+                let refused = [Ending::Refused, Ending::Died, Ending::TimedOut].into_iter().any(ended);
+                (refused || reports.iter().any(away)).then_some(Exit::Environment)
             }
         }
     }
