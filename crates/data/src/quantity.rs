@@ -1,6 +1,7 @@
 //! Sizes and times as they are typed, and back without loss.
 
 const SIZES: [(&str, u64); 5] = [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("B", 1)];
+const SHORT_SIZES: [(&str, u64); 4] = [("K", 1 << 10), ("M", 1 << 20), ("G", 1 << 30), ("T", 1 << 40)];
 const DECIMAL_SIZES: [(&str, u64); 4] =
     [("KB", 1_000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000)];
 const TIMES: [(&str, u64); 7] = [
@@ -13,16 +14,17 @@ const TIMES: [(&str, u64); 7] = [
     ("ns", 1),
 ];
 
-/// The bytes of `256MiB`, `1.5 GiB` or `64B`, rounded down. Case does not matter.
+/// The bytes of `256MiB`, `256M`, `1.5 GiB` or `64B`, rounded down. Case does not matter; a letter alone is a power of 1024.
 ///
 /// # Errors
 /// A clause that says why `text` is no size.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let (number, unit) = split(text).ok_or_else(|| format!("{text:?} is not a size"))?;
     if unit.is_empty() {
-        return Err(format!("{text:?} has no unit (B, KiB, MiB, GiB, KB, MB, GB)"));
+        return Err(format!("{text:?} has no unit (B, KiB, MiB, GiB, KB, MB, GB; K, M, G are KiB, MiB, GiB)"));
     }
-    let scale = SIZES.iter().chain(&DECIMAL_SIZES).find(|(name, _)| unit.eq_ignore_ascii_case(name));
+    let scale =
+        SIZES.iter().chain(&SHORT_SIZES).chain(&DECIMAL_SIZES).find(|(name, _)| unit.eq_ignore_ascii_case(name));
     let (_, scale) = scale.ok_or_else(|| format!("{text:?} is not a size"))?;
     scaled(number, *scale).ok_or_else(|| format!("{text:?} is more bytes than can be counted"))
 }
@@ -101,7 +103,15 @@ mod tests {
 
     #[test]
     fn sizes() {
-        let sizes = [("256MiB", 256 << 20), ("1GB", 1_000_000_000), ("1.5 GiB", 3 << 29), ("64B", 64), ("0KiB", 0)];
+        let sizes = [
+            ("256MiB", 256 << 20),
+            ("8M", 8 << 20),
+            ("8k", 8 << 10),
+            ("1GB", 1_000_000_000),
+            ("1.5 GiB", 3 << 29),
+            ("64B", 64),
+            ("0KiB", 0),
+        ];
         for (text, expected) in sizes {
             assert_eq!(bytes(text), Ok(expected));
         }
