@@ -1,5 +1,7 @@
 //! Passes the commit, the compiler and the build options to the program, which writes them into every report.
 
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 fn output(program: &str, args: &[&str]) -> Option<String> {
@@ -11,11 +13,20 @@ fn env(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
+/// The crates of the workspace by their folders, so none can be forgotten; empty where this package is built alone.
+fn crates() -> Vec<String> {
+    let workspace = fs::read_to_string("../../Cargo.toml").is_ok_and(|text| text.contains("[workspace]"));
+    let folders = fs::read_dir("..").into_iter().flatten().flatten().filter(|_| workspace);
+    let crates = folders.filter(|folder| folder.path().join("Cargo.toml").exists());
+    crates.filter_map(|folder| folder.file_name().into_string().ok()).collect()
+}
+
 fn main() {
-    let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
-    let changed =
-        output("git", &["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| !list.is_empty());
-    // A build from an archive has no git, so the commit is unknown.
+    let crates = crates();
+    // A build from an archive has no git, so the commit is unknown; the folder of a registry may lie in a checkout of something else.
+    let commit = output("git", &["rev-parse", "--short=12", "HEAD"]).filter(|_| !crates.is_empty());
+    let status = ["status", "--porcelain", "--untracked-files=no", "--", "..", "../../Cargo.toml", "../../Cargo.lock"];
+    let changed = commit.is_some() && output("git", &status).is_some_and(|list| !list.is_empty());
     let name = commit.as_deref().unwrap_or("unknown");
     println!("cargo::rustc-env=CHARZ_COMMIT={name}{}", if changed { "-dirty" } else { "" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
@@ -23,8 +34,16 @@ fn main() {
     println!("cargo::rustc-env=CHARZ_TARGET={}", env("TARGET"));
     println!("cargo::rustc-env=CHARZ_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
     println!("cargo::rustc-env=CHARZ_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
-    for path in ["build.rs", "src", "../data/src", "../topology/src", "../kernels/src", "../../Cargo.lock"] {
+    println!("cargo::rustc-env=CHARZ_CRATES={}", crates.join(" "));
+    for path in ["build.rs", "src", "../../Cargo.toml", "../../Cargo.lock"] {
         println!("cargo::rerun-if-changed={path}");
+    }
+    for part in crates.iter().flat_map(|name| ["src", "Cargo.toml", "build.rs"].map(|part| format!("../{name}/{part}")))
+    {
+        // A file that is not there would have this script run in every build.
+        if Path::new(&part).exists() {
+            println!("cargo::rerun-if-changed={part}");
+        }
     }
     if let Some(git) = commit.and_then(|_| output("git", &["rev-parse", "--git-dir"])) {
         println!("cargo::rerun-if-changed={git}/HEAD");
