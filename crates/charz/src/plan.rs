@@ -337,7 +337,7 @@ fn spreads(card: &Card) -> bool {
 
 const SPREAD: &str = "round-robin,dumb,auto";
 /// With and without a seat for each thread: where a program runs for seconds, a third order takes too long.
-const PROGRAMS: &str = "round-robin,auto";
+pub(crate) const PROGRAMS: &str = "round-robin,auto";
 const MEETING: &str = "round-robin";
 /// The mapping that is measured beside pairs of strands.
 const FLOATING: &str = "auto";
@@ -433,7 +433,8 @@ impl Plan {
         self.budget = request.budget.least();
         let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
-        for factor in factors.take_while(|&factor| factor <= LARGEST_FACTOR) {
+        let least = if predictor.is_hurried() { LARGEST_FACTOR } else { 1 };
+        for factor in factors.skip_while(|&factor| factor < least).take_while(|&factor| factor <= LARGEST_FACTOR) {
             self.params = request.amounts(factor, longest);
             self.predict(predictor);
             let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));

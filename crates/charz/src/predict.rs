@@ -10,8 +10,9 @@ use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
+use charz_data::MemoryPolicy;
 use charz_data::machine::Machine;
-use charz_data::report::{Ending, Invocation};
+use charz_data::report::{Cell, Ending, Invocation};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -23,6 +24,10 @@ pub struct Predictor {
     rates: HashMap<&'static str, Rate>,
     /// What a run of the user's program takes.
     program: Option<ProgramTime>,
+    /// The runs of the user's program, each with its order: a cell that is no more than that has been measured.
+    runs: Vec<(MeasureRequest, Invocation)>,
+    /// Whether there was no time for a pilot of each kernel.
+    hurried: bool,
 }
 
 /// The time of a program as Amdahl's law has it: a part that all threads share, and one that they do not (G. Amdahl, "Validity of the
@@ -128,8 +133,10 @@ const CONTENDED: f64 = 2.0;
 
 impl Predictor {
     /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats,
-    /// several take the first seats of `like`. A kernel that cannot run gets no rate.
-    pub fn pilot(kernels: &[&'static dyn Kernel], like: &MeasureRequest, invoke: &dyn Invoke) -> Self {
+    /// several take the first seats of `like`. A kernel that cannot run gets no rate; after `most` nor does any other, and amounts are to
+    /// be small.
+    pub fn pilot(kernels: &[&'static dyn Kernel], like: &MeasureRequest, most: Duration, invoke: &dyn Invoke) -> Self {
+        let begun = Instant::now();
         let small = MeasureRequest {
             params: Params {
                 iterations: PILOT_ITERATIONS,
@@ -159,34 +166,56 @@ impl Predictor {
         });
         let process = base.min().unwrap_or_default();
         // A program has a pilot of its own.
-        let rates = kernels.iter().filter(|kernel| kernel.card().role != Role::Program).filter_map(|kernel| {
+        let (mut rates, mut hurried) = (HashMap::new(), false);
+        for kernel in kernels.iter().filter(|kernel| kernel.card().role != Role::Program) {
             let card = kernel.card();
-            let order = pilot(&card.name, card.workers.min());
-            Some((&*card.name, Rate::measure(*kernel, &order, process, invoke)?))
-        });
+            if begun.elapsed() >= most {
+                hurried = true;
+                break;
+            }
+            let rate = Rate::measure(*kernel, &pilot(&card.name, card.workers.min()), process, invoke);
+            rates.extend(rate.map(|rate| (&*card.name, rate)));
+        }
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
-        Predictor { strands, nodes: HashMap::new(), process, rates: rates.collect(), program: None }
+        Predictor { process, rates, hurried, ..Predictor::with_rates(strands, []) }
     }
 
     /// With the time of the program of this order, whose seats are all strands: it is run once on all of them, and where that is quick
     /// once on the first. Also the run that gave no number, if one did not.
-    pub fn with_program(self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
+    pub fn with_program(mut self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
         let Some(program) = &order.program else { return (self, None) };
-        let strands = order.seats.len();
-        let run = |workers: usize| {
+        let (strands, process) = (order.seats.len(), self.process);
+        let mut run = |workers: usize, share: u64| {
             let (seats, nodes) = (order.seats[..workers].to_vec(), vec![None; workers]);
+            let (time_box_ns, deadline_ns) = (order.time_box_ns / share, order.deadline_ns / share);
+            let order =
+                MeasureRequest { kernel: COMMAND.into(), seats, nodes, time_box_ns, deadline_ns, ..order.clone() };
             let begun = Instant::now();
-            let invocation =
-                invoke.invoke(&MeasureRequest { kernel: COMMAND.into(), seats, nodes, ..order.clone() }, 0);
-            (begun.elapsed().saturating_sub(self.process), invocation)
+            let invocation = invoke.invoke(&order, 0);
+            self.runs.push((order, invocation.clone()));
+            (begun.elapsed().saturating_sub(process), invocation)
         };
-        let (all, invocation) = run(strands);
+        let (all, invocation) = run(strands, 1);
         let failed = Some(invocation).filter(|invocation| invocation.ending != Ending::Done);
         let once_more = failed.is_none() && !program.in_copies() && strands > 1 && all <= QUICK;
-        // Whatever keeps it from running with one thread shows in its cells.
-        let alone = once_more.then(|| run(1)).filter(|(_, invocation)| invocation.ending == Ending::Done);
+        // Whatever keeps it from running with one thread shows in its cells; it may take many times as long.
+        let alone = once_more.then(|| run(1, 4)).filter(|(_, invocation)| invocation.ending == Ending::Done);
         let time = ProgramTime::of(alone.map(|(took, _)| took), all, strands, program.in_copies());
         (Predictor { program: Some(time), ..self }, failed)
+    }
+
+    /// The run of the user's program that was what an invocation of this cell is, if there was one.
+    pub fn run_of(&self, cell: &Cell) -> Option<&Invocation> {
+        let same = |order: &MeasureRequest| {
+            (&order.kernel, &order.mapping, &order.seats) == (&cell.kernel, &cell.mapping, &cell.seats)
+        };
+        let local = cell.point.memory.unwrap_or_default() == MemoryPolicy::Local;
+        self.runs.iter().find(|(order, _)| local && same(order)).map(|(_, invocation)| invocation)
+    }
+
+    /// Whether too little is known of how long kernels take for more than small amounts.
+    pub fn is_hurried(&self) -> bool {
+        self.hurried
     }
 
     /// The same rates on a machine of which so many strands can be used.
@@ -198,7 +227,8 @@ impl Predictor {
     /// A predictor with known rates: name, nanoseconds per unit within and around the timed span.
     pub fn with_rates(strands: usize, rates: impl IntoIterator<Item = (&'static str, f64, f64)>) -> Self {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
-        Predictor { strands: strands.max(1), nodes: HashMap::new(), process: Duration::ZERO, rates, program: None }
+        let (strands, process) = (strands.max(1), Duration::ZERO);
+        Predictor { strands, nodes: HashMap::new(), process, rates, program: None, runs: Vec::new(), hurried: false }
     }
 
     pub fn invocation(

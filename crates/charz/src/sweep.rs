@@ -36,12 +36,12 @@ use crate::predict::Predictor;
 use crate::user_program;
 use charz_analysis::findings::findings;
 use charz_data::COMMAND;
-use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Unit};
+use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Status, Unit};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
-    /// At least `invocations` are going to be made, in `predicted` time.
-    fn begin(&mut self, _invocations: usize, _predicted: Duration) {}
+    /// At least `invocations` are going to be made, in `predicted` time; the sweep ends after `until` at most.
+    fn begin(&mut self, _invocations: usize, _predicted: Duration, _until: Duration) {}
     fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations, zero while intervals are refined, and `longest` what the budget
     /// leaves.
@@ -83,12 +83,44 @@ impl Sweep<'_> {
         // What a journal kept was not judged yet.
         (0..places(self.report)).for_each(|place| self.judge(place));
         self.report.stopped_by = None;
+        let short = self.left() > self.budget;
+        let first =
+            self.count_pilots(|cell, pilot| short && cell.invocations.is_empty() && pilot.ending == Ending::Done);
         let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
-        listener.begin(due, self.left().min(self.budget));
-        let swept = self.rounds(listener, sitting);
+        if !self.budget.is_zero() {
+            listener.begin(due, self.left().min(self.budget), self.longest());
+        }
+        let swept = first.and_then(|()| self.rounds(listener, sitting));
+        // A cold start is no matter where it is all that there is.
+        let barren = |cell: &Cell| cell.invocations.iter().all(|invocation| invocation.value.is_none());
+        let counted = self
+            .count_pilots(|cell, pilot| cell.invocations.is_empty() || pilot.ending == Ending::Done && barren(cell));
+        let swept = swept.and(counted);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0);
         self.end(before + nanos(sitting.elapsed()), complete, listener);
         swept
+    }
+
+    /// Records the runs that the user's program had before the sweep, as invocations of the cells that they are `wanted` for.
+    fn count_pilots(&mut self, wanted: impl Fn(&Cell, &Invocation) -> bool) -> Result<(), JournalError> {
+        for place in 0..places(self.report) {
+            let cell = self.cell(place);
+            let Some(pilot) = self.predictor.run_of(cell).filter(|pilot| wanted(cell, pilot)) else { continue };
+            let fits = pilot.ending != Ending::Stopped && report::check_invocation(cell, pilot).is_ok();
+            if fits && cell.status != Status::Skipped {
+                let record = Record { cell: place as u64, invocation: pilot.clone() };
+                self.recorder.record(&record)?;
+                record.replay(self.report).expect("the invocation was checked");
+                self.judge(place);
+            }
+        }
+        Ok(())
+    }
+
+    /// When it ends at the latest, as far as that is known: as predicted, if no interval is refined.
+    fn longest(&self) -> Duration {
+        let plan = &self.report.plan;
+        if plan.min_invocations == plan.max_invocations { self.left().min(self.budget) } else { self.budget }
     }
 
     fn end(&mut self, wall_ns: u64, complete: bool, listener: &mut dyn Listener) {
@@ -104,7 +136,7 @@ impl Sweep<'_> {
         let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
         let (mut left, mut told) = (self.left(), None::<String>);
         let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
-        loop {
+        'rounds: loop {
             let in_time =
                 |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
             let gone: Vec<Option<String>> = (0..places(self.report)).map(|place| self.waits_for(place)).collect();
@@ -136,7 +168,8 @@ impl Sweep<'_> {
                 let begun = Instant::now();
                 let owed = self.owed(place);
                 match self.step(place, random.u64(..), sitting, listener)? {
-                    Ending::Stopped => return Ok(()),
+                    Ending::Stopped if self.stop.raised() => return Ok(()),
+                    Ending::Stopped => break 'rounds,
                     Ending::Done => pace.learn(place, predicted, begun.elapsed()),
                     _ => {}
                 }
@@ -169,7 +202,8 @@ impl Sweep<'_> {
     ) -> Result<Ending, JournalError> {
         listener.start(self.cell(place));
         let started_ns = self.report.wall_ns + nanos(sitting.elapsed());
-        let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed) };
+        let most = self.budget.saturating_sub(sitting.elapsed()).saturating_add(self.budget / OVERTIME);
+        let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed, most) };
         let ending = invocation.ending;
         if ending == Ending::Stopped {
             return Ok(ending);
@@ -181,7 +215,8 @@ impl Sweep<'_> {
         Ok(ending)
     }
 
-    fn invocation(&self, cell: &Cell, seed: u64) -> Invocation {
+    /// It is given `most` time; what is not over then is stopped.
+    fn invocation(&self, cell: &Cell, seed: u64, most: Duration) -> Invocation {
         let pages = self.params(cell).pages;
         let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
         let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
@@ -192,8 +227,14 @@ impl Sweep<'_> {
                 if let Some(away) = away() {
                     return away;
                 }
-                let order = MeasureRequest { counters: self.counts_next(cell), ..self.order_for(cell, homes) };
-                let invocation = self.invoke.invoke(&order, seed);
+                let own = MeasureRequest { counters: self.counts_next(cell), ..self.order_for(cell, homes) };
+                let (most_ns, begun) = (nanos(most), Instant::now());
+                let (time_box_ns, deadline_ns) = (own.time_box_ns.min(most_ns), own.deadline_ns.min(most_ns));
+                let order = MeasureRequest { time_box_ns, deadline_ns, ..own };
+                let mut invocation = self.invoke.invoke(&order, seed);
+                if invocation.ending == Ending::TimedOut && own.deadline_ns > most_ns && begun.elapsed() >= most {
+                    invocation = Invocation::without_runs(Ending::Stopped, "the budget ended");
+                }
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) if invocation.ending == Ending::Stopped => invocation,
                     // However it ended: what ran meanwhile ran elsewhere.
@@ -352,6 +393,8 @@ impl Sweep<'_> {
 
 /// The longest repetition of workers that contend (see `docs/methodology.md`): a scheduler full of them starves the machine.
 const STORM_BOX: Duration = Duration::from_millis(500);
+/// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.
+const OVERTIME: u32 = 8;
 /// How soon it is looked again whether what went away is back.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Predictions are right within a half on a quiet machine.

@@ -58,9 +58,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         None => stage.processes(),
     });
     let predictor = |at: usize| {
-        let Request { kernels, params, program, budget, .. } = &sides[at].request;
-        let predictor = stage.predictor(kernels, params, &processes[at]);
-        stage.with_program(predictor, params, program.as_ref(), budget.least() / 2, &processes[at])
+        let Request { kernels, params, program, mappings, budget, .. } = &sides[at].request;
+        let until = if at == 0 { budget.least() / 2 } else { budget.least() };
+        let predictor = stage.predictor(kernels, params, until, &processes[at]);
+        stage.with_program(predictor, params, program.as_ref(), mappings.as_deref(), until, &processes[at])
     };
     let predictors = [predictor(0)?, predictor(1)?];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;

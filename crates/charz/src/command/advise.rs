@@ -71,12 +71,13 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     request.kernels.sort_by_key(|kernel| &*kernel.card().name);
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();
-    let predictor = stage.predictor(&request.kernels, &params, &processes);
+    let budget = request.budget.least();
+    let predictor = stage.predictor(&request.kernels, &params, budget, &processes);
     let program = request.program.as_ref();
     if let Some(program) = program {
         note(&format!("running the report's program again: {:?}", program.command));
     }
-    let predictor = stage.with_program(predictor, &params, program, request.budget.least(), &processes)?;
+    let predictor = stage.with_program(predictor, &params, program, None, budget, &processes)?;
     let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
     // The apparatus was measured before.
     let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };

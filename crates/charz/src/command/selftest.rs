@@ -136,7 +136,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;
-    let predictor = stage.predictor(&request.kernels, &request.params, &stage.processes());
+    let predictor = stage.predictor(&request.kernels, &request.params, request.budget.least(), &stage.processes());
     let iterations = Some(predictor.iterations(&request.kernels, SPAN));
     let request = &Request { iterations, ..request.clone() };
     let plan = Plan::new(request, &fitted, &limits, &predictor);

@@ -131,9 +131,10 @@ pub(super) fn measure(
     let limits = other.as_ref().map_or_else(Limits::read, Limits::of);
     let machine = other.as_ref().unwrap_or(&stage.machine);
     let kernels = kernels(machine, &limits)?;
-    let (Request { params, program, .. }, processes) = (&new.request, stage.processes());
-    let predictor = stage.predictor(&kernels, params, &processes);
-    let predictor = stage.with_program(predictor, params, program.as_ref(), new.request.budget.most(), &processes)?;
+    let (Request { params, program, mappings, budget, .. }, processes) = (&new.request, stage.processes());
+    let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
+    let (program, mappings) = (program.as_ref(), mappings.as_deref());
+    let predictor = stage.with_program(predictor, params, program, mappings, budget.most(), &processes)?;
     let predictor = predictor.on(machine, worth(machine));
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

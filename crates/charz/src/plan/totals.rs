@@ -17,17 +17,21 @@ impl Plan {
     /// What a budget of which so much is left is too small for: a sentence.
     pub fn shortfall(&self, left: Duration) -> Option<String> {
         let predicted = self.predicted();
+        // A busy machine takes longer than predicted.
+        let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
+        let remedy = format!("give more with --budget {minutes}m, or choose fewer with --threads and --mapping");
+        if left.is_zero() {
+            let budget = units::duration(self.budget);
+            return Some(format!("starting and the first runs took the whole budget of {budget}; {remedy}"));
+        }
         let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.fewest() as f64;
         let enough = match rounds as usize {
             _ if predicted <= left => return None,
             0 => "which is not enough for one run of each".to_owned(),
             rounds => format!("which is enough for about {rounds} of each"),
         };
-        // A busy machine takes longer than predicted.
-        let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
         Some(format!(
-            "{} of each configuration take about {}, and {} of the budget is left, {enough}; give more with --budget {minutes}m, or \
-             choose fewer with --threads and --mapping",
+            "{} of each configuration take about {}, and {} of the budget is left, {enough}; {remedy}",
             counted(self.invocations.fewest(), "run"),
             units::duration(predicted),
             units::duration(left),

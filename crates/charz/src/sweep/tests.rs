@@ -10,6 +10,7 @@ use charz_topology::{Machine, Source, discover};
 use super::*;
 use crate::plan::{Invocations, Plan, Request};
 use charz_data::report::{Evidence, HardwareCount, HardwareCounts, Lap, Run, Status, Timer};
+use charz_data::{Program, ReportedUnit};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -29,6 +30,8 @@ struct Fake<'a> {
     /// Whether the user wants to leave when the sweep rests.
     restless: bool,
     asked: RefCell<Vec<(String, usize)>>,
+    /// The longest that an invocation was given, in nanoseconds.
+    given_ns: std::cell::Cell<u64>,
 }
 
 impl<'a> Fake<'a> {
@@ -45,6 +48,7 @@ impl<'a> Fake<'a> {
             patience: usize::MAX,
             restless: false,
             asked,
+            given_ns: std::cell::Cell::new(0),
         }
     }
 }
@@ -57,6 +61,7 @@ impl Invoke for Fake<'_> {
             return Invocation::without_runs(Ending::Stopped, "stopped by the user");
         }
         self.asked.borrow_mut().push((order.kernel.clone(), order.seats.len()));
+        self.given_ns.set(self.given_ns.get().max(order.deadline_ns).max(order.time_box_ns));
         match (self.ending)(order, number) {
             Ending::Done => {
                 // Evenly to both sides of the middle.
@@ -90,7 +95,8 @@ fn run(order: &MeasureRequest, nanos: f64) -> Run {
         let lap = Lap::undisturbed(rank, *seat, nanos as u64);
         Lap { ops: 100_000, ..lap }
     };
-    Run::undisturbed((0..).zip(&order.seats).map(lap).collect())
+    let run = Run::undisturbed((0..).zip(&order.seats).map(lap).collect());
+    Run { reported: order.program.as_ref().map(|_| nanos / 1e9), ..run }
 }
 
 /// As [`plan::tests::request`](crate::plan::tests::request), in as many invocations as a sweep makes.
@@ -291,6 +297,87 @@ fn a_cell_whose_cpu_never_was_there_is_skipped_for_now() {
     judge::judge(&mut cell, &context);
     assert_eq!((cell.status, cell.reason.as_deref()), (Status::Skipped, Some("CPU 7 is offline")));
     assert!(judge::wants_more(&cell, 6, 20));
+}
+
+/// A sweep of a program with the budget, after pilots that ended so.
+fn sweep_after_pilots(pilots: Ending, budget: Duration) -> (Report, usize) {
+    let program: Program = serde_json::from_value(serde_json::json!({
+        "command": "x {threads}", "setup": null, "value": "last", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
+    }))
+    .unwrap();
+    let kernels = vec![user_program::find(COMMAND).unwrap()];
+    let usual = Request { repetitions: None, ..request(&[], "round-robin", "1,4,8") };
+    let request = Request { kernels, program: Some(program.clone()), ..usual };
+    let mut setting = Setting::new(QUIET, &request, &[]);
+    let stop = Stop::new();
+    let fake = Fake::new(&stop);
+    let seats = setting.plan.cells.last().unwrap().seats.clone();
+    setting.order.program = Some(program);
+    let order = MeasureRequest { seats, mapping: "round-robin".into(), ..setting.order.clone() };
+    let failing = Fake {
+        ending: if pilots == Ending::Done { |_, _| Ending::Done } else { |_, _| Ending::Died },
+        ..Fake::new(&stop)
+    };
+    setting.predictor = setting.predictor.clone().with_program(&order, &failing).0;
+    let mut report = setting.blank.clone();
+    setting.sweep(&mut report, &mut (), &fake, &stop, budget).run(&mut ()).unwrap();
+    report::check(&report).unwrap();
+    let asked = fake.asked.borrow().iter().filter(|(kernel, _)| *kernel == COMMAND).count();
+    (report, asked)
+}
+
+#[test]
+fn a_budget_never_ends_without_a_number_where_a_pilot_ended() {
+    let (report, asked) = sweep_after_pilots(Ending::Done, Duration::ZERO);
+    let ends: Vec<(u64, usize, bool)> =
+        report.cells.iter().map(|cell| (cell.workers, made(cell), cell.capacity.is_some())).collect();
+    assert_eq!((asked, ends), (0, vec![(1, 1, true), (4, 0, false), (8, 1, true)]));
+    assert_eq!((report.complete, report.stopped_by.as_deref()), (false, Some("budget")));
+    // A first run is a cold start: with time for others it is none of them.
+    let (report, asked) = sweep_after_pilots(Ending::Done, HOUR);
+    assert!(report.complete && asked == report.cells.iter().map(made).sum::<usize>());
+}
+
+#[test]
+fn a_pilot_that_failed_is_all_that_is_known_of_its_cell() {
+    let (report, _) = sweep_after_pilots(Ending::Died, Duration::ZERO);
+    let failed = report.cells.last().unwrap();
+    assert_eq!((failed.status, failed.invocations[0].ending), (Status::Failed, Ending::Died));
+    let (report, _) = sweep_after_pilots(Ending::Died, HOUR);
+    assert!(report.cells.iter().all(|cell| cell.status == Status::Ok), "it did not fail again");
+}
+
+#[test]
+fn no_invocation_is_given_more_time_than_the_budget_has_left() {
+    let request = request(&["arith-int"], "dumb", "1,2");
+    let (setting, stop, second) = (Setting::new(QUIET, &request, &[]), Stop::new(), Duration::from_secs(1));
+    let fake = Fake::new(&stop);
+    setting.sweep(&mut setting.blank.clone(), &mut (), &fake, &stop, second).run(&mut ()).unwrap();
+    assert!((1..=1_125_000_000).contains(&fake.given_ns.get()), "{} ns", fake.given_ns.get());
+    // Ended by the budget, it has not failed.
+    let late = |_: &MeasureRequest, _| {
+        std::thread::sleep(Duration::from_millis(3));
+        Ending::TimedOut
+    };
+    let (fake, mut report) = (Fake { ending: late, ..Fake::new(&stop) }, setting.blank.clone());
+    setting.sweep(&mut report, &mut (), &fake, &stop, Duration::from_millis(1)).run(&mut ()).unwrap();
+    assert_eq!((report.cells.iter().map(made).sum::<usize>(), report.stopped_by.as_deref()), (0, Some("budget")));
+}
+
+#[test]
+fn pilots_without_time_leave_the_budget_to_small_amounts() {
+    let stop = Stop::new();
+    let fake = Fake::new(&stop);
+    let kernels = [charz_kernels::find("arith-int").unwrap(), charz_kernels::find("arith-float").unwrap()];
+    let order = MeasureRequest::new(&Params::SMALL);
+    let predictor = Predictor::pilot(&kernels, &order, Duration::ZERO, &fake);
+    assert!(fake.asked.borrow().iter().all(|(kernel, _)| kernel == "noop"));
+    let machine = discover(&Source::Synthetic(QUIET.into())).unwrap();
+    let (limits, request) = (Limits::unlimited(), Request { iterations: None, ..request(&["arith-int"], "dumb", "1") });
+    let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+    assert_eq!(plan.params.iterations, 1_000_000);
+    let told = plan.shortfall(Duration::ZERO).unwrap();
+    assert!(told.contains("took the whole budget of 1 min 40 s") && !told.contains("0.00"), "{told}");
 }
 
 fn made(cell: &Cell) -> usize {

@@ -20,11 +20,11 @@ struct Bar {
 }
 
 impl Listener for Bar {
-    fn begin(&mut self, invocations: usize, predicted: Duration) {
+    fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
         let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
         self.bar =
             ProgressBar::new(invocations as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        self.bar.set_message(format!("about {}", units::duration(predicted)));
+        self.bar.set_message(announced(invocations, predicted, until));
     }
 
     fn start(&mut self, cell: &Cell) {
@@ -63,11 +63,10 @@ struct Lines {
 }
 
 impl Listener for Lines {
-    fn begin(&mut self, invocations: usize, predicted: Duration) {
+    fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
         self.invocations = invocations;
         self.last = Some(Instant::now());
-        let first = counted(invocations, "run");
-        note(&format!("measuring: {first}, about {}", units::duration(predicted)));
+        note(&format!("measuring: {}", announced(invocations, predicted, until)));
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
@@ -101,6 +100,16 @@ fn told(cell: &Cell) -> String {
     }
 }
 
+/// The end first, then when there is a number for each configuration.
+fn announced(invocations: usize, predicted: Duration, until: Duration) -> String {
+    let (runs, first, end) = (counted(invocations, "run"), units::duration(predicted), units::duration(until));
+    match () {
+        () if invocations == 0 => format!("up to {end}, to refine the intervals"),
+        () if predicted < until => format!("up to {end} (first table after about {first}, {runs})"),
+        () => format!("about {end}, {runs}"),
+    }
+}
+
 fn filled(report: &Report, took: Duration, until: Duration) -> String {
     let numbers = report.cells.iter().filter(|cell| cell.capacity.is_some()).count();
     let cells = counted(report.cells.len(), "configuration");
@@ -131,8 +140,18 @@ pub fn note(line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use std::time::Duration;
+
+    use super::{announced, told};
     use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn the_end_is_announced_first() {
+        let of = |runs, first, end| announced(runs, Duration::from_secs(first), Duration::from_secs(end));
+        assert_eq!(of(108, 9, 89), "up to 1 min 29 s (first table after about 9.00 s, 108 runs)");
+        assert_eq!(of(1, 9, 9), "about 9.00 s, 1 run", "no interval is refined, or there is no time for it");
+        assert_eq!(of(0, 0, 30), "up to 30.0 s, to refine the intervals");
+    }
 
     #[test]
     fn a_suspect_number_is_printed_with_its_mark() {

@@ -72,8 +72,8 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
     };
     let (program, processes) = (report.plan.program.as_ref(), stage.processes());
-    let predictor = stage.predictor(&kernels_of(&report), &params, &processes);
-    let predictor = stage.with_program(predictor, &params, program, budget, &processes)?;
+    let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);
+    let predictor = stage.with_program(predictor, &params, program, None, budget, &processes)?;
     let session =
         Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
     stage.sweep(&mut report, &session, Some(recorder), out)

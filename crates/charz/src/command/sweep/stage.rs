@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Params};
-use charz_topology::{Backend, Binder, Machine, Present, Source, discover};
+use charz_topology::{Backend, Binder, Machine, Mapping, Present, Source, discover, parse_mappings, place};
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
@@ -15,7 +15,7 @@ use crate::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use crate::judge::worth;
 use crate::limits::Limits;
 use crate::lock::{LockError, MachineLock};
-use crate::plan::nanos;
+use crate::plan::{PROGRAMS, nanos};
 use crate::predict::Predictor;
 use crate::signals::Signals;
 use crate::sweep::{Context, Listener, Recorder, Sweep};
@@ -46,14 +46,17 @@ pub(crate) struct MeasuringContext {
 impl MeasuringContext {
     /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so.
     pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
-        let begun = Instant::now();
+        let mut begun = Instant::now();
         let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
         let signals = Signals::catch().map_err(refused)?;
         let machine = discover(&Source::ThisMachine)?;
+        let waiting = Instant::now();
         let lock = MachineLock::acquire(wait, &|| signals.stop().raised()).map_err(|error| match error {
             LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
             _ => Error::new(Exit::Environment, error),
         })?;
+        // No part of a budget.
+        begun += waiting.elapsed();
         let rates = Rates::measure();
         if let Some(reason) = rates.disagreement(clock::claimed_hz()) {
             return Err(Error::environment(format!("nothing was measured: {reason}")));
@@ -145,32 +148,43 @@ impl MeasuringContext {
         }
     }
 
-    pub(crate) fn predictor(&self, kernels: &[&'static dyn Kernel], params: &Params, invoke: &dyn Invoke) -> Predictor {
+    /// From pilots, which take a quarter of what is left of the budget at most.
+    pub(crate) fn predictor(
+        &self,
+        kernels: &[&'static dyn Kernel],
+        params: &Params,
+        budget: Duration,
+        invoke: &dyn Invoke,
+    ) -> Predictor {
         let seats = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
-        Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, invoke)
+        Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, self.left(budget) / 4, invoke)
     }
 
-    /// The same with the time of the user's program, which may take `budget`, or what its own limit is.
+    /// The same with the time of the user's program, which may take what is left of `budget`, or what its own limit is. It runs on the
+    /// seats of the first of `mappings`, or of those that programs are measured with.
     pub(crate) fn with_program(
         &self,
         predictor: Predictor,
         params: &Params,
         program: Option<&Program>,
+        mappings: Option<&[Mapping]>,
         budget: Duration,
         invoke: &dyn Invoke,
     ) -> Result<Predictor, Error> {
         let Some(program) = program else { return Ok(predictor) };
         let words = Words::split(&program.command).and_then(|words| words.check());
         words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
-        let limit = program.timeout_ns.map_or(budget, Duration::from_nanos);
-        let seats: Vec<_> = self.machine.usable_strands().map(|strand| Some(strand.os_id)).collect();
+        let limit = program.timeout_ns.map_or_else(|| self.left(budget), Duration::from_nanos);
+        let usual = parse_mappings(PROGRAMS)?;
+        let mapping = mappings.unwrap_or(&usual).first().expect("there is a mapping");
+        let seats = place(&mapping.order(&self.machine)?, self.machine.usable_strands().count()).seats;
         let threads = match program.in_copies() {
             true => format!("{} at once", counted(seats.len(), "run")),
             false => counted(seats.len(), "thread"),
         };
         let order = MeasureRequest {
             seats,
-            mapping: "dumb".into(),
+            mapping: mapping.to_string(),
             program: Some(program.clone()),
             time_box_ns: nanos(limit),
             deadline_ns: nanos(limit.saturating_add(GRACE)),
