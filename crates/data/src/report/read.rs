@@ -16,6 +16,13 @@ use super::{
 /// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
 pub const MAX_BYTES: u64 = 2 << 30;
 
+/// How many times as large a compressed report may become. Most become 5 to 10 times as large, and a gzip file 1,032 times at most.
+const MOST_RATIO: u64 = 100;
+/// What a compressed report may always have.
+const ANY_RATIO: u64 = 16 << 20;
+/// How much is read before the ratio is looked at again.
+const CHUNK: u64 = 1 << 20;
+
 /// What a gzip file begins with (RFC 1952).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
@@ -67,8 +74,8 @@ pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
     if metadata.len() > MAX_BYTES {
         return Err(wrong(format!("{name} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
     }
-    // Room for all of it at once: a string that grows is copied, and ends twice as large.
-    let text = String::with_capacity(metadata.len() as usize + 1);
+    // Room for all of it at once: a text that grows is copied, and ends twice as large.
+    let text = Vec::with_capacity(metadata.len() as usize + 1);
     read_into(text, &name, File::open(path).map_err(|error| unreadable(&name, error))?)
 }
 
@@ -77,7 +84,7 @@ pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
 /// # Errors
 /// Those of [`read`].
 pub fn read_stream(name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
-    read_into(String::new(), name, stream)
+    read_into(Vec::new(), name, stream)
 }
 
 fn wrong(sentence: String) -> FileError {
@@ -88,22 +95,51 @@ fn unreadable(name: &str, error: io::Error) -> FileError {
     FileError { sentence: format!("cannot read the report {name}"), source: Some(error) }
 }
 
-fn read_into(mut text: String, name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
+/// Counts the bytes that are read through it.
+struct Counted<'a, R> {
+    stream: R,
+    taken: &'a std::cell::Cell<u64>,
+}
+
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.stream.read(buffer)?;
+        self.taken.set(self.taken.get() + count as u64);
+        Ok(count)
+    }
+}
+
+fn read_into(mut text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
     let unreadable = |error| unreadable(name, error);
     let mut file = BufReader::new(stream);
     let packed = file.fill_buf().map_err(unreadable)?.starts_with(&GZIP);
-    let bytes: Box<dyn Read + '_> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
-    // The file may grow while it is read, and a compressed one has any size: the cap holds all the same.
-    bytes.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| match error.kind() {
-        io::ErrorKind::InvalidData => wrong(format!("{name}: not a usable charz report: it is not UTF-8 text")),
-        io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => {
-            wrong(format!("{name}: not a usable charz report: what is compressed in it is damaged or ends early"))
+    let taken = std::cell::Cell::new(0);
+    let file = Counted { stream: file, taken: &taken };
+    let mut bytes: Box<dyn Read + '_> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+    loop {
+        let before = text.len();
+        bytes.by_ref().take(CHUNK).read_to_end(&mut text).map_err(|error| match error.kind() {
+            io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof if packed => {
+                wrong(format!("{name}: not a usable charz report: what is compressed in it is damaged or ends early"))
+            }
+            _ => unreadable(error),
+        })?;
+        let (length, ratio) = (text.len() as u64, text.len() as u64 / taken.get().max(1));
+        if length == before as u64 {
+            break;
         }
-        _ => unreadable(error),
-    })?;
-    if text.len() as u64 > MAX_BYTES {
-        return Err(wrong(format!("{name} holds more than {MAX_BYTES} bytes, and no report does")));
+        // The file may grow while it is read, and a compressed one has any size: the caps hold all the same.
+        if length > MAX_BYTES {
+            return Err(wrong(format!("{name} holds more than {MAX_BYTES} bytes, and no report does")));
+        }
+        if packed && length > ANY_RATIO && ratio > MOST_RATIO {
+            return Err(wrong(format!(
+                "{name} grows to {ratio} times its compressed size, and no report does to more than {MOST_RATIO} times"
+            )));
+        }
     }
+    let text = String::from_utf8(text)
+        .map_err(|_| wrong(format!("{name}: not a usable charz report: it is not UTF-8 text")))?;
     match parse(&text) {
         Ok(report) => Ok((report, text)),
         Err(reason) => Err(wrong(format!("{name}: not a usable charz report: {reason}"))),
@@ -326,6 +362,14 @@ mod tests {
     #[test]
     fn the_reader_asks_for_as_many_invocations_as_the_statistics() {
         assert_eq!(LEAST_FOR_INTERVAL, charz_stats::LEAST_FOR_INTERVAL as u64);
+    }
+
+    #[test]
+    fn a_bomb_is_refused_by_its_ratio() {
+        let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+        io::copy(&mut io::repeat(b' ').take(64 << 20), &mut packer).unwrap();
+        let told = read_stream("x", packer.finish().unwrap().as_slice()).unwrap_err().to_string();
+        assert!(told.starts_with("x grows to ") && told.contains("no report does to more than 100 times"), "{told}");
     }
 
     #[test]
