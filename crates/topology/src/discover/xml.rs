@@ -278,6 +278,18 @@ mod tests {
         );
     }
 
+    /// hwloc reads them as empty, says so itself, and does not load what allows nothing.
+    #[test]
+    fn refuses_a_machine_that_allows_no_set() {
+        for name in ["allowed_cpuset", "allowed_nodeset"] {
+            let outermost =
+                |value: &str| machine(&second()).replacen("os_index", &format!("{name}=\"{value}\" os_index"), 1);
+            assert!(check(&outermost("0x1")).is_ok());
+            refuses(&outermost("0"), &format!("the {name} \"0\" is no set"));
+            refuses(&outermost("0x0"), "allows none of its strands or none of its memory");
+        }
+    }
+
     #[test]
     fn refuses_what_is_no_topology() {
         refuses("", "empty");

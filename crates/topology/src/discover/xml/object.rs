@@ -179,11 +179,10 @@ impl Objects {
             nodes: read("nodeset", with_nodes)?,
             all_nodes: read("complete_nodeset", with_nodes)?,
         };
-        let allows = |name: &str, set: &Option<Set>| match (value(name).and_then(Set::read), set) {
-            (Some(allowed), Some(set)) => allowed.meets(set),
-            _ => true,
+        let allows = |name: &str, set: &Option<Set>| -> Result<bool, String> {
+            Ok(read(name, false)?.zip(set.as_ref()).is_none_or(|(allowed, set)| allowed.meets(set)))
         };
-        let allowed = allows("allowed_cpuset", &sets.strands) && allows("allowed_nodeset", &sets.nodes);
+        let allowed = allows("allowed_cpuset", &sets.strands)? && allows("allowed_nodeset", &sets.nodes)?;
         if self.open.is_empty() && !allowed {
             return Err("it allows none of its strands or none of its memory".to_owned());
         }
