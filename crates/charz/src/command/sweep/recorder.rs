@@ -117,8 +117,17 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded)
 }
 
+/// Whether this process, or all of them, may open no more files.
+fn is_out_of_files(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
 fn remedy(error: &io::Error) -> &'static str {
-    if is_full(error) { "make room" } else { "check its file system" }
+    match error {
+        _ if is_full(error) => "make room",
+        _ if is_out_of_files(error) => "raise the limit on open files with ulimit -n 1024",
+        _ => "check its file system",
+    }
 }
 
 fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error {
@@ -135,6 +144,10 @@ fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error 
                 Error::environment("--output: the disk or a limit is full; make room or name a file elsewhere")
                     .caused_by(error)
             }
+            _ if is_out_of_files(source) => Error::environment(
+                "--output: the limit on open files is reached; raise it with ulimit -n 1024, or fs.file-max where all processes reach it",
+            )
+            .caused_by(error),
             _ => Error::environment("--output: its file system fails; check it or name a file elsewhere")
                 .caused_by(error),
         },
