@@ -1,10 +1,11 @@
-//! The control groups of this process: where they are mounted, and the CPU bandwidth quota that they put on it.
+//! The control groups of this process: where they are mounted, and the quotas and limits that they put on it.
 //!
 //! A group is limited by its ancestors too, so all groups on the path count. Machines in hybrid mode have both
 //! versions mounted, each controller in one of them; in a container a mount may show a part of the hierarchy only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A group that this process is in, its own or an ancestor.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,19 +55,29 @@ fn on_mount(controller: &str, line: &str, groups: &str) -> Option<Vec<Group>> {
     Some(group.ancestors().map(|group| Group { folder: point.join(group), unified }).collect())
 }
 
-/// The tightest quota on this process in CPUs' worth; `None` without a limit, or where nothing can be read.
+/// The processor time that the threads of a group may have together in each period.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Quota {
+    /// In CPUs' worth.
+    pub cpus: f64,
+    pub period: Duration,
+}
+
+/// The tightest quota on this process; `None` without a limit, or where nothing can be read.
 ///
 /// Version 2 keeps it in `cpu.max` (quota and period in microseconds, or `max`), version 1 in `cpu.cfs_quota_us` (or -1)
 /// and `cpu.cfs_period_us`.
-pub(crate) fn quota() -> Option<f64> {
+#[must_use]
+pub fn quota() -> Option<Quota> {
     tightest(&groups("cpu"), &|path| fs::read_to_string(path).ok())
 }
 
-pub(crate) fn tightest(groups: &[Group], read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
-    groups.iter().filter_map(|group| limit(group, read)).min_by(f64::total_cmp)
+/// As [`quota`], of these groups, whose files are read so.
+pub fn tightest(groups: &[Group], read: &dyn Fn(&Path) -> Option<String>) -> Option<Quota> {
+    groups.iter().filter_map(|group| limit(group, read)).min_by(|one, other| one.cpus.total_cmp(&other.cpus))
 }
 
-fn limit(group: &Group, read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
+fn limit(group: &Group, read: &dyn Fn(&Path) -> Option<String>) -> Option<Quota> {
     let (quota, period) = if group.unified {
         let text = read(&group.folder.join("cpu.max"))?;
         let (quota, period) = text.trim().split_once(' ')?;
@@ -77,7 +88,8 @@ fn limit(group: &Group, read: &dyn Fn(&Path) -> Option<String>) -> Option<f64> {
     // `max` is no number and -1 is below zero: neither is a limit.
     let (quota, period): (f64, f64) = (quota.trim().parse().ok()?, period.trim().parse().ok()?);
     let cpus = quota / period;
-    (quota > 0.0 && period > 0.0 && cpus > 0.0 && cpus.is_finite()).then_some(cpus)
+    let sensible = quota > 0.0 && period >= 1.0 && cpus > 0.0 && cpus.is_finite();
+    sensible.then(|| Quota { cpus, period: Duration::from_micros(period as u64) })
 }
 
 /// Undoes the escapes of `mountinfo`, which writes blanks and their like as a backslash and three octal digits.
@@ -113,7 +125,7 @@ mod tests {
     fn check(groups: &str, mounts: &str, files: &[(&str, &str)], expected: Option<f64>) {
         let files: HashMap<&str, &str> = files.iter().copied().collect();
         let read = |path: &std::path::Path| files.get(path.to_str()?).map(ToString::to_string);
-        assert_eq!(tightest(&groups_in("cpu", groups, mounts), &read), expected);
+        assert_eq!(tightest(&groups_in("cpu", groups, mounts), &read).map(|quota| quota.cpus), expected);
     }
 
     #[test]

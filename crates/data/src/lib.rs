@@ -4,6 +4,7 @@
 mod blocks;
 mod bounds;
 pub mod card;
+pub mod cgroup;
 pub mod checks;
 mod contention;
 pub mod cpulist;

@@ -21,7 +21,6 @@ pub mod block;
 pub mod cache_words;
 pub mod canary;
 pub mod catalog;
-mod cgroup;
 pub mod chase;
 pub mod clock;
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 mod bind;
-pub mod cgroup;
 mod discover;
 mod error;
 mod mapper;
@@ -13,6 +12,7 @@ mod placement;
 mod usable;
 
 pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
+pub use charz_data::cgroup;
 pub use charz_data::cpulist;
 pub use charz_data::distance::{Access, Distance};
 pub use charz_data::machine::{

@@ -29,5 +29,5 @@ pub fn machine(xml: &str) -> Result<Machine, String> {
 
 /// The tightest quota of the groups in CPUs' worth, given the content of every file of theirs.
 pub fn quota(groups: &[Group], content: &str) -> Option<f64> {
-    cgroup::tightest(groups, &|_: &Path| Some(content.to_owned()))
+    cgroup::tightest(groups, &|_: &Path| Some(content.to_owned())).map(|quota| quota.cpus)
 }

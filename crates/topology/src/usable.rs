@@ -32,7 +32,7 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
         cpuset: Some(cpulist::print(allowed)),
         affinity: known.then(|| cpulist::print(&affinity)),
         memory: nodes.map(|nodes| cpulist::print(&nodes)),
-        quota_cpus: cgroup::quota(),
+        quota_cpus: cgroup::quota().map(|quota| quota.cpus),
         ..Usable::everything(machine.usable_strands().count())
     };
 }

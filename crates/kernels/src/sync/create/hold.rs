@@ -1,16 +1,17 @@
 //! `create-hold`: threads that stay, until the system refuses one or a cap is reached.
 
 use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use charz_data::cgroup;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
 
 use super::STACK;
-use crate::cgroup;
 use crate::kernel::{Error, Worker};
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::futex::{self, Scope};
@@ -79,11 +80,15 @@ impl Limits {
         let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
         Limits {
             processes_of_user: processes(&limits),
-            tasks_of_group: cgroup::tasks(),
+            tasks_of_group: cgroup::groups("pids").iter().filter_map(|group| tasks(&group.folder)).min(),
             threads: number("/proc/sys/kernel/threads-max"),
             mappings: number("/proc/sys/vm/max_map_count"),
         }
     }
+}
+
+fn tasks(folder: &Path) -> Option<u64> {
+    fs::read_to_string(folder.join("pids.max")).ok()?.trim().parse().ok()
 }
 
 /// The soft limit of processes in `/proc/self/limits`; `None` if there is none.

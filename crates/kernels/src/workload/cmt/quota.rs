@@ -6,12 +6,12 @@
 
 use std::time::{Duration, Instant};
 
+use charz_data::cgroup;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work};
 
 use super::Unit;
 use super::compute::Compute;
-use crate::cgroup;
 use crate::kernel::{Error, Kernel, Stage, Worker};
 use crate::plain::{Extent, kernels, stage};
 use crate::watch::Watch;
