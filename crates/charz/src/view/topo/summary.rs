@@ -119,13 +119,15 @@ fn found(machine: &Machine) -> Vec<Level> {
         add(&mut levels, "socket".to_owned(), None, package.strands, &sockets, at);
     }
     let groups = members(machine, |strand| strand.groups.clone());
-    for (at, group) in machine.groups.iter().enumerate() {
+    // hwloc puts a group around a node without CPUs, which is named below.
+    for (at, group) in machine.groups.iter().enumerate().filter(|(_, group)| group.strands > 0) {
         add(&mut levels, plain(&group.what), None, group.strands, &groups, at);
     }
     let nodes = members(machine, |strand| strand.numa_nodes.clone());
     for (at, node) in machine.numa_nodes.iter().enumerate() {
         let subtype = node.subtype.as_deref().map(|subtype| format!(" ({})", plain(subtype))).unwrap_or_default();
-        add(&mut levels, format!("NUMA node{subtype}"), node.memory_bytes, node.strands, &nodes, at);
+        let alone = if node.strands == 0 { ", memory only" } else { "" };
+        add(&mut levels, format!("NUMA node{subtype}{alone}"), node.memory_bytes, node.strands, &nodes, at);
     }
     let caches = members(machine, |strand| strand.caches.clone());
     for (at, cache) in machine.caches.iter().enumerate() {
@@ -329,6 +331,15 @@ mod tests {
         for word in ["cpuset 0-1, affinity 0", "CPU quota: 0.50", "warning: it is odd"] {
             assert!(shown.contains(word), "{word}: {shown}");
         }
+    }
+
+    #[test]
+    fn a_node_without_cpus_is_named_for_what_it_is() {
+        let mut machine = synthetic("pack:2 [numa(memory=64GiB)] core:2 pu:1");
+        machine.groups.push(charz_topology::Group { what: "group".into(), strands: 0 });
+        machine.numa_nodes.push(charz_topology::NumaNode { strands: 0, ..machine.numa_nodes[0].clone() });
+        let shown = show("summary", &machine);
+        assert!(shown.contains("NUMA node, memory only") && !shown.contains("group"), "{shown}");
     }
 
     #[test]
