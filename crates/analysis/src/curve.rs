@@ -33,7 +33,8 @@ use charz_stats::Sample;
 use evidence::ENOUGH;
 pub use evidence::lack;
 use flat::Flat;
-use levels::{BEYOND, MEMORY};
+use levels::BEYOND;
+pub(crate) use levels::MEMORY;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {

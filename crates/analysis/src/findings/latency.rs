@@ -7,7 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::series::list;
-use crate::curve::{self, Edge, Level, Plateau, Reading};
+use crate::curve::{self, Edge, Level, MEMORY, Plateau, Reading};
 use crate::number::time;
 use crate::point;
 use charz_data::card::Chase;
@@ -34,10 +34,12 @@ fn finding(curve: &Curve<'_>, value: Option<f64>, text: String) -> Finding {
 fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     let (name, caches) = (curve.name(), &curve.caches);
     if let Reading::Prefetched { ns, doubtful, .. } = curve::reading(&curve.points, caches, None) {
+        let fastest = curve.points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
         let text = format!(
-            "{name}: {} per load beyond the caches is faster than any memory: the prefetcher was active, and the curve has no memory \
-             latency",
-            time(ns, doubtful)
+            "{name}: {} per load beyond the caches is {} times the fastest, where memory takes at least {MEMORY} times: the prefetcher \
+             was active, or an emulator shows no caches, and the curve has no memory latency",
+            time(ns, doubtful),
+            units::count_of(ns / fastest),
         );
         return Some(finding(curve, Some(ns), text));
     }
