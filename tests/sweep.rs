@@ -292,6 +292,14 @@ fn a_dry_run_plans_for_another_machine() {
     assert!(plan["predicted_s"].as_f64().unwrap() > 0.0 && plan["budget_s"].as_f64().unwrap() <= 300.0);
     // A lap of each of 1200 workers.
     assert!(plan["report_bytes"].as_u64().unwrap() > of("Package:1 Core:1 PU:1")["report_bytes"].as_u64().unwrap());
+    // Nothing is measured, so it needs no lock.
+    let folder = tempfile::tempdir().unwrap();
+    let lock = File::create(folder.path().join("charz.lock")).unwrap();
+    lock.lock().unwrap();
+    let mut beside = charz();
+    beside.args(["sweep", "--dry-run", "--topology", "PU:2"]).env("CHARZ_LOCK_DIR", folder.path());
+    let beside: Ran = beside.output().unwrap().into();
+    assert_eq!(beside.code, Some(0), "{}", beside.err);
     let ran = run(["sweep", "--topology", "PU:2"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert!(ran.err.contains("--dry-run"), "{}", ran.err);

@@ -247,7 +247,7 @@ pub(super) struct SweepArgs {
     pub(super) verbose: bool,
     /// Plan for another machine: hwloc XML, or a synthetic description, as for charz topo
     ///
-    /// Kernels are timed on this machine; caches, nodes and numbers of strands are those of the other one.
+    /// Nothing is measured: times are assumed, of a processor like today's. A sweep that runs beside it is not disturbed.
     #[arg(long, value_name = "SOURCE", requires = "dry_run")]
     pub(super) topology: Option<String>,
     #[command(flatten)]

@@ -43,8 +43,10 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let mut request = new.request.clone();
         let strands = wanted(machine, ids.as_deref());
         let seed = *request.seed.get_or_insert_with(|| fastrand::u64(..));
-        request.iterations = Some(iterations(stage, &request, nearest(machine, &strands, seed)));
-        let time = (!all_pairs).then(|| stage.left(request.budget.least()));
+        let pilot = |stage| iterations(stage, &request, nearest(machine, &strands, seed));
+        request.iterations = Some(stage.map_or(ASSUMED_ITERATIONS, pilot));
+        let budget = request.budget.least();
+        let time = (!all_pairs).then(|| stage.map_or(budget, |stage| stage.left(budget)));
         let (choice, plan) = plan(&mut request, &strands, time, machine, limits, predictor)?;
         Ok((plan, Some(choice)))
     })
@@ -109,6 +111,8 @@ fn iterations(stage: &MeasuringContext, request: &Request, [home, other]: [u32; 
 
 /// The shortest time worth measuring is 1 ms; little more of it is rarely interrupted.
 const SPAN: Duration = Duration::from_micros(1500);
+/// What a pilot finds on today's processors, for a machine that is not this one.
+const ASSUMED_ITERATIONS: u64 = 1_000_000;
 /// About 800 ways of the line.
 const PILOT_ITERATIONS: u64 = 200_000;
 /// Repetitions of a pilot, of a tenth of a millisecond: another process disturbs some of them, and rarely all.

@@ -59,7 +59,7 @@ pub struct New {
 }
 
 pub struct DryRun {
-    /// Which machine the plan is for; kernels are timed on this one.
+    /// Which machine the plan is for.
     pub source: Source,
     pub format: &'static plan_table::Format,
 }
@@ -117,19 +117,23 @@ pub(super) fn measure(
     format: &dyn ReportWriter,
     out: &mut dyn Write,
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
-    plan: impl FnOnce(&MeasuringContext, &Machine, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
+    plan: impl FnOnce(Option<&MeasuringContext>, &Machine, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
-    new.file()?;
-    let other = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine);
-    let other = other.map(|dry_run| discover(&dry_run.source)).transpose()?;
+    let file = new.file()?;
+    if let Some(dry_run) = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine) {
+        let machine = discover(&dry_run.source)?;
+        let limits = Limits::of(&machine);
+        let predictor = Predictor::assumed(&kernels(&machine, &limits)?).on(&machine, worth(&machine));
+        let planned = plan(None, &machine, &limits, &predictor)?;
+        return show(new, dry_run, planned, &Context::elsewhere(&new.command, &machine, &limits), file.as_deref(), out);
+    }
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     // Looked for again: another sweep may have taken the name while this one waited for it.
     let mut file = new.file()?;
     if new.dry_run.is_none() {
         stage.wait_quiet(new.wait_quiet);
     }
-    let limits = other.as_ref().map_or_else(Limits::read, Limits::of);
-    let machine = other.as_ref().unwrap_or(&stage.machine);
+    let (limits, machine) = (Limits::read(), &stage.machine);
     let kernels = kernels(machine, &limits)?;
     let (Request { params, program, mappings, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
@@ -139,9 +143,8 @@ pub(super) fn measure(
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let (plan, pairs) = plan(&stage, machine, &limits, &predictor)?;
-    let mut report =
-        new_report(&plan, &Context { machine, issue_width: new.issue_width, ..stage.context(&new.command, &limits) });
+    let (plan, pairs) = plan(Some(&stage), machine, &limits, &predictor)?;
+    let context = Context { issue_width: new.issue_width, ..stage.context(&new.command, &limits) };
     let plain_bytes = plan.report_bytes();
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
         dated.as_mut_os_string().push(".gz");
@@ -150,16 +153,9 @@ pub(super) fn measure(
         note(&shortfall);
     }
     if let Some(dry_run) = &new.dry_run {
-        let report_bytes =
-            if file.as_deref().is_some_and(report::is_packed) { plain_bytes / PACKED } else { plain_bytes };
-        match pairs {
-            Some(choice) => plan_table::write_pairs(&choice, machine, &plan, out)?,
-            None => {
-                (dry_run.format.write)(&Planned { plan: &plan, limits: &limits, report: &report, report_bytes }, out)?
-            }
-        }
-        return Ok(Exit::Done);
+        return show(new, dry_run, (plan, pairs), &context, file.as_deref(), out);
     }
+    let mut report = new_report(&plan, &context);
     let recorder = file.map(|file| JournalRecorder::begin(file, &report, new.force)).transpose()?;
     let format = if recorder.is_some() { format } else { JSON };
     if recorder.is_none() {
@@ -171,6 +167,29 @@ pub(super) fn measure(
     }
     let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
+}
+
+/// Prints a plan instead of measuring it.
+fn show(
+    new: &New,
+    dry_run: &DryRun,
+    (plan, pairs): (Plan, Option<Choice>),
+    context: &Context<'_>,
+    file: Option<&Path>,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    let plain_bytes = plan.report_bytes();
+    let packed = file.is_some_and(report::is_packed) || (new.output.is_none() && plain_bytes > MOST_PLAIN);
+    let report_bytes = if packed { plain_bytes / PACKED } else { plain_bytes };
+    let report = new_report(&plan, context);
+    match pairs {
+        Some(choice) => plan_table::write_pairs(&choice, context.machine, &plan, out)?,
+        None => {
+            let limits = context.limits;
+            (dry_run.format.write)(&Planned { plan: &plan, limits, report: &report, report_bytes }, out)?
+        }
+    }
+    Ok(Exit::Done)
 }
 
 impl New {

@@ -27,6 +27,14 @@ pub struct Context<'a> {
     pub issue_width: Option<u64>,
 }
 
+impl<'a> Context<'a> {
+    /// For a plan of a machine that is not this one, of which no number is measured.
+    pub fn elsewhere(command: &'a str, machine: &'a Machine, limits: &'a Limits) -> Self {
+        let timer = report::Timer { overhead_ns: 0, resolution_ns: 0, worst_gap_ns: 0, skew_ns: None };
+        Context { command, machine, limits, clock: "os", binder: "hwloc", timer, issue_width: None }
+    }
+}
+
 /// A report in which everything is pending, but for cells with an obstacle.
 pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
     let cells: Vec<_> = plan.cells.iter().map(|planned| cell(planned, plan.program.as_ref())).collect();
