@@ -124,7 +124,7 @@ fn render(target: &Target, case: &mut Case<'_>, rng: &mut Rng, file: &str) -> Ou
 }
 
 fn history(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    let named = |verb: &&Verb| verb.words[0] == "history" && verb.words.len() == 2;
+    let named = |verb: &&Verb| verb.words.len() == 2 && verb.words[0] == "history";
     for verb in target.verbs.iter().filter(named) {
         let mut words: Vec<&str> = verb.words.iter().map(String::as_str).collect();
         let outputs: &[&str] = if words[1] == "add" { &[HISTORY] } else { &[] };
