@@ -50,8 +50,8 @@ pub trait Listener {
     /// number, then to narrow intervals.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
-    /// Only cells are left whose CPU or NUMA node went away, as `gone` says; it is waited for until `until` at most.
-    fn wait(&mut self, _gone: &str, _until: Duration) {}
+    /// Only cells are left whose CPU or NUMA node went away, as `gone` says; it is waited for so long at most.
+    fn wait(&mut self, _gone: &str, _most: Duration) {}
 }
 
 /// Shows nothing.
@@ -134,7 +134,7 @@ impl Sweep<'_> {
         // A resumed sweep goes on with other numbers than it began with.
         let made: u64 = (0..places(self.report)).map(|place| self.cell(place).invocations.len() as u64).sum();
         let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
-        let (mut left, mut told) = (self.left(), None::<String>);
+        let (mut left, mut told, mut waits_since) = (self.left(), None::<String>, None);
         let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
         'rounds: loop {
             let in_time =
@@ -144,14 +144,16 @@ impl Sweep<'_> {
             let Some((turn, places)) = self.next_round(&mut random, fits) else {
                 let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
                 let waiting = (0..gone.len()).find_map(waiting).filter(|_| !self.stop.raised());
-                let Some(gone) = waiting else { break };
+                let since = waits_since.get_or_insert_with(Instant::now).elapsed();
+                let Some(gone) = waiting.filter(|_| since <= PATIENCE) else { break };
                 if told.as_ref() != Some(gone) {
-                    listener.wait(gone, self.budget);
+                    listener.wait(gone, PATIENCE.min(self.budget));
                     told = Some(gone.clone());
                 }
                 self.invoke.rest(LOOK_AGAIN);
                 continue;
             };
+            waits_since = None;
             if filling && turn != Turn::Due {
                 filling = false;
                 listener.fill(self.report, sitting.elapsed(), self.budget);
@@ -395,6 +397,8 @@ impl Sweep<'_> {
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.
 const OVERTIME: u32 = 8;
+/// How long a sweep waits for what went away where it has nothing else to do.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How soon it is looked again whether what went away is back.
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Predictions are right within a half on a quiet machine.

@@ -44,8 +44,8 @@ impl Listener for Bar {
         self.bar.suspend(|| note(&filled(report, took, until)));
     }
 
-    fn wait(&mut self, gone: &str, until: Duration) {
-        self.bar.suspend(|| note(&waiting(gone, until)));
+    fn wait(&mut self, gone: &str, most: Duration) {
+        self.bar.suspend(|| note(&waiting(gone, most)));
     }
 
     fn end(&mut self) {
@@ -73,8 +73,8 @@ impl Listener for Lines {
         note(&filled(report, took, until));
     }
 
-    fn wait(&mut self, gone: &str, until: Duration) {
-        note(&waiting(gone, until));
+    fn wait(&mut self, gone: &str, most: Duration) {
+        note(&waiting(gone, most));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
@@ -121,9 +121,9 @@ fn filled(report: &Report, took: Duration, until: Duration) -> String {
     format!("{share} have a number after {took}; {next} until {until}; ^C keeps everything")
 }
 
-fn waiting(gone: &str, until: Duration) -> String {
-    let until = units::duration(until);
-    format!("{gone}: waiting for it until {until}, as all that is left to measure needs it; ^C keeps everything")
+fn waiting(gone: &str, most: Duration) -> String {
+    let most = units::duration(most);
+    format!("{gone}: waiting for up to {most}, as all that is left to measure needs it; ^C keeps everything")
 }
 
 fn rest(left: Duration, longest: Duration) -> String {
