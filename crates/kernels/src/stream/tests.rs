@@ -88,7 +88,13 @@ fn spoil(block: &mut Block) {
 #[test]
 fn wrong_stores_are_noticed() {
     let vectors = Vectors::widest();
-    let others = [Way::Vectors(vectors, 5), Way::NonTemporal(vectors, 7), Way::Memset, Way::Copy(vectors)];
+    let others = [
+        Way::Vectors(vectors, 5),
+        Way::NonTemporal(vectors, 7),
+        Way::Memset(usize::MAX),
+        Way::Memset(3),
+        Way::Copy(vectors),
+    ];
     let others = others.into_iter().chain([Way::Scale(vectors), Way::Add(vectors), Way::Triad(vectors)]);
     for way in zeros().into_iter().chain(others) {
         check_noticed(&mut writer(way, 12 << 20), None, |writer| spoil(&mut writer.block));

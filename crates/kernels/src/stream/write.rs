@@ -55,7 +55,8 @@ kernels! {
         .role(Role::MemoryBandwidth(Access::Write))
         .source("mem-write with the costs that it can avoid")
         .by_default();
-    writing, || Some(Way::Memset) => CARD
+    // One call, or it would not be the library's choice for the whole block.
+    writing, || Some(Way::Memset(usize::MAX)) => CARD
         .named("mem-memset", "fills a private block with zeros, once, by memset of the C library in one call")
         .uncounted_traffic("what the library chose: see mem-write and mem-write-data")
         .source("memset(3); it cannot be stopped early");
@@ -116,8 +117,8 @@ pub(super) enum Way {
     /// Zeros.
     #[cfg(target_arch = "x86_64")]
     String,
-    /// Zeros by the C library.
-    Memset,
+    /// Zeros by the C library, so many lines with each call.
+    Memset(usize),
     Copy(Vectors),
     Scale(Vectors),
     Add(Vectors),
@@ -133,7 +134,7 @@ pub(super) fn zeros() -> Option<Way> {
     #[cfg(target_arch = "x86_64")]
     let way = if crate::cpu::Signature::read().is_zen() { Way::NonTemporal(Vectors::widest(), 0) } else { Way::String };
     #[cfg(not(target_arch = "x86_64"))]
-    let way = Way::Memset;
+    let way = Way::Memset(STRETCH);
     Some(way)
 }
 
@@ -148,7 +149,7 @@ impl Way {
             | Way::Triad(vectors) => vectors.name_nt(),
             #[cfg(target_arch = "x86_64")]
             Way::String => "rep stos",
-            Way::Memset => "memset",
+            Way::Memset(_) => "memset",
         }
     }
 
@@ -167,7 +168,7 @@ impl Way {
             // The instruction and the library choose by themselves whether to read first.
             #[cfg(target_arch = "x86_64")]
             Way::String => None,
-            Way::Memset => None,
+            Way::Memset(_) => None,
             _ => Some((arrays + read_first) as f64 / arrays as f64),
         }
     }
@@ -175,8 +176,7 @@ impl Way {
     /// Lines of each array between two looks at the [`Watch`].
     fn stretch(self) -> usize {
         match self {
-            // One call, or it would not be the library's choice for the whole block.
-            Way::Memset => usize::MAX,
+            Way::Memset(lines) => lines,
             // Zeros, on the processors that are given this way for them, move two or three times as fast as other data:
             // 2 MiB took 26 to 33 µs on Zen 4.
             Way::NonTemporal(_, 0) => 2 * STRETCH,
@@ -203,7 +203,7 @@ impl Way {
             Way::NonTemporal(vectors, word) => stream::fill_nt(vectors, ahead, to, word),
             #[cfg(target_arch = "x86_64")]
             Way::String => stream::fill_string(to, 0),
-            Way::Memset => stream::memset(to),
+            Way::Memset(_) => stream::memset(to),
             Way::Copy(vectors) => stream::transfer_nt(vectors, ahead, to, [&from[lines]], |[b]| *b),
             Way::Scale(vectors) => {
                 stream::transfer_nt(vectors, ahead, to, [&from[lines]], |from| doubles(from, |[b]| FACTOR * b));
@@ -237,7 +237,7 @@ impl Way {
             Way::Vectors(_, word) | Way::NonTemporal(_, word) => word,
             #[cfg(target_arch = "x86_64")]
             Way::String => 0,
-            Way::Memset => 0,
+            Way::Memset(_) => 0,
             Way::Copy(_) => element(1, i).to_bits(),
             Way::Scale(_) => (FACTOR * element(1, i)).to_bits(),
             Way::Add(_) => (element(1, i) + element(2, i)).to_bits(),

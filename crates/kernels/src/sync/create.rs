@@ -34,8 +34,9 @@ pub(crate) use methods::KERNELS;
 /// The longest sleep between two looks at the watch.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Bytes of stack that a new thread gets: little, since it does little, and at least what every C library asks for.
-const STACK: usize = 64 << 10;
+/// Bytes of stack that a new thread gets: little, since it does little, and at least what the C library asks for, which is 128 KiB on
+/// aarch64.
+const STACK: usize = if libc::PTHREAD_STACK_MIN > 64 << 10 { libc::PTHREAD_STACK_MIN } else { 64 << 10 };
 
 trait Method: Sized + 'static {
     /// What has to be dropped for a thread to be gone, or to have been let go.

@@ -206,8 +206,9 @@ mod tests {
     fn a_missing_library_or_function_is_reported() {
         static NONES: Library = Library::new(c"libnobody-has-this.so.7", c"malloc", c"free");
         static NAMELESS: Library = Library::new(c"libc.so.6", c"malloc_of_nobody", c"free");
+        let is_static = cfg!(target_feature = "crt-static");
         for (library, part) in [(&NONES, "libnobody-has-this.so.7"), (&NAMELESS, "malloc_of_nobody")] {
-            let reason = library.heap().unwrap_err();
+            let (reason, part) = (library.heap().unwrap_err(), if is_static { LINKED_STATICALLY } else { part });
             assert!(reason.contains(part), "{reason}");
         }
     }

@@ -38,7 +38,7 @@ kernels! {
     )
     .times("from the call to its return", "from the call to the new thread's first instruction")
     .uncounted_traffic(
-        "the start of the process. A stack of 64 KiB. The new thread inherits the strands of its maker: on a seat it runs only once its \
+        "the start of the process. A stack of 64 KiB (128 KiB on aarch64). The new thread inherits the strands of its maker: on a seat it runs only once its \
          maker sleeps, as in create-std",
     )
     .params(&[&SAMPLES])

@@ -37,7 +37,7 @@ kernels! {
         Metric::op_time("one thread made, while all before it stay"),
     )
     .uncounted_traffic(
-        "a stack of 64 KiB each. All workers together make half of what RLIMIT_NPROC, pids.max of the control groups, threads-max and \
+        "a stack of 64 KiB each (128 KiB on aarch64). All workers together make half of what RLIMIT_NPROC, pids.max of the control groups, threads-max and \
          vm.max_map_count allow, and 4096 at most. A thread that the system refuses is a failed attempt and ends the run",
     )
     .params(&[&SPAN])

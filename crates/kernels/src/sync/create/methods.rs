@@ -13,7 +13,7 @@ use crate::sys::pthread::thread::{self as pthread, Attributes, Enter, Mask};
 
 const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call to its return", "from the call to the new thread's first instruction")
-    .uncounted_traffic("a stack of 64 KiB. The second worker lends its seat, and sleeps: the new thread gets its strands as an attribute, \
+    .uncounted_traffic("a stack of 64 KiB (128 KiB on aarch64). The second worker lends its seat, and sleeps: the new thread gets its strands as an attribute, \
              and the C library holds it back until they are set, which both times include. Where the two workers may run on the \
              same strands, as two that float, no attribute is given, and the thread inherits them. A sample that begins more than \
              1 µs after it was due counts, for the new thread, from when it was due (coordinated omission)")
@@ -24,7 +24,7 @@ const PTHREAD: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .blocks_in_kernel(true);
 
 const STD: Card = PTHREAD
-    .uncounted_traffic("a stack of 64 KiB. The new thread inherits the strands of its maker: on a seat it runs only once its maker sleeps, and \
+    .uncounted_traffic("a stack of 64 KiB (128 KiB on aarch64). The new thread inherits the strands of its maker: on a seat it runs only once its maker sleeps, and \
              only a floating worker's threads run beside it; create-pthread has a seat for the new thread. Before its closure \
              the library sets up the thread and its stack for signals. A sample that begins more than 1 µs after it was due \
              counts, for the new thread, from when it was due (coordinated omission)")

@@ -19,7 +19,7 @@ kernels! {
         "makes a thread with std::thread and joins it, again and again, beside the other workers, which do the same",
         Metric::ops("one thread made, run and joined"),
     )
-    .uncounted_traffic("a stack of 64 KiB each. A new thread inherits the strands of its maker, so on a seat it runs while its maker sleeps. \
+    .uncounted_traffic("a stack of 64 KiB each (128 KiB on aarch64). A new thread inherits the strands of its maker, so on a seat it runs while its maker sleeps. \
                         The makers share the memory map of their process, and its lock")
     .params(&[&SPAN])
     .source("B. Smaalders, P. Harman: libMicro (Sun Microsystems, 2005): pthread_create, by several threads (-T)")

@@ -152,6 +152,8 @@ mod tests {
 
     use super::*;
 
+    const STACK: usize = 256 << 10;
+
     struct Sends(Sender<Mask>);
 
     impl Enter for Sends {
@@ -163,7 +165,7 @@ mod tests {
     #[test]
     fn a_thread_starts_on_the_strands_of_its_attributes() {
         for (detached, mask) in [(false, None), (true, None), (false, Some(Mask::own().unwrap()))] {
-            let attributes = Attributes::new(1 << 16, detached, mask.as_ref()).unwrap();
+            let attributes = Attributes::new(STACK, detached, mask.as_ref()).unwrap();
             let (tell, told) = channel();
             let thread = create(&attributes, Arc::new(Sends(tell))).unwrap();
             assert_eq!(told.recv(), Ok(Mask::own().unwrap()), "detached: {detached}");
@@ -176,7 +178,7 @@ mod tests {
     fn strands_beyond_the_first_word_of_a_mask_are_kept() {
         let mut mask = Mask::none();
         (mask.0[0], mask.0[1], mask.0[WORDS - 1]) = (1, 1, 1 << 63);
-        let attributes = Attributes::new(1 << 16, false, Some(&mask)).unwrap();
+        let attributes = Attributes::new(STACK, false, Some(&mask)).unwrap();
         let mut kept = Mask::none();
         let (bytes, set) = (size_of_val(&*kept.0), kept.0.as_mut_ptr().cast());
         // SAFETY: the attributes were initialised, and the mask has as many bytes as it is said to have.
