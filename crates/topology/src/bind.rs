@@ -89,6 +89,11 @@ pub trait Seats: Send + Sync {
         let _ = nodes;
         Err("this way to bind places no memory; bind through hwloc".to_owned())
     }
+
+    /// What is there to seat threads on and to place memory on at this moment.
+    fn present(&self) -> Present {
+        Present::read()
+    }
 }
 
 pub struct Binder {
@@ -128,6 +133,12 @@ impl Binder {
     /// Where the operating system says the calling thread sits.
     pub fn read_back(&self) -> Result<Seating, Error> {
         self.seats.read_back().map_err(|reason| Error::ReadBack { reason })
+    }
+
+    /// Which of these CPUs and NUMA nodes, by OS ids, are not there at this moment; see [`Present::gone`].
+    #[must_use]
+    pub fn gone(&self, cpus: &[u32], nodes: &[u32]) -> Option<String> {
+        self.seats.present().gone(cpus, nodes)
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use charz_kernels::{
     Bytes, Card, Error, Family, Kernel, Layout, Metric, PageKind, Params, Stage, Stop, Watch, Work, Worker,
 };
-use charz_topology::{Binder, Seating, Seats};
+use charz_topology::{Binder, Present, Seating, Seats};
 
 use charz_data::HARDWARE_EVENTS;
 use charz_data::checks::FEW_FAULTS;
@@ -102,6 +102,7 @@ struct System {
     seated: Mutex<Vec<(ThreadId, u32)>>,
     ignores_requests: bool,
     refuses: Option<u32>,
+    present: Present,
     placed: Arc<Mutex<Vec<Vec<u32>>>>,
     counters: Option<FakeCounters>,
 }
@@ -168,6 +169,10 @@ impl Seats for System {
             Some(os_id) if !self.ignores_requests => Seating { allowed: vec![os_id], on: Some(os_id) },
             _ => Seating { allowed: (0..2048).collect(), on: Some(0) },
         })
+    }
+
+    fn present(&self) -> Present {
+        self.present.clone()
     }
 }
 
@@ -335,6 +340,17 @@ fn a_refused_seat_fails_the_cell() {
     let failure = run_on(system, Faulty { fault: Fault::None, rank: 0 }, &[Some(0), Some(3)]).unwrap_err();
     let Failure { ending: Ending::Refused, reason } = failure else { panic!("{failure:?}") };
     assert!(reason.contains("worker 1") && reason.contains("offline"), "{reason}");
+}
+
+#[test]
+fn a_seat_or_a_node_that_went_away_is_named() {
+    let present = Present { online: Some(vec![0, 1]), online_nodes: Some(vec![0]), ..Present::default() };
+    for (refuses, homes, expected) in [(Some(3), 0, "CPU 3 is offline"), (None, 9, "NUMA node 9 is offline")] {
+        let system = System { refuses, present: present.clone(), ..System::default() };
+        let kernel = Faulty { fault: Fault::None, rank: 0 };
+        let failure = run_with_memory(system, kernel, &[Some(0), Some(3)], &[vec![homes]]).unwrap_err();
+        assert_eq!((failure.ending, failure.reason.as_str()), (Ending::Away, expected));
+    }
 }
 
 fn counted(threads: usize) -> Invocation {

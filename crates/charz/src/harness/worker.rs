@@ -7,7 +7,7 @@ use charz_data::report::{Counts, Ending, Lap};
 use charz_data::{Growth, JointHistogram, units};
 use charz_kernels::watch::Block;
 use charz_kernels::{Stage, Watch, Work, Worker};
-use charz_topology::{Binder, Present, Seating};
+use charz_topology::{Binder, Seating};
 
 use super::counters;
 use super::counters::hardware::SpanCounters;
@@ -64,17 +64,22 @@ impl WorkerContext<'_> {
         }
     }
 
+    /// The failure of a worker whose CPU or NUMA nodes are not there any more.
+    fn away(&self, cpus: &[u32], nodes: &[u32]) -> Option<Failure> {
+        self.bench.binder.gone(cpus, nodes).map(|gone| Failure::new(Ending::Away, gone))
+    }
+
     fn sit(&self) -> Result<(), Failure> {
         if let Some(seat) = self.cell.seats[self.rank] {
             let refused = |error| Failure::new(Ending::Refused, format!("worker {} has no seat: {error}", self.rank));
-            self.bench.binder.seat(seat).map_err(|error| away(&[seat], &[]).unwrap_or_else(|| refused(error)))?;
+            self.bench.binder.seat(seat).map_err(|error| self.away(&[seat], &[]).unwrap_or_else(|| refused(error)))?;
         }
         let homes = self.homes();
         if !homes.is_empty() {
             // The policy is the thread's, and ends with it: kernels that touch memory in their span get it from there too.
             let placed = self.bench.binder.place_memory(homes);
             let refused = |error| Failure::new(Ending::Unavailable, format!("worker {}: {error}", self.rank));
-            placed.map_err(|error| away(&[], homes).unwrap_or_else(|| refused(error)))?;
+            placed.map_err(|error| self.away(&[], homes).unwrap_or_else(|| refused(error)))?;
         }
         Ok(())
     }
@@ -157,7 +162,7 @@ impl WorkerContext<'_> {
             worker.verify()?;
             let on_seat = seat.and_then(|seat| on_seat(seat, &before, &after));
             // The system moves a thread whose CPU goes away, and does not put it back.
-            if let Some(failure) = seat.filter(|_| on_seat == Some(false)).and_then(|seat| away(&[seat], &[])) {
+            if let Some(failure) = seat.filter(|_| on_seat == Some(false)).and_then(|seat| self.away(&[seat], &[])) {
                 return Err(failure);
             }
             let lap = Lap {
@@ -218,11 +223,6 @@ impl WorkerContext<'_> {
         let end = self.bench.clock.now();
         (start, end, work)
     }
-}
-
-/// The failure of a worker whose CPU or NUMA nodes are not there any more.
-fn away(cpus: &[u32], nodes: &[u32]) -> Option<Failure> {
-    Present::read().gone(cpus, nodes).map(|gone| Failure::new(Ending::Away, gone))
 }
 
 struct Reading {
