@@ -12,8 +12,8 @@ use std::process::Command;
 use count::{Arithmetic, Count, Instructions};
 use listing::Instruction;
 use xtask::packages::{self, OBJDUMP};
-use xtask::{Failure, Outcome};
-use xtask::{process, setup, workspace};
+use xtask::target::Target;
+use xtask::{Failure, Outcome, process, setup, workspace};
 
 /// A kernel whose loop has a name of its own in the program.
 struct Chain {
@@ -29,27 +29,38 @@ const CHAINS: [Chain; 2] = [
 
 pub fn start(arguments: &[String]) -> Outcome {
     let names = CHAINS.map(|chain| chain.kernel).join(" and ");
-    let chosen = match arguments {
-        [name] => CHAINS.iter().find(|chain| chain.kernel == name),
-        _ => None,
+    let (name, target) = match arguments {
+        [name] => (name, Target::host()?),
+        [name, flag, triple] if flag == "--target" => (name, Target::named(triple)?),
+        _ => return Err(Failure::usage(format!("`asm` takes the name of one kernel, {names}, and --target TRIPLE"))),
     };
-    let chain = chosen.ok_or_else(|| Failure::usage(format!("`asm` takes the name of one kernel: {names}")))?;
-    setup::quietly()?;
-    packages::ensure(&[OBJDUMP])?;
+    let chain = CHAINS.iter().find(|chain| chain.kernel == name);
+    let chain = chain.ok_or_else(|| Failure::usage(format!("`asm` knows {names}, not {name:?}")))?;
     // The released program has no symbols; this one is the same with them.
-    process::run(workspace::cargo().args(["build", "--profile", "lines", "--package", "charz"]))?;
-    show(chain, &workspace::target().join("lines/charz"))
+    let build = ["build", "--profile", "lines", "--package", "charz"];
+    let program = if target.is_host() {
+        setup::quietly()?;
+        process::run(workspace::cargo().args(build))?;
+        workspace::target().join("lines/charz")
+    } else {
+        target.prepare()?;
+        process::run(&mut target.cargo(&build)?)?;
+        target.folder("lines").join("charz")
+    };
+    packages::ensure(&[OBJDUMP])?;
+    show(chain, target, &program)
 }
 
 /// Checks every kernel in a program that is built already. The loops are assembly, the same in every profile.
-pub fn check(program: &Path) -> Outcome {
+pub fn check(target: &Target, program: &Path) -> Outcome {
     packages::ensure(&[OBJDUMP])?;
-    CHAINS.iter().try_for_each(|chain| show(chain, program))
+    CHAINS.iter().try_for_each(|chain| show(chain, target, program))
 }
 
-fn show(chain: &Chain, program: &Path) -> Outcome {
-    let objdump = process::find("objdump").unwrap_or_else(|| "objdump".into());
-    let mut command = Command::new(objdump);
+fn show(chain: &Chain, target: &Target, program: &Path) -> Outcome {
+    // What builds for another architecture brings its own.
+    let objdump = target.tool("objdump");
+    let mut command = Command::new(process::find(&objdump).unwrap_or_else(|| objdump.into()));
     command.args(["--disassemble", "--no-show-raw-insn"]).arg(program);
     let text = process::read(command.arg(format!("--disassemble={}", chain.symbol)))?;
     let refused = |reason: String| Failure::found(format!("{}: {reason}", chain.kernel));
@@ -57,8 +68,8 @@ fn show(chain: &Chain, program: &Path) -> Outcome {
     for Instruction { address, mnemonic, operands } in &body {
         println!("{address:>10x}  {mnemonic:<8} {}", operands.join(", "));
     }
-    let instructions = Instructions::of(std::env::consts::ARCH, chain.arithmetic)
-        .ok_or_else(|| refused(format!("the instructions of {} are not known here", std::env::consts::ARCH)))?;
+    let instructions = Instructions::of(target.arch, chain.arithmetic)
+        .ok_or_else(|| refused(format!("the instructions of {} are not known here", target.arch)))?;
     let count = count::count(&body, &instructions).map_err(refused)?;
     println!("{}: {count}", chain.kernel);
     if count.is_whole() { Ok(()) } else { Err(refused(format!("{count}; want {}", Count::STEP))) }

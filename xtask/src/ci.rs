@@ -1,7 +1,6 @@
 //! `ci`: what a change has to pass.
 
 use std::fs::{self, File};
-use std::path::Path;
 use std::process::Command;
 use std::thread;
 
@@ -10,9 +9,9 @@ use xtask::{Failure, Outcome, arguments, process, workspace};
 
 use crate::stages::Stages;
 use crate::user::User;
-use crate::{bench, test, tidy};
+use crate::{bench, emulated, test, tidy};
 
-/// Conventions, format and lints, also those of another architecture; then the tests, as an ordinary user also where this is root, and beside them
+/// Conventions, format and lints; the program for the other architecture, and its loops in an emulator; then the tests, as an ordinary user also where this is root, and beside them
 /// the count of instructions against the base.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;
@@ -28,7 +27,7 @@ pub fn start(words: &[String]) -> Outcome {
         let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
         process::run(workspace::cargo().args(lints))
     })?;
-    stages.stage("aarch64", other_architecture)?;
+    stages.where_possible("other architecture", emulated::quickly)?;
     if !checks_only {
         let user = User::new()?;
         // Beside the tests, which wait a lot: what is counted does not depend on what else runs.
@@ -53,19 +52,6 @@ fn aside(command: &mut Command) -> Outcome<(String, Outcome)> {
     let file = File::create(&path).map_err(failed)?;
     let ended = process::run(command.stderr(file.try_clone().map_err(failed)?).stdout(file));
     Ok((fs::read_to_string(&path).map_err(failed)?, ended))
-}
-
-/// The code for the architecture that the tests do not run on. The program itself would take a C compiler for it, for SQLite.
-fn other_architecture() -> Outcome {
-    const TARGET: &str = "aarch64-unknown-linux-gnu";
-    let libraries = process::read(Command::new("rustc").args(["--print", "target-libdir", "--target", TARGET]))?;
-    if !Path::new(libraries.trim()).is_dir() {
-        println!("skipped: its standard library is missing; run: rustup target add {TARGET}");
-        return Ok(());
-    }
-    let crates = ["--package", "charz-kernels", "--package", "charz-topology"];
-    let check = ["clippy", "--target", TARGET, "--locked"];
-    process::run(workspace::cargo().args(check).args(crates).args(["--", "--deny", "warnings"]))
 }
 
 /// rustup's minimal profile lacks the formatter and the linter.

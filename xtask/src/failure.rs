@@ -29,6 +29,18 @@ impl Failure {
         Failure { code: 3, message: message.into() }
     }
 
+    /// Whether it is the machine that lacks something.
+    #[must_use]
+    pub fn is_environment(&self) -> bool {
+        self.code == Failure::environment("").code
+    }
+
+    /// The same failure as one of the machine, for what it fetches from elsewhere.
+    #[must_use]
+    pub fn of_environment(self) -> Self {
+        Failure::environment(self.message)
+    }
+
     /// A file or folder could not be worked with. `what` is e.g. `read "a.txt"`.
     pub fn io(what: impl fmt::Display, error: &std::io::Error) -> Self {
         Failure::environment(format!("cannot {what}: {error}"))

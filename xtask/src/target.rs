@@ -109,11 +109,15 @@ impl Target {
 
     /// Installs what building for it needs, and running on another architecture.
     pub fn prepare(&self) -> Outcome {
-        if self.is_host() {
-            return packages::ensure(&[CC, MAKE, BZIP2]).map(drop);
-        }
         packages::ensure(&[CC, MAKE, BZIP2])?;
-        packages::ensure(&self.cross)?;
+        if !self.is_host() {
+            packages::ensure(&self.cross)?;
+            self.standard_library()?;
+        }
+        hwloc(self).map(drop)
+    }
+
+    fn standard_library(&self) -> Outcome {
         let libraries =
             || process::read(Command::new("rustc").args(["--print", "target-libdir", "--target", self.triple]));
         if Path::new(libraries()?.trim()).is_dir() {
@@ -125,7 +129,8 @@ impl Target {
                 format!("Rust's standard library for {} is missing; run: rustup {}", self.triple, add.join(" "));
             return Err(Failure::environment(message));
         }
-        process::run(Command::new("rustup").current_dir(workspace::root()).args(add))
+        let added = process::run(Command::new("rustup").current_dir(workspace::root()).args(add));
+        added.map_err(Failure::of_environment)
     }
 
     /// A cargo that builds the checkout for it, statically. The words begin with a command of cargo; `--locked` is one of them.
@@ -204,9 +209,8 @@ fn build_hwloc(target: &Target, folder: &Path) -> Outcome {
         for (option, place) in [("Etc::SourceList", list.clone()), ("State::Lists", folder.join("lists"))] {
             apt.arg("--option").arg(format!("Dir::{option}={}", place.display()));
         }
-        process::run(
-            apt.args(["--option", "Dir::Cache::PkgCache=", "--option", "Dir::Cache::SrcPkgCache="]).args(words),
-        )?;
+        apt.args(["--option", "Dir::Cache::PkgCache=", "--option", "Dir::Cache::SrcPkgCache="]).args(words);
+        process::run(&mut apt).map_err(Failure::of_environment)?;
     }
     let source = folder.join("source");
     make(&source)?;

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use xtask::packages::{self, CC, HWLOC, OBJDUMP};
+use xtask::target::Target;
 use xtask::{Outcome, process, workspace};
 
 use crate::libtest::{Ran, Skipped};
@@ -45,7 +46,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
         stages.stage("examples in docs", || {
             all.run(workspace::cargo().args(["test", "--locked", "--no-fail-fast", "--workspace", "--doc"]))
         })?;
-        stages.stage("asm", || asm::check(&workspace::target().join("debug/charz")))?;
+        stages.stage("asm", || asm::check(Target::host()?, &workspace::target().join("debug/charz")))?;
     }
     for Skipped { test, reason } in &all.skipped {
         println!("skipped: {test}: {reason}");

@@ -10,7 +10,7 @@ use xtask::{Failure, Outcome, process};
 /// What the program runs in the empty root. What measures starts itself again, which the emulator of single programs cannot follow.
 const ANYWHERE: [&[&str]; 4] = [&["--version"], &["topo"], &["kernels"], &["explain", "V28"]];
 const MEASURES: [&[&str]; 2] = [
-    &["sweep", "--kernel", "noop,arith-int", "--budget", "3s", "--no-wait", "--output", "/r.json"],
+    &["sweep", "--kernel", "noop,arith-int", "--budget", "3s", "--output", "/r.json"],
     &["render", "/r.json", "--format", "html", "--output", "/r.html"],
 ];
 
