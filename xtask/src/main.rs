@@ -64,7 +64,12 @@ const TASKS: &[Task] = &[
         "print the kernel's loop and count its arithmetic",
         asm::start,
     ),
-    Task("emulated", "[--quick|ARGS]", "run the kernels' tests for the other architecture in an emulator", emulated::start),
+    Task(
+        "emulated",
+        "[--quick|ARGS]",
+        "run the kernels' tests for the other architecture in an emulator",
+        emulated::start,
+    ),
     Task("loom", "", "explore the models of the concurrent parts and their seeded bugs", models::start),
     Task("miri", "[ARGS]", "interpret the tests of pure and concurrent parts; needs nightly", miri::start),
     Task("fuzz", "[TARGET…] [--seconds N]", "throw made-up input at the parsers; needs nightly", fuzz::start),
