@@ -1,23 +1,16 @@
 //! Each kernel of the catalog by itself, one worker, small enough to take about a millisecond at most.
 
+mod alone;
 mod common;
 
-use charz_kernels::params::{SAMPLES, SPAN};
-use charz_kernels::{Family, Kernel, Params, Stop, Watch};
+use charz_kernels::{Params, Stop, Watch};
 use criterion::{Criterion, criterion_group, criterion_main};
 
 /// 4096 steps; 1 MiB, which stays in the second-level cache of many cores and so away from what neighbours do to memory.
 const PARAMS: Params = Params { iterations: 4096, size_bytes: 1 << 20, ..Params::SMALL };
 
 fn kernels(criterion: &mut Criterion) {
-    // A kernel that cannot run on this machine has no time to measure; one whose workers meet has none by itself, one that does
-    // what it can in a given time has that time, and what the system is measured by is made anew before each run.
-    let alone = |kernel: &&dyn Kernel| {
-        let card = kernel.card();
-        let by_work = !card.obeys(&SPAN) && !card.obeys(&SAMPLES);
-        card.family != Family::Sync && by_work && !card.blocks_in_kernel && kernel.check().is_ok()
-    };
-    for kernel in charz_kernels::kernels().filter(alone) {
+    for kernel in alone::alone() {
         criterion.bench_function(&kernel.card().name, |bencher| {
             let stage = kernel.stage(&PARAMS, 1).expect("the kernel can run here");
             let mut worker = stage.worker(0).expect("there is memory");

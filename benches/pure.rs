@@ -1,17 +1,12 @@
-//! Code that touches nothing but memory of its own, for counting its instructions: `--list` names the cases, `--case NAME`
-//! runs one, anything else runs them all.
-//!
-//! A counter of instructions such as callgrind looks only at what happens inside [`counted`], so building the inputs
-//! does not count. `cargo xtask bench-gate` does so for two revisions.
-#![allow(clippy::print_stdout, reason = "the list of cases is this program's output")]
+//! Code that touches nothing but memory of its own, for counting its instructions.
 
+mod cases;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod fixtures;
 #[allow(dead_code, reason = "each bench uses its part")]
 mod machines;
 
-use std::hint::black_box;
-
+use cases::{Case, case, keep};
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
@@ -19,38 +14,8 @@ use charz_render::{html, look::TerminalStyle};
 use charz_stats::Sample;
 use charz_topology::{MAPPERS, Mapping, place};
 
-/// How often [`counted`] runs a case: a planted slowdown of 20 % is one time more.
-const TIMES: u32 = 5;
-
-/// Something to count; building it does not count, calling it does.
-type Body = Box<dyn FnMut()>;
-
-/// A case: its name, and how to build it.
-struct Case {
-    name: String,
-    build: Box<dyn Fn() -> Body>,
-}
-
 fn main() {
-    let words: Vec<String> = std::env::args().skip(1).collect();
-    let cases = cases();
-    match words.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["--list", ..] => cases.iter().for_each(|case| println!("{}", case.name)),
-        ["--case", name, ..] => {
-            let case = cases.iter().find(|case| case.name == *name).expect("the case is listed");
-            let percent: u32 = std::env::var("CHARZ_BENCH_PLANT").ok().and_then(|text| text.parse().ok()).unwrap_or(0);
-            counted(&mut *(case.build)(), TIMES * (100 + percent) / 100);
-        }
-        _ => cases.iter().for_each(|case| counted(&mut *(case.build)(), 1)),
-    }
-}
-
-/// The only function whose instructions count, with all that it calls.
-#[inline(never)]
-fn counted(body: &mut dyn FnMut(), times: u32) {
-    for _ in 0..times {
-        body();
-    }
+    cases::run(&cases());
 }
 
 fn cases() -> Vec<Case> {
@@ -100,13 +65,4 @@ fn cases() -> Vec<Case> {
         })
     }));
     cases
-}
-
-fn case(name: impl Into<String>, build: impl Fn() -> Body + 'static) -> Case {
-    Case { name: name.into(), build: Box::new(build) }
-}
-
-/// Makes sure that a result is computed, and drops it.
-fn keep<T>(result: T) {
-    black_box(result);
 }

@@ -98,9 +98,10 @@ static PATHS_FLOAT: &[&Path<f64>] = &[
 ];
 
 #[cfg(target_arch = "aarch64")]
-static PATHS_INT: &[&Path<u64>] = &[&aarch64::INT_NEON, &portable::INT];
+static PATHS_INT: &[&Path<u64>] = &[&aarch64::INT_SVE512, &aarch64::INT_SVE256, &aarch64::INT_NEON, &portable::INT];
 #[cfg(target_arch = "aarch64")]
-static PATHS_FLOAT: &[&Path<f64>] = &[&aarch64::FLOAT_NEON_FMA, &portable::FLOAT];
+static PATHS_FLOAT: &[&Path<f64>] =
+    &[&aarch64::FLOAT_SVE512_FMA, &aarch64::FLOAT_SVE256_FMA, &aarch64::FLOAT_NEON_FMA, &portable::FLOAT];
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 static PATHS_INT: &[&Path<u64>] = &[&portable::INT];

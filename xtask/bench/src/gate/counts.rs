@@ -1,4 +1,4 @@
-//! Comparing by instructions: the benches `pure`, one case a process, under callgrind.
+//! Comparing by instructions: the benches `pure` and `loops`, one case a process, under callgrind.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,11 +10,11 @@ use std::thread;
 
 use xtask::{Failure, Outcome, process, workspace};
 
-use super::programs::{self, Build, PURE, Side};
+use super::programs::{self, Build, COUNTED, Side};
 use super::{Row, Verdict, base};
 
-/// The function of those benches inside which instructions are counted.
-const COUNTED: &str = "*pure::counted*";
+/// The function of those benches inside which instructions are counted, and where it was in a base of before.
+const INSIDE: [&str; 2] = ["--toggle-collect=*cases::counted*", "--toggle-collect=*pure::counted*"];
 
 /// The variable that makes a bench plant a slowdown, in percent.
 pub const PLANT: &str = "CHARZ_BENCH_PLANT";
@@ -83,9 +83,9 @@ fn keep(commit: &str, counts: Counts) -> Outcome<Counts> {
 /// Judges the counts; `accepted` has a line for what may be slower.
 fn rows(base: &Counts, head: &Counts, slower: f64, accepted: &str) -> Vec<Row> {
     let gone = base.keys().filter(|case| !head.contains_key(*case));
-    let gone = gone.map(|case| Row::unmatched(format!("{PURE}/{case}"), Verdict::Gone));
+    let gone = gone.map(|case| Row::unmatched(case.clone(), Verdict::Gone));
     let judged = head.iter().map(|(case, &new)| {
-        let bench = format!("{PURE}/{case}");
+        let bench = case.clone();
         let Some(&old) = base.get(case) else { return Row::unmatched(bench, Verdict::New) };
         let worth = |more: u64, less: u64| more as f64 > less as f64 * slower && more.saturating_sub(less) > FEW;
         let percent = (new as f64 / old.max(1) as f64 - 1.0) * 100.0;
@@ -113,8 +113,8 @@ fn accepts(trailer: &str, case: &str) -> bool {
 /// Counts every case of a side, as many at a time as there are strands: a neighbour costs no instructions.
 fn count(side: &Side, plant: u32) -> Outcome<Counts> {
     let mut cases = Vec::new();
-    let pure = side.programs.iter().filter(|(name, _)| name.ends_with(PURE));
-    for (_, program) in pure {
+    let counted = |name: &str| COUNTED.iter().any(|target| name.ends_with(&format!("-{target}")));
+    for (_, program) in side.programs.iter().filter(|(name, _)| counted(name)) {
         let listed = process::read(Command::new(program).arg("--list"))?;
         cases.extend(listed.lines().map(|case| (program, case.to_owned())));
     }
@@ -136,14 +136,14 @@ fn count(side: &Side, plant: u32) -> Outcome<Counts> {
 fn one(program: &PathBuf, case: &str, plant: u32) -> Outcome<u64> {
     let file = programs::folder().join(format!("callgrind-{case}.out"));
     let mut command = Command::new("valgrind");
-    command.args(["--quiet", "--tool=callgrind"]).arg(format!("--toggle-collect={COUNTED}"));
+    command.args(["--quiet", "--tool=callgrind"]).args(INSIDE);
     command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(["--case", case]);
     // What the program prints is of no interest here, and an inherited variable would be counted as a difference.
     command.env(PLANT, plant.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
     process::run(&mut command)?;
     let text = fs::read_to_string(&file).map_err(|error| Failure::io(format!("read {file:?}"), &error))?;
     let _ = fs::remove_file(&file);
-    total(&text).ok_or_else(|| Failure::found(format!("callgrind counted nothing in {PURE}/{case}")))
+    total(&text).ok_or_else(|| Failure::found(format!("callgrind counted nothing in {case}")))
 }
 
 /// The total of the first event, which is instructions; `None` when nothing was counted.

@@ -8,8 +8,11 @@ use std::process::Command;
 use serde_json::Value;
 use xtask::{Failure, Outcome, process, workspace};
 
-/// The bench targets whose cases are counted.
-pub const PURE: &str = "pure";
+/// The bench target whose cases are counted for each change.
+const PURE: &str = "pure";
+
+/// The bench targets whose cases are counted: pure code, and the loops of the kernels.
+pub const COUNTED: [&str; 2] = [PURE, "loops"];
 
 /// How much to build, and how well.
 #[derive(Clone, Copy, PartialEq)]
