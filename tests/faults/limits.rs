@@ -83,7 +83,7 @@ fn a_limit_that_is_too_low_for_any_command_is_refused() {
 #[track_caller]
 fn check_few_threads(setup: &str, because: &str) {
     let kernels = ["fft-mutex", "fft-cas"];
-    let trial = Trial::of(&kernels.join(",")).with("--span", "20s").after(setup);
+    let trial = Trial::of(&kernels.join(",")).with("--span", "4s").after(setup);
     let ended = trial.run();
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     let report = ended.report.as_ref().expect("there is a report");

@@ -56,12 +56,22 @@ impl Ran {
     }
 }
 
+/// Where in the output of a program a line is.
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Part {
+    #[default]
+    Results,
+    /// What passing tests print, which may be anything, such as the results of other tests.
+    Printed,
+    /// The names of passing tests.
+    Passed,
+}
+
 #[derive(Default)]
 struct Output {
     /// The program that runs: its name, and that of its package where that is another one.
     program: String,
-    /// Whether this is what passing tests print.
-    passing: bool,
+    part: Part,
     test: String,
     /// The last list of failures, which is one of names where the results follow.
     failures: Option<Vec<String>>,
@@ -71,14 +81,25 @@ struct Output {
 
 impl Output {
     fn shows(&mut self, ran: &mut Ran, line: &str) -> bool {
+        match (self.part, line) {
+            (Part::Printed, "successes:") => self.part = Part::Passed,
+            (Part::Printed, _) => self.passed(ran, line),
+            (Part::Passed, line) if line.is_empty() || line.starts_with("    ") => {}
+            (_, "successes:") => self.part = Part::Printed,
+            (_, line) => {
+                self.part = Part::Results;
+                self.result(ran, line);
+            }
+        }
+        self.part == Part::Results
+    }
+
+    fn result(&mut self, ran: &mut Ran, line: &str) {
         if let Some(program) = program(line) {
             *self = Output { program, ..Output::default() };
-        } else if line == "successes:" {
-            self.passing = true;
         } else if line == "failures:" {
-            (self.passing, self.failures) = (false, Some(Vec::new()));
+            self.failures = Some(Vec::new());
         } else if line.starts_with("test result: ") {
-            self.passing = false;
             let failures = self.failures.take().unwrap_or_default();
             self.known = failures.len();
             ran.failed.extend(failures.iter().map(|test| format!("{} :: {test}", self.program)));
@@ -88,10 +109,6 @@ impl Output {
         if let Some(ending) = ending(line).filter(|_| self.known == 0) {
             ran.failed.push(format!("{}: {ending}", self.program));
         }
-        if self.passing {
-            self.passed(ran, line);
-        }
-        !self.passing
     }
 
     /// A line that passing tests print.
@@ -135,12 +152,13 @@ mod tests {
 
     #[test]
     fn what_passing_tests_skip_is_gathered_and_what_failing_tests_print_is_shown() {
-        let text = "running 3 tests\ntest a::b ... ok\n\nsuccesses:\n\n---- a::b stdout ----\nnoise\nskipped: no root\nskipped: no root\n\
+        let text = "running 3 tests\ntest a::b ... ok\n\nsuccesses:\n\n---- a::b stdout ----\nnoise\n     Running x (y/other-1)\nfailures:\n    z\n\ntest result: FAILED\nskipped: no root\nskipped: no root\n\
                     \n\nsuccesses:\n    a::b\n\nfailures:\n\n---- c stdout ----\nskipped: not for long\n\nfailures:\n    c\n\ntest result: FAILED. 1\n";
         let (shown, ran) = read(text);
         assert_eq!(ran.skipped, [Skipped { test: "a::b".into(), reason: "no root".into() }]);
         assert!(!shown.contains(&"noise") && shown.contains(&"skipped: not for long"), "{shown:?}");
         assert_eq!(shown.last(), Some(&"test result: FAILED. 1"));
+        assert_eq!(ran.failed, [" :: c"], "not those that a test prints");
     }
 
     #[test]

@@ -43,9 +43,9 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
             .stage("tests as root", || all.run(command(&[]).args(["--", "--show-output", "--exact"]).args(skipped)))?;
     }
     if everything {
-        stages.stage("examples in docs", || {
-            all.run(workspace::cargo().args(["test", "--locked", "--no-fail-fast", "--workspace", "--doc"]))
-        })?;
+        // Each of their cases once, which shows that they still work. They take no arguments of test programs.
+        stages.stage("benches", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--benches"])))?;
+        stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--doc"])))?;
         stages.stage("asm", || asm::check(Target::host()?, &workspace::target().join("debug/charz")))?;
     }
     for Skipped { test, reason } in &all.skipped {
@@ -57,21 +57,22 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
 /// Builds all test programs, and the examples, which tests run too: where targets are named, cargo builds none of them.
 pub fn build() -> Outcome {
     process::run(workspace::cargo().args(["build", "--locked", "--workspace", "--examples"]))?;
-    process::run(command(&[]).arg("--no-run"))
+    process::run(command(&[]).args(["--benches", "--no-run"]))
 }
 
+const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
+
 /// All test programs, or those of these arguments, in one build and without optimisation: the tests take a few minutes in all,
-/// optimising their dependencies would take longer, and only here overflow is checked. Benches run each of their cases once, which
-/// shows that they still work.
+/// optimising their dependencies would take longer, and only here overflow is checked.
 pub fn command(of_cargo: &[String]) -> Command {
     let mut command = workspace::cargo();
-    command.args(["test", "--locked", "--no-fail-fast"]).args(of_cargo);
+    command.args(TEST).args(of_cargo);
     // Of the chosen package alone where there is one, and of all otherwise.
     if !of_cargo.iter().any(|word| ["-p", "--package"].contains(&word.as_str())) {
         command.arg("--workspace");
     }
     if of_cargo.is_empty() {
-        command.args(["--lib", "--bins", "--tests", "--benches"]);
+        command.args(["--lib", "--bins", "--tests"]);
     }
     command
 }
