@@ -103,8 +103,12 @@ fn what_cannot_be_run_is_one_sentence() {
     let closed = folder.path().join("closed");
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
+    let orphan = folder.path().join("orphan");
+    fs::write(&orphan, "#!/no/such/interpreter\n").unwrap();
+    fs::set_permissions(&orphan, Permissions::from_mode(0o755)).unwrap();
     for way in WAYS {
         for (program, code, word) in [
+            (orphan.to_str().unwrap(), 127, "interpreter"),
             ("no-such-program", 127, "PATH"),
             ("./no/such/program", 127, "check the path"),
             (plain.to_str().unwrap(), 126, "cannot be executed"),
@@ -244,6 +248,9 @@ fn skipped_threads_may_run_on_all_seats() {
     let ran = ran(&["--skip", "0"], "taskset -pc $$ | sed 's/.*: //'");
     assert_eq!(charz_topology::cpulist::parse(ran.out.trim()).unwrap().len(), cpus.len());
     assert!(ran.err.contains("--skip"), "{}", ran.err);
+    // Where no thread had a seat, none stayed on one.
+    let ran: Ran = charz().args(["exec", "--skip", "0,1", "--", "true"]).output().unwrap().into();
+    assert!(ran.err.contains("--skip") && !ran.err.contains("stayed"), "{}", ran.err);
 }
 
 #[test]
@@ -264,6 +271,10 @@ fn runtimes_get_the_number_of_seats_and_what_is_set_is_kept() {
     assert_eq!(said(&["--mapping", &mapping, "--follow", "none"]), places);
     let ran: Ran = exec(&["--mapping", &mapping], "true").env("OMP_PROC_BIND", "close").output().unwrap().into();
     assert!(ran.err.contains("OMP_PROC_BIND"), "{}", ran.err);
+    // What an exec around this one has set is no user's.
+    let outer = charz().args(["exec", "-q", "--", env!("CARGO_BIN_EXE_charz"), "exec", "--", "true"]).output();
+    let ran: Ran = outer.unwrap().into();
+    assert!(!ran.err.contains("KMP_AFFINITY"), "{}", ran.err);
 }
 
 #[test]
@@ -386,6 +397,55 @@ fn exec_stops_with_its_program_when_asked_to() {
         eventually("both go on", || matches!(state(&exec), Some('S' | 'R')) && matches!(state(&pid), Some('S' | 'R')));
         send(child.id(), Signal::USR2);
         assert_eq!(child.wait().unwrap().code(), Some(6), "{way}");
+    }
+}
+
+/// A shell with job control sees its job stop, whoever stopped the program, and `fg` goes on with it.
+#[test]
+fn a_shell_gets_its_terminal_back_when_the_program_stops_itself() {
+    for way in WAYS {
+        let charz = env!("CARGO_BIN_EXE_charz");
+        let job = format!("{charz} exec -q --follow {way} -- sh -c 'kill -STOP $$; echo back'");
+        let shell = format!("set -m; {job}; echo stopped $?; fg; echo ended $?");
+        let mut terminal = Command::new("timeout");
+        terminal.args(["--kill-after=5", "120", "script", "-qec", &shell, "/dev/null"]).env("SHELL", "/bin/sh");
+        let output = terminal.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let stopped = format!("stopped {}", 128 + libc::SIGSTOP);
+        assert!(said.contains(&stopped) && said.contains("back") && said.contains("ended 0"), "{way}: {said}");
+    }
+}
+
+#[test]
+fn a_program_that_stands_still_can_be_ended() {
+    for way in WAYS {
+        let folder = tempdir().unwrap();
+        let (mut child, pid) = started(way, folder.path(), ":");
+        send(pid.parse::<i32>().unwrap(), Signal::STOP);
+        eventually("it stops", || matches!(state(&pid), Some('T' | 't')));
+        send(child.id(), Signal::TERM);
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM), "{way}");
+    }
+}
+
+/// What `unshare -p` leaves: process ids of one namespace, and a `/proc` of another.
+#[test]
+fn processes_of_another_namespace_are_not_taken_for_the_programs() {
+    let unshare = |arguments: &[&str]| {
+        let mut command = Command::new("timeout");
+        command.args(["--kill-after=5", "120", "unshare", "--user", "--map-current-user", "--pid", "--fork"]);
+        command.args(arguments).stdin(Stdio::null()).output().unwrap()
+    };
+    if !unshare(&["true"]).status.success() {
+        return println!("skipped: no namespaces for this user");
+    }
+    let charz = env!("CARGO_BIN_EXE_charz");
+    for way in WAYS {
+        let script = "for i in 1 2 3; do sleep 0.1 & done; wait; exit 4";
+        let ran: Ran = unshare(&[charz, "exec", "--follow", way, "--", "sh", "-c", script]).into();
+        assert_eq!(ran.code, Some(4), "{way}: {}", ran.err);
+        assert!(!ran.err.contains("changed the affinity"), "{way}: {}", ran.err);
+        assert!(way != "poll" || ran.err.contains("not followed, since /proc"), "{way}: {}", ran.err);
     }
 }
 

@@ -21,17 +21,20 @@ use crate::polled::Look;
 use crate::program::{Leaving, Program, Task};
 use crate::seats::Seats;
 use crate::spawn::{Spawned, spawn};
+use crate::sys::affinity;
 
 /// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
 const FAREWELL: Duration = Duration::from_millis(100);
 const TERMINATION: Duration = Duration::from_secs(1);
+/// Why threads are not looked for.
+const OTHER_PROC: &str = "/proc belongs to another PID namespace (mount one here: unshare has --mount-proc)";
 /// How long killed processes may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Programs that were started together, with all that they start.
 ///
 /// ptrace binds it to the thread that made it, which must have no other children while the crew is there. Dropping it kills all
-/// that still runs, and so does the end of this process, however it ends.
+/// that still runs. So does the end of this process, however it ends, under ptrace; without it, what SIGKILL leaves behind goes on.
 pub struct Crew {
     pub(crate) follow: Follow,
     pub(crate) programs: BTreeMap<usize, Program>,
@@ -95,7 +98,10 @@ impl Crew {
         let pinned = launch.seats.iter().any(Option::is_some);
         let anywhere = if pinned { observe::own_allowed() } else { Vec::new() };
         let mut seats = Seats::new(launch.seats.clone(), launch.skip.clone(), anywhere);
-        let by = self.follow;
+        let (by, mut refused) = match self.follow {
+            Follow::Poll if !observe::has_own_proc() => (Follow::None, Some(OTHER_PROC.to_owned())),
+            by => (by, None),
+        };
         let (ordinal, given) = if by == Follow::None { (0, None) } else { seats.take() };
         if self.programs.is_empty() {
             self.killing = false;
@@ -107,14 +113,21 @@ impl Crew {
         let now = Instant::now();
         let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace, &mark)?;
         let pid = child.id() as i32;
-        let (by, refused) = match traced {
-            Ok(()) => (by, None),
-            Err(error) => (Follow::Poll, Some(error.to_string())),
-        };
+        let mut by = by;
+        if let Err(error) = traced {
+            by = Follow::Poll;
+            refused = Some(format!("ptrace is refused ({error})"));
+            if !observe::has_own_proc() {
+                by = Follow::None;
+                refused = refused.map(|ptrace| format!("{ptrace} and {OTHER_PROC}"));
+                // It holds no other thread up, but a thread that appears unseen is not to share the first one's seat.
+                let _ = affinity::set(pid, &seats.mask(None));
+            }
+        }
         let number = self.started;
         self.started += 1;
         if by != Follow::None {
-            let task = Task { program: number, ordinal, given, unseated_ns: 0, seen: observe::Seen::default() };
+            let task = Task { program: number, ordinal, given, unseated_ns: Some(0), seen: observe::Seen::default() };
             self.tasks.insert(pid, task);
         }
         if by == Follow::Poll {
@@ -249,14 +262,26 @@ impl Crew {
         let with = match next {
             Leaving::Terminate => Signal::TERM,
             Leaving::Kill => Signal::KILL,
+            Leaving::Forget => return self.forget_all(number),
         };
-        program.leaving = Some((now + TERMINATION, Leaving::Kill));
+        program.leaving = Some(match next {
+            Leaving::Terminate => (now + TERMINATION, Leaving::Kill),
+            _ => (now + PATIENCE, Leaving::Forget),
+        });
         let tids = self.tasks.iter().filter(|(_, task)| task.program == number).map(|(tid, _)| *tid);
-        let mut processes: Vec<i32> = tids.filter_map(|tid| Some(observe::kin(tid)?.0)).collect();
+        // A thread's id stands for its process where nothing more is known.
+        let mut processes: Vec<i32> = tids.map(|tid| observe::kin(tid).map_or(tid, |(process, _)| process)).collect();
         processes.sort_unstable();
         processes.dedup();
         processes.iter().for_each(|pid| signal(*pid, with));
         program.left.extend(processes);
+    }
+
+    /// Threads of a program that cannot be ended are waited for no longer.
+    fn forget_all(&mut self, number: usize) {
+        let own = |(tid, task): (&i32, &Task)| (task.program == number).then_some(*tid);
+        let tids: Vec<i32> = self.tasks.iter().filter_map(own).collect();
+        tids.into_iter().for_each(|tid| self.forget(tid));
     }
 
     /// Sleeps until a child changes, output arrives, or the time is over; whether the descriptor that wakes is readable.

@@ -56,7 +56,7 @@ pub enum Follow {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
     pub by: Follow,
-    /// Why that is not what was asked for: the system's words.
+    /// Why that is not what was asked for: a clause.
     pub refused: Option<String>,
 }
 
@@ -105,8 +105,9 @@ pub struct Thread {
     pub counts: Counts,
     /// The CPUs on which it was allowed to run at its end; empty where that was not seen.
     pub allowed: Vec<u32>,
-    /// For how long at most it ran before it got its seat; 0 under ptrace.
-    pub unseated_ns: u64,
+    /// For how long at most it ran before it got its seat; 0 under ptrace. `None`: the system refused the seat, as it does of a CPU
+    /// that has gone or a thread that has ended.
+    pub unseated_ns: Option<u64>,
 }
 
 impl Thread {
@@ -123,6 +124,9 @@ pub enum Error {
     /// It has no such program.
     #[error("there is no such program")]
     NotFound,
+    /// There is a script whose first line, or a program whose header, names an interpreter or a loader that is missing.
+    #[error("the interpreter that it names is missing")]
+    NoInterpreter,
     /// There is one that cannot be run.
     #[error("it cannot be executed: {0}")]
     NotExecutable(io::Error),

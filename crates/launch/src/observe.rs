@@ -1,7 +1,10 @@
-//! What `/proc` says about a thread. A file that is missing, or of a thread that has gone, counts nothing.
+//! What `/proc` says about a thread. A file that is missing, or of a thread that has gone, counts nothing; so does a `/proc` of other
+//! processes.
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use charz_data::cpulist;
 use charz_data::report::Counts;
@@ -14,9 +17,28 @@ pub struct Seen {
     pub allowed: Vec<u32>,
 }
 
+/// Whether `/proc` numbers processes as this process does. In a PID namespace without a `/proc` of its own it shows other processes
+/// under the same numbers.
+pub fn has_own_proc() -> bool {
+    static OWN: LazyLock<bool> = LazyLock::new(|| {
+        fs::read_link("/proc/self").is_ok_and(|id| id.as_os_str() == std::process::id().to_string().as_str())
+    });
+    *OWN
+}
+
+/// A folder of `/proc`, of a process or a thread.
+fn folder(id: i32) -> Option<PathBuf> {
+    has_own_proc().then(|| PathBuf::from(format!("/proc/{id}")))
+}
+
+/// A file of one; empty where there is none.
+fn text(id: i32, name: &str) -> String {
+    folder(id).and_then(|folder| fs::read_to_string(folder.join(name)).ok()).unwrap_or_default()
+}
+
 /// A thread; its id finds its folder without that of its process.
 pub fn thread(tid: i32) -> Seen {
-    let file = |name: &str| fs::read_to_string(format!("/proc/{tid}/task/{tid}/{name}")).unwrap_or_default();
+    let file = |name: &str| text(tid, &format!("task/{tid}/{name}"));
     parse(&file("status"), &file("stat"), &file("schedstat"), &file("sched"))
 }
 
@@ -48,13 +70,13 @@ fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// The process of a thread, and that process's parent.
 pub fn kin(tid: i32) -> Option<(i32, i32)> {
-    let status = fs::read_to_string(format!("/proc/{tid}/status")).ok()?;
+    let status = text(tid, "status");
     Some((value(&status, "Tgid:")?.parse().ok()?, value(&status, "PPid:")?.parse().ok()?))
 }
 
 /// The threads of a process, ascending.
 pub fn threads(pid: i32) -> Vec<i32> {
-    let Ok(folder) = fs::read_dir(format!("/proc/{pid}/task")) else { return Vec::new() };
+    let Some(Ok(folder)) = folder(pid).map(|folder| fs::read_dir(folder.join("task"))) else { return Vec::new() };
     let mut threads: Vec<i32> = folder.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
     threads.sort_unstable();
     threads
@@ -62,8 +84,7 @@ pub fn threads(pid: i32) -> Vec<i32> {
 
 /// The processes that a thread has created and that still are its children.
 pub fn children(pid: i32, tid: i32) -> Vec<i32> {
-    let text = fs::read_to_string(format!("/proc/{pid}/task/{tid}/children")).unwrap_or_default();
-    text.split_whitespace().filter_map(|id| id.parse().ok()).collect()
+    text(pid, &format!("task/{tid}/children")).split_whitespace().filter_map(|id| id.parse().ok()).collect()
 }
 
 /// The children of this process.
@@ -74,7 +95,7 @@ pub fn own_children() -> Vec<i32> {
 
 /// Whether a process began with this variable in its environment.
 pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+    let environment = folder(pid).and_then(|folder| fs::read(folder.join("environ")).ok()).unwrap_or_default();
     let entry = format!("{name}={value}");
     environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
 }
@@ -92,7 +113,7 @@ pub fn pages(pid: i32) -> Vec<(u32, u64)> {
     if cpulist::parse(online.trim()).map_or(0, |nodes| nodes.len()) < 2 {
         return Vec::new();
     }
-    sum_pages(&fs::read_to_string(format!("/proc/{pid}/numa_maps")).unwrap_or_default())
+    sum_pages(&text(pid, "numa_maps"))
 }
 
 /// Lines of numa(7): an address, a policy, and words among which are `N0=pages` and `kernelpagesize_kB=4`.

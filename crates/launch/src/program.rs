@@ -24,7 +24,7 @@ pub struct Task {
     pub program: usize,
     pub ordinal: usize,
     pub given: Given,
-    pub unseated_ns: u64,
+    pub unseated_ns: Option<u64>,
     /// What was seen of it last.
     pub seen: Seen,
 }
@@ -66,6 +66,8 @@ pub enum Leaving {
     /// They may be about to end by themselves.
     Terminate,
     Kill,
+    /// They wait for a device, and end when they can.
+    Forget,
 }
 
 impl Program {
@@ -74,7 +76,7 @@ impl Program {
         let (ordinal, given) = self.seats.take();
         let mask = self.seats.mask(given);
         let refused = !mask.is_empty() && affinity::set(tid, &mask).is_err();
-        let unseated_ns = if refused { u64::MAX } else { unseated_ns };
+        let unseated_ns = (!refused).then_some(unseated_ns);
         self.live += 1;
         Task { program: number, ordinal, given, unseated_ns, seen: Seen::default() }
     }

@@ -10,13 +10,15 @@ use crate::sys::signals::{BY_SYSTEM, BYTES, report};
 
 /// What ends programs or speaks to them, and SIGTSTP, on which a program may have to restore the terminal before it stops. The
 /// others that stop keep their effect: they stop this process together with the program.
-const RELAYED: [i32; 8] = [
+const RELAYED: [i32; 10] = [
     libc::SIGHUP,
     libc::SIGINT,
     libc::SIGQUIT,
     libc::SIGTERM,
     libc::SIGUSR1,
     libc::SIGUSR2,
+    libc::SIGALRM,
+    libc::SIGWINCH,
     libc::SIGTSTP,
     libc::SIGCONT,
 ];

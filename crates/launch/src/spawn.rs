@@ -2,8 +2,10 @@
 
 use std::env;
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
@@ -29,7 +31,7 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Resul
     let mut gate = None;
     if follow {
         let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;
-        gate::hold(&mut command, theirs);
+        gate::hold(&mut command, theirs, ours.as_raw_fd());
         gate = Some(ours);
     }
     let start = move || {
@@ -83,8 +85,10 @@ fn command(launch: &Launch) -> Command {
 
 fn refusal(launch: &Launch, error: io::Error) -> Error {
     match error.kind() {
+        // execve(2) says this of a script's interpreter too.
+        ErrorKind::NotFound if found(launch).is_some() => Error::NoInterpreter,
         ErrorKind::NotFound => Error::NotFound,
-        ErrorKind::PermissionDenied if is_nowhere(launch) => Error::NotFound,
+        ErrorKind::PermissionDenied if found(launch).is_none() => Error::NotFound,
         ErrorKind::WouldBlock | ErrorKind::OutOfMemory => Error::Process(error),
         _ if error.raw_os_error() == Some(libc::EMFILE) || error.raw_os_error() == Some(libc::ENFILE) => {
             Error::Process(error)
@@ -93,11 +97,15 @@ fn refusal(launch: &Launch, error: io::Error) -> Error {
     }
 }
 
-/// Whether no folder of `PATH` has the program. One that may not be searched, such as another user's, gives execvp(3) the error of a
-/// program that may not be executed.
-fn is_nowhere(launch: &Launch) -> bool {
+/// Where the program is: at its path, or in a folder of `PATH`. One that may not be searched, such as another user's, gives execvp(3)
+/// the error of a program that may not be executed.
+fn found(launch: &Launch) -> Option<PathBuf> {
+    if launch.program.as_encoded_bytes().contains(&b'/') {
+        let path = PathBuf::from(&launch.program);
+        // What may not be looked at may well be there.
+        return path.try_exists().unwrap_or(true).then_some(path);
+    }
     let own = launch.environment.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
     let path = own.unwrap_or_else(|| env::var_os("PATH")).unwrap_or_default();
-    let is_bare = !launch.program.as_encoded_bytes().contains(&b'/');
-    is_bare && !env::split_paths(&path).any(|folder| folder.join(&launch.program).exists())
+    env::split_paths(&path).map(|folder| folder.join(&launch.program)).find(|path| path.exists())
 }

@@ -81,7 +81,10 @@ fn forked_workers_have_a_seat_each() {
     let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(script) });
     assert_eq!(said.lines().count(), 4);
     assert_eq!(ended.appeared, 5);
-    assert!(ended.threads.iter().all(|thread| thread.on_seat() == Some(true) && thread.unseated_ns == 0), "{ended:?}");
+    assert!(
+        ended.threads.iter().all(|thread| thread.on_seat() == Some(true) && thread.unseated_ns == Some(0)),
+        "{ended:?}"
+    );
     let mut used: Vec<u32> = ended.threads.iter().filter_map(|thread| thread.seat).collect();
     used.sort_unstable();
     used.dedup();

@@ -46,7 +46,8 @@ pub(crate) struct ExecArgs {
     ///
     /// ptrace stops each new thread before its first instruction and gives it its seat; where the system refuses it, exec polls. poll
     /// looks for threads every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and programs
-    /// with another user's rights. none seats no thread: all may run on all seats, and OpenMP is asked to bind its own.
+    /// with another user's rights. none seats no thread: all may run on all seats, and OpenMP is asked to bind its own. With poll and
+    /// none, a charz that SIGKILL ends leaves the program running; with none, so are daemons that the program leaves.
     #[arg(long, value_name = "WAY", default_value = "ptrace")]
     pub(crate) follow: String,
     /// Print nothing when the program ends

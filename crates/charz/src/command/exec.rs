@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
 use charz_topology::{Mapping, Order, Source, affinity, discover, memory_homes, place};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getpid, kill_process, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, getpid, kill_process, setrlimit};
+use rustix::termios::tcgetpgrp;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::exit::{Error, Exit};
@@ -62,7 +63,13 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
     let (seats, nodes) = seats(&options)?;
     let variables = runtimes::variables(&seats, options.follow);
     let is_own = |name: &str| std::env::var_os(name).is_some();
-    let own = runtimes::BINDING.iter().filter(|name| is_own(name)).map(|name| (*name).to_owned()).collect();
+    // An exec around this one has set what this one would.
+    let is_as_set = |name: &str| {
+        let set = variables.iter().find(|(set, _)| *set == name);
+        set.is_some_and(|(_, value)| std::env::var_os(name).is_some_and(|own| own == value.as_str()))
+    };
+    let bind = runtimes::BINDING.iter().filter(|name| is_own(name) && !is_as_set(name));
+    let own = bind.map(|name| (*name).to_owned()).collect();
     let environment = variables.into_iter().filter(|(name, _)| !is_own(name));
     Ok((
         Launch {
@@ -117,6 +124,12 @@ fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {
             };
             Error::ended(Exit::NotFound, format!("{program}: there is no such program; {hint}"))
         }
+        charz_launch::Error::NoInterpreter => Error::ended(
+            Exit::NotFound,
+            format!(
+                "{program}: the interpreter that it names is missing; see its first line, or what `file` says of it"
+            ),
+        ),
         charz_launch::Error::NotExecutable(error) => {
             Error::ended(Exit::NotExecutable, format!("{program} cannot be executed")).caused_by(error)
         }
@@ -145,14 +158,18 @@ fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
 struct Signals {
     waiting: VecDeque<(Instant, Signal)>,
     asked_to_stop: Option<Instant>,
+    /// The program has stopped, and was not told to go on since.
+    stopped: bool,
 }
 
 impl Signals {
     fn arrive(&mut self, relay: &Relay) {
         let now = Instant::now();
         for Arrived { signal, to_group } in relay.take() {
-            if signal == libc::SIGTSTP {
-                self.asked_to_stop = Some(now);
+            match signal {
+                libc::SIGTSTP => self.asked_to_stop = Some(now),
+                libc::SIGCONT => self.stopped = false,
+                _ => {}
             }
             if !to_group {
                 self.waiting.extend(Signal::from_named_raw(signal).map(|signal| (now + GROUP, signal)));
@@ -174,16 +191,29 @@ impl Signals {
             {
                 // One that has just ended needs none.
                 let _ = kill_process(pid, signal);
+                // What is to end a program that stands still ends it when it goes on, as timeout(1) knows.
+                if self.stopped && [Signal::TERM, Signal::HUP].contains(&signal) {
+                    let _ = kill_process(pid, Signal::CONT);
+                }
             }
         }
     }
 
-    /// The program has stopped. A shell takes the terminal back when its own child stops, which is this process.
+    /// The program has stopped. A shell takes the terminal back when its own child stops, which is this process. Elsewhere this one
+    /// does not stop unless it was asked to: who stops the program by its number may also let only the program go on.
     fn stop(&mut self) {
-        if self.asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING) {
+        self.stopped = true;
+        let asked = self.asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING);
+        if asked || has_terminal() {
             let _ = kill_process(getpid(), Signal::STOP);
         }
     }
+}
+
+/// Whether this is a shell's job in the foreground of its terminal.
+fn has_terminal() -> bool {
+    let terminal = fs::File::open("/dev/tty");
+    terminal.is_ok_and(|terminal| tcgetpgrp(terminal).is_ok_and(|group| group == getpgrp() && group == getpid()))
 }
 
 /// Ends this process as the program ended.

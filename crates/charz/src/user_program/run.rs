@@ -445,7 +445,7 @@ fn nanos(time: Duration) -> u64 {
 fn refused(launch: &Launch, error: &Error) -> Failure {
     let what = launch.program.to_string_lossy();
     let ending = match error {
-        Error::NotFound | Error::NotExecutable(_) => Ending::Died,
+        Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) => Ending::Died,
         _ => Ending::Refused,
     };
     Failure::new(ending, format!("{what:?} was not started: {error}"))
@@ -470,7 +470,7 @@ mod tests {
             seat,
             counts: Counts { migrations, ..NOTHING },
             allowed: Vec::new(),
-            unseated_ns: 0,
+            unseated_ns: Some(0),
         };
         for (seat, counted, moves) in [
             (Some(3), Some(0), Some(0)),

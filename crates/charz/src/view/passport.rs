@@ -91,7 +91,10 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
         let seen = ended.appeared - ended.unseen;
         return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
     }
-    format!("{all} stayed on {}{floating}", cpus_of(&used(ended)))
+    match &used(ended)[..] {
+        [] => format!("{all} ran without a seat, on {cpus} (--skip)"),
+        used => format!("{all} stayed on {}{floating}", cpus_of(used)),
+    }
 }
 
 /// The CPUs that threads were on.
@@ -160,11 +163,21 @@ fn variables(own: &[String], seats: &[Option<u32>]) -> Option<String> {
 
 /// How threads were found, if not by ptrace.
 fn followed(ended: &Ended) -> Option<String> {
-    let longest = ended.threads.iter().map(|thread| thread.unseated_ns).max().unwrap_or(0);
-    let why = ended.following.refused.as_ref().map(|why| format!(", since ptrace is refused ({})", plain(why)));
-    (ended.following.by == Follow::Poll).then(|| {
-        format!("threads were polled{}: unseated for up to {}", why.unwrap_or_default(), units::nanos(longest as f64))
-    })
+    let why = ended.following.refused.as_ref().map(|why| format!(", since {}", plain(why))).unwrap_or_default();
+    match ended.following.by {
+        Follow::Ptrace => None,
+        Follow::None => (!why.is_empty()).then(|| format!("threads were not followed{why}")),
+        Follow::Poll => {
+            let longest = ended.threads.iter().filter_map(|thread| thread.unseated_ns).max().unwrap_or(0);
+            let longest = units::nanos(longest as f64);
+            let refused = ended.threads.iter().filter(|thread| thread.unseated_ns.is_none()).count();
+            let refused = match refused {
+                0 => String::new(),
+                refused => format!("; {} ended or lost its CPU before it could be seated", counted(refused, "thread")),
+            };
+            Some(format!("threads were polled{why}: unseated for up to {longest}{refused}"))
+        }
+    }
 }
 
 fn left(ended: &Ended) -> Option<String> {
@@ -196,7 +209,7 @@ mod tests {
             seat: Some(*seat),
             counts: Counts::default(),
             allowed: allowed.to_vec(),
-            unseated_ns: 0,
+            unseated_ns: Some(0),
         };
         Ended {
             status: ExitStatus::from_raw(0),
@@ -244,6 +257,16 @@ mod tests {
     fn a_seat_without_a_thread_is_named() {
         let lines = said(&ended(&[(0, &[0])]), &[0, 5], &[]);
         assert!(lines[1].contains("CPU 5"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_seat_that_was_refused_is_no_time() {
+        let mut ended = ended(&[(0, &[0]), (1, &[1])]);
+        ended.following.by = Follow::Poll;
+        ended.threads[0].unseated_ns = Some(2_000_000);
+        ended.threads[1].unseated_ns = None;
+        let line = said(&ended, &[0, 1], &[]).pop().unwrap();
+        assert!(line.contains("2.00 ms") && line.contains("1 thread"), "{line}");
     }
 
     #[test]
