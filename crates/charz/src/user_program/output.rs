@@ -91,6 +91,7 @@ impl<'a> Output<'a> {
     }
 
     fn look_at(&mut self, from: From, line: &[u8]) {
+        let line = &*value::without_escapes(line);
         if line.trim_ascii().is_empty() {
             return;
         }

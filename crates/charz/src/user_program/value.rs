@@ -1,5 +1,6 @@
 //! From what a program prints to a number.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use charz_data::{Program, ProgramValue, quote};
@@ -81,6 +82,15 @@ fn grouped(text: &str) -> Option<String> {
     fits.then(|| format!("{first}{}.{fraction}", rest.concat()))
 }
 
+/// A line without the escape sequences of terminals (ECMA-48: colours and cursor, titles), whose numbers are none of the program's.
+pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
+    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+        let sequence = r"(?-u)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
+        Regex::new(sequence).expect("a constant")
+    });
+    ESCAPE.replace_all(line, b"".as_slice())
+}
+
 /// The last number in a line, which may be glued to its unit or its name: `12.5ms`, `time=3`.
 pub(super) fn last_number(line: &[u8]) -> Option<f64> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
@@ -147,6 +157,20 @@ mod tests {
             let why = number(text).unwrap_err();
             assert!(why.contains(word), "{text}: {why}");
         }
+    }
+
+    #[test]
+    fn colours_and_titles_have_no_numbers() {
+        for line in [
+            "\x1b[32m3.5\x1b[39m GB/s",
+            "3.5\x1b[0;39m",
+            "\x1b]0;title 7\x073.5 \x1b]8;;http://x/9\x1b\\",
+            "3.5 \x1b(0",
+        ] {
+            assert_eq!(last_number(&without_escapes(line.as_bytes())), Some(3.5), "{line:?}");
+        }
+        let plain = b"no escape: [32m 4";
+        assert_eq!(*without_escapes(plain), *plain);
     }
 
     #[test]
