@@ -8,6 +8,9 @@
 //! catch (`bugs` lists them, `build.rs` makes them).
 
 #[cfg(test)]
+use std::sync::{Mutex, PoisonError};
+
+#[cfg(test)]
 mod barrier;
 #[cfg(test)]
 mod counter;
@@ -24,6 +27,9 @@ mod primitives;
 /// and Qadeer, Iterative Context Bounding, PLDI 2007, found all of theirs with two).
 #[cfg(test)]
 fn explore(model: impl Fn() + Send + Sync + 'static) {
+    // Each execution maps stacks for its threads: two explorations at once take twice as long as one after the other.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut builder = loom::model::Builder::new();
     builder.preemption_bound = Some(3);
     builder.check(model);

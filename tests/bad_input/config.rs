@@ -153,7 +153,7 @@ fn the_nearest_layer_wins() {
         ("a list in the file", "", None, &[], "2 of 2 cells"),
         ("one mapping that is typed", "", None, &["--mapping", "compact"], "1 of 1 cell,"),
         ("mappings in a variable", "", Some(("CHARZ_MAPPING", "auto,dumb,compact")), &[], "3 of 3 cells"),
-        ("a typed family for a kernel in the file", "", None, &["--family", "memory", "--budget", "1h"], "mem-read"),
+        ("a typed family for a kernel in the file", "", None, &["--family", "memory", "--budget", "99h"], "mem-read"),
         ("a flag in the file", "allow-stack = true", Some(("CHARZ_MAPPING", "list:0,0")), &[], "list:0,0"),
     ] {
         place.put("c.toml", format!("{base}{file}\n").as_bytes());

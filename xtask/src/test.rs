@@ -44,7 +44,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
     }
     if everything {
         // Each of their cases once, which shows that they still work. They take no arguments of test programs.
-        stages.stage("benches", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--benches"])))?;
+        stages.stage("benches", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--bench", "*"])))?;
         stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--doc"])))?;
         stages.stage("asm", || asm::check(Target::host()?, &workspace::target().join("debug/charz")))?;
     }
