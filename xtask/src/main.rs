@@ -75,7 +75,7 @@ const TASKS: &[Task] = &[
     Task("fuzz", "[TARGET…] [--seconds N]", "throw made-up input at the parsers; needs nightly", fuzz::start),
     Task(
         "attack",
-        "[reports|arguments|kills …] [--seconds N] [--seed N] [--charz PATH]",
+        "[directed|reports|arguments|kills …] [--planted] [--seconds N] [--seed N] [--charz PATH]",
         "throw changed reports, command lines and signals at charz itself",
         |words| bench::start("attack", words),
     ),

@@ -14,7 +14,7 @@ const PARTS: [Part; 10] = [
     Part("emulated", &[&["emulated"]]),
     Part("machines", &[&["machines"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),
-    Part("attack", &[&["attack", "--seconds", "900"]]),
+    Part("attack", &[&["attack", "--seconds", "900"], &["attack", "--planted"]]),
     Part("miri", &[&["miri"]]),
     Part("fuzz", &[&["fuzz", "--seconds", "60"]]),
     Part("conditions", &[&["conditions"]]),

@@ -3,10 +3,12 @@
 //! What holds for every run is in `laws`. A case that breaks a law is kept below `target/attack` with its command lines.
 
 mod case;
+mod directed;
 mod grammar;
 mod kills;
 mod laws;
 mod mutant;
+mod planted;
 mod reports;
 mod words;
 
@@ -31,7 +33,8 @@ const KEPT: u64 = 20;
 
 type Part = (&'static str, fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome);
 
-const PARTS: [Part; 3] = [("reports", reports::case), ("arguments", words::case), ("kills", kills::case)];
+const PARTS: [Part; 4] =
+    [("directed", directed::case), ("reports", reports::case), ("arguments", words::case), ("kills", kills::case)];
 
 /// What is attacked, as far as it describes itself.
 struct Target {
@@ -45,24 +48,25 @@ struct Target {
 pub fn start(words: &[String]) -> Outcome {
     let request = Request::parse(words)?;
     setup::quietly()?;
+    if request.plants {
+        return planted::all(&request);
+    }
     let charz = request.charz.clone().map_or_else(build, Ok)?;
     // Relative to the root of the checkout, as for other tasks: cases run elsewhere.
     let mut target = Target::new(workspace::root().join(charz))?;
     let folder = workspace::target().join("attack").join(request.seed.to_string());
     println!("seed {}; what fails is kept in {}", request.seed, folder.display());
     let scratch = folder.join("scratch");
-    target.bases = reports::bases(Case::new(&target.charz, &target.codes, scratch.clone())?)?;
+    target.prepare(&scratch)?;
     let mut failures = 0;
     for (part, try_case) in &request.parts {
         let end = Instant::now() + Duration::from_secs(request.seconds) / request.parts.len() as u32;
         let (mut cases, mut failed, mut first) = (0, 0, None);
         while cases == 0 || Instant::now() < end {
             cases += 1;
-            let mut case = Case::new(&target.charz, &target.codes, scratch.clone())?;
-            let mut rng = Rng::with_seed(Rng::with_seed(request.seed).u64(..).wrapping_add(cases));
+            let (mut case, mut rng) = (target.case(&scratch)?, random(request.seed, cases));
             let Err(failure) = try_case(&target, &mut case, &mut rng) else { continue };
-            // Any other failure is of this task, not of charz.
-            if failure.code != Failure::found("").code {
+            if !is_of_charz(&failure) {
                 return Err(failure.within(part));
             }
             failed += 1;
@@ -80,6 +84,16 @@ pub fn start(words: &[String]) -> Outcome {
     // Where nothing was kept.
     let _ = std::fs::remove_dir(folder);
     if failures == 0 { Ok(()) } else { Err(Failure::found(format!("cases that break a law: {failures}"))) }
+}
+
+/// Any other failure is of this task.
+fn is_of_charz(failure: &Failure) -> bool {
+    failure.code == Failure::found("").code
+}
+
+/// Each case of a seed has its own.
+fn random(seed: u64, case: u64) -> Rng {
+    Rng::with_seed(Rng::with_seed(seed).u64(..).wrapping_add(case))
 }
 
 /// A build that checks for overflow.
@@ -107,6 +121,16 @@ impl Target {
         }
     }
 
+    /// Writes the files that are changed.
+    fn prepare(&mut self, scratch: &Path) -> Outcome {
+        self.bases = reports::bases(self.case(scratch)?)?;
+        Ok(())
+    }
+
+    fn case(&self, scratch: &Path) -> Outcome<Case<'_>> {
+        Case::new(&self.charz, &self.codes, scratch.to_owned())
+    }
+
     fn formats(&self, verb: &str) -> &[String] {
         self.verbs.iter().find(|found| found.words == [verb]).map_or(&[], Verb::formats)
     }
@@ -117,16 +141,19 @@ struct Request {
     parts: Vec<Part>,
     seconds: u64,
     seed: u64,
+    /// Whether charz is attacked with a defect planted in it, one after the other.
+    plants: bool,
 }
 
 impl Request {
     fn parse(words: &[String]) -> Outcome<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-        let mut request = Request { charz: None, parts: Vec::new(), seconds: SECONDS, seed: now };
+        let mut request = Request { charz: None, parts: Vec::new(), seconds: SECONDS, seed: now, plants: false };
         let mut words = words.iter();
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| Failure::usage(format!("{word} needs a value")));
             match word.as_str() {
+                "--planted" => request.plants = true,
                 "--charz" => request.charz = Some(Path::new(value()?).into()),
                 "--seconds" => request.seconds = number(word, value()?, &(1..=1_000_000))?,
                 "--seed" => request.seed = number(word, value()?, &(0..=u64::MAX))?,
@@ -138,6 +165,9 @@ impl Request {
                     }
                 },
             }
+        }
+        if request.plants && !(request.parts.is_empty() && request.charz.is_none()) {
+            return Err(Failure::usage("--planted takes --seconds and --seed only"));
         }
         if request.parts.is_empty() {
             request.parts.extend(PARTS);
@@ -158,7 +188,8 @@ mod tests {
         let some = parsed("kills --seed 7 --seconds 5 --charz a reports").unwrap();
         assert_eq!(names(&some), ["kills", "reports"]);
         assert_eq!((some.seed, some.seconds, some.charz), (7, 5, Some("a".into())));
-        for line in ["--seconds", "--seconds 0", "--seed x", "fuzz", "--quick"] {
+        assert!(parsed("--planted --seconds 30").unwrap().plants);
+        for line in ["--seconds", "--seconds 0", "--seed x", "fuzz", "--quick", "--planted kills"] {
             assert!(parsed(line).is_err(), "{line}");
         }
     }

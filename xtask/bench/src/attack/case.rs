@@ -31,17 +31,33 @@ pub struct Case<'a> {
     pub lines: Vec<String>,
     /// What the folder held before the last run.
     before: Files,
+    /// Address space of a run, in bytes.
+    pub memory: u64,
+    /// The words of a program that runs charz; none for charz itself.
+    pub under: Vec<String>,
+    /// Whether the processes that a run started stand still when it gets its signal.
+    pub freezes: bool,
 }
 
 impl<'a> Case<'a> {
     /// An empty folder; one that an earlier case left is removed.
     pub fn new(charz: &'a Path, codes: &'a [i32], folder: PathBuf) -> Outcome<Self> {
-        let case = Case { charz, codes, folder, lines: Vec::new(), before: Files::new() };
-        let _ = fs::remove_dir_all(&case.folder);
-        for name in ["work", "home"] {
-            fs::create_dir_all(case.folder.join(name)).map_err(failed)?;
-        }
+        let (lines, before, under) = (Vec::new(), Files::new(), Vec::new());
+        let mut case = Case { charz, codes, folder, lines, before, memory: MEMORY, under, freezes: false };
+        case.empty()?;
         Ok(case)
+    }
+
+    /// Begins again, as if nothing had been run.
+    pub fn empty(&mut self) -> Outcome {
+        let _ = fs::remove_dir_all(&self.folder);
+        for name in ["work", "home"] {
+            fs::create_dir_all(self.folder.join(name)).map_err(failed)?;
+        }
+        (self.memory, self.freezes) = (MEMORY, false);
+        self.under.clear();
+        self.lines.clear();
+        Ok(())
     }
 
     pub fn work(&self) -> PathBuf {
@@ -55,7 +71,14 @@ impl<'a> Case<'a> {
     /// Runs charz to its end. It may write the outputs, and gets the signal if it still runs at that time. A run that breaks a
     /// law is a failure.
     pub fn run(&mut self, words: &[&str], outputs: &[&str], signal: Option<(Duration, Signal)>) -> Outcome<Run> {
-        let mut command = Command::new(self.charz);
+        let mut command = match &self.under[..] {
+            [] => Command::new(self.charz),
+            [program, words @ ..] => {
+                let mut command = Command::new(program);
+                command.args(words).arg(self.charz);
+                command
+            }
+        };
         command.args(words);
         self.lines.push(match signal {
             Some((moment, signal)) => format!("{}  # {signal:?} after {moment:?}", process::line(&command)),
@@ -70,7 +93,7 @@ impl<'a> Case<'a> {
 
         self.before = files(&self.work())?;
         let mut child = command.spawn().map_err(failed)?;
-        let watched = watch(&child, signal);
+        let watched = self.watch(&child, signal);
         // What has ended already gets no signal.
         let _ = child.kill();
         let status = child.wait().map_err(failed)?;
@@ -93,6 +116,32 @@ impl<'a> Case<'a> {
             None => Ok(run),
             Some(law) => Err(Failure::found(format!("{law}; it ended with {status}"))),
         }
+    }
+
+    /// Sends the signal at its time, and says whether it was sent and whether the end was too late.
+    fn watch(&self, child: &Child, signal: Option<(Duration, Signal)>) -> io::Result<(Option<Signal>, bool)> {
+        let pid = Pid::from_child(child);
+        let memory = Rlimit { current: Some(self.memory), maximum: Some(self.memory) };
+        // It may have ended by now.
+        let _ = prlimit(Some(pid), Resource::As, memory);
+        let end = pidfd_open(pid, PidfdFlags::empty())?;
+        let ends_within = |time: Duration| -> io::Result<bool> {
+            let time = time.try_into().map_err(io::Error::other)?;
+            Ok(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&time))? > 0)
+        };
+        let mut sent = None;
+        if let Some((moment, signal)) = signal
+            && !ends_within(moment)?
+        {
+            if self.freezes {
+                inside(&self.work()).into_iter().filter(|one| *one != pid).for_each(|one| {
+                    let _ = kill_process(one, Signal::STOP);
+                });
+            }
+            kill_process(pid, signal)?;
+            sent = Some(signal);
+        }
+        Ok((sent, !ends_within(LIMIT)?))
     }
 
     /// The processes that are left in the folder after a time in which they should have ended. They are ended.
@@ -123,27 +172,6 @@ impl<'a> Case<'a> {
         let text = format!("{why}\n\nIn {}, of which the last failed:\n{}\n", work.display(), self.lines.join("\n"));
         fs::write(folder.join("case.txt"), text).map_err(failed)
     }
-}
-
-/// Sends the signal at its time, and says whether it was sent and whether the end was too late.
-fn watch(child: &Child, signal: Option<(Duration, Signal)>) -> io::Result<(Option<Signal>, bool)> {
-    let pid = Pid::from_child(child);
-    let memory = Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) };
-    // It may have ended by now.
-    let _ = prlimit(Some(pid), Resource::As, memory);
-    let end = pidfd_open(pid, PidfdFlags::empty())?;
-    let ends_within = |time: Duration| -> io::Result<bool> {
-        let time = time.try_into().map_err(io::Error::other)?;
-        Ok(poll(&mut [PollFd::new(&end, PollFlags::IN)], Some(&time))? > 0)
-    };
-    let mut sent = None;
-    if let Some((moment, signal)) = signal
-        && !ends_within(moment)?
-    {
-        kill_process(pid, signal)?;
-        sent = Some(signal);
-    }
-    Ok((sent, !ends_within(LIMIT)?))
 }
 
 /// The processes whose working folder this is.

@@ -1,4 +1,5 @@
-//! Signals at any moment of a sweep, and of those that resume it: nothing that was recorded is lost.
+//! Signals at any moment of whatever measures: nothing is left behind, and of a sweep and those that resume it nothing that was recorded
+//! is lost.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,14 +14,28 @@ use super::Target;
 use super::case::Case;
 use super::laws::Run;
 
-/// Takes about half a second on a machine that is idle.
-const SWEEP: &str =
-    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3 --output r.json";
-const RESUME: &str = "sweep --resume r.json";
 const REPORT: &str = "r.json";
 const JOURNAL: &str = "r.json.journal";
 
-const SIGNALS: [Signal; 4] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP];
+/// Sweeps that take about half a second on a machine that is idle, as one types them (`_` stands for a space in a word).
+const SWEEPS: [&str; 3] = [
+    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3",
+    "sweep --kernel lock-std,create-first --threads 2 --iterations 2000 --repetitions 2 --invocations 3",
+    "sweep --command sh_-c_'sleep_0.02' --setup true --threads 1,2 --invocations 3",
+];
+
+/// Others that measure, and a program under `exec`. A journal is left where they have one.
+const OTHERS: [&str; 9] = [
+    "c2c --output r.json --budget 3s",
+    "numa --size 2MiB --output r.json --budget 3s",
+    "replicate cmt --budget 3s --output r.json",
+    "ab --kernel arith-int --threads 1 --a --mapping_dumb --b --mapping_compact --budget 3s --output r",
+    "selftest --aa --budget 3s",
+    "audit --budget 3s",
+    "topo --measured",
+    "sweep --family workload --threads 2 --budget 3s --output r.json",
+    "exec -- sh -c sleep_1_&_sleep_2",
+];
 
 /// The first moment of a signal, and how many times as late the last one is: after the end, also on a machine that is busy.
 const FIRST: Duration = Duration::from_millis(1);
@@ -29,17 +44,24 @@ const SPAN: f64 = 4000.0;
 /// A sweep that is not done by then is stuck.
 const STUCK: Duration = Duration::from_secs(60);
 
+const SIGNALS: [Signal; 4] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP];
+
 pub fn case(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    if rng.bool() {
+        let line = OTHERS[rng.usize(..OTHERS.len())];
+        return run(case, line, signal(rng)).map(drop);
+    }
+    let sweep = SWEEPS[rng.usize(..SWEEPS.len())];
+    let (sweep, resume) = (format!("{sweep} --output {REPORT}"), format!("sweep --resume {REPORT}"));
     let mut recorded = BTreeSet::new();
-    let mut line = SWEEP;
+    let mut line = &sweep;
     for _ in 0..rng.u8(1..5) {
-        let signal = SIGNALS[rng.usize(..SIGNALS.len())];
-        let run = run(case, line, (FIRST.mul_f64(SPAN.powf(rng.f64())), signal))?;
+        let run = run(case, line, signal(rng))?;
         recorded.append(&mut invocations(&run));
         // A kill before the first line leaves a journal that cannot be resumed, and says so.
         let begun = run.after.get(JOURNAL).is_some_and(|journal| journal.contains(&b'\n'));
-        line = if begun || run.after.contains_key(REPORT) { RESUME } else { SWEEP };
-        if line == SWEEP {
+        line = if begun || run.after.contains_key(REPORT) { &resume } else { &sweep };
+        if line == &sweep {
             let _ = fs::remove_file(case.work().join(JOURNAL));
         }
     }
@@ -54,8 +76,13 @@ pub fn case(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     Err(Failure::found(why))
 }
 
+fn signal(rng: &mut Rng) -> (Duration, Signal) {
+    (FIRST.mul_f64(SPAN.powf(rng.f64())), SIGNALS[rng.usize(..SIGNALS.len())])
+}
+
 fn run(case: &mut Case<'_>, line: &str, signal: (Duration, Signal)) -> Outcome<Run> {
-    case.run(&line.split(' ').collect::<Vec<_>>(), &[REPORT], Some(signal))
+    let words: Vec<String> = line.split(' ').map(|word| word.replace('_', " ")).collect();
+    case.run(&words.iter().map(String::as_str).collect::<Vec<_>>(), &[REPORT, "r.*", "charz-*"], Some(signal))
 }
 
 /// The invocations in the whole lines of the journal, and in the report, by when they began.

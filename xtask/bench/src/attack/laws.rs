@@ -41,7 +41,9 @@ const LAWS: [Law; 9] = [
             .any(|sign| said.contains(sign))
     }),
     ("each line of its errors is its own, and short", |run, _| {
-        text(&run.err).lines().all(|line| line.starts_with("charz: ") && line.chars().count() < 2000)
+        // What exec says at the end of its program has lines that go on.
+        let goes_on = |line: &str| line.starts_with("  ") && run.words.first().is_some_and(|verb| verb == "exec");
+        text(&run.err).lines().all(|line| (line.starts_with("charz: ") || goes_on(line)) && line.chars().count() < 2000)
     }),
     ("a refusal is one line behind the notes, and prints and writes nothing", |run, _| {
         // A journal that lost lines is reported first.

@@ -32,6 +32,7 @@ const JOURNAL: &str = "r.json.journal";
 const HISTORY: &str = "h.db";
 
 /// A file that charz wrote, under the name that it has in a case.
+#[derive(Clone)]
 pub struct Base {
     name: &'static str,
     pub bytes: Vec<u8>,

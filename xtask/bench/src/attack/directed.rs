@@ -1,0 +1,215 @@
+//! What chance seldom makes: reports that contradict themselves in one place, texts in every place where a report has one, archives that
+//! grow, a report of another machine for a history, a supervisor that is killed while its children stand still, and what has to be on
+//! the disk before it counts.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use fastrand::Rng;
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use xtask::packages::{self, Need};
+use xtask::{Failure, Outcome, process};
+
+use super::Target;
+use super::case::Case;
+use super::mutant::TEXTS;
+
+const REPORT: &str = "r.json";
+const JOURNAL: &str = "r.json.journal";
+
+/// Takes about half a second on a machine that is idle; of `LONG` a process measures most of the time.
+const SHORT: &str =
+    "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3 --output r.json";
+const LONG: &str = "sweep --kernel arith-int --threads 1,2 --iterations 30000000 --budget 20s --output r.json";
+
+const STRACE: Need = Need::new("strace", "it shows what a sweep puts on the disk, and when", ["strace"; 5]);
+
+/// When a run that should end by itself is stuck.
+const STUCK: Duration = Duration::from_secs(60);
+
+type Check = fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome;
+
+const CHECKS: [Check; 6] = [contradictions, texts, archive, another_machine, frozen, durable];
+
+/// All of them, in any order.
+pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let mut checks = CHECKS;
+    rng.shuffle(&mut checks);
+    for check in checks {
+        case.empty()?;
+        check(target, case, rng)?;
+    }
+    Ok(())
+}
+
+/// A report that charz wrote, read.
+fn report(target: &Target, rng: &mut Rng) -> Value {
+    let reports: Vec<Value> = target
+        .bases
+        .iter()
+        .filter_map(|base| serde_json::from_slice(&base.bytes).ok())
+        .filter(|value: &Value| value["cells"].is_array())
+        .collect();
+    rng.choice(reports).unwrap_or_default()
+}
+
+fn put(case: &Case<'_>, report: &Value) -> Outcome {
+    case.put(REPORT, report.to_string().as_bytes())
+}
+
+/// What makes a sound report one that cannot be: a name, and the change of it or of its first cell that has a number. `false` where the report
+/// has nothing to change.
+type Edit = (&'static str, fn(&mut Value) -> bool);
+
+const EDITS: [Edit; 12] = [
+    ("a seat is missing", |report| cell(report).is_some_and(|cell| pop(&mut cell["seats"]))),
+    ("it has no workers", |report| set(report, |cell| cell["workers"] = 0.into())),
+    ("its precision is zero", |report| set(report, |cell| cell["precision"] = 0.into())),
+    ("a lap is missing", |report| cell(report).is_some_and(|cell| pop(&mut cell["invocations"][0]["runs"][0]["laps"]))),
+    ("a lap ends before it begins", |report| {
+        set(report, |cell| cell["invocations"][0]["runs"][0]["laps"][0]["end_ns"] = 0.into())
+    }),
+    ("an interval is not that of its laps", |report| {
+        set(report, |cell| {
+            let interval = &mut cell["invocations"][0]["runs"][0]["interval_ns"];
+            *interval = (interval.as_u64().unwrap_or(0) + 1).into();
+        })
+    }),
+    ("two cells are the same", |report| double(&mut report["cells"])),
+    ("two cards are the same", |report| double(&mut report["cards"])),
+    ("there are no cards", |report| {
+        report["cards"] = json!([]);
+        true
+    }),
+    ("a number has a status without one", |report| set(report, |cell| cell["status"] = "failed".into())),
+    ("a summary counts others", |report| set(report, |cell| cell["summary"]["invocations"] = 99.into())),
+    ("a number is beyond its interval", |report| {
+        set(report, |cell| {
+            let low = cell["capacity"]["value"].as_f64().unwrap_or(1.0) * 2.0;
+            cell["capacity"]["interval"] = json!({"low": low, "high": low * 2.0});
+        })
+    }),
+];
+
+fn cell(report: &mut Value) -> Option<&mut Value> {
+    let mut cells = report["cells"].as_array_mut()?.iter_mut();
+    cells.find(|cell| !cell["capacity"].is_null() && cell["invocations"][0]["runs"][0]["laps"].is_array())
+}
+
+fn set(report: &mut Value, change: fn(&mut Value)) -> bool {
+    cell(report).map(change).is_some()
+}
+
+fn pop(list: &mut Value) -> bool {
+    list.as_array_mut().and_then(Vec::pop).is_some()
+}
+
+fn double(list: &mut Value) -> bool {
+    list.as_array_mut().is_some_and(|items| {
+        items.extend(items.first().cloned());
+        !items.is_empty()
+    })
+}
+
+fn contradictions(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    for (what, edit) in EDITS {
+        let mut report = report(target, rng);
+        if edit(&mut report) {
+            put(case, &report)?;
+            let run = case.run(&["render", REPORT], &[], None)?;
+            refused(run.code, &format!("a report in which {what} is refused"))?;
+        }
+    }
+    Ok(())
+}
+
+fn refused(code: Option<i32>, law: &str) -> Outcome {
+    if code == Some(2) { Ok(()) } else { Err(Failure::found(law)) }
+}
+
+/// Hostile texts wherever a report has words of its own, and all formats of it.
+fn texts(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let (mut report, hostile) = (report(target, rng), TEXTS.concat().replace('\0', ""));
+    for name in ["name", "kernel", "processor", "firmware", "clock_source"] {
+        report["host"][name] = hostile.clone().into();
+    }
+    report["host"]["disturbances"] = json!([hostile]);
+    for cell in report["cells"].as_array_mut().into_iter().flatten() {
+        for mark in cell["marks"].as_array_mut().into_iter().flatten() {
+            mark["reason"] = hostile.clone().into();
+        }
+    }
+    put(case, &report)?;
+    for format in target.formats("render") {
+        case.run(&["render", REPORT, "--format", format], &[], None)?;
+    }
+    Ok(())
+}
+
+/// What a report may take of memory, in bytes.
+const MODEST: u64 = 1 << 30;
+
+/// A small archive of more than there is memory for is refused before it is taken.
+fn archive(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
+    let path = case.work().join("bomb.json.gz");
+    // Members of one file follow each other: each is 32 MiB of spaces.
+    let script = "head -c 33554432 /dev/zero | tr '\\0' ' ' | gzip -9 > m; for i in $(seq 40); do cat m; done > bomb.json.gz; rm m";
+    process::run(Command::new("sh").args(["-c", script]).current_dir(case.work()))?;
+    case.memory = MODEST;
+    let run = case.run(&["render", "bomb.json.gz"], &[], None)?;
+    let _ = fs::remove_file(path);
+    refused(run.code, "an archive that grows beyond any report is refused")
+}
+
+fn another_machine(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let mut report = report(target, rng);
+    put(case, &report)?;
+    case.run(&["history", "add", REPORT, "--db", "h.db"], &["h.db"], None)?;
+    report["host"]["processor"] = "another processor".into();
+    case.put("other.json", report.to_string().as_bytes())?;
+    let run = case.run(&["history", "add", "other.json", "--db", "h.db"], &["h.db"], None)?;
+    refused(run.code, "a history takes no report of another machine")
+}
+
+/// Its children stand still when it is killed: they end all the same.
+fn frozen(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    case.freezes = true;
+    let moment = Duration::from_millis(rng.u64(300..1500));
+    case.run(&LONG.split(' ').collect::<Vec<_>>(), &[REPORT], Some((moment, Signal::KILL))).map(drop)
+}
+
+/// Each line of the journal is on the disk before the next is measured, and the report before it gets its name.
+fn durable(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
+    packages::ensure(&[STRACE])?;
+    let trace = case.work().with_file_name("strace.txt");
+    case.under = [
+        "strace",
+        "--follow-forks",
+        "--quiet=all",
+        "--trace=fsync,fdatasync,rename,renameat,renameat2,linkat",
+        "--output",
+    ]
+    .map(str::to_owned)
+    .into();
+    case.under.push(trace.display().to_string());
+    let run = case.run(&SHORT.split(' ').collect::<Vec<_>>(), &[REPORT], Some((STUCK, Signal::INT)))?;
+    let report: Value = run.after.get(REPORT).and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
+    let cells = [&report["floor"], &report["cells"]].map(|list| list.as_array().cloned().unwrap_or_default());
+    let records: usize = cells.iter().flatten().filter_map(|cell| Some(cell["invocations"].as_array()?.len())).sum();
+    let trace = fs::read_to_string(&trace).map_err(|error| Failure::io("read what strace wrote", &error))?;
+    let at = |call: &str| trace.lines().position(|line| line.contains(call) && line.ends_with("= 0"));
+    let named = |line: &str| line.contains("\"r.json\"") || line.contains("/r.json\"");
+    let renamed = trace.lines().position(|line| (line.contains("rename") || line.contains("linkat")) && named(line));
+    let synced = trace.lines().filter(|line| line.contains("fdatasync(")).count();
+    let why = match () {
+        () if run.code != Some(0) || run.after.contains_key(JOURNAL) => "a sweep under strace ends as any other",
+        () if synced < records => "each line of a journal is put on the disk",
+        () if renamed.is_none() || at(" fsync(").is_none_or(|at| Some(at) > renamed) => {
+            "a report is on the disk before it has its name"
+        }
+        () => return Ok(()),
+    };
+    Err(Failure::found(why))
+}
