@@ -9,10 +9,13 @@ use xtask::{Failure, Outcome, arguments, process, workspace};
 
 use crate::stages::Stages;
 use crate::user::User;
-use crate::{bench, emulated, test, tidy};
+use crate::{bench, emulated, machines, test, tidy};
 
-/// Conventions, format and lints; the program for the other architecture, and its loops in an emulator; then the tests, as an ordinary user also where this is root, and beside them
-/// the count of instructions against the base.
+/// What each change boots: one machine of each architecture.
+const MACHINES: [&str; 2] = ["two-sockets", "clusters"];
+
+/// Conventions, format and lints; the program for the other architecture, and its loops in an emulator; then the tests, as an ordinary user
+/// also where this is root, and beside them the count of instructions against the base; then two machines.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;
     let mut stages = Stages::default();
@@ -40,6 +43,8 @@ pub fn start(words: &[String]) -> Outcome {
             ended
         });
         tests.and(gate)?;
+        // The programs are those that the stages before built.
+        stages.where_possible("machines", || machines::start(&MACHINES.map(str::to_owned)))?;
     }
     stages.summary("passed");
     Ok(())

@@ -1,6 +1,6 @@
 //! What chance seldom makes: reports that contradict themselves in one place, texts in every place where a report has one, archives that
-//! grow, a report of another machine for a history, a supervisor that is killed while its children stand still, and what has to be on
-//! the disk before it counts.
+//! grow, a report of another machine for a history, a supervisor that is killed while its children stand still or before its last record
+//! is old, and what has to be on the disk before it counts.
 
 use std::fs;
 use std::process::Command;
@@ -14,6 +14,7 @@ use xtask::{Failure, Outcome, process};
 
 use super::Target;
 use super::case::Case;
+use super::kills;
 use super::mutant::TEXTS;
 
 const REPORT: &str = "r.json";
@@ -31,7 +32,7 @@ const STUCK: Duration = Duration::from_secs(60);
 
 type Check = fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome;
 
-const CHECKS: [Check; 6] = [contradictions, texts, archive, another_machine, frozen, durable];
+const CHECKS: [Check; 7] = [contradictions, texts, archive, another_machine, frozen, resumed, durable];
 
 /// All of them, in any order.
 pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
@@ -168,6 +169,8 @@ fn another_machine(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outco
     put(case, &report)?;
     case.run(&["history", "add", REPORT, "--db", "h.db"], &["h.db"], None)?;
     report["host"]["processor"] = "another processor".into();
+    let id: String = report["id"].as_str().unwrap_or("0").chars().rev().collect();
+    report["id"] = id.into();
     case.put("other.json", report.to_string().as_bytes())?;
     let run = case.run(&["history", "add", "other.json", "--db", "h.db"], &["h.db"], None)?;
     refused(run.code, "a history takes no report of another machine")
@@ -178,6 +181,26 @@ fn frozen(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     case.freezes = true;
     let moment = Duration::from_millis(rng.u64(300..1500));
     case.run(&LONG.split(' ').collect::<Vec<_>>(), &[REPORT], Some((moment, Signal::KILL))).map(drop)
+}
+
+/// What was recorded when it was killed is in the report of the sweep that goes on.
+fn resumed(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let words: Vec<&str> = SHORT.split(' ').collect();
+    for _ in 0..10 {
+        case.empty()?;
+        let moment = Duration::from_millis(rng.u64(100..600));
+        let killed = case.run(&words, &[REPORT], Some((moment, Signal::KILL)))?;
+        let recorded = kills::invocations(&killed);
+        if killed.after.contains_key(JOURNAL) && !recorded.is_empty() {
+            let run = case.run(&["sweep", "--resume", REPORT], &[REPORT], Some((STUCK, Signal::INT)))?;
+            return if recorded.is_subset(&kills::invocations(&run)) {
+                Ok(())
+            } else {
+                Err(Failure::found(kills::RECORDED))
+            };
+        }
+    }
+    Ok(())
 }
 
 /// Each line of the journal is on the disk before the next is measured, and the report before it gets its name.

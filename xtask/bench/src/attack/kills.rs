@@ -20,7 +20,7 @@ const JOURNAL: &str = "r.json.journal";
 /// Sweeps that take about half a second on a machine that is idle, as one types them (`_` stands for a space in a word).
 const SWEEPS: [&str; 3] = [
     "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3",
-    "sweep --kernel lock-std,create-first --threads 2 --iterations 2000 --repetitions 2 --invocations 3",
+    "sweep --kernel lock-std,create-first --threads 2 --iterations 200 --repetitions 2 --invocations 3",
     "sweep --command sh_-c_'sleep_0.02' --setup true --threads 1,2 --invocations 3",
 ];
 
@@ -43,6 +43,9 @@ const SPAN: f64 = 4000.0;
 
 /// A sweep that is not done by then is stuck.
 const STUCK: Duration = Duration::from_secs(60);
+
+/// The law of sweeps that resume one.
+pub const RECORDED: &str = "every invocation that was recorded is in the report";
 
 const SIGNALS: [Signal; 4] = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP];
 
@@ -70,7 +73,7 @@ pub fn case(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     let why = match () {
         () if run.code != Some(0) => "a sweep that was stopped is finished without a fault",
         () if report["complete"] != true || run.after.contains_key(JOURNAL) => "a sweep that was resumed is complete",
-        () if !recorded.is_subset(&invocations(&run)) => "every invocation that was recorded is in the report",
+        () if !recorded.is_subset(&invocations(&run)) => RECORDED,
         () => return Ok(()),
     };
     Err(Failure::found(why))
@@ -86,7 +89,7 @@ fn run(case: &mut Case<'_>, line: &str, signal: (Duration, Signal)) -> Outcome<R
 }
 
 /// The invocations in the whole lines of the journal, and in the report, by when they began.
-fn invocations(run: &Run) -> BTreeSet<u64> {
+pub fn invocations(run: &Run) -> BTreeSet<u64> {
     let parsed = |text: &[u8]| serde_json::from_slice::<Value>(text).unwrap_or_default();
     let journal = run.after.get(JOURNAL).map_or(&[][..], Vec::as_slice).split_inclusive(|byte| *byte == b'\n');
     let records = journal.filter(|line| line.ends_with(b"\n")).map(|line| parsed(line)["invocation"].take());

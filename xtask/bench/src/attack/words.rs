@@ -13,7 +13,7 @@ use super::mutant;
 /// Values that some flag takes, or nearly takes; `_` stands for a space.
 const VALUES: &str = "auto 1 2 3 -1 1,2 1,,2 5-1 0-4294967295 1-1000000000 1-8:0 64 1e400 inf 1ns 1ms 2s 99999999999h -5s 16EiB 64KiB 2MiB \
     1TiB 5% 1e-9% -100% x.json r.json missing.json h.db . / /dev/null /dev/full /proc/self/mem new/h.db r.json/x t3-4 cmt \
-    V03 all compact dumb round-robin auto,auto list:0 list:0,0 list:99999 command:false command:yes pack:2_core:2_pu:2 \
+    V03 all compact dumb round-robin auto,auto list:0 list:0,0 list:99999 list:0-1048576 list:4294967295 command:false command:yes pack:2_core:2_pu:2 \
     Package:4_Core:16_Group:2_PU:4 pack:4294967295_pu:4294967295 * noop noop,noop arith-int mem-read sync floor local \
     node:999999 thp 1g read-write,cas json os tsc newest always -- -";
 
