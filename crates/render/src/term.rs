@@ -1,13 +1,10 @@
-//! Texts and figures for a terminal: plots in dots of Braille, heat in colours or shades, machines as boxes.
+//! Texts and figures for a terminal: plots, heat in colours or shades, machines as boxes. What is drawn for a browser only comes as its table.
 //!
 //! Colour is never the only distinction: series have letters, values shades, noisy numbers `~`, gaps `x`. Where the
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
 mod ascii;
-mod braille;
-mod dots;
 pub mod heat;
-mod joint;
 pub mod nest;
 pub mod pen;
 mod plot;
@@ -120,15 +117,17 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     pen.heading(&figure.title)?;
     match &figure.body {
         Body::Lines(plot) => plot::draw(plot, pen)?,
-        Body::Dots(plot) => dots::draw(plot, pen)?,
         Body::Heatmap(heat) => heat::draw(heat, pen)?,
-        Body::Joint(joint) => joint::draw(joint, pen)?,
+        Body::Dots(_) => {}
+        Body::Joint(joint) => pen.text("", &joint.summary())?,
         Body::MachineDiagram(nest) => nest::draw(nest, pen)?,
     }
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
     }
-    Ok(())
+    let table = figure.table.as_ref().filter(|_| matches!(figure.body, Body::Dots(_) | Body::Joint(_)));
+    let blocks = table.map(|table| outline::fitting(table, pen.width())).unwrap_or_default();
+    blocks.iter().try_for_each(|block| part(block, pen))
 }
 
 /// How many numbers a figure has, and how many of them are doubtful or missing.
