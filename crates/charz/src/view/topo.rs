@@ -23,7 +23,7 @@ use charz_render::term::pen::Pen;
 use summary::totals;
 use tree::{head, rest};
 
-pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default.
 #[rustfmt::skip]
