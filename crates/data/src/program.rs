@@ -89,11 +89,6 @@ impl Program {
         let env = if assigns { "env " } else { "" };
         (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
     }
-
-    /// Whether the numbers of the two are of one series: all but how long a run may take.
-    pub fn measures_as(&self, other: &Program) -> bool {
-        *self == Program { timeout_ns: self.timeout_ns, ..other.clone() }
-    }
 }
 
 #[cfg(test)]
@@ -135,12 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn a_program_comes_back_and_only_its_time_out_makes_no_other_series() {
+    fn a_program_comes_back() {
         let one = program("./a");
         let json = serde_json::to_string(&one).unwrap();
         assert_eq!(serde_json::from_str::<Program>(&json).unwrap(), one);
-        assert!(one.measures_as(&Program { timeout_ns: Some(1), ..one.clone() }));
-        assert!(!one.measures_as(&Program { setup: Some("x".into()), ..one.clone() }));
-        assert!(!one.measures_as(&program("./b")));
     }
 }

@@ -87,7 +87,8 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         Block::Section(section) => {
             pen.gap()?;
             pen.heading(&section.title.to_uppercase())?;
-            section.about.iter().try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
+            let mut about = section.about.iter().filter(|_| !DESCRIBED.contains(&section.id));
+            about.try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
             for figure in &section.figures {
                 pen.gap()?;
                 picture(figure, pen)?;
@@ -107,6 +108,9 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         }
     }
 }
+
+/// Sections whose sentence describes a picture that a terminal does not have.
+const DESCRIBED: [&str; 2] = ["single", "times"];
 
 /// A sentence with its full stop.
 fn stopped(sentence: &str) -> String {

@@ -75,11 +75,17 @@ impl Frame<'_> {
         Some((self.x.inside(x)?, self.y.inside(y)?))
     }
 
-    /// Limits behind, what was measured in front.
+    /// Intervals and limits behind, what was measured in front.
     fn lines(&self, sheet: &mut Sheet) {
-        for series in &self.plot.series {
+        for (at, series) in self.plot.series.iter().enumerate() {
             let every = match series.role {
-                Role::Measured => continue,
+                Role::Measured => {
+                    for end in 0..2 {
+                        let edge = |spot: &DataPoint| Some([spot.x, spot.spread.map_or(spot.y?, |ends| ends[end])]);
+                        self.line(series.points.iter().map(edge), 3, mark(at).1, sheet);
+                    }
+                    continue;
+                }
                 Role::Ideal => 2,
                 Role::Bound => 3,
             };
