@@ -8,7 +8,7 @@ pub mod heat;
 pub mod nest;
 pub mod pen;
 mod plot;
-pub mod sheet;
+mod sheet;
 mod ticks;
 
 use std::io::{self, Write};
