@@ -16,10 +16,11 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::answer::Answer;
-use charz_analysis::figure::{Body, Figure, State, Table};
+use charz_analysis::figure::{Body, DataPoint, Datum, Figure, Plot, Quantity, Row, Series, State, Table};
 use charz_analysis::page::{Page, whole};
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_data::units;
 use pen::{Pen, short};
 
 /// The findings and figures of a page.
@@ -129,9 +130,31 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
     }
-    let table = figure.table.as_ref().filter(|_| matches!(figure.body, Body::Dots(_) | Body::Joint(_)));
-    let blocks = table.map(|table| outline::fitting(table, pen.width())).unwrap_or_default();
+    let table = match &figure.body {
+        Body::Dots(plot) => Some(listed(plot)),
+        Body::Joint(_) => figure.table.clone(),
+        _ => None,
+    };
+    let blocks = table.map(|table| outline::fitting(&table, pen.width())).unwrap_or_default();
     blocks.iter().try_for_each(|block| part(block, pen))
+}
+
+/// Rows of dots as a table: a row per name and series.
+fn listed(plot: &Plot) -> Table {
+    let Quantity::Names(names) = &plot.x.quantity else { return Table::default() };
+    let shown = |number: f64| plot.y.quantity.shown(number);
+    let row = |series: &Series, spot: &DataPoint| {
+        let at = spot.x.max(0.0).round() as usize;
+        let value = spot.y.map_or("no number".to_owned(), |y| shown(y) + units::doubt(spot.state == State::Suspect));
+        let interval = spot.spread.map_or("-".to_owned(), |[low, high]| format!("{} to {}", shown(low), shown(high)));
+        let (value, interval) = (Datum { text: value, number: spot.y }, Datum { text: interval, number: spot.y });
+        let data = vec![Datum::word(names.get(at)?), Datum::word(&series.name), value, interval];
+        Some((at, Row::new(data, spot.state)))
+    };
+    let spots = plot.series.iter().flat_map(|series| series.points.iter().map(move |spot| (series, spot)));
+    let mut rows: Vec<(usize, Row)> = spots.filter_map(|(series, spot)| row(series, spot)).collect();
+    rows.sort_by_key(|(at, _)| *at);
+    Table::new(&["name", "series", &plot.y.label, "interval"], rows.into_iter().map(|(_, row)| row))
 }
 
 /// How many numbers a figure has, and how many of them are doubtful or missing.

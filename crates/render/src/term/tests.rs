@@ -97,12 +97,24 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
 fn what_is_not_drawn_has_its_numbers_and_their_doubt() {
     let all = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_) | Body::Joint(_)));
     for (shown, text) in &all {
-        for row in &shown.table.as_ref().unwrap().rows {
+        let table = match &shown.body {
+            Body::Dots(plot) => listed(plot),
+            _ => shown.table.clone().unwrap(),
+        };
+        for row in &table.rows {
             let line = text.lines().find(|line| row.data.iter().all(|datum| line.contains(&datum.text)));
             assert!(line.is_some(), "{row:?}: {text}");
         }
-        if let Body::Joint(joint) = &shown.body {
-            assert!(text.contains(&joint.summary()) && text.contains("noisy") == joint.is_doubtful, "{text}");
+        match &shown.body {
+            Body::Dots(plot) => {
+                assert_eq!(table.rows.len(), plot.series.iter().map(|series| series.points.len()).sum::<usize>());
+            }
+            Body::Joint(joint) => {
+                assert!(text.contains(&joint.summary()) && text.contains("noisy") == joint.is_doubtful, "{text}");
+            }
+            _ => {}
         }
     }
+    let line = |name: &str| all.iter().flat_map(|(_, text)| text.lines()).find(|line| line.starts_with(name)).unwrap();
+    assert!(line("clock-read").contains("21.0 ns~") && line("spawn").contains("11.0 µs"));
 }
