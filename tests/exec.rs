@@ -400,7 +400,7 @@ fn exec_stops_with_its_program_when_asked_to() {
     }
 }
 
-/// A shell with job control sees its job stop, whoever stopped the program, and `fg` goes on with it.
+/// A shell with job control sees its job stop when the program stops, by whatever process, and `fg` goes on with it.
 #[test]
 fn a_shell_gets_its_terminal_back_when_the_program_stops_itself() {
     for way in WAYS {
