@@ -240,7 +240,7 @@ impl Sweep<'_> {
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) if invocation.ending == Ending::Stopped => invocation,
                     // However it ended: what ran meanwhile ran elsewhere.
-                    Ok(()) => away().unwrap_or(invocation),
+                    Ok(()) => away().or_else(|| changed(&invocation)).unwrap_or(invocation),
                     Err(what) => {
                         Invocation::without_runs(Ending::Died, format!("the measuring process's answer {what}"))
                     }
@@ -414,6 +414,12 @@ fn places(report: &Report) -> usize {
 fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
     let floor = report.floor.len();
     if place < floor { &mut report.floor[place] } else { &mut report.cells[place - floor] }
+}
+
+/// Strands that came or went where the cell has none: its other invocations are of the same machine as far as it is concerned.
+fn changed(invocation: &Invocation) -> Option<Invocation> {
+    let change = invocation.evidence.as_ref()?.strands_changed()?;
+    Some(Invocation::without_runs(Ending::Away, format!("the machine changed meanwhile: {change}")))
 }
 
 fn contends(cell: &Cell) -> bool {

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use charz_data::report::Evidence;
 use charz_topology::cgroup;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,13 +19,13 @@ impl Fingerprint {
             (!found.is_empty()).then(|| found.join(" "))
         };
         Fingerprint(vec![
-            ("online strands", word("/sys/devices/system/cpu/online")),
-            ("allowed strands", line(&status, "Cpus_allowed_list:")),
+            (Evidence::ONLINE_STRANDS, word("/sys/devices/system/cpu/online")),
+            (Evidence::ALLOWED_STRANDS, line(&status, "Cpus_allowed_list:")),
             ("allowed nodes", line(&status, "Mems_allowed_list:")),
             ("CPU quota", quota("cpu.cfs_quota_us").or_else(|| quota("cpu.max"))),
             ("frequency governor", word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
             ("turbo", word("/sys/devices/system/cpu/cpufreq/boost")),
-            ("clock source", word("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+            (Evidence::CLOCK_SOURCE, word("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
             ("transparent huge pages", word("/sys/kernel/mm/transparent_hugepage/enabled")),
             ("NUMA balancing", word("/proc/sys/kernel/numa_balancing")),
         ])

@@ -1,5 +1,6 @@
 //! Sweeps whose measurements are made up.
 
+mod away;
 mod golden;
 
 use std::cell::RefCell;
@@ -23,6 +24,8 @@ struct Fake<'a> {
     ending: fn(&MeasureRequest, usize) -> Ending,
     /// Whether workers wait for their strands all the time in the invocation with this number.
     waits: fn(usize) -> bool,
+    /// What of the machine changed during the invocation with this number.
+    changes: fn(usize) -> &'static [&'static str],
     /// What each worker counts where counters are asked for; `None` where there are none.
     counters: Option<HardwareCounts>,
     /// After so many invocations the user wants to leave.
@@ -44,6 +47,7 @@ impl<'a> Fake<'a> {
             nanos,
             ending: |_, _| Ending::Done,
             waits: |_| false,
+            changes: |_| &[],
             counters: None,
             patience: usize::MAX,
             restless: false,
@@ -75,7 +79,8 @@ impl Invoke for Fake<'_> {
                 let runs = vec![run; order.repetitions as usize];
                 let missing = order.counters && counts.is_none();
                 let no_counters = missing.then(|| "the test has none".to_owned());
-                let evidence = Some(Evidence { no_counters, ..Evidence::default() });
+                let changes = (self.changes)(number).iter().map(|&change| change.to_owned()).collect();
+                let evidence = Some(Evidence { no_counters, changes, ..Evidence::default() });
                 Invocation { seed, reason: None, evidence, runs, ..Invocation::without_runs(Ending::Done, "") }
             }
             ending => Invocation::without_runs(ending, "as the test wants it"),
@@ -240,63 +245,6 @@ fn a_sweep_without_counters_has_the_reason_and_its_numbers() {
         charz_analysis::answer::Answer::of(&report).counters.as_deref(),
         Some("no counters here: the test has none")
     );
-}
-
-/// A sweep during which CPU 7 is not there when it is looked for CPUs from the 20th time on until the `back`th.
-fn sweep_without_a_cpu(mappings: &str, back: usize) -> Swept {
-    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], mappings, "1-8") };
-    let setting = Setting::new(QUIET, &request, &[]);
-    let (mut report, stop, looks) = (setting.blank.clone(), Stop::new(), std::cell::Cell::new(0));
-    let fake = Fake { restless: back == usize::MAX, ..Fake::new(&stop) };
-    let present = || {
-        looks.set(looks.get() + 1);
-        let most = if (20..back).contains(&looks.get()) { 7 } else { 8 };
-        Present { online: Some((0..most).collect()), ..Present::default() }
-    };
-    let mut recorder = ();
-    let mut sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
-    sweep.present = &present;
-    sweep.run(&mut ()).unwrap();
-    report::check(&report).unwrap();
-    Swept { report, asked: fake.asked.into_inner() }
-}
-
-#[test]
-fn cells_wait_for_a_cpu_that_comes_back() {
-    let report = sweep_without_a_cpu("dumb", 2000).report;
-    let ends: Vec<_> =
-        report.floor.iter().chain(&report.cells).map(|cell| (cell.workers, cell.status, made(cell))).collect();
-    assert!(report.complete && report.stopped_by.is_none(), "{:?}: {ends:?}", report.stopped_by);
-    for cell in &report.cells {
-        assert_eq!(cell.status, Status::Ok, "x{}: {:?}", cell.workers, cell.reason);
-        let away: Vec<_> = cell.invocations.iter().filter(|one| one.ending == Ending::Away).collect();
-        assert_eq!(away.len(), usize::from(cell.workers == 8), "x{}", cell.workers);
-        assert!(away.iter().all(|one| one.reason.as_deref() == Some("CPU 7 is offline") && one.runs.is_empty()));
-        assert_eq!(made(cell) - away.len(), 6);
-    }
-}
-
-#[test]
-fn a_cpu_that_stays_away_is_named_and_the_others_keep_their_numbers() {
-    for mappings in ["dumb", "auto"] {
-        let report = sweep_without_a_cpu(mappings, usize::MAX).report;
-        assert!(!report.complete);
-        assert_eq!(report.stopped_by.as_deref(), Some("a missing CPU or NUMA node: CPU 7 is offline"));
-        let (last, others) = report.cells.split_last().unwrap();
-        assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == 6));
-        assert!(last.is_away() && judge::wants_more(last, 6, 20), "a resumed sweep goes on with it");
-    }
-}
-
-#[test]
-fn a_cell_whose_cpu_never_was_there_is_skipped_for_now() {
-    let mut cell = sweep("arith-int", "1", |_| {}).report.cells.remove(0);
-    cell.invocations = vec![Invocation::without_runs(Ending::Away, "CPU 7 is offline")];
-    let report = sweep("arith-int", "1", |_| {}).report;
-    let context = JudgeContext::of(&report, &cell, user_program::find("arith-int").unwrap());
-    judge::judge(&mut cell, &context);
-    assert_eq!((cell.status, cell.reason.as_deref()), (Status::Skipped, Some("CPU 7 is offline")));
-    assert!(judge::wants_more(&cell, 6, 20));
 }
 
 /// A sweep of a program with the budget, after pilots that ended so.

@@ -74,8 +74,8 @@ pub static V24: Check = Check {
 pub static V25: Check = Check {
     code: "V25",
     title: "machine changed",
-    cause: "Strands went on- or offline, the cpuset or the quota was changed, or the governor: the cell began on another \
-            machine than it ended on.",
+    cause: "The quota was changed, or the governor, huge pages or NUMA balancing: the cell began on another machine than it \
+            ended on. Where only strands came or went, the invocation is made again.",
     quantity: "Things in the machine's fingerprint that differ before and after the cell.",
     scale: Scale::Count,
     invalid: Some(0.0),

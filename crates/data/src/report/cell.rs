@@ -180,7 +180,8 @@ pub enum Ending {
     Skipped,
     /// The system refused something: memory, a thread, a seat.
     Refused,
-    /// A CPU or NUMA node that it needs went away before its end: offline, or out of the cpuset. It is made again when that is back.
+    /// A CPU or NUMA node that it needs went away before its end: offline, or out of the cpuset. It is made again when that is back,
+    /// or at once where the CPU was another's.
     Away,
     /// A wrong answer.
     Wrong,

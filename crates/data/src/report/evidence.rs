@@ -52,6 +52,20 @@ pub struct ProgramSeen {
 impl Evidence {
     /// The name of the kernel's clock source among [`Evidence::changes`].
     pub const CLOCK_SOURCE: &str = "clock source";
+
+    /// The name of the strands that the kernel has.
+    pub const ONLINE_STRANDS: &str = "online strands";
+
+    /// The name of those that a process may use.
+    pub const ALLOWED_STRANDS: &str = "allowed strands";
+
+    /// Strands that came or went, needed or not, where nothing else changed.
+    pub fn strands_changed(&self) -> Option<&str> {
+        let names = [Self::ONLINE_STRANDS, Self::ALLOWED_STRANDS].map(Some);
+        let first =
+            self.changes.first().filter(|_| self.changes.iter().all(|one| names.contains(&one.split(':').next())));
+        first.map(String::as_str)
+    }
 }
 
 /// Processor time from before the first repetition to after the last.
