@@ -1,6 +1,6 @@
 //! What `cargo xtask machines` runs inside a booted machine: an independent reading of where threads and pages are.
 //!
-//! `guest threads N MIB` starts threads, each with a block of its own. `guest watch PROGRAM ARGS` runs a program and reads where
+//! `guest threads N MIB` starts threads, each with a block of its own, a multiple of 2 MiB. `guest watch PROGRAM ARGS` runs a program and reads where
 //! the threads called `worker-RANK` and the memory of all charz processes are. Both read `/proc`: masks, CPUs, and the frame
 //! numbers of pages, which root may see.
 
@@ -13,6 +13,9 @@ use std::thread;
 use std::time::Duration;
 
 const PAGE: usize = 4096;
+
+/// Threads whose blocks share a huge page have it on the node of the first.
+const HUGE_PAGE: usize = 2 << 20;
 
 /// Mappings of blocks are at least as large; stacks and heaps are smaller, or hardly resident.
 const BLOCK: usize = 4 << 20;
@@ -37,7 +40,9 @@ fn own_threads(count: usize, mib: usize) {
     let barrier = Barrier::new(count);
     let nodes = Nodes::read();
     let work = |rank| {
-        let mut block = vec![0_u8; mib << 20];
+        let mut block = vec![0_u8; (mib << 20) + HUGE_PAGE];
+        let unaligned = block.as_ptr().align_offset(HUGE_PAGE);
+        let block = &mut block[unaligned..unaligned + (mib << 20)];
         block.iter_mut().step_by(PAGE).for_each(|byte| *byte = 1);
         barrier.wait();
         let start = block.as_ptr() as usize;

@@ -25,7 +25,7 @@ pub(super) fn script(_: &Machine) -> String {
          cd /tmp\n\
          step topo within box charz topo --json\n\
          step topo-quota within half charz topo --json\n\
-         step exec within box charz exec --quiet --threads 7 -- guest threads 7 1\n\
+         step exec within box charz exec --quiet --threads 7 -- guest threads 7 2\n\
          step exec-beyond within box charz exec --quiet --mapping list:{OFFLINE} --threads 1 -- true\n\
          step exec-forbidden within box charz exec --quiet --mapping list:12 --threads 1 -- true\n"
     );
