@@ -1,6 +1,7 @@
 //! What stamps.
 
 use std::fmt::Debug;
+use std::sync::LazyLock;
 use std::time::Instant;
 
 /// A source of nanosecond stamps that all threads share. The origin is arbitrary; stamps never go backwards.
@@ -10,17 +11,11 @@ pub trait Clock: Debug + Send + Sync {
     fn now(&self) -> u64;
 }
 
-/// The operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux).
-#[derive(Debug)]
-pub struct OsClock {
-    origin: Instant,
-}
+/// The operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux). All of a process are one: their stamps can be compared.
+#[derive(Debug, Default)]
+pub struct OsClock(());
 
-impl Default for OsClock {
-    fn default() -> Self {
-        OsClock { origin: Instant::now() }
-    }
-}
+static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Clock for OsClock {
     fn name(&self) -> &'static str {
@@ -28,6 +23,19 @@ impl Clock for OsClock {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(ORIGIN.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_of_a_process_agree() {
+        let first = OsClock::default();
+        let before = first.now();
+        std::thread::sleep(std::time::Duration::from_millis(1));
+        assert!(OsClock::default().now() >= before + 1_000_000);
     }
 }
