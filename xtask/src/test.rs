@@ -54,11 +54,20 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
     all.outcome().inspect_err(|_| stages.summary("failed"))
 }
 
-/// Builds all test programs, and the examples, which tests run too: where targets are named, cargo builds none of them.
+/// Builds all test programs.
 pub fn build() -> Outcome {
-    process::run(workspace::cargo().args(["build", "--locked", "--workspace", "--examples"]))?;
+    programs()?;
     process::run(command(&[]).args(["--benches", "--no-run"]))
 }
+
+/// Builds the programs of the workspace with its examples, which tests run too. Those of one package alone would be built anew, with
+/// fewer features of what all packages share.
+pub fn programs() -> Outcome {
+    process::run(workspace::cargo().args(["build", "--locked", "--workspace", "--bins", "--examples"]))
+}
+
+/// How many tests of a program run at a time.
+const THREADS: &str = "RUST_TEST_THREADS";
 
 const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
 
@@ -67,6 +76,10 @@ const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
 pub fn command(of_cargo: &[String]) -> Command {
     let mut command = workspace::cargo();
     command.args(TEST).args(of_cargo);
+    // Many wait, for programs or for time that has to pass.
+    if std::env::var_os(THREADS).is_none() {
+        command.env(THREADS, (2 * std::thread::available_parallelism().map_or(1, usize::from)).to_string());
+    }
     // Of the chosen package alone where there is one, and of all otherwise.
     if !of_cargo.iter().any(|word| ["-p", "--package"].contains(&word.as_str())) {
         command.arg("--workspace");

@@ -15,6 +15,7 @@ use xtask::{Failure, Outcome, process, workspace};
 use super::Machine;
 use super::debian::{self, Debian};
 use super::initramfs::Initramfs;
+use crate::test;
 
 pub(super) const QEMU: [Need; 2] = [
     Need::new(
@@ -58,16 +59,7 @@ impl System {
 
     /// The debug build, which the tests use too: checks of this kind take no time.
     fn native(folder: &Path) -> Outcome<Self> {
-        process::run(workspace::cargo().args(["build", "--quiet", "--locked", "--package", "charz"]))?;
-        process::run(workspace::cargo().args([
-            "build",
-            "--quiet",
-            "--locked",
-            "--package",
-            "xtask",
-            "--example",
-            "guest",
-        ]))?;
+        test::programs()?;
         let debug = workspace::target().join("debug");
         let debian = Debian::new(folder.join("amd64"), "amd64").unpacked(&["busybox-static"])?;
         let charz = stripped("strip", &debug.join("charz"), &folder.join("amd64/charz"))?;
