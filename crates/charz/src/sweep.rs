@@ -393,7 +393,7 @@ impl Sweep<'_> {
     }
 }
 
-/// The longest repetition of workers that contend (see `docs/methodology.md`): a scheduler full of them starves the machine.
+/// The longest repetition of workers that contend (see `docs/methodology/safety.md`): a scheduler full of them starves the machine.
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.
 const OVERTIME: u32 = 8;

@@ -25,7 +25,7 @@ pub fn pages() -> Vec<Page> {
     let texts: [(&str, Option<&'static str>, Make); 8] = [
         ("kernels", Some("docs/kernels.md"), kernels::markdown),
         ("mappers", Some("docs/mappers.md"), view::mapper_page),
-        ("checks", Some("docs/checks.md"), explain::markdown),
+        ("checks", Some("docs/checks.md"), explain::index_page),
         ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
         ("grammar", None, grammar_json),
         ("schema", None, json::schema::<Report>),
