@@ -2,6 +2,7 @@
 
 use charz::parsers as charz_parsers;
 use charz_kernels::Region;
+use charz_system::{Status, cgroup, meminfo};
 use charz_topology::{NumaNode, parsers};
 
 use super::assert_readable;
@@ -14,9 +15,9 @@ pub(super) fn cgroup(data: &[u8]) {
     let mut part = || parts.next().unwrap_or_default();
     let (own, mounts, content) = (part(), part(), part());
     for controller in ["cpu", "memory", "pids"] {
-        let groups = parsers::groups(controller, own, mounts);
+        let groups = cgroup::groups_in(controller, own, mounts);
         assert!(groups.len() <= (mounts.lines().count() + 1) * (own.len() + 1), "more groups than names");
-        let quota = parsers::quota(&groups, content);
+        let quota = cgroup::tightest(&groups, &|_| Some(content.to_owned())).map(|quota| quota.cpus);
         assert!(quota.is_none_or(|quota| quota.is_finite() && quota > 0.0), "a quota of {quota:?}");
     }
 }
@@ -25,8 +26,8 @@ pub(super) fn cgroup(data: &[u8]) {
 pub(super) fn proc(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
     let _ = charz_parsers::counts(text);
-    let _ = charz_parsers::meminfo(text, "MemAvailable:");
-    let _ = parsers::allowed_list(text);
+    let _ = meminfo::bytes(text, "MemAvailable");
+    let _ = Status::new(text).cpus();
     let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1, usable: true };
     if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], text) {
         assert_readable(&doubt);

@@ -20,6 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use charz_system::{cpuinfo, meminfo};
 use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
@@ -112,13 +113,12 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
-    midr::name(&mut machine, &std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    midr::name(&mut machine, &cpuinfo::read());
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo));
+    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo::read()));
     Ok((machine, took))
 }
 
@@ -146,10 +146,8 @@ const TOLERANCE: f64 = 0.05;
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
 /// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
 pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
-    let total = kib.checked_mul(1024)?;
+    let total = meminfo::bytes(meminfo, "MemTotal")?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
         format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))

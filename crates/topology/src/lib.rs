@@ -12,7 +12,6 @@ mod placement;
 mod usable;
 
 pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
-pub use charz_data::cgroup;
 pub use charz_data::cpulist;
 pub use charz_data::distance::{Access, Distance};
 pub use charz_data::machine::{

@@ -8,9 +8,10 @@ use std::slice;
 use std::time::{Duration, Instant};
 
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
-use charz_data::{Better, Program, ProgramValue, cpulist, units};
+use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
 use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Stream, Streams, Thread, runtimes};
+use charz_system::{OomKills, Status};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::lines;
@@ -20,7 +21,6 @@ use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
 use crate::harness::{Failure, LEAST_REPETITIONS};
-use crate::limits::OomKills;
 
 /// What is to be run, and how often.
 pub(crate) struct Order<'a> {
@@ -66,7 +66,7 @@ pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> R
         wake,
         words: split(&program.command)?,
         setup: program.setup.as_deref().map(split).transpose()?,
-        usable: usable(),
+        usable: Status::of_process().cpus().unwrap_or_default(),
         kills: OomKills::read(),
     };
     let (before, begun) = (Fingerprint::read(), Usage::read());
@@ -340,13 +340,6 @@ impl<'a> Site<'a> {
         };
         (0..self.order.seats.len()).map(of_seat).collect()
     }
-}
-
-/// The CPUs that this process may use; none where the system does not say.
-fn usable() -> Vec<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    list.and_then(|list| cpulist::parse(list.trim()).ok()).unwrap_or_default()
 }
 
 /// How threads were found, for the report.

@@ -1,15 +1,13 @@
 //! `create-hold`: threads that stay, until the system refuses one or a cap is reached.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use charz_data::cgroup;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
+use charz_system::{cgroup, threads};
 
 use super::STACK;
 use crate::kernel::{Error, Worker};
@@ -76,24 +74,13 @@ struct Limits {
 
 impl Limits {
     fn read() -> Limits {
-        let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
-        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
         Limits {
-            processes_of_user: processes(&limits),
-            tasks_of_group: cgroup::groups("pids").iter().filter_map(|group| tasks(&group.folder)).min(),
-            threads: number("/proc/sys/kernel/threads-max"),
-            mappings: number("/proc/sys/vm/max_map_count"),
+            processes_of_user: threads::max_of_user(),
+            tasks_of_group: cgroup::tasks().iter().map(|tasks| tasks.max).min(),
+            threads: threads::threads_max(),
+            mappings: threads::max_map_count(),
         }
     }
-}
-
-fn tasks(folder: &Path) -> Option<u64> {
-    fs::read_to_string(folder.join("pids.max")).ok()?.trim().parse().ok()
-}
-
-/// The soft limit of processes in `/proc/self/limits`; `None` if there is none.
-fn processes(limits: &str) -> Option<u64> {
-    limits.lines().find_map(|line| line.strip_prefix("Max processes"))?.split_whitespace().next()?.parse().ok()
 }
 
 fn cap(limits: &Limits) -> u64 {
@@ -225,15 +212,5 @@ mod tests {
                 prop_assert!(limit.is_none_or(|limit| cap * each <= limit / 2));
             }
         }
-    }
-
-    #[test]
-    fn the_limit_of_processes_is_read() {
-        let line = |limit| {
-            format!("Max cpu time  unlimited  unlimited  seconds\nMax processes             {limit}  9  processes\n")
-        };
-        assert_eq!(processes(&line("96347")), Some(96347));
-        assert_eq!(processes(&line("unlimited")), None);
-        assert_eq!(processes(""), None);
     }
 }
