@@ -114,19 +114,6 @@ fn sum_pages(text: &str) -> Vec<(u32, u64)> {
     sums.into_iter().collect()
 }
 
-/// The sum of two threads' counts, where both were counted.
-pub fn sum(a: Counts, b: Counts) -> Counts {
-    let add = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-    Counts {
-        cpu_ns: add(a.cpu_ns, b.cpu_ns),
-        run_delay_ns: add(a.run_delay_ns, b.run_delay_ns),
-        involuntary_switches: add(a.involuntary_switches, b.involuntary_switches),
-        migrations: add(a.migrations, b.migrations),
-        minor_faults: add(a.minor_faults, b.minor_faults),
-        major_faults: add(a.major_faults, b.major_faults),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

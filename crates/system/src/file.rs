@@ -7,7 +7,6 @@ use std::str::FromStr;
 use charz_data::cpulist;
 
 /// The text of a file without white space at its ends; `None` if nothing is left.
-#[must_use]
 pub fn word(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     let text = text.trim();
@@ -15,13 +14,11 @@ pub fn word(path: impl AsRef<Path>) -> Option<String> {
 }
 
 /// The number in a file, e.g. of `/proc/sys`.
-#[must_use]
 pub fn number<N: FromStr>(path: impl AsRef<Path>) -> Option<N> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 /// The ids in a file such as [`ONLINE_CPUS`]: `0-3,8`.
-#[must_use]
 pub fn list(path: impl AsRef<Path>) -> Option<Vec<u32>> {
     cpulist::parse(fs::read_to_string(path).ok()?.trim()).ok()
 }

@@ -13,6 +13,8 @@ pub mod pressure;
 pub mod stat;
 mod status;
 pub mod task;
+#[cfg(test)]
+mod tests;
 pub mod threads;
 
 pub use error::Error;

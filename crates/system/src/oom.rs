@@ -7,7 +7,6 @@ pub struct OomKills(Vec<(PathBuf, u64)>);
 
 impl OomKills {
     /// Up to now.
-    #[must_use]
     pub fn read() -> Self {
         let groups = groups("memory").into_iter();
         let files = groups.map(|group| group.file("memory.events", "memory.oom_control"));
@@ -16,7 +15,6 @@ impl OomKills {
     }
 
     /// Whether there were more since.
-    #[must_use]
     pub fn grew(&self) -> bool {
         self.0.iter().any(|(file, before)| counted(file, "oom_kill").is_some_and(|now| now > *before))
     }

@@ -30,7 +30,6 @@ impl Ticks {
     }
 
     /// One CPU; `None` if it is not there.
-    #[must_use]
     pub fn of_cpu(stat: &str, id: u32) -> Option<Self> {
         Ticks::parse(line(stat, &format!("cpu{id}"))?).ok()
     }
@@ -54,13 +53,11 @@ impl Ticks {
     }
 
     /// All that passed.
-    #[must_use]
     pub fn total(self) -> u64 {
         [self.busy(), self.idle, self.iowait, self.steal].into_iter().fold(0, u64::saturating_add)
     }
 
     /// Those in which it ran a task or served an interrupt.
-    #[must_use]
     pub fn busy(self) -> u64 {
         [self.user, self.nice, self.system, self.irq, self.softirq].into_iter().fold(0, u64::saturating_add)
     }
@@ -74,28 +71,4 @@ pub fn running(stat: &str) -> Result<u64, Error> {
 
 fn line<'a>(stat: &'a str, name: &str) -> Option<&'a str> {
     stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_line_is_of_a_cpu() {
-        let stat = "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 3 9 10\ncpu10 1 2 3 4 5 6 7 5 9 10\nintr 5\nprocs_running 2\n";
-        let all = Ticks::of_all(stat).unwrap();
-        assert_eq!((all.busy(), all.total(), all.steal), (1 + 2 + 3 + 6 + 7, 36, 8));
-        assert_eq!(Ticks::of_each(stat).map(|(id, ticks)| (id, ticks.steal)).collect::<Vec<_>>(), [(0, 3), (10, 5)]);
-        assert_eq!([0, 1, 10].map(|id| Ticks::of_cpu(stat, id).map(|ticks| ticks.steal)), [Some(3), None, Some(5)]);
-        assert_eq!(running(stat), Ok(2));
-    }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let why = |stat| Ticks::of_all(stat).unwrap_err().to_string();
-        assert_eq!(why("intr 5\n"), "/proc/stat: has no line cpu");
-        assert_eq!(why("cpu  1 2 3\n"), "/proc/stat: does not count steal");
-        assert_eq!(why("cpu  a b\n"), "/proc/stat: \" a b\" are not numbers");
-        assert!(running("procs_running\n").unwrap_err().to_string().ends_with("(procs_running)"));
-    }
 }

@@ -7,37 +7,31 @@ use rustix::process::{Resource, getrlimit};
 use crate::{Status, file};
 
 /// The most threads of the whole system (`kernel.threads-max`).
-#[must_use]
 pub fn threads_max() -> Option<u64> {
     file::number("/proc/sys/kernel/threads-max")
 }
 
 /// The first id that no thread gets (`kernel.pid_max`).
-#[must_use]
 pub fn pid_max() -> Option<u64> {
     file::number("/proc/sys/kernel/pid_max")
 }
 
 /// The most mappings of a process (`vm.max_map_count`); each thread takes some for its stack.
-#[must_use]
 pub fn max_map_count() -> Option<u64> {
     file::number("/proc/sys/vm/max_map_count")
 }
 
 /// The mappings that this process has.
-#[must_use]
 pub fn mappings() -> u64 {
     fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64)
 }
 
 /// The most threads that this user may have in all processes together (`RLIMIT_NPROC`, `ulimit -u`); `None` if there is no such limit.
-#[must_use]
 pub fn max_of_user() -> Option<u64> {
     getrlimit(Resource::Nproc).current
 }
 
 /// The threads that this process's user has now, as far as `/proc` shows processes.
-#[must_use]
 pub fn of_user() -> Option<u64> {
     let user = |status: &Status| status.users().map(|[real, _]| real);
     let own = user(&Status::of_process())?;
@@ -50,24 +44,4 @@ pub fn of_user() -> Option<u64> {
             .filter_map(|status| status.threads())
             .sum(),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_threads_of_a_user_are_at_least_those_of_this_process() {
-        let beside = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(100)));
-        assert!(of_user().is_some_and(|threads| threads >= 2));
-        beside.join().unwrap();
-    }
-
-    #[test]
-    fn the_limit_is_the_one_that_the_system_shows() {
-        let limits = fs::read_to_string("/proc/self/limits").unwrap();
-        let line = limits.lines().find_map(|line| line.strip_prefix("Max processes")).unwrap();
-        assert_eq!(max_of_user(), line.split_whitespace().next().unwrap().parse().ok());
-        assert!(mappings() > 0);
-    }
 }

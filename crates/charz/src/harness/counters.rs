@@ -44,17 +44,6 @@ fn with_usage(counts: Counts) -> Counts {
     }
 }
 
-pub(super) fn since(later: Counts, earlier: Counts) -> Counts {
-    Counts {
-        cpu_ns: difference(later.cpu_ns, earlier.cpu_ns),
-        run_delay_ns: difference(later.run_delay_ns, earlier.run_delay_ns),
-        involuntary_switches: difference(later.involuntary_switches, earlier.involuntary_switches),
-        migrations: difference(later.migrations, earlier.migrations),
-        minor_faults: difference(later.minor_faults, earlier.minor_faults),
-        major_faults: difference(later.major_faults, earlier.major_faults),
-    }
-}
-
 /// What was counted for the whole machine, or for this process's control group, since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MachineCounts {
@@ -121,7 +110,6 @@ fn time(clock: ClockId) -> Option<u64> {
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
 }
 
-#[cfg(target_os = "linux")]
 fn resource_usage() -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is valid for the write of one `rusage`, which is what the call writes.
@@ -131,11 +119,6 @@ fn resource_usage() -> Option<libc::rusage> {
     }
     // SAFETY: the call succeeded, so it has filled the structure.
     Some(unsafe { usage.assume_init() })
-}
-
-#[cfg(not(target_os = "linux"))]
-fn resource_usage() -> Option<libc::rusage> {
-    None
 }
 
 /// The steal of these CPUs, or of all where there are none, in nanoseconds.
@@ -160,12 +143,5 @@ mod tests {
             [Some(80_000_000), Some(50_000_000), Some(80_000_000), None]
         );
         assert_eq!(steal("cpu  1 2 3\n", &[]), None);
-    }
-
-    #[test]
-    fn what_is_missing_stays_missing() {
-        let counts =
-            |migrations, run_delay_ns| Counts { migrations: Some(migrations), run_delay_ns, ..Counts::default() };
-        assert_eq!(since(counts(5, Some(9)), counts(3, None)), counts(2, None));
     }
 }

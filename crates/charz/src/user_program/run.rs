@@ -321,7 +321,7 @@ impl<'a> Site<'a> {
         };
         if self.order.program.in_copies() {
             let of_copy = |(rank, ended): (usize, &&Ended)| {
-                let seated = ended.threads.iter().map(counts_on_seat).reduce(sum);
+                let seated = ended.threads.iter().map(counts_on_seat).reduce(Counts::plus);
                 let migrations = seated.and_then(|seated| seated.migrations);
                 lap(rank, rank, Counts { migrations, ..ended.counts }, on_seats(&ended.threads))
             };
@@ -334,7 +334,7 @@ impl<'a> Site<'a> {
             // Workers that share a seat share its threads: the first of them has the counts.
             let first = told.insert(seat);
             let own = threads.iter().filter(|thread| first && thread.seat == seat);
-            let counts = own.clone().map(counts_on_seat).reduce(sum).unwrap_or(NOTHING);
+            let counts = own.clone().map(counts_on_seat).reduce(Counts::plus).unwrap_or(Counts::NOTHING);
             let own: Vec<Thread> = own.cloned().collect();
             lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };
@@ -351,33 +351,11 @@ fn by(follow: Follow) -> &'static str {
     }
 }
 
-/// What a seat counts that no thread was on.
-const NOTHING: Counts = Counts {
-    cpu_ns: Some(0),
-    run_delay_ns: Some(0),
-    involuntary_switches: Some(0),
-    migrations: Some(0),
-    minor_faults: Some(0),
-    major_faults: Some(0),
-};
-
 /// What a thread counted from when it was on its seat: it appears where the thread is that made it, and is moved from there before its
 /// first instruction.
 fn counts_on_seat(thread: &Thread) -> Counts {
     let arrival = u64::from(thread.seat.is_some());
     Counts { migrations: thread.counts.migrations.map(|moves| moves.saturating_sub(arrival)), ..thread.counts }
-}
-
-fn sum(one: Counts, other: Counts) -> Counts {
-    let sum = |of: fn(&Counts) -> Option<u64>| Some(of(&one)?.saturating_add(of(&other)?));
-    Counts {
-        cpu_ns: sum(|counts| counts.cpu_ns),
-        run_delay_ns: sum(|counts| counts.run_delay_ns),
-        involuntary_switches: sum(|counts| counts.involuntary_switches),
-        migrations: sum(|counts| counts.migrations),
-        minor_faults: sum(|counts| counts.minor_faults),
-        major_faults: sum(|counts| counts.major_faults),
-    }
 }
 
 /// Whether all threads with a seat were on it at their ends; `None` where there are none, or of one it is not known.
@@ -461,7 +439,7 @@ mod tests {
             tid: 1,
             name: String::new(),
             seat,
-            counts: Counts { migrations, ..NOTHING },
+            counts: Counts { migrations, ..Counts::NOTHING },
             allowed: Vec::new(),
             unseated_ns: Some(0),
         };
