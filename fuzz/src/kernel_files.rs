@@ -2,7 +2,7 @@
 
 use charz::parsers as charz_parsers;
 use charz_kernels::Region;
-use charz_system::{Status, cgroup, meminfo};
+use charz_system::{Status, cgroup, meminfo, numa_maps, pressure, stat, task};
 use charz_topology::{NumaNode, parsers};
 
 use super::assert_readable;
@@ -25,7 +25,9 @@ pub(super) fn cgroup(data: &[u8]) {
 /// Whatever a file of `/proc` holds, it is read, or it is not there.
 pub(super) fn proc(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let _ = charz_parsers::counts(text);
+    let _ = (stat::running(text), stat::Ticks::of_all(text), stat::Ticks::of_each(text).count());
+    let _ = (task::migrations(text), task::times_ns(text), task::Stat::new(text).cpu());
+    let _ = (pressure::waited_ns(text), pressure::recent(text), numa_maps::mappings(text).count());
     let _ = meminfo::bytes(text, "MemAvailable");
     let _ = Status::new(text).cpus();
     let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1, usable: true };

@@ -1,11 +1,9 @@
 //! The parsers of foreign text by themselves: what the fuzz targets drive. No part of the crate's interface.
 
 use charz_kernels::Region;
-use charz_system::{cgroup, pressure, task};
 
 use crate::command::sweep;
 use crate::exit::Error;
-use crate::harness::counters;
 use crate::harness::pages::{self, PlacedRegion};
 use charz_data::report::{self, Nodes, Pages, Report};
 
@@ -16,14 +14,6 @@ pub fn report(text: &str) -> Result<Report, Error> {
 /// The report in a journal's bytes, and sentences about what was lost of it.
 pub fn journal(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
     sweep::from_bytes(bytes)
-}
-
-/// What the harness reads out of the kernel's files about a thread and about the machine, each as if `text` were that
-/// file: migrations, run delay in nanoseconds, steal in nanoseconds, throttled periods, pressure in nanoseconds.
-pub fn counts(text: &str) -> [Option<u64>; 5] {
-    let steal = counters::steal(text, &[0]).or_else(|| counters::steal(text, &[]));
-    let [_, delay] = task::times_ns(text);
-    [task::migrations(text), delay, steal, cgroup::number_of(text, "nr_throttled"), pressure::waited_ns(text)]
 }
 
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.

@@ -189,11 +189,7 @@ pub fn throttled_periods() -> Option<u64> {
 
 /// A number in a file with a name and a number per line.
 pub(crate) fn counted(file: &Path, name: &str) -> Option<u64> {
-    number_of(&fs::read_to_string(file).ok()?, name)
-}
-
-/// A number in the text of such a file.
-pub fn number_of(text: &str, name: &str) -> Option<u64> {
+    let text = fs::read_to_string(file).ok()?;
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?.trim().parse().ok()
 }
 

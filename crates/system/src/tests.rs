@@ -5,7 +5,7 @@ use std::path::Path;
 
 use charz_data::cpulist;
 
-use crate::cgroup::{Group, groups_in, number_of, tightest};
+use crate::cgroup::{Group, counted, groups_in, tightest};
 use crate::stat::Ticks;
 use crate::task::{Stat, migrations, times_ns};
 use crate::{Status, cpuinfo, meminfo, numa_maps, pressure, stat, threads};
@@ -22,9 +22,10 @@ fn found(groups: &str, mounts: &str, root: &str) -> String {
     let current = |current: Option<u64>| current.map_or("?".to_owned(), |current| current.to_string());
     let tasks = tasks.iter().map(|tasks| format!("{} of {}", current(tasks.current), tasks.max)).collect::<Vec<_>>();
     let text = format!(
-        "cpu: {}\nquota: {}\nmemory: limit {}, left {}\ntasks: {}\ncpuset: {}\n",
+        "cpu: {}\nquota: {}, throttled {}\nmemory: limit {}, left {}\ntasks: {}\ncpuset: {}\n",
         folders.join(" "),
         or_none(quota),
+        number(of("cpu").iter().find_map(|group| counted(&group.folder.join("cpu.stat"), "nr_throttled"))),
         number(of("memory").iter().filter_map(Group::memory_limit).min()),
         number(of("memory").iter().filter_map(Group::memory_left).min()),
         or_none(Some(tasks.join(", "))),
@@ -68,12 +69,6 @@ fn nonsense_in_control_groups_is_no_limit() {
     let error = group.quota(|_| Ok::<_, String>("x 100000\n".to_owned())).unwrap_err();
     assert_eq!(error, "/g/cpu.max: \"x 100000\" and \"100000\" are no quota and period");
     assert_eq!(group.quota(|_| Err::<String, _>("refused".to_owned())), Err("refused".to_owned()));
-}
-
-#[test]
-fn numbers_have_names() {
-    assert_eq!(number_of("nr_periods 9\nnr_throttled 3\nthrottled_time 7\n", "nr_throttled"), Some(3));
-    assert_eq!(number_of("usage_usec 9\n", "nr_throttled"), None);
 }
 
 #[test]

@@ -122,7 +122,7 @@ fn resource_usage() -> Option<libc::rusage> {
 }
 
 /// The steal of these CPUs, or of all where there are none, in nanoseconds.
-pub(crate) fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
+fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
     let ticks = match cpus {
         [] => Ticks::of_all(stat).ok()?.steal,
         cpus => cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(Ticks::of_cpu(stat, *cpu)?.steal))?,
