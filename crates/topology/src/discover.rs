@@ -18,7 +18,6 @@ pub(crate) mod xml;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use charz_system::{cpuinfo, meminfo};
 use hwlocality::Topology;
@@ -70,11 +69,6 @@ impl fmt::Display for Source {
 
 /// Describes a machine. An error if the source is missing, unreadable, or no topology.
 pub fn discover(source: &Source) -> Result<Machine, Error> {
-    discover_timed(source).map(|(machine, _)| machine)
-}
-
-/// As [`discover`], with the time that hwloc took to load it.
-pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
     let failed = |reason| Error::Topology { what: what(source), reason };
     match source {
         Source::ThisMachine => this_machine(source),
@@ -83,32 +77,32 @@ pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
             let scale = Scale::of(text, &description);
             let text = scale.as_ref().map_or(text, |scale| &scale.twin);
             let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
-            let (topology, took) =
+            let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
-            Ok((hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()), took))
+            Ok(hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()))
         }),
     }
     .map_err(failed)
 }
 
 /// The machine in a text of hwloc XML that was checked.
-pub(crate) fn from_xml(xml: &str, source: String) -> Result<(Machine, Duration), String> {
+pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
-    let (topology, took) = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
+    let topology = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
     let mut machine = hwloc::machine(&topology, source, None, None);
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
-    Ok((machine, took))
+    Ok(machine)
 }
 
 /// This machine with all its strands, each with the mark whether this process may use it.
-fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
+fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
     // Memory attributes are not read here.
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
-    let (topology, took) = load(flags, from_the_kernel)?;
+    let topology = load(flags, from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
@@ -119,7 +113,7 @@ fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
     machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo::read()));
-    Ok((machine, took))
+    Ok(machine)
 }
 
 /// Lets hwloc read this machine from the kernel's files only, as far as there are any.
@@ -154,20 +148,18 @@ pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
     })
 }
 
-/// Lets hwloc load what `describe` sets as the source, with the time that it took.
+/// Lets hwloc load what `describe` sets as the source.
 ///
 /// The filters keep caches of all kinds, and by hwloc's own default those groups that bring structure.
 fn load(
     flags: BuildFlags,
     describe: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
-) -> Result<(Topology, Duration), String> {
-    let start = Instant::now();
+) -> Result<Topology, String> {
     let builder = describe(TopologyBuilder::new())?;
     let build = || -> Result<Topology, Box<dyn std::error::Error>> {
         Ok(builder.with_flags(flags)?.with_cpu_icache_type_filter(TypeFilter::KeepAll)?.build()?)
     };
-    let topology = build().map_err(|error| format!("hwloc cannot load it: {error}"))?;
-    Ok((topology, start.elapsed()))
+    build().map_err(|error| format!("hwloc cannot load it: {error}"))
 }
 
 fn what(source: &Source) -> String {

@@ -19,5 +19,5 @@ pub fn xml(bytes: &[u8]) -> Result<String, String> {
 
 /// The machine in a text that [`xml`] has passed.
 pub fn machine(xml: &str) -> Result<Machine, String> {
-    discover::from_xml(xml, String::new()).map(|(machine, _)| machine)
+    discover::from_xml(xml, String::new())
 }

@@ -24,7 +24,7 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     for strand in &mut machine.strands {
         strand.usable = votes.get(strand.os_id as usize) == Some(&2);
     }
-    let nodes = memory_nodes();
+    let nodes = Status::of_process().nodes().ok();
     for node in &mut machine.numa_nodes {
         node.usable = node.os_id.is_none_or(|id| nodes.as_ref().is_none_or(|nodes| nodes.contains(&id)));
     }
@@ -60,7 +60,7 @@ impl Present {
             cpuset: cgroup::cpuset(),
             affinity: affinity(),
             online_nodes: file::list(file::ONLINE_NODES),
-            nodes: memory_nodes(),
+            nodes: Status::of_process().nodes().ok(),
         }
     }
 
@@ -98,11 +98,6 @@ const LEFT: &str = "left the cpuset of this process";
 /// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
 pub fn affinity() -> Option<Vec<u32>> {
     Status::of_process().cpus().ok()
-}
-
-/// The NUMA nodes that this process may put memory on, ascending; `None` where `/proc` is missing.
-fn memory_nodes() -> Option<Vec<u32>> {
-    Status::of_process().nodes().ok()
 }
 
 #[cfg(test)]

@@ -179,26 +179,24 @@ fn quota(look: &Look) -> Result<Seen, String> {
     if groups.is_empty() {
         return Err(format!("{}: the controller cpu is not mounted", cgroup::MOUNTS));
     }
-    // The root of version 2 has no such file, and no quota.
-    let mut tightest: Option<(f64, String)> = None;
+    let mut quotas = Vec::new();
     for group in &groups {
         let path = group.quota_file();
-        if !look.root.has(&path) {
-            continue;
-        }
-        let Some(Quota { cpus, .. }) = group.quota(|path| look.root.text(path))? else { continue };
-        if tightest.as_ref().is_none_or(|(least, _)| cpus < *least) {
-            // What set it, a container's runtime or a service, sets it again.
-            let fix = format!("Lift it where it was set, or `echo {} > {}`", group.no_quota(), path.display());
-            tightest = Some((cpus, fix));
+        // The root of version 2 has no such file, and no quota.
+        if look.root.has(&path) {
+            let quota = group.quota(|path| look.root.text(path))?;
+            quotas.extend(quota.map(|Quota { cpus, .. }| (cpus, group.no_quota(), path)));
         }
     }
-    Ok(match tightest {
-        None => Seen::ok("none"),
-        // Not even one worker can run without being stopped.
-        Some((cpus, fix)) if cpus < 1.0 => Seen::disturbs(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
-        Some((cpus, fix)) => Seen::limits(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
-    })
+    let Some((cpus, unset, path)) = quotas.into_iter().min_by(|(one, ..), (other, ..)| one.total_cmp(other)) else {
+        return Ok(Seen::ok("none"));
+    };
+    // What set it, a container's runtime or a service, sets it again.
+    let fix = format!("Lift it where it was set, or `echo {unset} > {}`", path.display());
+    let value = format!("{cpus:.2}");
+    let read = format!("{value} CPUs");
+    // Below 1 not even one worker can run without being stopped.
+    Ok(if cpus < 1.0 { Seen::disturbs(read, fix) } else { Seen::limits(read, fix) }.valued(value))
 }
 
 fn usable(look: &Look) -> Result<Seen, String> {
