@@ -75,9 +75,9 @@ pub struct Quota {
 /// The threads and processes of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tasks {
-    /// The most that it may have.
+    /// The most threads that it may have.
     pub max: u64,
-    /// Those that it has.
+    /// The threads that it has now.
     pub current: Option<u64>,
 }
 

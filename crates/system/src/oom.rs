@@ -6,7 +6,7 @@ use crate::cgroup::{counted, groups};
 pub struct OomKills(Vec<(PathBuf, u64)>);
 
 impl OomKills {
-    /// Up to now.
+    /// Reads the counts.
     pub fn read() -> Self {
         let groups = groups("memory").into_iter();
         let files = groups.map(|group| group.file("memory.events", "memory.oom_control"));
@@ -14,7 +14,7 @@ impl OomKills {
         OomKills(files.filter_map(|file| counted(&file, "oom_kill").map(|kills| (file, kills))).collect())
     }
 
-    /// Whether there were more since.
+    /// Whether there have been more since they were read.
     pub fn grew(&self) -> bool {
         self.0.iter().any(|(file, before)| counted(file, "oom_kill").is_some_and(|now| now > *before))
     }

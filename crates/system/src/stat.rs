@@ -52,12 +52,12 @@ impl Ticks {
         Ok(Ticks { user, nice, system, idle, iowait, irq, softirq, steal })
     }
 
-    /// All that passed.
+    /// All ticks that passed.
     pub fn total(self) -> u64 {
         [self.busy(), self.idle, self.iowait, self.steal].into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Those in which it ran a task or served an interrupt.
+    /// The ticks in which it ran a task or served an interrupt.
     pub fn busy(self) -> u64 {
         [self.user, self.nice, self.system, self.irq, self.softirq].into_iter().fold(0, u64::saturating_add)
     }

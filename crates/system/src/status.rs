@@ -14,12 +14,12 @@ impl Status {
     /// The file of this process.
     pub const OWN: &str = "/proc/self/status";
 
-    /// This process's, which is that of its first thread.
+    /// The file of this process, which describes its first thread.
     pub fn of_process() -> Self {
         Status::new(fs::read_to_string(Status::OWN).unwrap_or_default())
     }
 
-    /// The calling thread's.
+    /// The file of the calling thread.
     pub fn of_thread() -> Self {
         Status::new(fs::read_to_string("/proc/thread-self/status").unwrap_or_default())
     }

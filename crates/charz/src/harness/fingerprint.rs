@@ -14,7 +14,7 @@ impl Fingerprint {
         let quotas: Vec<String> = cgroup::groups("cpu").iter().filter_map(|group| word(group.quota_file())).collect();
         Fingerprint(vec![
             ("online strands", word(file::ONLINE_CPUS)),
-            // Those of the process's first thread, which is never bound.
+            // The masks of the process's first thread, which is never bound.
             ("allowed strands", status.cpus().ok().map(|cpus| cpulist::print(&cpus))),
             ("allowed nodes", status.nodes().ok().map(|nodes| cpulist::print(&nodes))),
             ("CPU quota", (!quotas.is_empty()).then(|| quotas.join(" "))),
