@@ -4,7 +4,6 @@
 mod blocks;
 mod bounds;
 pub mod card;
-pub mod cgroup;
 pub mod checks;
 mod contention;
 pub mod cpulist;
