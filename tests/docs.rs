@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use charz_analysis::compare::Comparison;
+use charz_analysis::replicate::Replication;
+use charz_data::{report::Report, schema_of};
 use serde_json::{Value, json};
 
 use crate::support::{output, root};
@@ -20,6 +23,17 @@ fn every_page_is_printed_and_those_in_the_project_are_in_step() {
             let kept = std::fs::read_to_string(root().join(file)).unwrap_or_default();
             assert!(text == kept, "{file} is out of step; cargo xtask docs rewrites it");
         }
+    }
+}
+
+#[test]
+fn schemas_are_what_the_types_say() {
+    for (page, schema) in [
+        ("schema", schema_of::<Report>()),
+        ("comparison-schema", schema_of::<Comparison>()),
+        ("replication-schema", schema_of::<Replication>()),
+    ] {
+        assert!(output(&["docs", page]) == schema, "{page} is out of step; cargo xtask docs rewrites it");
     }
 }
 

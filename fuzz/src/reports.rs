@@ -5,15 +5,14 @@ use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
-use charz_render::formats::{Draw, FORMATS, Format, ReportWriter};
+use charz_render::formats::{FORMATS, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
 use super::{assert_harmless, assert_readable};
 
 /// The report in every format, JSON first.
 fn shown(report: &Report) -> Vec<String> {
-    let of_one = |format: &&Format| matches!(format.draw, Draw::Report(_) | Draw::Rows(_));
-    let mut formats: Vec<&Format> = FORMATS.iter().filter(of_one).collect();
+    let mut formats: Vec<&Format> = FORMATS.iter().filter(|format| !format.write.is_of_page()).collect();
     formats.sort_by_key(|format| format.name != "json");
     let show = |format: &&Format| {
         let mut out = Vec::new();

@@ -1,4 +1,4 @@
-//! `docs`: the generated pages that are kept in the project, written by charz itself.
+//! `docs`: the generated pages that are kept in the project, written by charz itself, and the JSON Schemas that it prints.
 
 use std::fs;
 use std::path::Path;
@@ -28,8 +28,20 @@ pub fn check() -> Outcome {
     Err(Failure::found(format!("out of step with the program: {}; run `cargo xtask docs`", stale.join(", "))))
 }
 
-/// Goes through the pages that `charz docs` lists, each with its file below the root and its text.
+/// The JSON Schemas, with their files: the program includes them.
+const SCHEMAS: [(&str, &str); 3] = [
+    ("report", "crates/data/schema/report.json"),
+    ("comparison", "crates/analysis/schema/comparison.json"),
+    ("replication", "crates/analysis/schema/replication.json"),
+];
+const PRINT_SCHEMA: [&str; 8] =
+    ["run", "--quiet", "--package", "charz-analysis", "--features", "schema", "--example", "schema"];
+
+/// Goes through the schemas and the pages that `charz docs` lists, each with its file below the root and its text.
 fn each_page(mut with: impl FnMut(&str, &str) -> Outcome) -> Outcome {
+    for (name, file) in SCHEMAS {
+        with(file, &process::read(workspace::cargo().args(PRINT_SCHEMA).arg(name))?)?;
+    }
     let charz = workspace::build_charz()?;
     let list = process::read(Command::new(&charz).arg("docs"))?;
     for (name, file) in pages(&list)? {

@@ -36,6 +36,8 @@ use charz_data::report::Report;
 use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};
 use row::Candidate;
 
+/// The JSON Schema of a comparison, as `cargo xtask docs` writes it.
+pub const SCHEMA: &str = include_str!("../schema/comparison.json");
 /// The share of false calls to accept over all comparisons.
 pub const ALPHA: f64 = 0.01;
 /// How much is still the same where the sides took turns, as a fraction.

@@ -24,6 +24,9 @@ pub use replication::{
     Verdict,
 };
 
+/// The JSON Schema of a replication, as `cargo xtask docs` writes it.
+pub const SCHEMA: &str = include_str!("../schema/replication.json");
+
 const FILES: [&str; 5] = [
     include_str!("../replications/t3-4.toml"),
     include_str!("../replications/cmt.toml"),

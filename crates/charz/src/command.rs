@@ -78,7 +78,7 @@ impl Command {
             Command::Map { mapping, threads, source, format } => {
                 let machine = discover(&source)?;
                 let placement = place(&mapping.order(&machine)?, threads);
-                format.show(&machine, &mapping, &placement, out)?;
+                format.write.show(&machine, &mapping, &placement, out)?;
                 Ok(Exit::Done)
             }
             Command::Kernels { of, format } => done((format.write)(&of, out)),

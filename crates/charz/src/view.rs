@@ -17,15 +17,6 @@ use charz_topology::{ALIASES, MapperCard, mappers};
 
 use crate::exit::EXITS;
 
-/// One way to show something. The first of a table is the default.
-pub struct Format<W> {
-    /// The word on the command line.
-    pub name: &'static str,
-    /// One sentence: what it is for.
-    pub about: &'static str,
-    pub write: W,
-}
-
 /// What other tools call a mapper, in brackets.
 pub(crate) fn also(mapper: &MapperCard) -> String {
     let aliases: Vec<&str> = ALIASES.iter().filter(|(_, name)| *name == mapper.name).map(|(alias, _)| *alias).collect();

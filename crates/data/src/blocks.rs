@@ -1,13 +1,13 @@
 //! The times of the blocks of a lap.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How long the work between two looks at the watch took, while all workers were at work.
 ///
 /// A look is made every 20 to 100 µs, so most blocks fit between disturbances of the strand, where a whole lap does not: their
 /// times show what the hardware does and what was taken from it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocks {
     /// How many blocks; of laps beyond 0.15 s some are left out evenly.
     pub count: u64,

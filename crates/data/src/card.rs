@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::{iter, mem};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::params::{PROCESS, Param, Params, Process};
@@ -14,7 +13,8 @@ use crate::words::words;
 pub type Text = Cow<'static, str>;
 
 /// What a kernel declares: declared as `Card::new(…)` and what differs from its defaults.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Card {
     /// The name on the command line and in reports, e.g. `mem-read`.
@@ -30,7 +30,7 @@ pub struct Card {
     pub uncounted_traffic: Text,
     /// The parameters that the kernel obeys.
     #[serde(serialize_with = "write_params", deserialize_with = "read_params")]
-    #[schemars(with = "Vec<String>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub params: Cow<'static, [&'static Param]>,
     /// The two times that its workers stamp of some or all operations; null where they stamp none.
     pub times: Option<Times>,
@@ -178,7 +178,8 @@ fn read_params<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Cow<'static
 }
 
 /// A family of kernels, for `--family`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
     /// Arithmetic on registers.
@@ -218,7 +219,8 @@ words! { Family {
 } }
 
 /// What a kernel's number is, with the meaning of one counted item.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Metric {
     /// Operations per second.
@@ -262,7 +264,8 @@ impl Metric {
 }
 
 /// What the two times are that workers stamp.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Times {
     pub first: Text,
     pub second: Text,
@@ -272,7 +275,8 @@ pub struct Times {
 }
 
 /// How many workers a kernel takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerCount {
     Any,

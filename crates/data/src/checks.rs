@@ -7,7 +7,6 @@
 //! all: beyond the limit means worse. Limits whose source is "charz: first guess" wait for data from machines that were
 //! measured against themselves.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -29,7 +28,8 @@ pub use scheduling::{STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V
 pub use times::{ENOUGH_PAIRS, V30, V31, V32};
 
 /// How much a mark weighs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Worth knowing; the number remains valid.

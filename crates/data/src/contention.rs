@@ -2,11 +2,11 @@
 
 use std::ops::AddAssign;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one worker met in one run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contention {
     pub attempts: u64,
     /// Attempts that failed because another worker came first.
@@ -38,7 +38,8 @@ impl AddAssign for Contention {
 }
 
 /// A cell's counts, over the repetitions that count.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharing {
     /// Attempts for each success.
     pub attempts_per_success: f64,

@@ -1,13 +1,13 @@
 //! The distribution of a cell's pairs of times.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::JointHistogram;
 use crate::units;
 
 /// The distribution of the pairs of times of all repetitions of a cell that count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// The pairs themselves.
     pub samples: JointHistogram,
@@ -20,7 +20,8 @@ pub struct Distribution {
 }
 
 /// The shape of one of the two times. A percentile is null where fewer than ten times lie beyond it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shape {
     /// The 50th percentile.
     pub p50_ns: Option<f64>,
@@ -37,7 +38,8 @@ pub struct Shape {
 }
 
 /// A band around which times gather.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// Where it begins.
     pub low_ns: f64,

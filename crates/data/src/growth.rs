@@ -1,10 +1,10 @@
 //! What a program that makes threads for its activities took, size by size.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The sizes of one run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Growth {
     /// Finished sizes, ascending.
     pub steps: Vec<GrowthStep>,
@@ -29,7 +29,8 @@ impl Growth {
 }
 
 /// One size.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GrowthStep {
     /// The size, from 1; of a product of matrices the levels of its recursion, from 0.
     pub size: u64,
@@ -59,7 +60,8 @@ pub struct GrowthStep {
 }
 
 /// Why it grew no further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Halt {
     /// The next size would have exceeded the remaining time, or did.

@@ -1,7 +1,6 @@
 //! What the processor's own counters counted, and what follows from it.
 
 use crate::report::Estimate;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How many kinds of events are counted.
@@ -9,7 +8,8 @@ pub const HARDWARE_EVENTS: usize = 8;
 
 /// What the processor counted for a worker in user mode during a repetition, for the threads that it started too. The names are those of
 /// `perf list`. Null where the processor has no such event, and where its counter never ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HardwareCounts {
     /// Cycles of the core.
     pub cycles: Option<HardwareCount>,
@@ -30,7 +30,8 @@ pub struct HardwareCounts {
 }
 
 /// One counter. More events than the processor has counters take turns; each counts for a part of the time then.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HardwareCount {
     /// Events while it ran, as they were read.
     pub count: u64,
@@ -110,7 +111,8 @@ impl From<[Option<HardwareCount>; HARDWARE_EVENTS]> for HardwareCounts {
 
 /// What the counters of a cell say: medians over its invocations with counters, of their repetitions that count. Null where the processor
 /// does not count what it takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hardware {
     /// Invocations with counters that have a value.
     pub invocations: u64,

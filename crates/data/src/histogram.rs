@@ -6,7 +6,6 @@
 
 mod check;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Single times have 2⁶ bins per octave: no bin is wider than 1.6% of the times in it.
@@ -16,7 +15,8 @@ pub const BITS: u32 = 6;
 pub const JOINT_BITS: u32 = 3;
 
 /// Pairs of times, of one worker or of several.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JointHistogram {
     /// Number of pairs.
     pub count: u64,
@@ -29,7 +29,8 @@ pub struct JointHistogram {
 }
 
 /// One of the two times by itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
     pub min_ns: u64,
     pub max_ns: u64,

@@ -43,3 +43,11 @@ pub use params::{Class, Layout, PARAMS, Param, Params, Period};
 pub use program::{COMMAND, Program, ProgramValue};
 pub use reported::{Better, ReportedUnit, Symbol};
 pub use work::{Bytes, Ops, Work};
+
+/// The JSON Schema of a type.
+#[cfg(feature = "schema")]
+pub fn schema_of<T: schemars::JsonSchema>() -> String {
+    let text =
+        serde_json::to_string_pretty(&schemars::schema_for!(T)).expect("a schema is a tree of strings and numbers");
+    text + "\n"
+}

@@ -5,11 +5,11 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// This machine, one from a file, or a synthetic one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Where the description comes from: `this machine`, a file's path, or a synthetic description.
     pub source: String,
@@ -43,7 +43,8 @@ pub struct Machine {
 }
 
 /// One hardware thread and its place.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Strand {
     /// The operating system's id, by which a thread is seated.
     pub os_id: u32,
@@ -72,14 +73,16 @@ pub struct Strand {
 }
 
 /// A physical processor.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Package {
     pub os_id: Option<u32>,
     pub model: Option<String>,
     pub strands: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Core {
     /// The operating system's id, where it has one; often unique within its package only.
     pub os_id: Option<u32>,
@@ -87,7 +90,8 @@ pub struct Core {
 }
 
 /// A NUMA node: memory, and the strands it is local to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumaNode {
     pub os_id: Option<u32>,
     /// The kind of memory where it is not main memory, such as `MCDRAM` or `GPUMemory`.
@@ -100,7 +104,8 @@ pub struct NumaNode {
     pub usable: bool,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cache {
     /// 1 for the caches next to the core.
     pub level: u32,
@@ -115,7 +120,8 @@ pub struct Cache {
     pub strands: u32,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CacheHolds {
     Unified,
@@ -124,7 +130,8 @@ pub enum CacheHolds {
 }
 
 /// A part between machine and core that has no level of its own here: a die, or what hwloc calls a group.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// What it is: `die`, `group`, or the group's own subtype.
     pub what: String,
@@ -132,7 +139,8 @@ pub struct Group {
 }
 
 /// A kind of core on a hybrid machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Kind {
     /// Rank by computing power, 0 the slowest; `None` where nothing ranks the kinds.
     pub speed_rank: Option<u32>,
@@ -144,7 +152,8 @@ pub struct Kind {
 }
 
 /// A named text out of the description.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Info {
     pub name: String,
     /// The text, as found: not escaped.
@@ -156,7 +165,8 @@ pub struct Info {
 /// On the SPARC T3 a core of eight strands has two integer pipelines: strands 0-3 share one, strands 4-7 the other. Operating
 /// systems do not report it and hwloc has no object for it, but a Group below a Core says exactly this, and can be written
 /// down: `Core:16 Group:2 PU:4`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum AluSource {
     /// The topology has groups of strands below its cores.
@@ -168,7 +178,8 @@ pub enum AluSource {
 }
 
 /// What this process may use of the machine. Lists are as in [`cpulist`](crate::cpulist), and `None` on another machine.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usable {
     /// How many strands it may run on: those in the cpuset and in the affinity mask.
     pub strands: u32,

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::{one_of, words};
 use crate::work::Bytes;
 
 /// The kind of pages asked for. The pages obtained are evidence of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PageKind {
     /// Base pages only (4 KiB on most machines): transparent huge pages are forbidden.
     #[serde(rename = "4k")]
@@ -49,7 +49,8 @@ impl PageKind {
 words! { PageKind { Small = "4k", Transparent = "thp", Huge2M = "2m", Huge1G = "1g" } }
 
 /// Where the memory of workers is put.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryPolicy {
     /// On each worker's own NUMA node, by first touch.

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
@@ -22,7 +21,8 @@ pub enum UnitKind {
 words! { UnitKind { Compute = "compute", WorkingSet = "working-set", Io = "io" } }
 
 /// How many threads do which kind; none at all where all do the kind that their kernel counts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
     /// Threads that do arithmetic.
     pub compute: u64,

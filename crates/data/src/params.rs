@@ -7,7 +7,6 @@ mod kinds;
 
 use std::time::Duration;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
@@ -18,7 +17,8 @@ pub use kinds::{Class, Layout, Period, Process};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
 /// refused; a field that comes later has its own `#[serde(default)]`, which earlier reports were measured with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Params {
     /// Steps of a loop, per worker and repetition.
     pub iterations: u64,

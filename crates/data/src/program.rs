@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpulist;
@@ -12,7 +11,8 @@ use crate::reported::ReportedUnit;
 pub const COMMAND: &str = "command";
 
 /// What `--command` and the flags beside it ask for.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// The command line: words as in a POSIX shell, leading `NAME=VALUE` are its environment. `{threads}` or `{n}`, `{cpus}`,
     /// `{mapping}` and `{rank}` are replaced.
@@ -30,7 +30,8 @@ pub struct Program {
 }
 
 /// Where the number of a run comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramValue {
     /// The time from its start to its end, in seconds.
@@ -88,11 +89,6 @@ impl Program {
         let env = if assigns { "env " } else { "" };
         (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
     }
-
-    /// Whether the numbers of the two are of one series: all but how long a run may take.
-    pub fn measures_as(&self, other: &Program) -> bool {
-        *self == Program { timeout_ns: self.timeout_ns, ..other.clone() }
-    }
 }
 
 #[cfg(test)]
@@ -134,12 +130,9 @@ mod tests {
     }
 
     #[test]
-    fn a_program_comes_back_and_only_its_time_out_makes_no_other_series() {
+    fn a_program_comes_back() {
         let one = program("./a");
         let json = serde_json::to_string(&one).unwrap();
         assert_eq!(serde_json::from_str::<Program>(&json).unwrap(), one);
-        assert!(one.measures_as(&Program { timeout_ns: Some(1), ..one.clone() }));
-        assert!(!one.measures_as(&Program { setup: Some("x".into()), ..one.clone() }));
-        assert!(!one.measures_as(&program("./b")));
     }
 }

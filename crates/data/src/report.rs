@@ -39,9 +39,10 @@ pub use write::{is_packed, write};
 use crate::machine::Machine;
 use crate::params::Params;
 use crate::{Card, Program, Role};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// The JSON Schema of a report, as `cargo xtask docs` writes it.
+pub const SCHEMA: &str = include_str!("../schema/report.json");
 /// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
@@ -50,7 +51,8 @@ pub const SCHEMA_MAJOR: u32 = 1;
 pub const SCHEMA_MINOR: u32 = 0;
 
 /// Which format a file has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Schema {
     /// `charz-report`, or `charz-comparison`.
     pub name: String,
@@ -68,7 +70,8 @@ impl Schema {
 }
 
 /// A sweep of one machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// The format.
     pub schema: Schema,
@@ -131,7 +134,8 @@ impl Report {
 }
 
 /// What was to be measured, with everything that changes a number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
     /// Names of kernels.
     pub kernels: Vec<String>,

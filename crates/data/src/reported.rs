@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::words::words;
 
 /// A unit that the user named, and in which direction it is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedUnit {
     /// Its symbol, e.g. `MB/s`.
     pub symbol: Symbol,
@@ -17,7 +17,8 @@ pub struct ReportedUnit {
     pub better: Better,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     Higher,
@@ -41,8 +42,9 @@ impl ReportedUnit {
 
 /// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters without control characters. Copied about in every cell, so its text is kept
 /// once for the whole process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, JsonSchema)]
-pub struct Symbol(#[schemars(length(min = 1, max = 24))] &'static str);
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Symbol(#[cfg_attr(feature = "schema", schemars(length(min = 1, max = 24)))] &'static str);
 
 impl Symbol {
     pub const LONGEST: usize = 24;

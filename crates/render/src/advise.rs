@@ -13,11 +13,7 @@ use charz_analysis::verdict::Loss;
 use charz_data::report::Interval;
 use charz_data::units;
 
-pub struct Format {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub write: fn(&Advised<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
-}
+pub type Format = super::formats::Format<fn(&Advised<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// A report's advice, and what became of it where it was measured again.
 pub struct Advised<'a> {

@@ -12,11 +12,7 @@ use charz_data::escape::counted;
 use charz_data::report::Status;
 use charz_data::units;
 
-pub struct Format {
-    pub name: &'static str,
-    pub about: &'static str,
-    pub write: fn(&Comparison, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
-}
+pub type Format = super::formats::Format<fn(&Comparison, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[

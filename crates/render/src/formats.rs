@@ -9,18 +9,22 @@ use charz_analysis::figure::Figure;
 use charz_analysis::page::Page;
 use charz_data::report::Report;
 
+/// One way to show something. The first of a list is the default.
 #[derive(Clone, Copy, Debug)]
-pub struct Format {
+pub struct Format<W = Draw> {
+    /// The word on the command line.
     pub name: &'static str,
+    /// What it is for; empty where the name is enough.
     pub about: &'static str,
-    /// Whether people read it; a line may then follow it.
-    pub for_people: bool,
-    pub draw: Draw,
+    pub write: W,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub enum Draw {
+    /// A report for people; a line may follow it.
     Report(fn(&Report, &TerminalStyle, &mut dyn Write) -> io::Result<()>),
+    /// A report for programs.
+    Record(fn(&Report, &mut dyn Write) -> io::Result<()>),
     /// The rows of one report or several, for programs.
     Rows(fn(&[&Report], &mut dyn Write) -> io::Result<()>),
     /// The page of one report or several.
@@ -29,6 +33,13 @@ pub enum Draw {
     Figure(fn(&Figure, &mut dyn Write) -> io::Result<()>),
     /// A single figure of a page, as bytes that are not text.
     Binary(fn(&Figure, &mut dyn Write) -> io::Result<()>),
+}
+
+impl Draw {
+    /// Whether it shows a page, or a figure of one.
+    pub fn is_of_page(&self) -> bool {
+        matches!(self, Draw::Page(_) | Draw::Figure(_) | Draw::Binary(_))
+    }
 }
 
 /// Writes the report of a sweep that has ended.
@@ -41,12 +52,13 @@ pub trait ReportWriter {
 
 impl ReportWriter for Format {
     fn for_people(&self) -> bool {
-        self.for_people
+        matches!(self.write, Draw::Report(_))
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-        match self.draw {
+        match self.write {
             Draw::Report(write) => write(report, look, out),
+            Draw::Record(write) => write(report, out),
             Draw::Rows(write) => write(&[report], out),
             _ => Err(io::Error::other(format!("{} does not show a single report", self.name))),
         }
@@ -57,30 +69,23 @@ impl ReportWriter for Format {
 pub const SUMMARY: &Format = &Format {
     name: "summary",
     about: "the answer on one screen: machine, quality, one row per kernel, what to do",
-    for_people: true,
-    draw: Draw::Report(term::answer),
+    write: Draw::Report(term::answer),
 };
 
 /// Every table; what a sweep prints with -v.
 pub const TABLE: &Format = &Format {
     name: "table",
     about: "every number in tables, with every warning and finding",
-    for_people: true,
-    draw: Draw::Report(term::tables),
+    write: Draw::Report(term::tables),
 };
 
-pub const CSV: &Format = &Format {
-    name: "csv",
-    about: "one row per cell; of one report or several",
-    for_people: false,
-    draw: Draw::Rows(csv::write),
-};
+pub const CSV: &Format =
+    &Format { name: "csv", about: "one row per cell; of one report or several", write: Draw::Rows(csv::write) };
 
 pub const JSON: &Format = &Format {
     name: "json",
     about: "the report itself",
-    for_people: false,
-    draw: Draw::Report(|report, _, out| json::write_pretty_line(report, out)),
+    write: Draw::Record(|report, out| json::write_pretty_line(report, out)),
 };
 
 /// The formats in which a sweep shows its report.
@@ -95,52 +100,40 @@ pub const FORMATS: &[Format] = &[
     Format {
         name: "term",
         about: "figures and findings for a terminal; of one report or several",
-        for_people: true,
-        draw: Draw::Page(term::write),
+        write: Draw::Page(term::write),
     },
     Format {
         name: "html",
         about: "one file for a browser that needs nothing else: figures, findings, every point; of one report or several",
-        for_people: false,
-        draw: Draw::Page(html::write),
+        write: Draw::Page(html::write),
     },
     Format {
         name: "markdown",
         about: "findings and tables for a wiki or a merge request",
-        for_people: false,
-        draw: Draw::Page(markdown::write),
+        write: Draw::Page(markdown::write),
     },
-    Format {
-        name: "svg",
-        about: "one figure as a scalable picture",
-        for_people: false,
-        draw: Draw::Figure(picture::svg),
-    },
+    Format { name: "svg", about: "one figure as a scalable picture", write: Draw::Figure(picture::svg) },
     Format {
         name: "png",
         about: "one figure as a bitmap, where charz was built with it",
-        for_people: false,
-        draw: Draw::Binary(picture::png),
+        write: Draw::Binary(picture::png),
     },
     *CSV,
     Format {
         name: "runs-csv",
         about: "one row per run, for statistics of one's own; of one report or several",
-        for_people: false,
-        draw: Draw::Rows(csv::write_runs),
+        write: Draw::Rows(csv::write_runs),
     },
     *JSON,
     Format {
         name: "openmetrics",
         about: "the numbers for a node exporter's text file, in base units; -o FILE.prom replaces it at once",
-        for_people: false,
-        draw: Draw::Report(|report, _, out| openmetrics::write(report, out)),
+        write: Draw::Record(openmetrics::write),
     },
     Format {
         name: "benchmark",
         about: "the numbers for a service that follows benchmarks, as Bencher Metric Format; suspect ones end in -bencher-ignore",
-        for_people: false,
-        draw: Draw::Report(|report, _, out| benchmark::write(report, out)),
+        write: Draw::Record(benchmark::write),
     },
 ];
 

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use serde_json::{Map, Value, json as object};
 
+use super::formats::Format;
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::report::csv::harmless;
@@ -15,34 +16,29 @@ use charz_data::escape::plain;
 
 /// How the tables are written; other formats show the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    Table,
+pub enum Tables {
+    Columns,
     Json,
     Csv,
 }
 
-impl Format {
-    pub const ALL: [(&str, Format); 3] = [("table", Format::Table), ("json", Format::Json), ("csv", Format::Csv)];
-
-    /// What it shows of series.
-    pub fn about(self) -> &'static str {
-        match self {
-            Format::Table => "the changes, and the levels between them",
-            Format::Json => "reports, changes, levels and values, as numbers",
-            Format::Csv => "one row per value, with the number of its level",
-        }
-    }
-}
+/// Each with what it shows of series.
+#[rustfmt::skip]
+pub const FORMATS: &[Format<Tables>] = &[
+    Format { name: "table", about: "the changes, and the levels between them", write: Tables::Columns },
+    Format { name: "json", about: "reports, changes, levels and values, as numbers", write: Tables::Json },
+    Format { name: "csv", about: "one row per value, with the number of its level", write: Tables::Csv },
+];
 
 /// The reports, the oldest first.
-pub fn write_list(entries: &[Entry], format: Format, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_list(entries: &[Entry], format: Tables, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Csv => csv(&reports(entries), out),
-        Format::Json => json::write_pretty_line(
+        Tables::Csv => csv(&reports(entries), out),
+        Tables::Json => json::write_pretty_line(
             &object!({ "schema": schema("charz-history"), "reports": objects(&reports(entries)) }),
             out,
         ),
-        Format::Table => {
+        Tables::Columns => {
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
             writeln!(out, "{}, {} strands\n", plain(processor.trim()), newest.report.machine.strands.len())?;
@@ -52,10 +48,10 @@ pub fn write_list(entries: &[Entry], format: Format, out: &mut dyn Write) -> io:
 }
 
 /// Some series of a timeline, with their changes.
-pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Format, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Tables, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Csv => csv(&values(timeline, tracks), out),
-        Format::Json => {
+        Tables::Csv => csv(&values(timeline, tracks), out),
+        Tables::Json => {
             let told = object!({
                 "schema": schema("charz-timeline"),
                 "alpha": ALPHA,
@@ -66,7 +62,7 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Format, out: &
             });
             json::write_pretty_line(&told, out)
         }
-        Format::Table => {
+        Tables::Columns => {
             let changes = changes(timeline, tracks);
             match changes.rows.is_empty() {
                 true => writeln!(out, "no change in {} series", tracks.len())?,
@@ -151,7 +147,7 @@ mod tests {
     use crate::formats::tests::{EVIL, assert_inert, written};
     use charz_analysis::history::fixtures::entries;
 
-    fn plotted(change: impl Fn(&mut Entry), format: Format) -> String {
+    fn plotted(change: impl Fn(&mut Entry), format: Tables) -> String {
         let mut entries = entries();
         entries.iter_mut().for_each(change);
         let timeline = Timeline::new(entries);
@@ -170,11 +166,11 @@ mod tests {
                 cell.reason = Some(EVIL.into());
             }
         };
-        for (_, format) in Format::ALL {
+        for format in FORMATS.iter().map(|format| format.write) {
             let text = plotted(spoil, format);
             assert_inert("history", &text);
             assert!(text.contains("script"), "{text}");
-            if format == Format::Csv {
+            if format == Tables::Csv {
                 let mut rows = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
                 assert!(rows.records().all(|row| row.unwrap().iter().all(|field| !field.starts_with('='))), "{text}");
             }
@@ -183,7 +179,7 @@ mod tests {
 
     #[test]
     fn the_table_has_changes_doubts_and_gaps() {
-        let text = plotted(|_| (), Format::Table);
+        let text = plotted(|_| (), Tables::Columns);
         let row = text.lines().find(|line| line.contains("10 (2026-01-10)  13 (2026-01-13)")).unwrap();
         for words in ["mem-read rr x2", "-10.", "~", "system's kernel Linux 1 -> Linux 2"] {
             assert!(row.contains(words), "{words:?} is missing: {text}");
@@ -192,7 +188,7 @@ mod tests {
 
     #[test]
     fn json_has_the_numbers_and_no_number_for_a_gap() {
-        let text = plotted(|_| (), Format::Json);
+        let text = plotted(|_| (), Tables::Json);
         let told: Vec<Value> = serde_json::Deserializer::from_str(&text).into_iter().map(Result::unwrap).collect();
         let [plot, list] = told.as_slice() else { panic!("{text}") };
         assert_eq!((plot["values"].as_array().unwrap().len(), &plot["reports"]), (40, &list["reports"]));
@@ -207,7 +203,7 @@ mod tests {
     fn csv_has_one_row_per_value_with_its_level() {
         let timeline = Timeline::new(entries());
         let mut out = Vec::new();
-        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), Format::Csv, &mut out).unwrap();
+        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), Tables::Csv, &mut out).unwrap();
         let mut reader = csv::Reader::from_reader(out.as_slice());
         let headers = reader.headers().unwrap().clone();
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

@@ -2,7 +2,6 @@
 
 use std::io::{self, Write};
 
-use schemars::{JsonSchema, schema_for};
 use serde::Serialize;
 
 use charz_data::escape::is_harmless;
@@ -16,12 +15,6 @@ pub fn write_compact(value: &impl Serialize, out: &mut dyn Write) -> io::Result<
 pub fn write_pretty_line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
     write_escaped(&serde_json::to_string_pretty(value)?, out)?;
     writeln!(out)
-}
-
-/// The JSON Schema of a type.
-pub fn schema<T: JsonSchema>() -> String {
-    let text = serde_json::to_string_pretty(&schema_for!(T)).expect("a schema is a tree of strings and numbers");
-    text + "\n"
 }
 
 /// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They occur in strings only, where

@@ -171,7 +171,7 @@ fn width(table: &Table) -> usize {
 }
 
 /// A table or, where it has no room, its rows as sentences.
-fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
+pub(crate) fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
     let sentence = |row: &charz_analysis::figure::Row| {
         let named =
             table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| !["-", NONE].contains(&&*datum.text));

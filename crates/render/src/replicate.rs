@@ -15,36 +15,31 @@ use charz_analysis::replicate::{
 use charz_data::escape::counted;
 use charz_data::units;
 
-pub struct Format {
-    pub name: &'static str,
-    /// Whether people read it; a line may then follow it.
-    pub for_people: bool,
-    /// Writes what was measured or, before a sweep, what can be.
-    pub write: fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>,
-}
+/// Writes what was measured or, before a sweep, what can be.
+pub type Format = super::formats::Format<fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub const FORMATS: &[Format] = &[
-    Format {
-        name: "table",
-        for_people: true,
-        write: |replication, look, out| term::text(&blocks(replication), look, out),
-    },
-    Format { name: "json", for_people: false, write: |replication, _, out| json::write_pretty_line(replication, out) },
+    Format { name: "table", about: "", write: |replication, look, out| term::text(&blocks(replication), look, out) },
+    Format { name: "json", about: "", write: |replication, _, out| json::write_pretty_line(replication, out) },
     Format {
         name: "markdown",
-        for_people: true,
+        about: "",
         write: |replication, _, out| markdown::text(&blocks(replication), usize::MAX, out),
     },
-    Format { name: "csv", for_people: false, write: |replication, _, out| csv::write(replication, out) },
+    Format { name: "csv", about: "", write: |replication, _, out| csv::write(replication, out) },
 ];
 
 /// Writes the list of documents.
-pub type ListWriter = fn(&mut dyn Write) -> io::Result<()>;
+pub type ListWriter = super::formats::Format<fn(&mut dyn Write) -> io::Result<()>>;
 
 /// The formats of the list of documents.
-pub const DOCUMENT_LISTS: [(&str, ListWriter); 2] = [
-    ("table", documents),
-    ("json", |out| json::write_pretty_line(&DOCUMENTS.iter().map(entry).collect::<Vec<_>>(), out)),
+pub const DOCUMENT_LISTS: &[ListWriter] = &[
+    ListWriter { name: "table", about: "", write: documents },
+    ListWriter {
+        name: "json",
+        about: "",
+        write: |out| json::write_pretty_line(&DOCUMENTS.iter().map(entry).collect::<Vec<_>>(), out),
+    },
 ];
 
 fn entry(document: &charz_analysis::replicate::Document) -> serde_json::Value {

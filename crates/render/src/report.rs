@@ -11,6 +11,5 @@ use crate::formats::{Draw, Format};
 pub const CARD: &Format = &Format {
     name: "table",
     about: "what was measured of the machine beside what is claimed",
-    for_people: true,
-    draw: Draw::Report(card::write),
+    write: Draw::Report(card::write),
 };

@@ -1,17 +1,14 @@
-//! Texts and figures for a terminal: plots in dots of Braille, heat in colours or shades, machines as boxes.
+//! Texts and figures for a terminal: plots, heat in colours or shades, machines as boxes. What is drawn for a browser only comes as its table.
 //!
 //! Colour is never the only distinction: series have letters, values shades, noisy numbers `~`, gaps `x`. Where the
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
 mod ascii;
-mod braille;
-mod dots;
 pub mod heat;
-mod joint;
 pub mod nest;
 pub mod pen;
 mod plot;
-pub mod sheet;
+mod sheet;
 mod ticks;
 
 use std::io::{self, Write};
@@ -19,10 +16,11 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::answer::Answer;
-use charz_analysis::figure::{Body, Figure, State, Table};
+use charz_analysis::figure::{Body, DataPoint, Datum, Figure, Plot, Quantity, Row, Series, State, Table};
 use charz_analysis::page::{Page, whole};
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_data::units;
 use pen::{Pen, short};
 
 /// The findings and figures of a page.
@@ -90,7 +88,8 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         Block::Section(section) => {
             pen.gap()?;
             pen.heading(&section.title.to_uppercase())?;
-            section.about.iter().try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
+            let mut about = section.about.iter().filter(|_| !DESCRIBED.contains(&section.id));
+            about.try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
             for figure in &section.figures {
                 pen.gap()?;
                 picture(figure, pen)?;
@@ -111,6 +110,9 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
     }
 }
 
+/// Sections whose sentence describes a picture that a terminal does not have.
+const DESCRIBED: [&str; 2] = ["single", "times"];
+
 /// A sentence with its full stop.
 fn stopped(sentence: &str) -> String {
     format!("{}.", sentence.trim_end_matches('.'))
@@ -120,15 +122,39 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     pen.heading(&figure.title)?;
     match &figure.body {
         Body::Lines(plot) => plot::draw(plot, pen)?,
-        Body::Dots(plot) => dots::draw(plot, pen)?,
         Body::Heatmap(heat) => heat::draw(heat, pen)?,
-        Body::Joint(joint) => joint::draw(joint, pen)?,
+        Body::Dots(_) => {}
+        Body::Joint(joint) => pen.text("", &joint.summary())?,
         Body::MachineDiagram(nest) => nest::draw(nest, pen)?,
     }
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
     }
-    Ok(())
+    let table = match &figure.body {
+        Body::Dots(plot) => Some(listed(plot)),
+        Body::Joint(_) => figure.table.clone(),
+        _ => None,
+    };
+    let blocks = table.map(|table| outline::fitting(&table, pen.width())).unwrap_or_default();
+    blocks.iter().try_for_each(|block| part(block, pen))
+}
+
+/// Rows of dots as a table: a row per name and series.
+fn listed(plot: &Plot) -> Table {
+    let Quantity::Names(names) = &plot.x.quantity else { return Table::default() };
+    let shown = |number: f64| plot.y.quantity.shown(number);
+    let row = |series: &Series, spot: &DataPoint| {
+        let at = spot.x.max(0.0).round() as usize;
+        let value = spot.y.map_or("no number".to_owned(), |y| shown(y) + units::doubt(spot.state == State::Suspect));
+        let interval = spot.spread.map_or("-".to_owned(), |[low, high]| format!("{} to {}", shown(low), shown(high)));
+        let (value, interval) = (Datum { text: value, number: spot.y }, Datum { text: interval, number: spot.y });
+        let data = vec![Datum::word(names.get(at)?), Datum::word(&series.name), value, interval];
+        Some((at, Row::new(data, spot.state)))
+    };
+    let spots = plot.series.iter().flat_map(|series| series.points.iter().map(move |spot| (series, spot)));
+    let mut rows: Vec<(usize, Row)> = spots.filter_map(|(series, spot)| row(series, spot)).collect();
+    rows.sort_by_key(|(at, _)| *at);
+    Table::new(&["name", "series", &plot.y.label, "interval"], rows.into_iter().map(|(_, row)| row))
 }
 
 /// How many numbers a figure has, and how many of them are doubtful or missing.

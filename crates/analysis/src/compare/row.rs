@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
@@ -12,7 +11,8 @@ use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Statu
 use charz_stats::{Better, Pair, Ranks, Sample, follow_the_clock};
 
 /// A cell, compared or with the reason why not.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// The kernel's name.
     pub kernel: String,
@@ -50,7 +50,8 @@ pub struct Row {
 }
 
 /// What the clock of the cores has to do with a difference.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClockEffect {
     /// The middle clock of the new side over that of the base.
     pub ratio: f64,
@@ -59,7 +60,8 @@ pub struct ClockEffect {
 }
 
 /// One report's half of a row.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// How the cell ended.
     pub status: Status,
@@ -70,7 +72,8 @@ pub struct Side {
 }
 
 /// What can be said of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The new side performs better, by more than the margin.
@@ -86,7 +89,8 @@ pub enum Verdict {
 }
 
 /// A reason against a comparison that was made nevertheless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Caveat {
     /// The machines, or the strands that the workers sat on, differ.

@@ -1,6 +1,5 @@
 //! The comparison as it is written: the JSON format. Within a major version fields are only added.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::row::{Row, Verdict};
@@ -12,7 +11,8 @@ pub fn schema() -> Schema {
 }
 
 /// Two reports, compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// The format.
     pub schema: Schema,
@@ -43,7 +43,8 @@ pub struct Comparison {
 }
 
 /// Where one side comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The report's random name; empty in reports of version 1.
     pub id: String,
@@ -73,7 +74,8 @@ impl Origin {
 }
 
 /// In which order two sides were measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
     /// One after the other: any other change in between looks like a difference too, so the margin is doubled.
@@ -92,7 +94,8 @@ impl Design {
 }
 
 /// What of a cell is compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// What the hardware does when nothing else takes the strands.
@@ -112,7 +115,8 @@ impl Quantity {
 }
 
 /// How many rows of each kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// Verdicts that the new side is faster.
     pub faster: usize,

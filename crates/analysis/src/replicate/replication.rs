@@ -1,13 +1,13 @@
 //! A document beside a machine, figure by figure: the JSON format.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::{Citation, Reference};
 use charz_data::report::Schema;
 
 /// A document's figures beside a report, or, before a sweep, what a sweep on a machine can replicate.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Replication {
     /// The format.
     pub schema: Schema,
@@ -42,7 +42,8 @@ impl Replication {
 }
 
 /// The report that the numbers come from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The report's id.
     pub id: String,
@@ -59,7 +60,8 @@ pub struct Origin {
 }
 
 /// A clock that turns times into cycles.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clock {
     /// Hertz.
     pub hz: f64,
@@ -68,7 +70,8 @@ pub struct Clock {
 }
 
 /// A figure, table, listing, or set of quoted numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReplicatedFigure {
     /// Its number in the document, or its section.
     pub number: String,
@@ -91,7 +94,8 @@ pub struct ReplicatedFigure {
 }
 
 /// How far a figure is replicated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Wholly: every row has a number and every conclusion is decided; before a sweep, this machine can do so.
@@ -119,7 +123,8 @@ impl Status {
 }
 
 /// One value of the document and its counterpart.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// What it shares with the rows around it.
     pub group: String,
@@ -144,7 +149,8 @@ pub struct Row {
 }
 
 /// Why there is no number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
     /// A clause.
     pub reason: String,
@@ -153,7 +159,8 @@ pub struct Gap {
 }
 
 /// What could fill a gap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GapKind {
     /// Another sweep.
@@ -171,7 +178,8 @@ impl<T: Into<String>> From<T> for Gap {
 }
 
 /// A value of the document.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedRange {
     /// The key of the machine.
     pub machine: String,
@@ -182,7 +190,8 @@ pub struct PublishedRange {
 }
 
 /// A number of this machine.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Number {
     /// The number.
     pub value: f64,
@@ -197,7 +206,8 @@ pub struct Number {
 }
 
 /// A conclusion of the document, checked here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckedClaim {
     /// The conclusion.
     pub says: String,
@@ -212,7 +222,8 @@ pub struct CheckedClaim {
 }
 
 /// Whether a conclusion holds here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// It does.

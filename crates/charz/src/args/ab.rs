@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser};
 
 use super::convert::sweep;
 use super::flags::{BenchArgs, HowArgs, SweepArgs, WhatArgs};
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, takes_one};
 use super::layers::Layers;
 use super::presets::preset;
 use super::program::ProgramArgs;
@@ -59,7 +59,7 @@ pub(crate) struct AbArgs {
 
 // What makes a difference of two reports a verdict, and how it is shown.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct TermsArgs {
     /// End with code 5 unless every cell has a verdict
     #[arg(long)]
@@ -91,7 +91,7 @@ impl FloorArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, selftest::FORMATS.iter().map(|f| (f.name, "")))))]
+#[command(mut_arg("format", |arg| takes_one(arg, selftest::FORMATS)))]
 pub(crate) struct SelftestArgs {
     /// Measure equal sides against each other
     #[arg(long, required = true)]
@@ -195,7 +195,7 @@ pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
         rules: args.floor.rules(),
         noise: args.floor.noise,
         strict: args.strict,
-        format: args.format.choose(FORMATS.iter().map(|f| (f.name, f)))?,
+        format: args.format.of(FORMATS)?,
     })
 }
 
@@ -229,7 +229,7 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<se
         wait: new.wait,
         rules: args.floor.rules(),
         noise: args.floor.noise,
-        format: args.format.choose(selftest::FORMATS.iter().map(|f| (f.name, f)))?,
+        format: args.format.of(selftest::FORMATS)?,
     })
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::convert::sweep;
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, takes_one};
 use super::layers::Layers;
 use super::named;
 use super::presets::preset;
@@ -14,7 +14,7 @@ use crate::exit::Error;
 use charz_render::advise::{FORMATS, TABLE};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct AdviseArgs {
     /// The report of a sweep, as for charz render (-, last)
     #[arg(value_name = "REPORT")]
@@ -48,7 +48,7 @@ pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Option
         report: named::report(args.report, notes)?,
         format: match args.verbose {
             true => TABLE,
-            false => args.format.choose(FORMATS.into_iter().map(|format| (format.name, format)))?,
+            false => args.format.of(FORMATS)?,
         },
     })
 }

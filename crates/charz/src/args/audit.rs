@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, takes_one};
 use super::quantities::budget;
 use crate::command::audit;
 use crate::exit::Error;
@@ -20,7 +20,7 @@ relation inconclusive. ^C prints what is known so far. Ends with code 1 if anyth
 --write FILE.xml keeps the machine as measured, with its ALU groups: charz map --topology FILE.xml places threads by it, and lstopo draws it.";
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(super) struct AuditArgs {
     /// Longest duration, e.g. 90s, 10m [default: 1m, with more than 64 CPUs 5m]; what is not measured is inconclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
@@ -55,6 +55,6 @@ pub(super) fn audit(args: AuditArgs) -> Result<audit::Options, Error> {
         seed: seed.transpose()?,
         wait: args.wait,
         verbose: args.verbose,
-        format: args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
+        format: args.format.of(FORMATS)?,
     })
 }

@@ -8,7 +8,6 @@ use charz_kernels::{Family, Kernel};
 use charz_topology::{ALIASES, Backend, Mapping, Source, mappers, parse_mappings};
 
 use super::flags::{CompareArgs, ConfigArgs, ConfigTask, MapArgs, RunArgs, SweepArgs, Verb};
-use super::format::FormatArgs;
 use super::generate::{Page, completions, pages, shells};
 use super::help;
 use super::history;
@@ -28,13 +27,13 @@ use crate::plan::{
 };
 use crate::user_program;
 use crate::view::config::{self, Setting};
-use crate::view::{Format, doctor, explain, kernels as kernel_list, placement, plan};
+use crate::view::{doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
 use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
 use charz_data::params;
 use charz_data::{COMMAND, KNOWN_AS, known_as};
-use charz_render::formats::{FORMATS, Format as ReportFormat, SWEPT, TABLE};
+use charz_render::formats::{FORMATS, Format, SWEPT, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.
 pub(super) const MOST_MAPPED: usize = 1 << 20;
@@ -55,7 +54,7 @@ pub(super) fn command(
                 None if args.all => kernel_list::Of::All,
                 None => kernel_list::Of::Index,
             },
-            format: named(&args.format, kernel_list::FORMATS)?,
+            format: args.format.of(kernel_list::FORMATS)?,
         },
         Verb::Sweep(args) => Command::Sweep(Box::new(match &args.resume {
             Some(file) => sweep::Options::Resume(sweep::Resume {
@@ -75,10 +74,7 @@ pub(super) fn command(
         })),
         Verb::Render(args) => Command::Render(render::Options {
             reports: named::reports(args.reports, notes)?,
-            showing: history::showing(
-                args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
-                args.how,
-            ),
+            showing: history::showing(args.format.of(FORMATS)?, args.how),
         }),
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Compare(args) => Command::Compare(compare(args, notes)?),
@@ -93,7 +89,7 @@ pub(super) fn command(
         Verb::Measure(args) if args.about => Command::About,
         Verb::Measure(_) => Command::Measure,
         Verb::Doctor(args) => Command::Doctor(command::doctor::Options {
-            format: named(&args.format, doctor::FORMATS)?,
+            format: args.format.of(doctor::FORMATS)?,
             verbose: args.verbose,
             strict: args.strict,
             expect: args.expect,
@@ -102,10 +98,10 @@ pub(super) fn command(
         }),
         Verb::Explain(args) => Command::Explain {
             check: args.code.as_deref().map(check).transpose()?,
-            format: named(&args.format, explain::FORMATS)?,
+            format: args.format.of(explain::FORMATS)?,
         },
         Verb::Config(ConfigArgs { task: ConfigTask::Show(args) }) => {
-            let format = named(&args.format, config::FORMATS)?;
+            let format = args.format.of(config::FORMATS)?;
             // What a sweep would refuse is refused here.
             sweep(*args, layers, notes)?;
             Command::Config { settings, format }
@@ -130,10 +126,10 @@ fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<compare::Option
 }
 
 /// How a sweep shows its report.
-fn shown(args: &SweepArgs) -> Result<&'static ReportFormat, Error> {
+fn shown(args: &SweepArgs) -> Result<&'static Format, Error> {
     match args.verbose {
         true => Ok(TABLE),
-        false => args.format.choose(SWEPT.into_iter().map(|format| (format.name, format))),
+        false => args.format.of(SWEPT),
     }
 }
 
@@ -153,7 +149,7 @@ fn map(args: &MapArgs) -> Result<Command, Error> {
         mapping,
         threads: count("--threads", &args.threads, MOST_MAPPED)?,
         source: source(&args.source.topology),
-        format: named(&args.format, &placement::FORMATS)?,
+        format: args.format.of(placement::FORMATS.iter())?,
     })
 }
 
@@ -209,7 +205,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let wait_quiet = wait_quiet(&run, layers)?;
     let dry_run = sweep::DryRun {
         source: args.topology.as_deref().map_or(Source::ThisMachine, source),
-        format: if run.dry_run { named(&args.format, plan::FORMATS)? } else { &plan::FORMATS[0] },
+        format: if run.dry_run { args.format.of(plan::FORMATS)? } else { &plan::FORMATS[0] },
     };
     let seed = run.bench.seed.as_deref().map(|text| layers.blame("--seed", seed(text))).transpose()?;
     let oversubscribed = count("--oversubscribed", &args.what.oversubscribed.oversubscribed, MOST_OVERSUBSCRIBED);
@@ -385,10 +381,6 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
     charz_kernels::kernels().filter(wanted).collect()
 }
 
-fn named<W>(asked: &FormatArgs, formats: &'static [Format<W>]) -> Result<&'static Format<W>, Error> {
-    asked.choose(formats.iter().map(|format| (format.name, format)))
-}
-
 pub(super) fn choice<T, N: AsRef<str>>(
     flag: &str,
     text: &str,
@@ -401,9 +393,12 @@ pub(super) fn choice<T, N: AsRef<str>>(
         }
         names.push(name);
     }
-    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
-    let near = nearest(text, &names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
-    Err(Error::bad_input(format!("{flag}: there is no {text:?}{near}; choose from {}", names.join(", "))))
+    Err(no_such(flag, text, &names.iter().map(AsRef::as_ref).collect::<Vec<_>>()))
+}
+
+fn no_such(flag: &str, text: &str, names: &[&str]) -> Error {
+    let near = nearest(text, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
+    Error::bad_input(format!("{flag}: there is no {text:?}{near}; choose from {}", names.join(", ")))
 }
 
 /// Similarity from which on the command-line parser too takes a word for a slip of another.

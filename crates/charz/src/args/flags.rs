@@ -10,7 +10,7 @@ use super::advise::AdviseArgs;
 use super::audit::AuditArgs;
 use super::counters::CountersArgs;
 use super::exec::ExecArgs;
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, takes_one};
 use super::help;
 use super::history::{HistoryArgs, ShowingArgs};
 use super::parameters::{AmountArgs, ParamArgs};
@@ -190,7 +190,7 @@ pub(super) struct SourceArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, placement::FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, placement::FORMATS.iter())))]
 pub(super) struct MapArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
         long_help = help::mappings("The mapping"))]
@@ -208,7 +208,7 @@ pub(super) struct MapArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, kernels::FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, kernels::FORMATS)))]
 pub(super) struct KernelsArgs {
     /// A kernel, a family, how names begin (mem-*), or what another tool calls it (stream)
     pub(super) name: Option<String>,
@@ -221,7 +221,7 @@ pub(super) struct KernelsArgs {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| {
-    takes(arg, SWEPT.iter().map(|f| (f.name, f.about))).long_help(help::sweep_formats())
+    takes_one(arg, SWEPT).long_help(help::sweep_formats())
 }), mut_args(help::grouped))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
@@ -379,7 +379,7 @@ pub(super) struct BenchArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, formats::FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, formats::FORMATS)))]
 pub(super) struct RenderArgs {
     /// Reports that `charz sweep` wrote, several side by side; - is standard input, last the newest report in this folder
     ///
@@ -424,7 +424,7 @@ pub(super) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, doctor::FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, doctor::FORMATS)))]
 pub(super) struct DoctorArgs {
     /// List every check, with what it does to which numbers
     #[arg(short, long)]
@@ -448,7 +448,7 @@ pub(super) struct DoctorArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, explain::FORMATS.iter().map(|f| (f.name, f.about)))))]
+#[command(mut_arg("format", |arg| takes_one(arg, explain::FORMATS)))]
 pub(super) struct ExplainArgs {
     /// The code, e.g. V03
     #[arg(allow_hyphen_values = true)]

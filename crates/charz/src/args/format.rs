@@ -7,6 +7,7 @@ use clap::{Arg, Args, Command};
 
 use super::convert::choice;
 use crate::exit::Error;
+use charz_render::formats::Format;
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct FormatArgs {
@@ -25,6 +26,14 @@ impl FormatArgs {
     }
 
     /// The format that was asked for, else the first.
+    pub(super) fn of<W>(
+        &self,
+        formats: impl IntoIterator<Item = &'static Format<W>>,
+    ) -> Result<&'static Format<W>, Error> {
+        self.choose(formats.into_iter().map(|format| (format.name, format)))
+    }
+
+    /// The same, of formats with other meanings.
     pub(super) fn choose<N: AsRef<str>, T>(&self, formats: impl IntoIterator<Item = (N, T)>) -> Result<T, Error> {
         let mut formats = formats.into_iter().peekable();
         let first = formats.peek().map(|(name, _)| name.as_ref().to_owned()).unwrap_or_default();
@@ -32,9 +41,13 @@ impl FormatArgs {
     }
 }
 
-/// The help of a `--format` that takes one of these, each with what it is for, if that needs words. The first is the default.
-pub(super) fn takes(arg: Arg, formats: impl Iterator<Item = (&'static str, &'static str)>) -> Arg {
-    let formats: Vec<_> = formats.collect();
+/// The help of a `--format` that takes one of these. The first is the default.
+pub(super) fn takes_one<W: 'static>(arg: Arg, formats: impl IntoIterator<Item = &'static Format<W>>) -> Arg {
+    takes(arg, formats.into_iter().map(|format| (format.name, format.about)).collect())
+}
+
+/// The same of names, each with what it is for, if that needs words.
+pub(super) fn takes(arg: Arg, formats: Vec<(&'static str, &'static str)>) -> Arg {
     let names: Vec<&'static str> = formats.iter().map(|(name, _)| *name).collect();
     let arg = arg.value_parser(Offered(names.clone())).hide_possible_values(true);
     let default = names.first().map(|name| format!(" [default: {name}]")).unwrap_or_default();

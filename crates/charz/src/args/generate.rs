@@ -7,10 +7,8 @@ use serde_json::{Value, json};
 use super::flags::Cli;
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
-use charz_analysis::compare::Comparison;
-use charz_analysis::replicate::Replication;
-use charz_data::report::Report;
-use charz_render::json;
+use charz_analysis::{compare, replicate};
+use charz_data::report;
 
 pub struct Page {
     pub name: String,
@@ -28,9 +26,9 @@ pub fn pages() -> Vec<Page> {
         ("checks", Some("docs/checks.md"), explain::index_page),
         ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
         ("grammar", None, grammar_json),
-        ("schema", None, json::schema::<Report>),
-        ("comparison-schema", None, json::schema::<Comparison>),
-        ("replication-schema", None, json::schema::<Replication>),
+        ("schema", None, || report::SCHEMA.to_owned()),
+        ("comparison-schema", None, || compare::SCHEMA.to_owned()),
+        ("replication-schema", None, || replicate::SCHEMA.to_owned()),
     ];
     let texts = texts.into_iter().map(|(name, file, make)| Page {
         name: name.to_owned(),

@@ -14,8 +14,8 @@ use crate::command::history::{Options, Plot, Shown, Task};
 use crate::command::render::Showing;
 use crate::exit::Error;
 use charz_analysis::history::Wanted;
-use charz_render::formats::{self, Draw, FORMATS};
-use charz_render::history::Format;
+use charz_render::formats::{FORMATS, Format};
+use charz_render::history as tables;
 use charz_topology::Mapping;
 
 #[derive(Debug, Args)]
@@ -55,7 +55,7 @@ pub(crate) struct AddArgs {
 
 /// List the reports, the oldest first, and what changed from each to the next
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, Format::ALL.into_iter().map(|(name, _)| (name, "")))))]
+#[command(mut_arg("format", |arg| takes(arg, tables::FORMATS.iter().map(|f| (f.name, "")).collect())))]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) format: FormatArgs,
@@ -63,7 +63,7 @@ pub(crate) struct ListArgs {
 
 /// Show a report that was added
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, shows())))]
+#[command(mut_arg("format", |arg| takes(arg, shows().collect())))]
 pub(crate) struct ShowArgs {
     /// Its number in the list, or newest
     #[arg(value_name = "REPORT", default_value = "newest", allow_hyphen_values = true)]
@@ -79,7 +79,7 @@ pub(crate) struct ShowArgs {
 /// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
 /// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, plots())))]
+#[command(mut_arg("format", |arg| takes(arg, plots().collect())))]
 pub(crate) struct PlotArgs {
     /// Only these kernels, separated by commas, by name or by how names begin, e.g. mem-read or level-*
     #[arg(long, value_name = "K,…", value_delimiter = ',')]
@@ -121,14 +121,12 @@ pub(super) fn shows() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// The formats of series: the tables, or the page.
 pub(super) fn plots() -> impl Iterator<Item = (&'static str, &'static str)> {
-    Format::ALL
-        .map(|(name, format)| (name, format.about()))
-        .into_iter()
-        .chain(pages().map(|format| (format.name, format.about)))
+    let tables = tables::FORMATS.iter().map(|format| (format.name, format.about));
+    tables.chain(pages().map(|format| (format.name, format.about)))
 }
 
-fn pages() -> impl Iterator<Item = &'static formats::Format> {
-    FORMATS.iter().filter(|format| !matches!(format.draw, Draw::Report(_) | Draw::Rows(_)))
+fn pages() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.write.is_of_page())
 }
 
 pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
@@ -136,13 +134,13 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
             Task::Add { reports: named::reports(reports, notes)?, label: label.map(self::label).transpose()?, any_host }
         }
-        HistoryTask::List(args) => Task::List(args.format.choose(Format::ALL)?),
+        HistoryTask::List(args) => Task::List(args.format.of(tables::FORMATS)?.write),
         HistoryTask::Show(args) => {
             let id = match args.report.as_str() {
                 "newest" => None,
                 text => Some(number("charz history show", "newest", text)?),
             };
-            let format = args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?;
+            let format = args.format.of(FORMATS)?;
             let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
             Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
@@ -165,9 +163,9 @@ fn label(label: String) -> Result<String, Error> {
 
 fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let workers = |text: &String| Ok(count("--threads", text, usize::MAX)? as u64);
-    let tables = Format::ALL.map(|(name, format)| (name, Err(format)));
+    let tables = tables::FORMATS.iter().map(|format| (format.name, Err(format.write)));
     let pages = pages().map(|format| (format.name, Ok(format)));
-    let shown = match args.format.choose(tables.into_iter().chain(pages))? {
+    let shown = match args.format.choose(tables.chain(pages))? {
         Ok(format) => Shown::Page(showing(format, args.how)),
         Err(_) if args.how.output.is_some() || args.how.figure.is_some() => {
             return Err(Error::bad_input(format!(
@@ -192,7 +190,7 @@ fn canonical(mapping: String) -> String {
     mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
 }
 
-pub(super) fn showing(format: &formats::Format, args: ShowingArgs) -> Showing {
+pub(super) fn showing(format: &Format, args: ShowingArgs) -> Showing {
     Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn budget(arg: Arg, time: &'static str) -> Arg {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
-#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.map(|f| (f.name, "")).into())))]
 pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
@@ -74,12 +74,12 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
         new: sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
-        format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))?,
+        format: args.format.of(MEASURED)?,
     })
 }
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes(arg, topo_formats()).help(topo_help())))]
+#[command(mut_arg("format", |arg| takes(arg, topo_formats().collect()).help(topo_help())))]
 pub(crate) struct TopoArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
@@ -117,7 +117,7 @@ fn topo_help() -> String {
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
-#[command(mut_arg("format", |arg| takes(arg, MEASURED.iter().map(|f| (f.name, "")))))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.map(|f| (f.name, "")).into())))]
 pub(crate) struct NumaArgs {
     /// Size of a worker's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
@@ -139,7 +139,7 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }
-    Ok(numa::Options { new, format: args.format.choose(MEASURED.into_iter().map(|format| (format.name, format)))? })
+    Ok(numa::Options { new, format: args.format.of(MEASURED)? })
 }
 
 /// What is measured for a card: the curve of latencies, and the bandwidths of each level.

@@ -7,7 +7,7 @@ use clap::{Args, Command, Id};
 use super::convert::{choice, sweep};
 use super::counters::CountersArgs;
 use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, takes_one};
 use super::layers::Layers;
 use super::named;
 use super::parameters::AmountArgs;
@@ -21,7 +21,7 @@ use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
-#[command(mut_arg("format", |arg| takes(arg, FORMATS.iter().map(|f| (f.name, "")))))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
     #[arg(value_name = "DOCUMENT")]
@@ -64,7 +64,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
     let Some(name) = &args.document else {
         let names: Vec<&str> = names().map(|(name, _)| name).collect();
         return match args.list {
-            true => Ok(Options::Documents(args.format.choose(DOCUMENT_LISTS)?)),
+            true => Ok(Options::Documents(args.format.of(DOCUMENT_LISTS)?)),
             false => Err(Error::bad_input(format!(
                 "which document? choose from {}; charz replicate --list shows their titles",
                 names.join(", ")
@@ -72,11 +72,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         };
     };
     let document = choice("charz replicate", name, names())?;
-    let selection = Selection {
-        document,
-        figures: figures(document, &args.only)?,
-        format: args.format.choose(FORMATS.iter().map(|format| (format.name, format)))?,
-    };
+    let selection = Selection { document, figures: figures(document, &args.only)?, format: args.format.of(FORMATS)? };
     if args.list {
         return Ok(Options::List(selection));
     }

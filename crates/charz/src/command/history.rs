@@ -10,7 +10,7 @@ use crate::noise::user_file;
 use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
-use charz_render::history::{Format, write_added, write_list, write_plot};
+use charz_render::history::{Tables, write_added, write_list, write_plot};
 use charz_render::json::write_escaped;
 
 pub struct Options {
@@ -25,7 +25,7 @@ pub enum Task {
         label: Option<String>,
         any_host: bool,
     },
-    List(Format),
+    List(Tables),
     /// The report with this number, else the newest; as it was added, or rendered.
     Show(Option<i64>, Option<Showing>),
     Plot(Plot),
@@ -41,7 +41,7 @@ pub struct Plot {
 }
 
 pub enum Shown {
-    Tables(Format),
+    Tables(Tables),
     Page(Showing),
 }
 

@@ -47,8 +47,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let draw = options.format.draw;
-    if !matches!(draw, Draw::Report(_) | Draw::Rows(_)) {
+    let draw = options.format.write;
+    if draw.is_of_page() {
         return show_page(page::page(sources), options, out);
     }
     let name = options.format.name;
@@ -71,10 +71,7 @@ pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Writ
 /// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
 pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
     let format = options.format;
-    match format.draw {
-        Draw::Report(_) | Draw::Rows(_) => {
-            Err(Error::bad_input(format!("--format {} shows a single report", format.name)))
-        }
+    match format.write {
         Draw::Page(write) => {
             let page = only(page, options.figure.as_deref())?;
             let look = look(options);
@@ -96,6 +93,7 @@ pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> R
                 .map_err(|error| Error::bad_input(error.to_string()))?;
             put(options, out, |out| out.write_all(&picture))
         }
+        _ => Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
     }
 }
 

@@ -20,7 +20,7 @@ use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
 
 pub enum Options {
-    Documents(ListWriter),
+    Documents(&'static ListWriter),
     List(Selection),
     From { selection: Selection, report: PathBuf },
     Measure { selection: Selection, new: Box<New> },
@@ -35,7 +35,7 @@ pub struct Selection {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let look = look::of_stdout();
     match options {
-        Options::Documents(write) => write(out)?,
+        Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, admits);
             (selection.format.write)(&feasibility(selection.document, &selection.figures, &target), &look, out)?;
@@ -48,7 +48,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 
 impl ReportWriter for Selection {
     fn for_people(&self) -> bool {
-        self.format.for_people
+        ["table", "markdown"].contains(&self.format.name)
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {

@@ -39,20 +39,21 @@ pub struct Options {
     pub format: &'static Format,
 }
 
-pub struct Format {
-    pub name: &'static str,
-    write: fn(&Page<'_>, &mut dyn Write) -> io::Result<()>,
-}
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
-    Format { name: "table", write: |page, out| page.cells.iter().try_for_each(|cell| write_finding(cell, page, out)) },
-    Format { name: "json", write: |page, out| json::write_pretty_line(page, out) },
+    Format {
+        name: "table",
+        about: "",
+        write: |page, out| page.cells.iter().try_for_each(|cell| write_finding(cell, page, out)),
+    },
+    Format { name: "json", about: "", write: |page, out| json::write_pretty_line(page, out) },
 ];
 
 /// What a self-test found.
 #[derive(Serialize)]
-struct Page<'a> {
+pub struct Page<'a> {
     schema: Schema,
     quantity: Quantity,
     /// The injected slowdown, as a fraction.

@@ -12,7 +12,7 @@ use crate::view::topo::{self, Format};
 use charz_analysis::numa;
 use charz_data::escape::counted;
 use charz_data::report::Report;
-use charz_render::formats::{Draw, Format as ReportFormat, ReportWriter};
+use charz_render::formats::{self, Draw, ReportWriter};
 use charz_render::picture::png;
 
 pub enum Options {
@@ -31,21 +31,20 @@ pub enum Options {
     /// What was measured of a machine, beside what is said of it.
     Card {
         measured: PathBuf,
-        format: &'static ReportFormat,
+        format: &'static formats::Format,
     },
     /// The same of this machine, now.
     Measure {
         new: Box<New>,
-        format: &'static ReportFormat,
+        format: &'static formats::Format,
     },
 }
 
 /// This machine, as hwloc XML, with what a report of it says.
-pub const XML: &ReportFormat = &ReportFormat {
+pub const XML: &formats::Format = &formats::Format {
     name: "xml",
     about: "for lstopo, with what was measured as distances and memory attributes",
-    for_people: false,
-    draw: Draw::Report(|report, _, out| write_xml(report, out)),
+    write: Draw::Record(write_xml),
 };
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {

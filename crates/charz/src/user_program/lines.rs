@@ -11,7 +11,7 @@ use charz_data::quote;
 use charz_data::report::{Counts, Ending, Lap};
 use charz_launch::{Crew, Ended, Streams};
 
-use super::run::{Copy, Measured, Origin, Site, run};
+use super::run::{Measured, Origin, Replica, Site, run};
 use super::value::measurable;
 use crate::harness::counters::MachineCounts;
 use crate::harness::{Failure, LEAST_REPETITIONS};
@@ -84,7 +84,7 @@ pub(super) fn measure(site: &Site<'_>) -> Result<Measured, Failure> {
         // One that has gone is noticed as such.
         inputs.iter_mut().flatten().for_each(|input| drop(input.write_all(b"go\n")));
         let what = format!("answered go number {}", round + 1);
-        let answered = |copy: &Copy<'_>| copy.output.answers().len() > round;
+        let answered = |copy: &Replica<'_>| copy.output.answers().len() > round;
         await_all(site, &mut crew, &mut copies, Instant::now() + time, &what, answered)?;
         let now = Origin::now().nanos(Instant::now());
         let answers: Vec<Answer> = copies.iter().map(|copy| copy.output.answers()[round]).collect();
@@ -124,10 +124,10 @@ fn of_part(lap: Lap) -> Lap {
 fn await_all(
     site: &Site<'_>,
     crew: &mut Crew,
-    copies: &mut [Copy<'_>],
+    copies: &mut [Replica<'_>],
     until: Instant,
     what: &str,
-    holds: impl Fn(&Copy<'_>) -> bool,
+    holds: impl Fn(&Replica<'_>) -> bool,
 ) -> Result<(), Failure> {
     while !copies.iter().all(&holds) {
         if let Some(wrong) = copies.iter().find_map(|copy| copy.output.wrong()) {

@@ -5,6 +5,7 @@ use std::mem;
 
 use charz_data::escape::one_line;
 use charz_data::{ProgramValue, quote};
+use charz_launch::Stream;
 
 use crate::harness::MOST_REPETITIONS;
 
@@ -17,13 +18,6 @@ const LONGEST_LINE: usize = 1 << 16;
 const LARGEST_JSON: usize = 16 << 20;
 /// The most characters of a line in a message.
 const SHOWN: usize = 200;
-
-/// Standard output or standard error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum From {
-    Out,
-    Err,
-}
 
 /// What is kept of the output of one run.
 pub(super) struct Output<'a> {
@@ -57,15 +51,15 @@ impl<'a> Output<'a> {
         }
     }
 
-    pub(super) fn push(&mut self, from: From, bytes: &[u8]) {
-        if from == From::Out && matches!(self.readers.value, ProgramValue::Json(_)) {
+    pub(super) fn push(&mut self, from: Stream, bytes: &[u8]) {
+        if from == Stream::Out && matches!(self.readers.value, ProgramValue::Json(_)) {
             let room = (LARGEST_JSON + 1).saturating_sub(self.json.len());
             self.json.extend_from_slice(&bytes[..bytes.len().min(room)]);
         }
         bytes.chunks(LONGEST_LINE).for_each(|bytes| self.push_lines(from, bytes));
     }
 
-    fn push_lines(&mut self, from: From, mut bytes: &[u8]) {
+    fn push_lines(&mut self, from: Stream, mut bytes: &[u8]) {
         while let Some(last) = bytes.len().checked_sub(1) {
             let line = &mut self.lines[from as usize];
             let all = bytes;
@@ -81,7 +75,7 @@ impl<'a> Output<'a> {
         }
     }
 
-    fn end_line(&mut self, from: From) {
+    fn end_line(&mut self, from: Stream) {
         let mut line = mem::take(&mut self.lines[from as usize]);
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         self.look_at(from, text.strip_suffix(b"\r").unwrap_or(text));
@@ -90,7 +84,7 @@ impl<'a> Output<'a> {
         self.lines[from as usize] = line;
     }
 
-    fn look_at(&mut self, from: From, line: &[u8]) {
+    fn look_at(&mut self, from: Stream, line: &[u8]) {
         let line = &*value::without_escapes(line);
         if line.trim_ascii().is_empty() {
             return;
@@ -101,10 +95,10 @@ impl<'a> Output<'a> {
             let group = found.iter().skip(1).flatten().next().or_else(|| found.get(0));
             self.matched = group.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned());
         }
-        if self.readers.value == ProgramValue::Last && from == From::Out {
+        if self.readers.value == ProgramValue::Last && from == Stream::Out {
             self.number = value::last_number(line).or(self.number);
         }
-        if self.readers.value == ProgramValue::Protocol && from == From::Out {
+        if self.readers.value == ProgramValue::Protocol && from == Stream::Out {
             self.hear(Said::of(line));
         }
         self.verified = self.verified || self.readers.verify.as_ref().is_some_and(|verify| verify.is_match(line));
@@ -140,7 +134,7 @@ impl<'a> Output<'a> {
 
     /// The last lines, which need not end.
     pub(super) fn end(&mut self) {
-        [From::Out, From::Err].into_iter().for_each(|from| self.end_line(from));
+        [Stream::Out, Stream::Err].into_iter().for_each(|from| self.end_line(from));
     }
 
     /// The number of a run that took so long, by its [end](Output::end).
@@ -206,7 +200,7 @@ mod tests {
     }
 
     /// The value of an output that arrives in these pieces.
-    fn value(value: ProgramValue, pieces: &[(From, &[u8])]) -> Result<f64, String> {
+    fn value(value: ProgramValue, pieces: &[(Stream, &[u8])]) -> Result<f64, String> {
         let readers = readers(value, None);
         let mut output = Output::new(&readers);
         pieces.iter().for_each(|(from, bytes)| output.push(*from, bytes));
@@ -220,17 +214,24 @@ mod tests {
 
     #[test]
     fn the_last_match_of_either_stream_counts() {
-        let found = value(rate(), &[(From::Out, b"rate: 1\nrate: 2 rate: 3\n"), (From::Err, b"rate: 4")]);
+        let found = value(rate(), &[(Stream::Out, b"rate: 1\nrate: 2 rate: 3\n"), (Stream::Err, b"rate: 4")]);
         assert_eq!(found, Ok(4.0));
-        assert_eq!(value(ProgramValue::Regex("[0-9]+".into()), &[(From::Out, b"a 17 b")]), Ok(17.0), "without a group");
+        assert_eq!(
+            value(ProgramValue::Regex("[0-9]+".into()), &[(Stream::Out, b"a 17 b")]),
+            Ok(17.0),
+            "without a group"
+        );
     }
 
     #[test]
     fn other_values() {
         assert_eq!(value(ProgramValue::Wall, &[]), Ok(2.0));
         assert_eq!(value(ProgramValue::Work(10), &[]), Ok(5.0));
-        assert_eq!(value(ProgramValue::Last, &[(From::Out, b"1 2\n\nend\n"), (From::Err, b"9\n")]), Ok(2.0));
-        assert_eq!(value(ProgramValue::Json("a".into()), &[(From::Err, b"x"), (From::Out, b"{\"a\":\n3}")]), Ok(3.0));
+        assert_eq!(value(ProgramValue::Last, &[(Stream::Out, b"1 2\n\nend\n"), (Stream::Err, b"9\n")]), Ok(2.0));
+        assert_eq!(
+            value(ProgramValue::Json("a".into()), &[(Stream::Err, b"x"), (Stream::Out, b"{\"a\":\n3}")]),
+            Ok(3.0)
+        );
     }
 
     #[test]
@@ -243,7 +244,7 @@ mod tests {
             (ProgramValue::Last, b"none\n", ["no line", "none"]),
             (ProgramValue::Json("a".into()), b" \n", ["no JSON", "nothing"]),
         ] {
-            let why = value(read, &[(From::Out, printed)]).unwrap_err();
+            let why = value(read, &[(Stream::Out, printed)]).unwrap_err();
             assert!(words.iter().all(|word| why.contains(word)) && !why.contains('\n'), "{why}");
         }
     }
@@ -252,10 +253,10 @@ mod tests {
     fn an_expression_to_verify_is_looked_for_in_every_line() {
         let readers = readers(ProgramValue::Wall, Some("^ok on {threads}$"));
         let mut output = Output::new(&readers);
-        output.push(From::Err, b"not ok\n");
+        output.push(Stream::Err, b"not ok\n");
         let why = output.verified().unwrap_err();
         assert!(why.contains("^ok on 8$") && why.contains("not ok"), "{why}");
-        output.push(From::Out, b"ok on 8\r\nmore\n");
+        output.push(Stream::Out, b"ok on 8\r\nmore\n");
         assert_eq!(output.verified(), Ok(()));
     }
 
@@ -264,8 +265,8 @@ mod tests {
         let readers = readers(rate(), None);
         let mut output = Output::new(&readers);
         let piece = vec![b'x'; 1 << 20];
-        (0..64).for_each(|_| output.push(From::Out, &piece));
-        output.push(From::Out, b"\nrate: 5\n");
+        (0..64).for_each(|_| output.push(Stream::Out, &piece));
+        output.push(Stream::Out, b"\nrate: 5\n");
         assert!(output.lines.iter().all(|line| line.capacity() <= 4 * LONGEST_LINE));
         assert_eq!(output.value(1.0), Ok(5.0));
     }
@@ -276,7 +277,7 @@ mod tests {
             let text = b"rate: 1\nnoise\nrate: 2.5 MB/s\nend";
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(text.len())).chain([0, text.len()]).collect();
             cuts.sort_unstable();
-            let pieces: Vec<_> = cuts.windows(2).map(|pair| (From::Out, &text[pair[0]..pair[1]])).collect();
+            let pieces: Vec<_> = cuts.windows(2).map(|pair| (Stream::Out, &text[pair[0]..pair[1]])).collect();
             prop_assert_eq!(value(rate(), &pieces), Ok(2.5));
         }
     }

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
 use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
-use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Stream, Streams, Thread, runtimes};
+use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Thread, runtimes};
 use charz_system::{OomKills, Status};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::lines;
-use super::output::{From, Output};
+use super::output::Output;
 use super::value::{Readers, measurable};
 use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
@@ -127,7 +127,7 @@ struct Share<'a> {
 }
 
 /// A run of the program, or of one of its copies.
-pub(super) struct Copy<'a> {
+pub(super) struct Replica<'a> {
     pub(super) id: Id,
     pub(super) output: Output<'a>,
     pub(super) ended: Option<Ended>,
@@ -179,11 +179,11 @@ impl<'a> Site<'a> {
     }
 
     /// Starts the program, or its copies, which begin together when the crew is waited for.
-    pub(super) fn start(&self, crew: &mut Crew, streams: Streams) -> Result<Vec<Copy<'a>>, Failure> {
+    pub(super) fn start(&self, crew: &mut Crew, streams: Streams) -> Result<Vec<Replica<'a>>, Failure> {
         let start = |Share { rank, seats, nodes }: Share<'_>| {
             let launch = Launch { nodes, streams, ..self.launch(&self.words, seats, rank) };
             let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-            Ok(Copy { id, output: Output::new(self.readers), ended: None })
+            Ok(Replica { id, output: Output::new(self.readers), ended: None })
         };
         self.shares().into_iter().map(start).collect()
     }
@@ -217,7 +217,7 @@ impl<'a> Site<'a> {
         let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
         let launch = Launch { streams: Streams::Captured, ..self.launch(words, &[], None) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-        let mut copies = [Copy { id, output: Output::new(self.readers), ended: None }];
+        let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
         self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
             Ending::TimedOut => {
                 let time = units::duration(limit);
@@ -231,7 +231,7 @@ impl<'a> Site<'a> {
     }
 
     /// Waits for the ends of all copies, each of which must be a good one.
-    pub(super) fn end(&self, crew: &mut Crew, copies: &mut [Copy<'_>], until: Instant) -> Result<(), Failure> {
+    pub(super) fn end(&self, crew: &mut Crew, copies: &mut [Replica<'_>], until: Instant) -> Result<(), Failure> {
         self.wait(crew, copies, until, "the program")?;
         copies.iter().try_for_each(|copy| {
             let wrong = |why| Failure::new(Ending::Wrong, format!("the program's result is wrong: {why}"));
@@ -239,7 +239,7 @@ impl<'a> Site<'a> {
         })
     }
 
-    fn wait(&self, crew: &mut Crew, copies: &mut [Copy<'_>], until: Instant, what: &str) -> Result<(), Failure> {
+    fn wait(&self, crew: &mut Crew, copies: &mut [Replica<'_>], until: Instant, what: &str) -> Result<(), Failure> {
         while copies.iter().any(|copy| copy.ended.is_none()) {
             self.step(crew, copies, until, what)?;
         }
@@ -250,15 +250,14 @@ impl<'a> Site<'a> {
     pub(super) fn step(
         &self,
         crew: &mut Crew,
-        copies: &mut [Copy<'_>],
+        copies: &mut [Replica<'_>],
         until: Instant,
         what: &str,
     ) -> Result<(), Failure> {
         let lost = |error: std::io::Error| Failure::new(Ending::Refused, format!("{what} cannot be followed: {error}"));
         match crew.next(Some(until), Some(self.wake)).map_err(lost)? {
             Event::Output(id, stream, bytes) => {
-                let from = if stream == Stream::Out { From::Out } else { From::Err };
-                copies.iter_mut().filter(|copy| copy.id == id).for_each(|copy| copy.output.push(from, &bytes));
+                copies.iter_mut().filter(|copy| copy.id == id).for_each(|copy| copy.output.push(stream, &bytes));
             }
             Event::Ended(id, ended) => {
                 let Some(copy) = copies.iter_mut().find(|copy| copy.id == id) else { return Ok(()) };
@@ -297,7 +296,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn run(&self, copies: &[Copy<'_>], machine: MachineCounts) -> Result<Run, Failure> {
+    fn run(&self, copies: &[Replica<'_>], machine: MachineCounts) -> Result<Run, Failure> {
         let clock = Origin::now();
         let ended: Vec<&Ended> = copies.iter().filter_map(|copy| copy.ended.as_ref()).collect();
         let spans: Vec<[u64; 2]> =

@@ -13,7 +13,7 @@ use charz_data::units;
 use charz_render::grid::columns;
 use charz_render::{json, wrapped};
 
-pub type Format = super::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "counts of each relation, then those contradicted or inconclusive", write: table },

@@ -6,7 +6,7 @@ use charz_data::escape::plain;
 use charz_render::{grid, json};
 use serde::Serialize;
 
-pub type Format = super::Format<fn(&[Setting], &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&[Setting], &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },

@@ -11,7 +11,7 @@ use charz_data::escape::{counted, plain, shortened};
 use charz_render::grid::columns;
 use charz_render::{json, wrapped};
 
-pub type Format = super::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] =
     &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: write_json }];

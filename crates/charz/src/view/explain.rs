@@ -7,7 +7,7 @@ use charz_data::checks::{CHECKS, Check, Scale, Severity};
 use charz_render::{json, wrapped};
 use serde_json::{Map, Value, json};
 
-pub type Format = super::Format<fn(Option<&Check>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(Option<&Check>, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "text", about: "", write: text },

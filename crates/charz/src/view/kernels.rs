@@ -7,7 +7,7 @@ use charz_render::grid::columns;
 use charz_render::{json, wrapped};
 use serde::Serialize;
 
-pub type Format = super::Format<fn(&Of, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Of, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "", write: table },

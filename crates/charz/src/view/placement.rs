@@ -12,7 +12,7 @@ use charz_data::report::MemoryHome;
 use charz_render::grid::columns;
 use charz_render::json;
 
-pub type Format = super::Format<Show>;
+pub type Format = charz_render::formats::Format<Show>;
 
 pub enum Show {
     Own(fn(&Machine, &Mapping, &Placement, &mut dyn Write) -> io::Result<()>),
@@ -33,7 +33,7 @@ pub static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     own.into_iter().chain(tools).collect()
 });
 
-impl Format {
+impl Show {
     /// Shows a placement.
     pub fn show(
         &self,
@@ -42,7 +42,7 @@ impl Format {
         placement: &Placement,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        match &self.write {
+        match self {
             Show::Own(write) => write(machine, mapping, placement, out),
             Show::Launch(tool) => {
                 let placed = Placed { machine, seats: &placement.seats, memory: MemoryHome::Local };

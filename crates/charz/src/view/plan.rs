@@ -15,7 +15,7 @@ use charz_data::units;
 use charz_render::{grid, json};
 use serde_json::json;
 
-pub type Format = super::Format<fn(&Planned<'_>, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Planned<'_>, &mut dyn Write) -> io::Result<()>>;
 
 /// A plan, and what it was made from and will make.
 pub struct Planned<'a> {

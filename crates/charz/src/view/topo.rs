@@ -17,13 +17,12 @@ use charz_render::grid::columns;
 use charz_render::json;
 use charz_render::look::TerminalStyle;
 use charz_render::picture;
-use charz_render::term::nest::{UNUSABLE, boxes as draw, has_unusable};
+use charz_render::term::nest;
 use charz_render::term::pen::Pen;
 
 use summary::totals;
-use tree::{head, rest};
 
-pub type Format = super::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+pub type Format = charz_render::formats::Format<fn(&Machine, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 /// All formats; the first is the default.
 #[rustfmt::skip]
@@ -74,16 +73,13 @@ fn row(machine: &Machine, strand: &Strand) -> [String; 10] {
 
 /// As boxes where they have room, as a tree where they do not.
 fn boxes(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let nest = nest(machine);
-    let Some(sheet) = draw(&nest, Pen::new(look, out).width()) else { return tree::write(machine, out) };
-    head(machine, out)?;
+    tree::head(machine, out)?;
     let mut pen = Pen::new(look, out);
-    pen.sheet(&sheet)?;
-    if has_unusable(&nest.parts) {
-        pen.text("", UNUSABLE)?;
+    match nest::boxes(&nest(machine), &mut pen)? {
+        true => models(machine, &mut pen)?,
+        false => tree::parts(machine, out)?,
     }
-    models(machine, &mut pen)?;
-    rest(machine, out)
+    tree::rest(machine, out)
 }
 
 pub fn figure(machine: &Machine) -> Figure {
@@ -194,8 +190,7 @@ mod tests {
     #[test]
     fn boxes_are_drawn_where_they_have_room() {
         let machine = synthetic("pack:1 die:2 l3:1 l2:2 core:2 pu:2");
-        let fits = |machine, columns| draw(&nest(machine), columns).is_some();
-        assert!(fits(&machine, 100) && !fits(&machine, 9));
-        assert!(fits(&synthetic("Package:4 Core:16 Group:2 PU:4"), 60));
+        assert!(shown(&machine, 100).contains('┌'));
+        assert!(shown(&synthetic("Package:4 Core:16 Group:2 PU:4"), 60).contains('┌'));
     }
 }

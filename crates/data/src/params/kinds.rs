@@ -3,14 +3,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::quantity;
 use crate::words::words;
 
 /// How the inputs of several workers lie in memory.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
     /// Each worker's inputs on cache lines of their own.
@@ -23,7 +23,8 @@ pub enum Layout {
 words! { Layout { Padded = "padded", Contiguous = "contiguous" } }
 
 /// The classes of problems of the NAS Parallel Benchmarks, the smallest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Class {
     #[default]
     S,
@@ -36,7 +37,8 @@ pub enum Class {
 words! { Class { S = "S", W = "W", A = "A", B = "B", C = "C" } }
 
 /// What a process has done before its cell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Process {
     /// Nothing.
@@ -49,7 +51,8 @@ pub enum Process {
 words! { Process { Fresh = "fresh", Warm = "warm" } }
 
 /// When samples begin.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Period {
     /// By a schedule with a period found when a run begins: a multiple of the time of a sample, so samples rarely overlap.

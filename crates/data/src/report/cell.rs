@@ -2,7 +2,6 @@
 
 use crate::words::words;
 use crate::{Better, Distribution, Hardware, JointHistogram, ReportedUnit, Sharing};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Mark};
@@ -10,7 +9,8 @@ use super::point::Point;
 use super::run::{Run, snug};
 
 /// One kernel, under one mapping, with one number of workers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// The kernel's name.
     pub kernel: String,
@@ -66,7 +66,8 @@ pub struct Cell {
 }
 
 /// What a number counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Operations per second.
@@ -109,7 +110,8 @@ impl Unit {
 }
 
 /// How one invocation becomes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
     /// The clean repetition in the middle: for what workers do together.
@@ -121,7 +123,8 @@ pub enum Estimator {
 }
 
 /// The kinds of endings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Not measured yet.
@@ -139,7 +142,8 @@ pub enum Status {
 }
 
 /// One attempt: a fresh process that measures the cell a few times.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Invocation {
     /// Nanoseconds from the start of the sweep, over all sittings, what was between them left out.
     pub started_ns: u64,
@@ -162,7 +166,8 @@ pub struct Invocation {
 }
 
 /// How an invocation's process ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
     /// All repetitions were measured and verified.
@@ -186,7 +191,8 @@ pub enum Ending {
 }
 
 /// The numbers of a cell in its [`Unit`]. "Best" is the largest rate, or the shortest time where the unit is nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// The capacity for every status, for inspection only; null where no invocation has a value.
     pub raw: Option<f64>,
@@ -212,7 +218,8 @@ pub struct Summary {
 }
 
 /// A number with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// In the unit of the cell.
     pub value: f64,
@@ -221,7 +228,8 @@ pub struct Estimate {
 }
 
 /// A confidence interval of 95%: its lower and its upper end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Interval {
     pub low: f64,

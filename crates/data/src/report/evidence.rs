@@ -1,11 +1,11 @@
 //! What was seen around the repetitions, and what is wrong with a number.
 
 use crate::checks::Severity;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A reason to distrust a number.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mark {
     /// The check's code, e.g. `V01`; `charz explain V01` describes it.
     pub code: String,
@@ -16,7 +16,8 @@ pub struct Mark {
 }
 
 /// What one invocation saw, besides what its laps say. What could not be read is null, never zero.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// The pages that the blocks got; null for kernels without blocks or where unknown.
     pub pages: Option<Pages>,
@@ -37,7 +38,8 @@ pub struct Evidence {
 }
 
 /// What was seen of a program's runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramSeen {
     /// The most threads that a repetition had, those of all copies and of the processes that they started together.
     pub threads: u64,
@@ -53,7 +55,8 @@ impl Evidence {
 }
 
 /// Processor time from before the first repetition to after the last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Busy {
     /// The nanoseconds that passed.
     pub time_ns: u64,
@@ -71,7 +74,8 @@ impl Busy {
 }
 
 /// Resident bytes by kind of page.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pages {
     /// The size of a base page.
     pub base_page_bytes: u64,
@@ -93,7 +97,8 @@ impl Pages {
 }
 
 /// Where the pages of seated workers' blocks lie.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nodes {
     /// Bytes on the NUMA node of the worker that owns them.
     pub local_bytes: u64,
@@ -107,7 +112,8 @@ pub struct Nodes {
 }
 
 /// The frequency of the cores, measured by a chain of dependent multiplications on every worker.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Frequency {
     /// Hertz of the slowest worker's core before the first repetition.
     pub before_hz: f64,
@@ -120,7 +126,8 @@ pub struct Frequency {
 }
 
 /// The clock that stamps laps, looked at before the sweep.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
     /// What a reading costs, the median.
     pub overhead_ns: u64,

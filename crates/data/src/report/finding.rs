@@ -1,12 +1,12 @@
 //! What follows from several cells together.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::words::words;
 
 /// A conclusion from cells. Their numbers are in the same report, so a reader can verify it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// What kind of conclusion.
     pub kind: FindingKind,
@@ -26,7 +26,8 @@ pub struct Finding {
 }
 
 /// Kinds of conclusions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// With how many workers and under which mapping a kernel does best: the fewest workers whose interval reaches the best value. The mapping

@@ -1,10 +1,10 @@
 //! Where a report comes from.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The program that measured.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tool {
     /// Its version.
     pub version: String,
@@ -33,7 +33,8 @@ impl Tool {
 }
 
 /// The system that was measured. Everything that could not be read is null.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
     /// The host's name.
     pub name: Option<String>,
@@ -66,7 +67,8 @@ pub struct Host {
 }
 
 /// Memory, by `/proc/meminfo` and the control group. hwloc's own figure is not used: it is wrong on some guests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
     /// Installed.
     pub total_bytes: Option<u64>,

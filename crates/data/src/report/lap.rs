@@ -1,6 +1,5 @@
 //! A lap: what one worker did in a repetition, or several workers that are alike.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::checks::{FEW_FAULTS, V03, V04, V22};
@@ -14,7 +13,8 @@ const MINOR_FAULT_NS: f64 = 1000.0;
 
 /// The part of a repetition that one worker did, or several together: counts are their sums then. Stamps count from an arbitrary origin
 /// that all laps of an invocation share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lap {
     /// The worker's number; of several, the first one's, and so are seat and strand.
     pub rank: u64,
@@ -50,7 +50,8 @@ pub struct Lap {
 }
 
 /// Of the workers of one lap.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// How many they are: two or more.
     pub workers: u64,
@@ -69,7 +70,8 @@ pub struct Group {
 }
 
 /// What the system counted for a thread; null where it does not say.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Nanoseconds on a strand.
     pub cpu_ns: Option<u64>,

@@ -3,7 +3,6 @@
 use crate::mix::Mix;
 use crate::params::{self, Class, PARAMS, Param, Params, Process};
 use crate::{MemoryPolicy, PageKind};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A field per parameter that a sweep may vary, with the line of the table that it belongs to.
@@ -11,7 +10,8 @@ macro_rules! point {
     ($($(#[$about:meta])* $field:ident: $kind:ty = $param:ident,)*) => {
         /// The parameters of a cell where the sweep varies them for its kernel. What is null is as the plan says, or nothing that
         /// the kernel obeys.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default)]
         pub struct Point {
             $($(#[$about])* pub $field: Option<$kind>,)*

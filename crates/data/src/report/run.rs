@@ -1,14 +1,14 @@
 //! One repetition: laps and what was counted around them.
 
 use crate::{Growth, JointHistogram};
-use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::cell::Unit;
 use super::lap::Lap;
 
 /// One repetition.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// From the first start to the last end over all laps.
     pub interval_ns: u64,

@@ -113,8 +113,9 @@ pub(crate) fn spoiled(report: &Report, evil: &str) -> Report {
 fn shown(format: &Format, report: &Report, look: &TerminalStyle) -> Option<String> {
     let page = page(&[Source { name: EVIL, report }]);
     let figure = page.figures().next();
-    match format.draw {
+    match format.write {
         Draw::Report(write) => Some(written(|out| write(report, look, out))),
+        Draw::Record(write) => Some(written(|out| write(report, out))),
         Draw::Rows(write) => Some(written(|out| write(&[report], out))),
         Draw::Page(write) => Some(written(|out| write(&page, look, out))),
         Draw::Figure(write) => figure.map(|figure| written(|out| write(figure, out))),

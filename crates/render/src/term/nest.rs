@@ -35,7 +35,7 @@ enum Fold {
 }
 
 /// The machine on a sheet so wide; `None` where it does not fit.
-pub fn boxes(nest: &MachineDiagram, width: usize) -> Option<Sheet> {
+fn sheet(nest: &MachineDiagram, width: usize) -> Option<Sheet> {
     let attempts = [Fold::Nothing, Fold::Inner, Fold::Row, Fold::Alike];
     // Without folding there may be as many boxes as strands, of which a screen holds no more than cells.
     let few = nest.strands() <= SCREEN * width;
@@ -45,14 +45,20 @@ pub fn boxes(nest: &MachineDiagram, width: usize) -> Option<Sheet> {
     })
 }
 
-/// Draws it, and says in which order mappings fill it.
-pub fn draw(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<()> {
-    match boxes(nest, pen.width()) {
-        Some(sheet) => pen.sheet(&sheet)?,
-        None => pen.text("", "the machine has no room here; charz topo --format tree shows it in words")?,
-    }
+/// Draws it where it has room; says whether it has.
+pub fn boxes(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<bool> {
+    let Some(sheet) = sheet(nest, pen.width()) else { return Ok(false) };
+    pen.sheet(&sheet)?;
     if has_unusable(&nest.parts) {
-        pen.aside(UNUSABLE)?;
+        pen.aside("(…) may not be used by the process that looked")?;
+    }
+    Ok(true)
+}
+
+/// Draws it, and says in which order mappings fill it.
+pub(super) fn draw(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<()> {
+    if !boxes(nest, pen)? {
+        pen.text("", "the machine has no room here; charz topo --format tree shows it in words")?;
     }
     for order in &nest.orders {
         let seats: Vec<String> = order.seats.iter().take(SEATS).map(u32::to_string).collect();
@@ -66,11 +72,8 @@ pub fn draw(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// What round brackets are.
-pub const UNUSABLE: &str = "(…) may not be used by the process that looked";
-
 /// Whether a strand is in round brackets.
-pub fn has_unusable(parts: &[Part]) -> bool {
+fn has_unusable(parts: &[Part]) -> bool {
     parts.iter().any(|part| if part.what == What::Strand { !part.usable } else { has_unusable(&part.parts) })
 }
 
@@ -205,7 +208,7 @@ mod tests {
     }
 
     fn shown(nest: &MachineDiagram, width: usize) -> Option<String> {
-        boxes(nest, width).map(|sheet| written(|out| sheet.write(&TerminalStyle::PLAIN, out)))
+        sheet(nest, width).map(|sheet| written(|out| sheet.write(&TerminalStyle::PLAIN, out)))
     }
 
     #[test]

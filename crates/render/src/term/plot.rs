@@ -1,14 +1,13 @@
-//! Lines over two axes, in dots of Braille.
+//! Lines over two axes: a letter per number, dots between them.
 
 use std::collections::BTreeMap;
 use std::io;
 
 use textwrap::core::display_width;
 
-use super::braille::{Area, Braille};
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, bold, faint, ink};
-use super::ticks;
+use super::ticks::{self, nearest};
 use charz_analysis::figure::{DataPoint, Plot, Role, Series, Span, State, Tick};
 use charz_data::escape::counted;
 
@@ -24,6 +23,21 @@ const SEVERAL: &str = "*";
 
 pub(super) fn mark(at: usize) -> (String, Style) {
     (char::from(LETTERS[at % LETTERS.len()]).to_string(), ink(COLOURS[at % COLOURS.len()]))
+}
+
+/// A part of a sheet. Places on it go from 0 at the left and at the bottom to 1.
+struct Area {
+    left: usize,
+    top: usize,
+    width: usize,
+    height: usize,
+}
+
+impl Area {
+    /// The cell of a place on the sheet.
+    fn cell(&self, x: f64, y: f64) -> (usize, usize) {
+        (self.left + nearest(x, self.width), self.top + nearest(1.0 - y, self.height))
+    }
 }
 
 struct Frame<'a> {
@@ -63,36 +77,38 @@ impl Frame<'_> {
 
     /// Intervals and limits behind, what was measured in front.
     fn lines(&self, sheet: &mut Sheet) {
-        let style = |at: usize| ink(COLOURS[at % COLOURS.len()]);
-        let mut behind = Braille::new(self.area);
         for (at, series) in self.plot.series.iter().enumerate() {
             let every = match series.role {
                 Role::Measured => {
                     for end in 0..2 {
                         let edge = |spot: &DataPoint| Some([spot.x, spot.spread.map_or(spot.y?, |ends| ends[end])]);
-                        self.line(series.points.iter().map(edge), 3, style(at), &mut behind);
+                        self.line(series.points.iter().map(edge), 3, mark(at).1, sheet);
                     }
                     continue;
                 }
-                Role::Ideal => 4,
-                Role::Bound => 6,
+                Role::Ideal => 2,
+                Role::Bound => 3,
             };
-            self.line(series.bent().into_iter().map(Some), every, faint(), &mut behind);
+            self.line(series.bent().into_iter().map(Some), every, faint(), sheet);
         }
-        behind.put(sheet);
         for (at, series) in self.plot.measured() {
-            let mut line = Braille::new(self.area);
-            self.line(series.points.iter().map(|spot| Some([spot.x, spot.y?])), 1, style(at), &mut line);
-            line.put(sheet);
+            self.line(series.points.iter().map(|spot| Some([spot.x, spot.y?])), 1, mark(at).1, sheet);
         }
     }
 
-    /// A line with gaps where there is no place; every so many columns a dot.
-    fn line(&self, places: impl Iterator<Item = Option<[f64; 2]>>, every: usize, style: Style, dots: &mut Braille) {
-        let places: Vec<_> = places.map(|place| place.and_then(|[x, y]| self.place(x, y))).collect();
-        for pair in places.windows(2) {
-            if let [Some(from), Some(to)] = *pair {
-                dots.line(from, to, every, style);
+    /// A line with gaps where there is no place, with a dot every so many columns.
+    fn line(&self, places: impl Iterator<Item = Option<[f64; 2]>>, every: usize, style: Style, sheet: &mut Sheet) {
+        let cells: Vec<_> =
+            places.map(|place| place.and_then(|[x, y]| self.place(x, y)).map(|(x, y)| self.area.cell(x, y))).collect();
+        for pair in cells.windows(2) {
+            let [Some(from), Some(to)] = *pair else { continue };
+            let steps = from.0.abs_diff(to.0).max(from.1.abs_diff(to.1)).max(1);
+            let between = |from: usize, to: usize, step: usize| (from * (steps - step) + to * step + steps / 2) / steps;
+            for step in 0..=steps {
+                let (column, line) = (between(from.0, to.0, step), between(from.1, to.1, step));
+                if column % every == 0 {
+                    sheet.put(column, line, "·", style);
+                }
             }
         }
     }

@@ -2,10 +2,14 @@
 
 use textwrap::core::display_width;
 
-use super::braille::nearest;
 use super::pen::short;
 use super::sheet::{Sheet, Style, faint};
 use charz_analysis::figure::{Axis, Span, Tick};
+
+/// The column or line of a place from 0 to 1 among so many.
+pub(super) fn nearest(place: f64, count: usize) -> usize {
+    (place.clamp(0.0, 1.0) * count.saturating_sub(1) as f64).round() as usize
+}
 
 /// Ticks of an axis upwards over so many lines.
 pub(super) fn above(axis: &Axis, span: &Span, lines: usize) -> Vec<Tick> {

@@ -40,7 +40,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             }
             resume.format.write(&report, &look::of_stdout(), out)?;
             let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
-            if resume.format.for_people {
+            if resume.format.for_people() {
                 writeln!(out, "{complete}")?;
             } else {
                 note(&complete);

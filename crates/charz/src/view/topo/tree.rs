@@ -68,7 +68,7 @@ fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
     parts
 }
 
-fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     let paths: Vec<Vec<Part>> = machine.strands.iter().map(|strand| path(machine, strand)).collect();
     let mut open: &[Part] = &[];
     let mut first = 0;
