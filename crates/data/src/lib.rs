@@ -4,6 +4,7 @@
 mod blocks;
 mod bounds;
 pub mod card;
+mod cell_spec;
 pub mod checks;
 mod contention;
 pub mod cpulist;
@@ -30,6 +31,7 @@ mod work;
 
 pub use blocks::Blocks;
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
+pub use cell_spec::CellSpec;
 pub use contention::{Contention, Sharing};
 pub use distribution::{Distribution, Peak, Shape};
 pub use escape::quote;

@@ -77,6 +77,7 @@ const ARGS: &[&str] = &["crates/charz/src/args"];
 const ROWS: &[&[&str]] = &[
     &["main", "lib"],
     &["program"],
+    &["planned"],
     &["args", "parsers"],
     &["command"],
     &["view"],

@@ -43,7 +43,7 @@ pub struct Lap {
     /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
     pub blocks: Option<Blocks>,
     /// What the processor counted; null or absent of invocations without counters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Box<HardwareCounts>>,
     /// What is kept of the single workers of a lap of several; null for a lap of one.
     pub group: Option<Group>,
