@@ -40,6 +40,11 @@ impl Machine {
     fn strands(&self) -> Vec<Strand> {
         self.shape.strands(self.nodes)
     }
+
+    /// Whether it has so many CPUs that they are emulated one after the other.
+    fn is_large(&self) -> bool {
+        self.strands().len() > 16
+    }
 }
 
 struct Result {

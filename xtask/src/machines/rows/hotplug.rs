@@ -14,7 +14,7 @@ const GONE: u32 = 9;
 pub(super) fn script(_: &Machine) -> String {
     let sweep = |name: &str, mapping: &str| {
         format!(
-            "step {name} charz sweep --quiet --kernel arith-int --threads 1,2,4 --mapping {mapping} --iterations 2000000 --repetitions 2 \
+            "step {name} charz sweep --quiet --kernel arith-int --threads 1,2 --mapping {mapping} --iterations 300000 --repetitions 4 \
              --invocations 8 --budget 1m --output {name}.json\nstep {name}-report cat {name}.json\n"
         )
     };
@@ -26,10 +26,10 @@ pub(super) fn script(_: &Machine) -> String {
         begun("returns"),
         switch(CPU, 0),
         switch(CPU, 1),
-        sweep("returns", &format!("list:0,2,1,{CPU}")),
+        sweep("returns", &format!("list:0,{CPU}")),
         begun("leaves"),
         switch(GONE, 0),
-        sweep("leaves", &format!("list:0,8,1,{GONE}")),
+        sweep("leaves", &format!("list:0,{GONE}")),
     )
 }
 

@@ -21,7 +21,12 @@ pub(super) fn script(machine: &Machine) -> String {
         );
     }
     script += "step exec-memory charz exec --quiet --threads 4 --memory node:1 -- guest threads 4 1\n";
-    script += &sweep("sweep", "", &format!("--threads 1,{all} --mapping round-robin"));
+    // Workers spin until all are there. An emulator of many CPUs runs one after the other, each for a tenth of a second.
+    let spinning = if machine.is_large() { 4 } else { all };
+    script += &sweep("sweep", "", &format!("--threads 1,{spinning} --mapping round-robin"));
+    if machine.is_large() {
+        return script;
+    }
     script += &sweep("sweep-compact", "", "--threads 3 --mapping compact");
     script += &sweep("sweep-memory", "", "--threads 4 --mapping round-robin --memory node:1");
     script += "step budget charz sweep --quiet --kernel arith-int --threads 1,2 --mapping round-robin --budget 6s --output budget.json\n";
@@ -49,9 +54,12 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
     }
     checks::exec(checks, transcript, "exec-memory", ("round-robin", 4), &expected, Home::Node(1));
     checks::sweep(checks, transcript, "sweep", &expected, Home::Local);
-    checks::sweep(checks, transcript, "sweep-compact", &expected, Home::Local);
-    checks::sweep(checks, transcript, "sweep-memory", &expected, Home::Node(1));
-    checks::budget(checks, transcript, "budget", 6.0);
-    checks::budget(checks, transcript, "audit", 8.0);
-    checks::audit(checks, transcript, "audit");
+    // On a large machine an emulator is busy with what charz starts with for as long as a budget.
+    if !machine.is_large() {
+        checks::sweep(checks, transcript, "sweep-compact", &expected, Home::Local);
+        checks::sweep(checks, transcript, "sweep-memory", &expected, Home::Node(1));
+        checks::budget(checks, transcript, "budget", 6.0);
+        checks::budget(checks, transcript, "audit", 8.0);
+        checks::audit(checks, transcript, "audit");
+    }
 }
