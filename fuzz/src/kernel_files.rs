@@ -2,6 +2,7 @@
 
 use charz::parsers as charz_parsers;
 use charz_kernels::Region;
+use charz_system::{Status, cgroup, meminfo, numa_maps, pressure, stat, task};
 use charz_topology::{NumaNode, parsers};
 
 use super::assert_readable;
@@ -14,9 +15,9 @@ pub(super) fn cgroup(data: &[u8]) {
     let mut part = || parts.next().unwrap_or_default();
     let (own, mounts, content) = (part(), part(), part());
     for controller in ["cpu", "memory", "pids"] {
-        let groups = parsers::groups(controller, own, mounts);
+        let groups = cgroup::groups_in(controller, own, mounts);
         assert!(groups.len() <= (mounts.lines().count() + 1) * (own.len() + 1), "more groups than names");
-        let quota = parsers::quota(&groups, content);
+        let quota = cgroup::tightest(&groups, &|_| Some(content.to_owned())).map(|quota| quota.cpus);
         assert!(quota.is_none_or(|quota| quota.is_finite() && quota > 0.0), "a quota of {quota:?}");
     }
 }
@@ -24,9 +25,11 @@ pub(super) fn cgroup(data: &[u8]) {
 /// Whatever a file of `/proc` holds, it is read, or it is not there.
 pub(super) fn proc(data: &[u8]) {
     let Ok(text) = str::from_utf8(data) else { return };
-    let _ = charz_parsers::counts(text);
-    let _ = charz_parsers::meminfo(text, "MemAvailable:");
-    let _ = parsers::allowed_list(text);
+    let _ = (stat::running(text), stat::Ticks::of_all(text), stat::Ticks::of_each(text).count());
+    let _ = (task::migrations(text), task::times_ns(text), task::Stat::new(text).cpu());
+    let _ = (pressure::waited_ns(text), pressure::recent(text), numa_maps::mappings(text).count());
+    let _ = meminfo::bytes(text, "MemAvailable");
+    let _ = Status::new(text).cpus();
     let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1, usable: true };
     if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], text) {
         assert_readable(&doubt);

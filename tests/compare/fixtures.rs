@@ -42,6 +42,7 @@ pub fn cell(kernel: &str, workers: u64, rate: f64) -> Value {
         "unit": "ops_per_second", "estimator": "median", "precision": 0.01, "repetitions": 1, "footprint_bytes": 0,
         "status": "ok", "reason": null, "capacity": {"value": middle, "interval": [least, most]},
         "delivered": {"value": middle, "interval": [least, most]}, "marks": [], "invocations": invocations,
+        "counted": [],
         "summary": {
             "raw": middle,
             "invocations": 10, "clean_runs": 10, "dirty_runs": 0, "spread": 0.004, "best": most, "worst": least,

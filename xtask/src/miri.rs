@@ -9,22 +9,21 @@ use xtask::{process, workspace};
 const TESTS: &[(&str, &[&str])] = &[
     ("charz-data", &["cpulist::tests::prints", "escape::", "units::"]),
     ("charz-stats", &["tests::known_samples", "tests::nothing"]),
+    ("charz-system", &["tests::a_hostile", "tests::all_of", "tests::each_line", "tests::nonsense", "tests::pages_on"]),
     (
         "charz-topology",
         &[
-            "cgroup::",
             "discover::kinds::",
             "discover::synthetic::tests::refuses_bad_structure",
             "discover::xml::set::",
             "mapper::round_robin::",
             "placement::",
-            "usable::tests::the_mask",
         ],
     ),
     ("charz-kernels", &["block::", "sync::counter::", "sync::lock::", "sync::pool::"]),
     (
         "charz",
-        &["harness::gate::", "harness::counters::tests::files", "harness::pages::tests::only", "plan::threads::"],
+        &["harness::gate::", "harness::counters::tests::steal", "harness::pages::tests::only", "plan::threads::"],
     ),
 ];
 

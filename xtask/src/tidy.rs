@@ -73,6 +73,7 @@ fn file(path: &str, text: &str) -> Vec<Finding> {
     if path.ends_with(".rs") {
         let source = Source::new(text);
         findings.extend(layers::check(path, &source));
+        findings.extend(layers::facts(path, text, &source));
         findings.extend(reasons::check(path, text, &source));
     }
     findings

@@ -15,8 +15,6 @@ mod history;
 mod layers;
 mod named;
 mod parameters;
-#[cfg(test)]
-mod planned;
 mod presets;
 mod program;
 mod quantities;
@@ -49,7 +47,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> 
     parse_with(argv, &std::env::vars_os().collect())
 }
 
-fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -> Result<Parsed, Error> {
+pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -> Result<Parsed, Error> {
     let mut notes = Vec::new();
     let argv: Vec<OsString> = argv.into_iter().collect();
     let mut grammar = flags::Cli::command();

@@ -41,3 +41,5 @@ pub(crate) mod lock;
 mod golden;
 #[doc(hidden)]
 pub mod parsers;
+#[cfg(test)]
+mod planned;

@@ -1,17 +1,11 @@
 //! What the system lets this process have: memory and threads.
 
-mod oom;
-
-use std::fs;
-use std::path::Path;
-
 use charz_kernels::PageKind;
+use charz_system::{Status, cgroup, file, meminfo, threads};
 use charz_topology::Machine;
-use charz_topology::cgroup::{self, Group};
 use rustix::process::{Resource, getrlimit};
 
 use charz_data::units;
-pub(crate) use oom::OomKills;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -73,22 +67,21 @@ pub fn shortage() -> Option<String> {
 
 /// The address space that this process has mapped.
 fn mapped_bytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    meminfo_bytes(&status, "VmSize:").unwrap_or(0)
+    Status::of_process().mapped_bytes().unwrap_or(0)
 }
 
 impl Limits {
     pub fn read() -> Self {
-        let meminfo = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-        let available = [meminfo_bytes(&meminfo, "MemAvailable:"), group_memory_left()].into_iter().flatten().min();
+        let meminfo = meminfo::read();
+        let available = [meminfo::bytes(&meminfo, "MemAvailable"), cgroup::memory_left()].into_iter().flatten().min();
         Limits {
-            memory_total_bytes: meminfo_bytes(&meminfo, "MemTotal:"),
+            memory_total_bytes: meminfo::bytes(&meminfo, "MemTotal"),
             memory_available_bytes: available,
             memory_budget_bytes: available.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
             threads: thread_limit(),
             panics_on_lockup: ["softlockup_panic", "hung_task_panic"]
                 .into_iter()
-                .find(|name| number(&Path::new("/proc/sys/kernel").join(name)).is_some_and(|value| value > 0)),
+                .find(|name| file::number(format!("/proc/sys/kernel/{name}")).is_some_and(|value: u64| value > 0)),
         }
     }
 
@@ -165,130 +158,35 @@ impl Limits {
 fn free_huge_bytes(pages: PageKind) -> Option<u64> {
     let bytes = pages.bytes() as u64;
     let path = format!("/sys/kernel/mm/hugepages/hugepages-{}kB/free_hugepages", bytes / 1024);
-    number(Path::new(&path))?.checked_mul(bytes)
+    file::number::<u64>(path)?.checked_mul(bytes)
 }
 
 fn thread_limit() -> ThreadLimit {
-    let maps_left = number(Path::new("/proc/sys/vm/max_map_count")).map(|most| {
-        let now = fs::read_to_string("/proc/self/maps").map_or(0, |maps| maps.lines().count() as u64);
-        (most.saturating_sub(now) / MAPPINGS_PER_THREAD, format!("vm.max_map_count is {most}"))
+    let maps_left = threads::max_map_count().map(|most| {
+        (most.saturating_sub(threads::mappings()) / MAPPINGS_PER_THREAD, format!("vm.max_map_count is {most}"))
     });
-    let all = |name: &str| {
-        let most = number(Path::new(&format!("/proc/sys/kernel/{name}")))?;
-        Some((most.saturating_sub(THREADS_LEFT), format!("kernel.{name} is {most}")))
+    let all = |name: &str, most: Option<u64>| {
+        Some((most?.saturating_sub(THREADS_LEFT), format!("kernel.{name} is {}", most?)))
     };
-    let groups = cgroup::groups("pids").into_iter().filter_map(|group| {
-        let most = number(&group.folder.join("pids.max"))?;
-        let left = most.saturating_sub(number(&group.folder.join("pids.current"))?);
-        Some((left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {most}")))
+    let groups = cgroup::tasks().into_iter().filter_map(|tasks| {
+        let left = tasks.max.saturating_sub(tasks.current?);
+        Some((left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {}", tasks.max)))
     });
     // The limit is on all threads of the user, on the whole machine.
-    let user = max_user_processes().map(|most| {
-        let now = threads_of_user().unwrap_or(0);
+    let user = threads::max_of_user().map(|most| {
+        let now = threads::of_user().unwrap_or(0);
         (most.saturating_sub(now + THREADS_LEFT), format!("ulimit -u is {most}, of which {now} are taken"))
     });
     let own = (MOST_THREADS as u64, "the program's own cap".to_owned());
-    let limits = [Some(own), maps_left, all("threads-max"), all("pid_max"), user].into_iter().flatten().chain(groups);
+    let (threads_max, pid_max) = (all("threads-max", threads::threads_max()), all("pid_max", threads::pid_max()));
+    let limits = [Some(own), maps_left, threads_max, pid_max, user].into_iter().flatten().chain(groups);
     let (at_most, because) = limits.min_by_key(|(most, _)| *most).unwrap_or_default();
     ThreadLimit { at_most: usize::try_from(at_most).unwrap_or(usize::MAX).max(1), because }
-}
-
-fn max_user_processes() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max processes"))?;
-    line.split_whitespace().next()?.parse().ok()
-}
-
-/// The threads of all processes of the user that this process belongs to.
-fn threads_of_user() -> Option<u64> {
-    let own = field(&fs::read_to_string("/proc/self/status").ok()?, "Uid:")?;
-    let processes = fs::read_dir("/proc").ok()?.flatten();
-    let status = processes.filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
-    let threads = |status: String| field(&status, "Threads:").filter(|_| field(&status, "Uid:") == Some(own));
-    Some(status.filter_map(threads).sum())
-}
-
-/// The first number of a line of a `status`.
-fn field(status: &str, name: &str) -> Option<u64> {
-    status.lines().find_map(|line| line.strip_prefix(name))?.split_whitespace().next()?.parse().ok()
-}
-
-/// A line of `/proc/meminfo`, which counts in KiB.
-pub(crate) fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix(name))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kib.checked_mul(1024)
-}
-
-/// The smallest limit on the memory of the process's own group and of those above it.
-pub fn group_memory() -> Option<u64> {
-    cgroup::groups("memory").iter().filter_map(memory_limit).min()
-}
-
-/// The smallest remainder from the process's own group up to the root: a limit of any parent binds too.
-fn group_memory_left() -> Option<u64> {
-    cgroup::groups("memory").iter().filter_map(memory_left).min()
-}
-
-/// Version 1 says "no limit" by a number near 2⁶³, version 2 by `max`, which is no number.
-fn memory_limit(group: &Group) -> Option<u64> {
-    let file = if group.unified { "memory.max" } else { "memory.limit_in_bytes" };
-    number(&group.folder.join(file)).filter(|&most| most < 1 << 60)
-}
-
-/// What is left of a group's memory before the system ends its processes, or slows them down (`memory.high`). The inactive page
-/// cache counts as usage, but the kernel reclaims it on demand.
-fn memory_left(group: &Group) -> Option<u64> {
-    let (usage, cache) = match group.unified {
-        true => ("memory.current", "inactive_file "),
-        false => ("memory.usage_in_bytes", "total_inactive_file "),
-    };
-    let high = number(&group.folder.join("memory.high")).filter(|_| group.unified);
-    let most = memory_limit(group).into_iter().chain(high).min()?;
-    let used = number(&group.folder.join(usage))?;
-    let stat = fs::read_to_string(group.folder.join("memory.stat")).unwrap_or_default();
-    let cache = stat.lines().find_map(|line| line.strip_prefix(cache)?.trim().parse().ok()).unwrap_or(0);
-    Some(most.saturating_sub(used.saturating_sub(cache)))
-}
-
-fn number(path: &Path) -> Option<u64> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn meminfo_counts_in_kib() {
-        let text = "MemTotal:       24684084 kB\nMemAvailable:   1024 kB\nHugePages_Total:       0\n";
-        assert_eq!(meminfo_bytes(text, "MemAvailable:"), Some(1 << 20));
-        assert_eq!(meminfo_bytes(text, "MemFree:"), None);
-        assert_eq!(meminfo_bytes(text, "HugePages_Total:"), None);
-    }
-
-    #[test]
-    fn a_limit_of_a_control_group_leaves_the_rest() {
-        let folder = tempfile::tempdir().unwrap();
-        let write = |file: &str, text: &str| fs::write(folder.path().join(file), text).unwrap();
-        let left = |unified| memory_left(&Group { folder: folder.path().to_owned(), unified });
-        write("memory.max", "max\n");
-        write("memory.current", "100\n");
-        assert_eq!(left(true), None);
-        write("memory.max", "1000\n");
-        assert_eq!(left(true), Some(900));
-        write("memory.stat", "anon 10\ninactive_file 60\n");
-        assert_eq!(left(true), Some(960), "page cache can be dropped");
-        write("memory.current", "1100\n");
-        assert_eq!(left(true), Some(0));
-        write("memory.high", "1500\n");
-        assert_eq!(left(true), Some(0));
-        write("memory.max", "max\n");
-        assert_eq!(left(true), Some(460), "beyond it allocations are slowed down");
-        write("memory.limit_in_bytes", "9223372036854771712\n");
-        write("memory.usage_in_bytes", "5\n");
-        assert_eq!(left(false), None);
-    }
 
     #[test]
     fn threads_beside_workers_are_what_threads_and_memory_leave() {
@@ -301,14 +199,6 @@ mod tests {
         assert_eq!(of(None, 2 * MOST_THREADS).at_most, 0);
         let little = of(Some(3 << 20), 2);
         assert!(little.at_most == 96 && little.because.contains("3 MiB"), "{little:?}");
-    }
-
-    #[test]
-    fn the_threads_of_a_user_are_at_least_those_of_this_process() {
-        let beside = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(100)));
-        assert!(threads_of_user().is_some_and(|threads| threads >= 2));
-        beside.join().unwrap();
-        assert_eq!(field("Name:\tcharz\nUid:\t1000\t0\t0\t0\nThreads:\t7\n", "Uid:"), Some(1000));
     }
 
     #[test]

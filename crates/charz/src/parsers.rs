@@ -4,9 +4,7 @@ use charz_kernels::Region;
 
 use crate::command::sweep;
 use crate::exit::Error;
-use crate::harness::counters;
 use crate::harness::pages::{self, PlacedRegion};
-use crate::limits;
 use charz_data::report::{self, Nodes, Pages, Report};
 
 pub fn report(text: &str) -> Result<Report, Error> {
@@ -16,14 +14,6 @@ pub fn report(text: &str) -> Result<Report, Error> {
 /// The report in a journal's bytes, and sentences about what was lost of it.
 pub fn journal(bytes: &[u8]) -> Result<(Report, Vec<String>), Error> {
     sweep::from_bytes(bytes)
-}
-
-/// What the harness reads out of the kernel's files about a thread and about the machine, each as if `text` were that
-/// file: migrations, run delay in nanoseconds, steal in nanoseconds, throttled periods, pressure in nanoseconds.
-pub fn counts(text: &str) -> [Option<u64>; 5] {
-    let steal = counters::steal(text, &[0]).or_else(|| counters::steal(text, &[]));
-    let (delay, pressure) = (counters::run_delay(text), counters::pressure(text));
-    [counters::migrations(text), delay, steal, counters::nr_throttled(text), pressure]
 }
 
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
@@ -36,7 +26,4 @@ pub fn pages(smaps: &str, regions: &[Region]) -> Option<Pages> {
     let plots: Vec<PlacedRegion> =
         regions.iter().map(|&region| PlacedRegion { region, node: None, homes: Vec::new() }).collect();
     pages::from_smaps(smaps, &plots)
-}
-pub fn meminfo(text: &str, name: &str) -> Option<u64> {
-    limits::meminfo_bytes(text, name)
 }

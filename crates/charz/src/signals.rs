@@ -1,6 +1,5 @@
 //! SIGINT, SIGTERM and SIGHUP end a sweep in order; a second one ends it at once.
 
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use charz_kernels::Stop;
+use charz_system::Status;
 use signal_hook::SigId;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
@@ -36,8 +36,8 @@ impl Signals {
         let (woken, waker) = UnixStream::pair()?;
         let mut signals = Signals { stop: Stop::new(), which: Arc::default(), woken, second: Vec::new() };
         for (signal, _, exit) in HANDLED {
-            // `nohup charz sweep &` is not to end with the terminal.
-            if signal == SIGHUP && is_ignored(SIGHUP) {
+            // `nohup charz sweep &` is not to end with the terminal, and a handler would undo what the parent left.
+            if signal == SIGHUP && Status::of_process().ignores(SIGHUP) {
                 continue;
             }
             // The order matters: the handler for the second signal looks at the flag before the first one sets it.
@@ -70,13 +70,6 @@ impl Signals {
         let which = self.which.load(Ordering::Relaxed);
         HANDLED.iter().find(|(signal, ..)| *signal as usize == which).map(|(_, name, exit)| (*exit, *name))
     }
-}
-
-/// Whether the parent left the signal ignored, which handlers of ours would undo.
-fn is_ignored(signal: i32) -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 #[cfg(test)]

@@ -34,7 +34,6 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use crate::user_program;
-use charz_analysis::findings::findings;
 use charz_data::COMMAND;
 use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Status, Unit};
 
@@ -125,7 +124,6 @@ impl Sweep<'_> {
 
     fn end(&mut self, wall_ns: u64, complete: bool, listener: &mut dyn Listener) {
         (self.report.wall_ns, self.report.complete) = (wall_ns, complete);
-        self.report.findings = findings(self.report);
         listener.end();
     }
 

@@ -270,7 +270,6 @@ pub struct Times {
     pub first: Text,
     pub second: Text,
     /// Whether each of them begins and ends on one strand, so it involves no other strand's clock.
-    #[serde(default)]
     pub on_one_strand: bool,
 }
 

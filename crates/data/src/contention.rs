@@ -14,10 +14,8 @@ pub struct Contention {
     /// Operations that had to wait: spun, slept, or found nothing to take.
     pub waits: u64,
     /// Those of them whose time was sampled.
-    #[serde(default)]
     pub sampled_waits: u64,
     /// The sum of the sampled times of operations that waited.
-    #[serde(default)]
     pub sampled_waits_ns: u64,
 }
 

@@ -11,13 +11,10 @@ pub struct Growth {
     /// Why there are no more.
     pub stopped_by: Halt,
     /// The size that was broken off, with its counts up to then; null where none was.
-    #[serde(default)]
     pub unfinished: Option<GrowthStep>,
     /// The most threads that could exist at a time; 0 where there is no limit.
-    #[serde(default)]
     pub most_threads: u64,
     /// What set that limit, e.g. `vm.max_map_count is 65530`; empty where there is none.
-    #[serde(default)]
     pub limited_by: String,
 }
 
@@ -36,26 +33,21 @@ pub struct GrowthStep {
     pub size: u64,
     pub time_ns: u64,
     /// The same work on one thread by plain calls, without a runtime; null where that was not timed.
-    #[serde(default)]
     pub sequential_ns: Option<u64>,
     pub activities: u64,
     /// The most threads that existed at a time, up to the end of this size.
     pub threads: u64,
     /// Threads made for this size.
-    #[serde(default)]
     pub created: u64,
     /// Activities that their parent did itself, since there was no thread and none could be made.
-    #[serde(default, alias = "would_spawn")]
     pub inlined: u64,
     /// Takes from and returns to the pool, failed ones included; 0 where the runtime does not report them.
     pub attempts: u64,
     /// Attempts that failed since another thread came first.
     pub failures: u64,
     /// How often a thread went to sleep, for lack of work or waiting for its parts.
-    #[serde(default)]
     pub parks: u64,
     /// How often a thread woke a sleeping one.
-    #[serde(default)]
     pub wakes: u64,
 }
 

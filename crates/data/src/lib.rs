@@ -4,7 +4,7 @@
 mod blocks;
 mod bounds;
 pub mod card;
-pub mod cgroup;
+mod cell_spec;
 pub mod checks;
 mod contention;
 pub mod cpulist;
@@ -31,6 +31,7 @@ mod work;
 
 pub use blocks::Blocks;
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
+pub use cell_spec::CellSpec;
 pub use contention::{Contention, Sharing};
 pub use distribution::{Distribution, Peak, Shape};
 pub use escape::quote;

@@ -16,7 +16,7 @@ use crate::{quantity, units};
 pub use kinds::{Class, Layout, Period, Process};
 
 /// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
-/// refused; a field that comes later has its own `#[serde(default)]`, which earlier reports were measured with.
+/// refused; a field that comes after a release has its own `#[serde(default)]`, which older reports were measured with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Params {
@@ -45,21 +45,15 @@ pub struct Params {
     /// How long a wait lasts that nothing but its timeout ends.
     pub timeout_ns: u64,
     /// How large the problem of a benchmark of the NPB is.
-    #[serde(default)]
     pub class: Class,
     /// Threads that a runtime keeps for the next activity.
-    #[serde(default)]
     pub pool_threads: u64,
     /// Rows and columns of the matrices that are multiplied.
-    #[serde(default)]
     pub order: u64,
     /// How often a product of matrices is divided into eight.
-    #[serde(default)]
     pub depth: u64,
     /// The kinds of units that workers do.
-    #[serde(default)]
     pub mix: Mix,
-    #[serde(default)]
     pub process: Process,
 }
 

@@ -163,10 +163,8 @@ pub struct Plan {
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,
     /// The user's program that the kernel `command` runs; null where there is none.
-    #[serde(default)]
     pub program: Option<Program>,
     /// Whether each cell is also measured with hardware counters, in as many invocations of their own as its fewest.
-    #[serde(default)]
     pub counters: bool,
     /// Instructions that a core can issue per cycle, as it was asked for, or known for the processor; null where counters were not asked
     /// for, and where it is not known.

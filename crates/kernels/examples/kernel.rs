@@ -196,20 +196,12 @@ impl Gate {
 /// Binds the calling thread to the `rank`-th CPU that it may use.
 #[cfg(target_os = "linux")]
 fn bind(rank: usize) -> Result<()> {
-    // SAFETY: a `cpu_set_t` is an array of integers, for which zeros are valid.
-    let mut allowed: libc::cpu_set_t = unsafe { std::mem::zeroed() };
-    // SAFETY: the set is a whole one, of the size that is passed.
-    if unsafe { libc::sched_getaffinity(0, size_of_val(&allowed), &mut allowed) } != 0 {
-        return Err(std::io::Error::last_os_error().into());
-    }
-    // SAFETY: the index is below the number of bits in a set.
-    let is_allowed = |cpu: &usize| unsafe { libc::CPU_ISSET(*cpu, &allowed) };
-    let cpus: Vec<_> = (0..libc::CPU_SETSIZE as usize).filter(is_allowed).collect();
+    let cpus = charz_system::Status::of_thread().cpus()?;
     let cpu = cpus[rank % cpus.len()];
-    // SAFETY: as above.
+    // SAFETY: a `cpu_set_t` is an array of integers, for which zeros are valid.
     let mut one: libc::cpu_set_t = unsafe { std::mem::zeroed() };
     // SAFETY: the index is below the number of bits in a set.
-    unsafe { libc::CPU_SET(cpu, &mut one) };
+    unsafe { libc::CPU_SET(cpu as usize, &mut one) };
     // SAFETY: the set is a whole one, of the size that is passed.
     if unsafe { libc::sched_setaffinity(0, size_of_val(&one), &one) } != 0 {
         return Err(std::io::Error::last_os_error().into());

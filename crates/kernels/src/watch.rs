@@ -306,7 +306,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn a_strand_that_does_not_exist_is_always_missed() {
         let watch = watch(Some(u32::MAX));
         (0..5).for_each(|_| assert!(!watch.should_stop()));

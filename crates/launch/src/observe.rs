@@ -6,8 +6,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use charz_data::cpulist;
 use charz_data::report::Counts;
+use charz_system::task::{self, Stat};
+use charz_system::{Status, file, numa_maps};
 
 /// What is seen of a thread at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,39 +40,29 @@ fn text(id: i32, name: &str) -> String {
 /// A thread; its id finds its folder without that of its process.
 pub fn thread(tid: i32) -> Seen {
     let file = |name: &str| text(tid, &format!("task/{tid}/{name}"));
-    parse(&file("status"), &file("stat"), &file("schedstat"), &file("sched"))
+    seen(file("status"), &file("stat"), &file("schedstat"), &file("sched"))
 }
 
-fn parse(status: &str, stat: &str, schedstat: &str, sched: &str) -> Seen {
-    let field = |name: &str| value(status, name).unwrap_or_default();
-    // The name is in parentheses and may have any character.
-    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-    // proc(5) counts from 1, with the id and the name before these.
-    let stat = |number: usize| fields.get(number - 3)?.parse().ok();
-    let mut times = schedstat.split_whitespace().map(|number| number.parse().ok());
+fn seen(status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
+    let (status, stat, [cpu_ns, run_delay_ns]) = (Status::new(status), Stat::new(stat), task::times_ns(schedstat));
     Seen {
-        name: field("Name:").to_owned(),
-        allowed: cpulist::parse(field("Cpus_allowed_list:")).unwrap_or_default(),
+        name: status.name().unwrap_or_default().to_owned(),
+        allowed: status.cpus().unwrap_or_default(),
         counts: Counts {
-            cpu_ns: times.next().flatten(),
-            run_delay_ns: times.next().flatten(),
-            involuntary_switches: field("nonvoluntary_ctxt_switches:").parse().ok(),
-            migrations: value(sched, "se.nr_migrations")
-                .and_then(|text| text.trim_start_matches(':').trim().parse().ok()),
-            minor_faults: stat(10),
-            major_faults: stat(12),
+            cpu_ns,
+            run_delay_ns,
+            involuntary_switches: status.involuntary_switches(),
+            migrations: task::migrations(sched),
+            minor_faults: stat.minor_faults(),
+            major_faults: stat.major_faults(),
         },
     }
 }
 
-fn value<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    text.lines().find_map(|line| line.strip_prefix(name)).map(str::trim)
-}
-
 /// The process of a thread, and that process's parent.
 pub fn kin(tid: i32) -> Option<(i32, i32)> {
-    let status = text(tid, "status");
-    Some((value(&status, "Tgid:")?.parse().ok()?, value(&status, "PPid:")?.parse().ok()?))
+    let status = Status::new(text(tid, "status"));
+    Some((status.process()?, status.parent()?))
 }
 
 /// The threads of a process, ascending.
@@ -102,49 +93,25 @@ pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
 
 /// The CPUs on which this process's thread may run.
 pub fn own_allowed() -> Vec<u32> {
-    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
-    value(&status, "Cpus_allowed_list:").and_then(|list| cpulist::parse(list).ok()).unwrap_or_default()
+    Status::of_thread().cpus().unwrap_or_default()
 }
 
 /// Bytes of a process's memory by NUMA node, ascending; empty on a machine with one node, where walking all pages finds nothing
 /// new.
 pub fn pages(pid: i32) -> Vec<(u32, u64)> {
-    let online = fs::read_to_string("/sys/devices/system/node/online").unwrap_or_default();
-    if cpulist::parse(online.trim()).map_or(0, |nodes| nodes.len()) < 2 {
+    if file::list(file::ONLINE_NODES).map_or(0, |nodes| nodes.len()) < 2 {
         return Vec::new();
     }
     sum_pages(&text(pid, "numa_maps"))
 }
 
-/// Lines of numa(7): an address, a policy, and words among which are `N0=pages` and `kernelpagesize_kB=4`.
 fn sum_pages(text: &str) -> Vec<(u32, u64)> {
-    let mut bytes = BTreeMap::new();
-    for line in text.lines() {
-        let words = || line.split_whitespace().filter_map(|word| word.split_once('='));
-        let size = words().find(|(name, _)| *name == "kernelpagesize_kB").and_then(|(_, size)| size.parse().ok());
-        let kib: u64 = size.unwrap_or(4);
-        for (name, pages) in words() {
-            let node: Option<u32> = name.strip_prefix('N').and_then(|node| node.parse().ok());
-            if let (Some(node), Ok(pages)) = (node, pages.parse::<u64>()) {
-                let sum: &mut u64 = bytes.entry(node).or_default();
-                *sum = sum.saturating_add(pages.saturating_mul(kib).saturating_mul(1024));
-            }
-        }
+    let mut sums = BTreeMap::new();
+    for (node, bytes) in numa_maps::mappings(text).filter_map(|mapping| mapping.bytes_by_node()).flatten() {
+        let sum: &mut u64 = sums.entry(node).or_default();
+        *sum = sum.saturating_add(bytes);
     }
-    bytes.into_iter().collect()
-}
-
-/// The sum of two threads' counts, where both were counted.
-pub fn sum(a: Counts, b: Counts) -> Counts {
-    let add = |a: Option<u64>, b: Option<u64>| Some(a?.saturating_add(b?));
-    Counts {
-        cpu_ns: add(a.cpu_ns, b.cpu_ns),
-        run_delay_ns: add(a.run_delay_ns, b.run_delay_ns),
-        involuntary_switches: add(a.involuntary_switches, b.involuntary_switches),
-        migrations: add(a.migrations, b.migrations),
-        minor_faults: add(a.minor_faults, b.minor_faults),
-        major_faults: add(a.major_faults, b.major_faults),
-    }
+    sums.into_iter().collect()
 }
 
 #[cfg(test)]
@@ -152,17 +119,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_with_anything_in_it_does_not_move_the_fields() {
+    fn files_of_a_thread_that_has_gone_count_nothing() {
+        assert_eq!(seen(String::new(), "", "", ""), Seen::default());
         let stat = "7 (a) R (b) S 1 2 3 4 5 6 70 8 90 10";
-        let seen =
-            parse("Name:\ta) R (b\nCpus_allowed_list:\t0-2,9\n", stat, "5 6 7", "se.nr_migrations    :     12\n");
-        assert_eq!((seen.counts.minor_faults, seen.counts.major_faults), (Some(70), Some(90)));
-        assert_eq!(
-            (seen.counts.cpu_ns, seen.counts.run_delay_ns, seen.counts.migrations),
-            (Some(5), Some(6), Some(12))
-        );
-        assert_eq!((seen.name.as_str(), &seen.allowed[..]), ("a) R (b", &[0, 1, 2, 9][..]));
-        assert_eq!(parse("", "", "", ""), Seen::default());
+        let Counts { cpu_ns, run_delay_ns, migrations, minor_faults, major_faults, .. } =
+            seen(String::new(), stat, "5 6 7", "se.nr_migrations    :     12\n").counts;
+        assert_eq!([cpu_ns, run_delay_ns, migrations, minor_faults, major_faults], [5, 6, 12, 70, 90].map(Some));
     }
 
     #[test]

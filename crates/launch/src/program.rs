@@ -10,7 +10,7 @@ use std::time::Instant;
 use charz_data::report::Counts;
 
 use crate::launch::{Ended, Following, MAX_THREADS, Thread};
-use crate::observe::{self, Seen};
+use crate::observe::Seen;
 use crate::polled::Look;
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
@@ -87,7 +87,7 @@ impl Program {
         self.seats.release(given);
         self.live -= 1;
         self.ended += 1;
-        self.counts = Some(self.counts.map_or(counts, |sum| observe::sum(sum, counts)));
+        self.counts = Some(self.counts.map_or(counts, |sum| sum.plus(counts)));
         let seat = self.seats.os_id(given);
         let thread = Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns };
         match thread.on_seat() {

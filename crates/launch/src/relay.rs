@@ -4,6 +4,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 
+use charz_system::Status;
 use signal_hook_registry::{SigId, unregister};
 
 use crate::sys::signals::{BY_SYSTEM, BYTES, report};
@@ -42,9 +43,9 @@ impl Relay {
         let (arrived, sender) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
         sender.set_nonblocking(true)?;
-        let ignored = ignored();
+        let status = Status::of_process();
         let mut relay = Relay { arrived, handlers: Vec::new() };
-        for signal in RELAYED.into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0) {
+        for signal in RELAYED.into_iter().filter(|signal| !status.ignores(*signal)) {
             relay.handlers.push(report(signal, sender.try_clone()?)?);
         }
         Ok(relay)
@@ -72,11 +73,4 @@ impl Drop for Relay {
             unregister(handler);
         });
     }
-}
-
-/// The signals that this process ignores, as a mask.
-fn ignored() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }

@@ -10,6 +10,8 @@ use std::io;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+use charz_system::Status;
+use charz_system::task::Stat;
 use hwlocality::bitmap::BitmapIndex;
 use hwlocality::cpu::binding::CpuBindingFlags;
 use hwlocality::cpu::cpuset::CpuSet;
@@ -22,7 +24,7 @@ use hwlocality::{Topology, hwloc_api_version};
 
 use crate::discover::from_the_kernel;
 use crate::error::quote;
-use crate::usable::{Present, allowed_list};
+use crate::usable::Present;
 use crate::{Error, cpulist};
 
 /// The number of strands that core_affinity can name: it fills glibc's `cpu_set_t`, which has 1024 bits, and ends the
@@ -257,16 +259,9 @@ impl Seats for CoreAffinity {
 
 /// Where `/proc` says the calling thread sits.
 fn proc_seating() -> Option<Seating> {
-    let allowed = allowed_list(&fs::read_to_string("/proc/thread-self/status").ok()?)?;
-    let on = fs::read_to_string("/proc/thread-self/stat").ok().and_then(|stat| processor(&stat));
+    let allowed = Status::of_thread().cpus().ok()?;
+    let on = fs::read_to_string("/proc/thread-self/stat").ok().and_then(|stat| Stat::new(&stat).cpu());
     Some(Seating { allowed, on })
-}
-
-/// The field `processor` of a stat file: the 39th, where the second is the program's name in brackets, which may hold
-/// blanks and brackets itself, and the third is the first after it.
-fn processor(stat: &str) -> Option<u32> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    fields.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
 }
 
 /// The version of the hwloc library that is in use, such as `2.9.0`.
@@ -282,18 +277,4 @@ pub fn hwloc_version() -> String {
         let version = hwloc_api_version();
         format!("{}.{}.{}", version >> 16, version >> 8 & 0xff, version & 0xff)
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::processor;
-
-    #[test]
-    fn the_processor_is_found_behind_a_hostile_program_name() {
-        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
-        let stat = format!("17 (a) b) (c) {}", fields.join(" "));
-        assert_eq!(processor(&stat), Some(39));
-        assert_eq!(processor("17 (a) S 1"), None);
-        assert_eq!(processor(""), None);
-    }
 }

@@ -18,8 +18,8 @@ pub(crate) mod xml;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
+use charz_system::{cpuinfo, meminfo};
 use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
@@ -69,11 +69,6 @@ impl fmt::Display for Source {
 
 /// Describes a machine. An error if the source is missing, unreadable, or no topology.
 pub fn discover(source: &Source) -> Result<Machine, Error> {
-    discover_timed(source).map(|(machine, _)| machine)
-}
-
-/// As [`discover`], with the time that hwloc took to load it.
-pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
     let failed = |reason| Error::Topology { what: what(source), reason };
     match source {
         Source::ThisMachine => this_machine(source),
@@ -82,44 +77,43 @@ pub fn discover_timed(source: &Source) -> Result<(Machine, Duration), Error> {
             let scale = Scale::of(text, &description);
             let text = scale.as_ref().map_or(text, |scale| &scale.twin);
             let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
-            let (topology, took) =
+            let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
-            Ok((hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()), took))
+            Ok(hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()))
         }),
     }
     .map_err(failed)
 }
 
 /// The machine in a text of hwloc XML that was checked.
-pub(crate) fn from_xml(xml: &str, source: String) -> Result<(Machine, Duration), String> {
+pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
-    let (topology, took) = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
+    let topology = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
     let mut machine = hwloc::machine(&topology, source, None, None);
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
-    Ok((machine, took))
+    Ok(machine)
 }
 
 /// This machine with all its strands, each with the mark whether this process may use it.
-fn this_machine(source: &Source) -> Result<(Machine, Duration), String> {
+fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
     // Memory attributes are not read here.
     let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
-    let (topology, took) = load(flags, from_the_kernel)?;
+    let topology = load(flags, from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
-    midr::name(&mut machine, &std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    midr::name(&mut machine, &cpuinfo::read());
     usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
-    let meminfo = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo));
-    Ok((machine, took))
+    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo::read()));
+    Ok(machine)
 }
 
 /// Lets hwloc read this machine from the kernel's files only, as far as there are any.
@@ -146,30 +140,26 @@ const TOLERANCE: f64 = 0.05;
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
 /// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
 pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
-    let total = kib.checked_mul(1024)?;
+    let total = meminfo::bytes(meminfo, "MemTotal")?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
     (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
         format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))
     })
 }
 
-/// Lets hwloc load what `describe` sets as the source, with the time that it took.
+/// Lets hwloc load what `describe` sets as the source.
 ///
 /// The filters keep caches of all kinds, and by hwloc's own default those groups that bring structure.
 fn load(
     flags: BuildFlags,
     describe: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
-) -> Result<(Topology, Duration), String> {
-    let start = Instant::now();
+) -> Result<Topology, String> {
     let builder = describe(TopologyBuilder::new())?;
     let build = || -> Result<Topology, Box<dyn std::error::Error>> {
         Ok(builder.with_flags(flags)?.with_cpu_icache_type_filter(TypeFilter::KeepAll)?.build()?)
     };
-    let topology = build().map_err(|error| format!("hwloc cannot load it: {error}"))?;
-    Ok((topology, start.elapsed()))
+    build().map_err(|error| format!("hwloc cannot load it: {error}"))
 }
 
 fn what(source: &Source) -> String {

@@ -12,7 +12,6 @@ mod placement;
 mod usable;
 
 pub use bind::{Backend, Binder, Seating, Seats, hwloc_version};
-pub use charz_data::cgroup;
 pub use charz_data::cpulist;
 pub use charz_data::distance::{Access, Distance};
 pub use charz_data::machine::{
@@ -20,7 +19,7 @@ pub use charz_data::machine::{
 };
 pub use discover::describe::machine_xml;
 pub use discover::export::export_xml;
-pub use discover::{Source, discover, discover_timed};
+pub use discover::{Source, discover};
 pub use error::Error;
 pub use mapper::{
     ALIASES, MAPPERS, Mapper, MapperCard, Mapping, NotAdded, Order, ReadMapper, add, mappers, pair_mappings,

@@ -1,16 +1,11 @@
 //! The parsers of foreign text by themselves: what the fuzz targets drive. No part of the crate's interface. Errors are the reasons
 //! that [`discover`](crate::discover) reports.
 
-use std::path::Path;
-
 use crate::Machine;
-use crate::cgroup::{self, Group};
 use crate::discover::{self, synthetic, xml};
 
-pub use crate::cgroup::groups_in as groups;
 pub use crate::discover::memory_doubt;
 pub use crate::mapper::answer;
-pub use crate::usable::allowed_list;
 
 /// How many strands a synthetic description has, if it passes the check that comes before hwloc.
 pub fn synthetic(text: &str) -> Result<u64, String> {
@@ -24,10 +19,5 @@ pub fn xml(bytes: &[u8]) -> Result<String, String> {
 
 /// The machine in a text that [`xml`] has passed.
 pub fn machine(xml: &str) -> Result<Machine, String> {
-    discover::from_xml(xml, String::new()).map(|(machine, _)| machine)
-}
-
-/// The tightest quota of the groups in CPUs' worth, given the content of every file of theirs.
-pub fn quota(groups: &[Group], content: &str) -> Option<f64> {
-    cgroup::tightest(groups, &|_: &Path| Some(content.to_owned())).map(|quota| quota.cpus)
+    discover::from_xml(xml, String::new())
 }

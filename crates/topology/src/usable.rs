@@ -1,10 +1,10 @@
 //! What this process may use of the machine: the cpuset, the affinity mask and the CPU bandwidth quota.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
-use crate::{Machine, Usable, cgroup, cpulist};
+use charz_system::{Status, cgroup, file};
+
+use crate::{Machine, Usable, cpulist};
 
 /// Writes into the description of this machine what this process may use of it.
 ///
@@ -24,7 +24,7 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     for strand in &mut machine.strands {
         strand.usable = votes.get(strand.os_id as usize) == Some(&2);
     }
-    let nodes = memory_nodes();
+    let nodes = Status::of_process().nodes().ok();
     for node in &mut machine.numa_nodes {
         node.usable = node.os_id.is_none_or(|id| nodes.as_ref().is_none_or(|nodes| nodes.contains(&id)));
     }
@@ -55,16 +55,12 @@ impl Present {
     /// Reads a few small files.
     #[must_use]
     pub fn read() -> Self {
-        let read = |path: &Path| cpulist::parse(fs::read_to_string(path).ok()?.trim()).ok();
-        let cpuset = |group: cgroup::Group| {
-            read(&group.folder.join(if group.unified { "cpuset.cpus.effective" } else { "cpuset.effective_cpus" }))
-        };
         Present {
-            online: read(Path::new("/sys/devices/system/cpu/online")),
-            cpuset: cgroup::groups("cpuset").into_iter().find_map(cpuset),
+            online: file::list(file::ONLINE_CPUS),
+            cpuset: cgroup::cpuset(),
             affinity: affinity(),
-            online_nodes: read(Path::new("/sys/devices/system/node/online")),
-            nodes: memory_nodes(),
+            online_nodes: file::list(file::ONLINE_NODES),
+            nodes: Status::of_process().nodes().ok(),
         }
     }
 
@@ -101,35 +97,12 @@ const LEFT: &str = "left the cpuset of this process";
 
 /// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
 pub fn affinity() -> Option<Vec<u32>> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    allowed_list(&status)
-}
-
-/// The NUMA nodes that this process may put memory on, ascending; `None` where `/proc` is missing.
-fn memory_nodes() -> Option<Vec<u32>> {
-    list(&fs::read_to_string("/proc/self/status").ok()?, "Mems_allowed_list:")
-}
-
-/// The ids in the line `Cpus_allowed_list:` of a status file.
-pub fn allowed_list(status: &str) -> Option<Vec<u32>> {
-    list(status, "Cpus_allowed_list:")
-}
-
-fn list(status: &str, name: &str) -> Option<Vec<u32>> {
-    let list = status.lines().find_map(|line| line.strip_prefix(name))?;
-    cpulist::parse(list.trim()).ok()
+    Status::of_process().cpus().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Present, affinity, allowed_list};
-
-    #[test]
-    fn a_mask_of_any_width_is_read() {
-        assert_eq!(allowed_list("Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1,1500\n"), Some(vec![0, 1, 1500]));
-        assert_eq!(allowed_list("Name:\tx\n"), None);
-        assert_eq!(allowed_list("Cpus_allowed_list:\t\n"), None);
-    }
+    use super::{Present, affinity};
 
     #[test]
     fn what_went_away_is_named_with_the_cause() {
@@ -151,10 +124,5 @@ mod tests {
         assert_eq!(gone(&[0], &[1]), "NUMA node 1 left the cpuset of this process");
         assert_eq!(Present::default().gone(&[7], &[7]), None, "not reported is not gone");
         assert_eq!(Present::read().gone(&affinity().unwrap(), &[]), None);
-    }
-
-    #[test]
-    fn this_process_may_run_somewhere() {
-        assert!(affinity().is_some_and(|strands| !strands.is_empty()));
     }
 }

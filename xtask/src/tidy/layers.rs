@@ -43,6 +43,7 @@ const RESERVED: &[Reserved] = &[
         allowed: &[],
         purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
     },
+    Reserved { word: "charz_system", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "linux", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "libc", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
@@ -76,6 +77,7 @@ const ARGS: &[&str] = &["crates/charz/src/args"];
 const ROWS: &[&[&str]] = &[
     &["main", "lib"],
     &["program"],
+    &["planned"],
     &["args", "parsers"],
     &["command"],
     &["view"],
@@ -91,6 +93,22 @@ const ROWS: &[&[&str]] = &[
     &["atomic_file"],
     &["golden"],
 ];
+
+/// What files of the system are known by. Each has its parser, in charz-system.
+const FACTS: &[&str] =
+    &["Cpus_allowed_list", "Mems_allowed_list", "SigIgn", "/proc/self/cgroup", "/proc/self/mountinfo"];
+
+/// Facts of the system that are parsed in another crate. Tests may write and read such files themselves.
+pub fn facts(path: &str, text: &str, source: &Source) -> Vec<Finding> {
+    let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+    if !path.starts_with("crates/") || path.starts_with("crates/system/") || is_test {
+        return vec![];
+    }
+    let lines = text.lines().enumerate().take(source.tests);
+    let found =
+        lines.flat_map(|(at, line)| FACTS.iter().filter(|fact| line.contains(**fact)).map(move |fact| (at, fact)));
+    found.map(|(at, fact)| Finding::new(path, at, format!("{fact} is for charz-system only; ask it"))).collect()
+}
 
 pub fn check(path: &str, source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -207,6 +225,15 @@ mod tests {
             &[2],
         );
         lines("crates/topology/src/usable.rs", "use std::os::unix::fs::MetadataExt;\n", &[]);
+    }
+
+    #[test]
+    fn files_of_the_system_have_one_parser() {
+        let text = "let status = \"SigIgn:\";\n#[cfg(test)]\nmod tests {\n    let status = \"SigIgn:\";\n}\n";
+        let lines = |path| facts(path, text, &Source::new(text)).iter().map(|found| found.line).collect::<Vec<_>>();
+        assert_eq!(lines("crates/launch/src/relay.rs"), [1]);
+        assert_eq!(lines("crates/system/src/status.rs"), [0; 0]);
+        assert_eq!(lines("crates/charz/src/doctor/tests.rs"), [0; 0]);
     }
 
     #[test]

@@ -2,89 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
-
 use super::document::Requirement;
 use crate::point;
+use charz_data::CellSpec;
 use charz_data::distance::Distance;
 use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
-use charz_data::params::Process;
-use charz_data::report::{Cell, MemoryHome, PageKind, Plan, Point};
+use charz_data::report::Point;
 
-/// A cell as a document specifies it. What is `None` is as the sweep has it.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CellSpec {
-    /// The kernel; in a document also several joined by `+`, whose numbers are added.
-    #[serde(default)]
-    pub kernel: String,
-    /// The mapping, in its canonical spelling.
-    #[serde(default = "auto")]
-    pub mapping: String,
-    /// The number of workers, once it is known for a machine.
-    #[serde(skip)]
-    pub workers: u64,
-    pub size: Option<u64>,
-    /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
-    pub level: Option<String>,
-    pub pages: Option<PageKind>,
-    /// Bytes from one place of a block that a load may read to the next.
-    pub stride: Option<u64>,
-    pub memory: Option<MemoryHome>,
-    /// Rows of the matrices that are multiplied.
-    pub order: Option<u64>,
-    /// Levels of the recursion that multiplies them.
-    pub depth: Option<u64>,
-    /// What its process has done before.
-    pub process: Option<Process>,
-}
-
-fn auto() -> String {
-    "auto".into()
-}
-
-impl CellSpec {
-    pub(super) fn kernels(&self) -> impl Iterator<Item = &str> {
-        self.kernel.split('+')
-    }
-
-    /// The cells with this number of workers, one per kernel.
-    pub(super) fn cells(&self, workers: u64) -> impl Iterator<Item = CellSpec> {
-        self.kernels().map(move |kernel| CellSpec { kernel: kernel.to_owned(), workers, ..self.clone() })
-    }
-
-    /// Whether a cell of a report is specified by this, by its own point or by the plan.
-    pub(super) fn describes(&self, cell: &Cell, plan: &Plan) -> bool {
-        let own = cell.point.params(&plan.params);
-        cell.kernel == self.kernel
-            && cell.mapping == self.mapping
-            && cell.workers == self.workers
-            && self.size.is_none_or(|size| size == own.size_bytes)
-            && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
-            && self.pages.is_none_or(|kind| kind == own.pages)
-            && self.stride.is_none_or(|stride| stride == own.stride_bytes)
-            && self.memory.is_none_or(|memory| memory == own.memory)
-            && self.order.is_none_or(|order| order == own.order)
-            && self.depth.is_none_or(|depth| depth == own.depth)
-            && self.process.is_none_or(|process| process == own.process)
-    }
-
-    /// Its name without the number of workers, so rows that lack the same cell share one reason.
-    pub(super) fn label(&self) -> String {
-        let level = self.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
-        let point = Point {
-            size_bytes: self.size,
-            pages: self.pages,
-            stride_bytes: self.stride,
-            memory: self.memory,
-            order: self.order,
-            depth: self.depth,
-            process: self.process,
-            ..Point::default()
-        };
-        format!("{} {}{level}{}", self.kernel, self.mapping, point::label(&point))
-    }
+/// The name of a cell without the number of workers, so rows that lack the same cell share one reason.
+pub(super) fn label(spec: &CellSpec) -> String {
+    let level = spec.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
+    let point = Point {
+        size_bytes: spec.size,
+        pages: spec.pages,
+        stride_bytes: spec.stride,
+        memory: spec.memory,
+        order: spec.order,
+        depth: spec.depth,
+        process: spec.process,
+        ..Point::default()
+    };
+    format!("{} {}{level}{}", spec.kernel, spec.mapping, point::label(&point))
 }
 
 /// Whether a kernel runs with this number of workers; why not, as a clause.

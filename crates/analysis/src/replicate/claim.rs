@@ -1,6 +1,6 @@
 //! A document's conclusions, checked against a report.
 
-use super::cell::Target;
+use super::cell::{self, Target};
 use super::document::{Claim, Relation, Side};
 use super::replication::{CheckedClaim, Gap, GapKind, Number, Verdict};
 use super::results::Results;
@@ -89,7 +89,7 @@ impl Claim {
             target.runs(&side.cell, workers)?;
             Ok((results.number(&side.cell, &side.statistic, workers, &self.unit)?, workers))
         };
-        let named = |side: &Side| side.cell.label() + &side.statistic.size();
+        let named = |side: &Side| cell::label(&side.cell) + &side.statistic.size();
         let (left, left_workers) = number(&self.left)?;
         let (right, against) = match (&self.right, self.limit) {
             (Some(side), _) => {

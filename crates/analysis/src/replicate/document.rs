@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::cell::{CellSpec, Target};
+use super::cell::Target;
 use super::count::Count;
 use super::statistic::Statistic;
+use charz_data::CellSpec;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

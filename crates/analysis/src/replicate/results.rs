@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::cell::CellSpec;
+use super::cell;
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic, factor};
 use crate::card::Card;
+use charz_data::CellSpec;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 
@@ -100,7 +101,7 @@ impl<'a> Results<'a> {
 
     fn cell(&self, spec: &CellSpec) -> Result<&'a Cell, Gap> {
         self.report.cells.iter().find(|cell| spec.describes(cell, &self.report.plan)).ok_or_else(|| Gap {
-            reason: format!("the report has no cell {} with this number of workers", spec.label()),
+            reason: format!("the report has no cell {} with this number of workers", cell::label(spec)),
             kind: GapKind::Open,
         })
     }

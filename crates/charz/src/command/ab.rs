@@ -18,6 +18,7 @@ use crate::sweep::{self, Recorder, new_report};
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
+use charz_analysis::findings::findings;
 use charz_data::report::{Report, Tool};
 
 pub struct Options {
@@ -88,6 +89,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         let mut listener = progress::on_stderr(io::stderr().is_terminal());
         sweep::take_turns(&mut measured, plans[0].seed, listener.as_mut()).map_err(cannot_record)
     };
+    [&mut a, &mut b].into_iter().for_each(|report| report.findings = findings(report));
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }

@@ -1,11 +1,11 @@
 //! `charz audit`: runs the rounds of an audit on this machine.
 
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Params};
+use charz_system::file;
 use charz_topology::{Backend, Machine, machine_xml};
 
 use super::sweep::{ClockKind, MeasuringContext};
@@ -343,8 +343,7 @@ fn is_clean(lap: &Lap) -> bool {
 /// The lowest and the highest clock of a strand that cpufreq claims, in Hz.
 fn claimed_range(strand: u32) -> Option<[f64; 2]> {
     let read = |name: &str| -> Option<f64> {
-        let path = format!("/sys/devices/system/cpu/cpu{strand}/cpufreq/{name}");
-        Some(fs::read_to_string(path).ok()?.trim().parse::<f64>().ok()? * 1e3)
+        Some(file::number::<f64>(format!("/sys/devices/system/cpu/cpu{strand}/cpufreq/{name}"))? * 1e3)
     };
     Some([read("cpuinfo_min_freq")?, read("cpuinfo_max_freq")?])
 }

@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
+use charz_system::stat::{self, Ticks};
 use charz_topology::{Mapping, Order, Source, affinity, discover, memory_homes, place};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, getpid, kill_process, setrlimit};
 use rustix::termios::tcgetpgrp;
@@ -227,29 +228,20 @@ fn end_as(status: ExitStatus) -> ! {
     std::process::exit(status.code().unwrap_or(BY_SIGNAL))
 }
 
-/// By CPU, the ticks in all and those that the hypervisor gave to others.
-type Ticks = HashMap<u32, (u64, u64)>;
+type Stolen = HashMap<u32, Ticks>;
 
-fn stolen() -> Ticks {
-    let text = fs::read_to_string("/proc/stat").unwrap_or_default();
-    text.lines().filter_map(ticks).collect()
-}
-
-/// A line such as `cpu0 user nice system idle iowait irq softirq steal …` (proc_stat(5)). The guests' are in user and nice.
-fn ticks(line: &str) -> Option<(u32, (u64, u64))> {
-    let (cpu, numbers) = line.strip_prefix("cpu")?.split_once(' ')?;
-    let numbers: Vec<u64> = numbers.split_whitespace().take(8).filter_map(|number| number.parse().ok()).collect();
-    Some((cpu.parse().ok()?, (numbers.iter().sum(), *numbers.get(7)?)))
+fn stolen() -> Stolen {
+    Ticks::of_each(&fs::read_to_string(stat::FILE).unwrap_or_default()).collect()
 }
 
 /// The share of the time of these CPUs, or of all where there are none, that the hypervisor took.
-fn lost(before: &Ticks, after: &Ticks, seats: &[Option<u32>]) -> f64 {
+fn lost(before: &Stolen, after: &Stolen, seats: &[Option<u32>]) -> f64 {
     let seated = seats.iter().any(Option::is_some);
     let (mut all, mut stolen) = (0, 0);
     for (cpu, now) in after.iter().filter(|(cpu, _)| !seated || seats.contains(&Some(**cpu))) {
         if let Some(then) = before.get(cpu) {
-            all += now.0.saturating_sub(then.0);
-            stolen += now.1.saturating_sub(then.1);
+            all += now.total().saturating_sub(then.total());
+            stolen += now.steal.saturating_sub(then.steal);
         }
     }
     if all == 0 { 0.0 } else { stolen as f64 / all as f64 }
@@ -261,7 +253,7 @@ mod tests {
 
     #[test]
     fn steal_is_that_of_the_seats() {
-        let read = |text: &str| -> Ticks { text.lines().filter_map(ticks).collect() };
+        let read = |text: &str| -> Stolen { Ticks::of_each(text).collect() };
         let before = read("cpu  9 9\ncpu0 0 0 0 0 0 0 0 0 0 0\ncpu1 10 0 0 10 0 0 0 5 7 0\nintr 5\n");
         let after = read("cpu0 50 0 0 50 0 0 0 0 0 0\ncpu1 60 0 0 10 0 0 0 55 99 0\n");
         assert_eq!(lost(&before, &after, &[Some(1)]), 0.5);

@@ -1,5 +1,7 @@
 //! Who else is at work: neighbours on this system and below it.
 
+use charz_system::{pressure, stat};
+
 use super::root::start;
 use super::timed::{PRESSURES, Processors, Timed};
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
@@ -75,11 +77,7 @@ fn steal(look: &Look) -> Result<Seen, String> {
 }
 
 fn load(look: &Look) -> Result<Seen, String> {
-    let stat = look.root.text("/proc/stat")?;
-    let running = stat.lines().find_map(|line| line.strip_prefix("procs_running "));
-    let running: u64 = running
-        .and_then(|number| number.trim().parse().ok())
-        .ok_or("/proc/stat: does not count running tasks (procs_running)")?;
+    let running = stat::running(&look.root.text(stat::FILE)?)?;
     // We run, too.
     let others = running.saturating_sub(1);
     let mut tasks = format!("{} runnable now", counted(others as usize, "other task"));
@@ -111,9 +109,10 @@ fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
     let path = format!("/proc/pressure/{}", PRESSURES[kind]);
     let (share, when) = match &look.timed {
         Some(timed) => (timed.pressure[kind].clone()?, "now"),
-        None => {
-            (recent(&look.root.text(&path)?).ok_or_else(|| format!("{path}: has no average of some"))?, "over 10 s")
-        }
+        None => (
+            pressure::recent(&look.root.text(&path)?).ok_or_else(|| format!("{path}: has no average of some"))?,
+            "over 10 s",
+        ),
     };
     let read = format!("PSI some {} {when}", units::percent(share));
     Ok(match (share > limit(&checks::V06), disturbs) {
@@ -121,11 +120,4 @@ fn pressure(look: &Look, kind: usize, disturbs: bool) -> Result<Seen, String> {
         (true, true) => Seen::disturbs(read, QUIETEN),
         (true, false) => Seen::limits(read, QUIETEN),
     })
-}
-
-/// The share of the last 10 s in which some task waited; the kernel writes percent.
-fn recent(pressure: &str) -> Option<f64> {
-    let line = pressure.lines().find(|line| line.starts_with("some "))?;
-    let percent: f64 = line.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
-    (0.0..=100.0).contains(&percent).then_some(percent / 100.0)
 }

@@ -2,9 +2,9 @@
 
 use super::root::{chosen, start};
 use super::{Item, Look, Seen};
-use crate::limits::meminfo_bytes;
-use charz_data::units;
-use charz_topology::cpulist;
+use charz_data::{cpulist, units};
+use charz_system::file::ONLINE_NODES as NODES;
+use charz_system::meminfo;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {
@@ -124,7 +124,6 @@ fn reserved(look: &Look) -> Result<Seen, String> {
 }
 
 fn balancing(look: &Look) -> Result<Seen, String> {
-    const NODES: &str = "/sys/devices/system/node/online";
     let mode = look.root.number("/proc/sys/kernel/numa_balancing")?;
     let nodes = cpulist::parse(&look.root.text(NODES)?).map_err(|error| format!("{NODES}: {error}"))?.len();
     let read = format!("kernel.numa_balancing is {mode}, NUMA nodes: {nodes}");
@@ -142,14 +141,13 @@ fn merging(look: &Look) -> Result<Seen, String> {
     Ok(seen.undone("1", |before| format!("echo {before} > {RUN}")).switched(run == 1))
 }
 
-fn meminfo(look: &Look, name: &str) -> Result<u64, String> {
-    const PATH: &str = "/proc/meminfo";
-    let bytes = meminfo_bytes(&look.root.text(PATH)?, &format!("{name}:"));
-    bytes.ok_or_else(|| format!("{PATH}: does not tell {name}"))
+fn bytes(look: &Look, name: &str) -> Result<u64, String> {
+    let bytes = meminfo::bytes(&look.root.text(meminfo::FILE)?, name);
+    bytes.ok_or_else(|| format!("{}: does not tell {name}", meminfo::FILE))
 }
 
 fn swap(look: &Look) -> Result<Seen, String> {
-    let (total, free) = (meminfo(look, "SwapTotal")?, meminfo(look, "SwapFree")?);
+    let (total, free) = (bytes(look, "SwapTotal")?, bytes(look, "SwapFree")?);
     let used = total.saturating_sub(free);
     Ok(match (total, used) {
         (0, _) => Seen::ok("none"),

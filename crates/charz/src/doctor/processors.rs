@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use charz_topology::{cgroup, cpulist};
+use charz_data::cpulist;
+use charz_system::Status;
+use charz_system::cgroup::{self, Quota};
 
 use super::load::QUIETEN;
 use super::{Item, Look, Seen};
@@ -161,11 +163,7 @@ fn idle(look: &Look) -> Result<Seen, String> {
 const CPUS: &str = "/sys/devices/system/cpu";
 
 pub(super) fn allowed(look: &Look) -> Result<Vec<u32>, String> {
-    const STATUS: &str = "/proc/self/status";
-    let status = look.root.text(STATUS)?;
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    let list = list.ok_or_else(|| format!("{STATUS}: has no Cpus_allowed_list"))?;
-    cpulist::parse(list.trim()).map_err(|error| format!("{STATUS}: {error}"))
+    Ok(Status::new(look.root.text(Status::OWN)?).cpus()?)
 }
 
 fn strands(look: &Look, file: &str) -> Result<Vec<u32>, String> {
@@ -177,46 +175,28 @@ fn strands(look: &Look, file: &str) -> Result<Vec<u32>, String> {
 }
 
 fn quota(look: &Look) -> Result<Seen, String> {
-    let groups =
-        cgroup::groups_in("cpu", &look.root.text("/proc/self/cgroup")?, &look.root.text("/proc/self/mountinfo")?);
+    let groups = cgroup::groups_in("cpu", &look.root.text(cgroup::OWN)?, &look.root.text(cgroup::MOUNTS)?);
     if groups.is_empty() {
-        return Err("/proc/self/mountinfo: the controller cpu is not mounted".into());
+        return Err(format!("{}: the controller cpu is not mounted", cgroup::MOUNTS));
     }
-    // The root of version 2 has no such file, and no quota.
-    let mut tightest: Option<(f64, String)> = None;
+    let mut quotas = Vec::new();
     for group in &groups {
-        let (file, unset) = if group.unified { ("cpu.max", "max") } else { ("cpu.cfs_quota_us", "-1") };
-        let path = group.folder.join(file);
-        if !look.root.has(&path) {
-            continue;
-        }
-        let text = look.root.text(&path)?;
-        let mut words = text.split_whitespace();
-        let quota = words.next().unwrap_or_default();
-        if quota == unset {
-            continue;
-        }
-        let period = if group.unified {
-            words.next().unwrap_or_default().to_owned()
-        } else {
-            look.root.text(group.folder.join("cpu.cfs_period_us"))?
-        };
-        let cpus = match (quota.parse::<u64>(), period.parse::<u64>()) {
-            (Ok(quota), Ok(period)) if quota > 0 && period > 0 => quota as f64 / period as f64,
-            _ => return Err(format!("{}: {text:?} and {period:?} are no quota and period", path.display())),
-        };
-        if tightest.as_ref().is_none_or(|(least, _)| cpus < *least) {
-            // What set it, a container's runtime or a service, sets it again.
-            let fix = format!("Lift it where it was set, or `echo {unset} > {}`", path.display());
-            tightest = Some((cpus, fix));
+        let path = group.quota_file();
+        // The root of version 2 has no such file, and no quota.
+        if look.root.has(&path) {
+            let quota = group.quota(|path| look.root.text(path))?;
+            quotas.extend(quota.map(|Quota { cpus, .. }| (cpus, group.no_quota(), path)));
         }
     }
-    Ok(match tightest {
-        None => Seen::ok("none"),
-        // Not even one worker can run without being stopped.
-        Some((cpus, fix)) if cpus < 1.0 => Seen::disturbs(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
-        Some((cpus, fix)) => Seen::limits(format!("{cpus:.2} CPUs"), fix).valued(format!("{cpus:.2}")),
-    })
+    let Some((cpus, unset, path)) = quotas.into_iter().min_by(|(one, ..), (other, ..)| one.total_cmp(other)) else {
+        return Ok(Seen::ok("none"));
+    };
+    // What set it, a container's runtime or a service, sets it again.
+    let fix = format!("Lift it where it was set, or `echo {unset} > {}`", path.display());
+    let value = format!("{cpus:.2}");
+    let read = format!("{value} CPUs");
+    // Below 1 not even one worker can run without being stopped.
+    Ok(if cpus < 1.0 { Seen::disturbs(read, fix) } else { Seen::limits(read, fix) }.valued(value))
 }
 
 fn usable(look: &Look) -> Result<Seen, String> {

@@ -1,5 +1,7 @@
 //! What kind of system this is, what this process may read, and how the program was built.
 
+use charz_system::Status;
+
 use super::root::start;
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
 
@@ -75,7 +77,7 @@ const EVIDENCE: [(&str, &str, &str); 4] = [
 
 fn evidence(look: &Look) -> Result<Seen, String> {
     // Without this one there is no /proc to speak of.
-    look.root.text("/proc/self/status")?;
+    look.root.text(Status::OWN)?;
     let (mut there, mut missing) = (Vec::new(), Vec::new());
     for (file, word, checks) in EVIDENCE {
         let text = look.root.text(format!("/proc/self/{file}"));
@@ -95,16 +97,10 @@ fn evidence(look: &Look) -> Result<Seen, String> {
 }
 
 fn user(look: &Look) -> Result<Seen, String> {
-    const STATUS: &str = "/proc/self/status";
-    let status = look.root.text(STATUS)?;
-    let ids = status.lines().find_map(|line| line.strip_prefix("Uid:")).map(|line| {
-        let ids = line.split_whitespace().map(str::parse::<u32>);
-        ids.collect::<Result<Vec<_>, _>>().unwrap_or_default()
-    });
-    let Some([real, effective, ..]) = ids.as_deref() else {
-        return Err(format!("{STATUS}: does not tell the user"));
+    let Some([real, effective]) = Status::new(look.root.text(Status::OWN)?).users() else {
+        return Err(format!("{}: does not tell the user", Status::OWN));
     };
-    let root = if *effective == 0 { " (root)" } else { "" };
+    let root = if effective == 0 { " (root)" } else { "" };
     let read = format!("user {real}, with the rights of user {effective}{root}");
     let fix = "Take the set-user-ID bit off the program: `chmod u-s FILE`";
     Ok(if real == effective { Seen::ok(read) } else { Seen::limits(read, fix) })

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_system::pressure;
+use charz_system::stat::{self, Ticks};
+use charz_system::task::Stat;
+
 use super::Root;
 use super::root::start;
 use crate::harness::clock::{self, OsClock};
-use crate::harness::counters;
 use charz_data::report::Timer;
 
 #[derive(Clone, Debug)]
@@ -83,16 +86,10 @@ pub(super) fn processes(root: &Root) -> BTreeMap<u32, Used> {
         .collect()
 }
 
-/// `13064 (a name) R 1 …`, as in proc(5): the name may hold blanks and brackets.
 fn used(stat: &str) -> Option<Used> {
-    const KERNEL_THREAD: u64 = 0x0020_0000;
-    let (head, fields) = stat.rsplit_once(") ")?;
-    let fields: Vec<&str> = fields.split(' ').collect();
-    // Fields are counted from the third there.
-    let field = |number: usize| fields.get(number - 3)?.parse::<u64>().ok();
-    let (flags, user, system, begun) = (field(9)?, field(14)?, field(15)?, field(22)?);
-    let name = head.split_once('(')?.1.to_owned();
-    (flags & KERNEL_THREAD == 0).then(|| Used { name, begun, ticks: user.saturating_add(system) })
+    let stat = Stat::new(stat);
+    let (begun, ticks) = (stat.begun()?, stat.ticks()?);
+    (!stat.is_of_kernel()?).then(|| Used { name: stat.name.to_owned(), begun, ticks })
 }
 
 pub(super) fn busiest(before: &BTreeMap<u32, Used>, after: BTreeMap<u32, Used>, window: Processors) -> Option<Process> {
@@ -109,17 +106,10 @@ pub(super) fn busiest(before: &BTreeMap<u32, Used>, after: BTreeMap<u32, Used>, 
 impl Processors {
     /// Since the system started, by `/proc/stat`.
     pub fn read(root: &Root) -> Result<Self, String> {
-        let stat = root.text("/proc/stat")?;
-        let line = stat.lines().find_map(|line| line.strip_prefix("cpu ")).ok_or("/proc/stat: has no line cpu")?;
-        // user nice system idle iowait irq softirq steal; guest time, which follows, is part of user time.
-        let ticks: Result<Vec<u64>, _> = line.split_whitespace().take(8).map(str::parse).collect();
-        let ticks = ticks.map_err(|_| format!("/proc/stat: {:?} are not numbers", start(line)))?;
-        let [_, _, _, idle, wait, _, _, steal] = ticks[..] else {
-            return Err("/proc/stat: does not count steal".into());
-        };
-        let strands = stat.lines().filter(|line| line.starts_with("cpu")).count() as u64 - 1;
-        let total = ticks.iter().fold(0_u64, |sum, &ticks| sum.saturating_add(ticks));
-        Ok(Processors { strands, total, idle: idle.saturating_add(wait), steal })
+        let stat = root.text(stat::FILE)?;
+        let all = Ticks::of_all(&stat)?;
+        let strands = Ticks::of_each(&stat).count() as u64;
+        Ok(Processors { strands, total: all.total(), idle: all.idle.saturating_add(all.iowait), steal: all.steal })
     }
 
     pub(super) fn until(self, later: Self) -> Self {
@@ -147,5 +137,5 @@ impl Processors {
 pub(super) fn waited_ns(root: &Root, kind: &str) -> Result<u64, String> {
     let path = format!("/proc/pressure/{kind}");
     let text = root.text(&path)?;
-    counters::pressure(&text).ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
+    pressure::waited_ns(&text).ok_or_else(|| format!("{path}: {:?} has no total of the waits of some", start(&text)))
 }

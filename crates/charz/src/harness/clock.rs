@@ -53,7 +53,7 @@ fn check_tsc() -> Result<(), String> {
         );
     }
     // The kernel watches the counters of all processors and drops the source when they disagree.
-    match std::fs::read_to_string("/sys/devices/system/clocksource/clocksource0/current_clocksource") {
+    match std::fs::read_to_string(charz_system::file::CLOCK_SOURCE) {
         Ok(source) if source.trim() == "tsc" => Ok(()),
         Ok(source) => Err(format!(
             "the kernel keeps time by {:?}, so it may have found the processors' time-stamp counters out of step",

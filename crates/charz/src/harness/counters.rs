@@ -6,11 +6,10 @@
 pub(crate) mod hardware;
 
 use std::fs;
-use std::path::PathBuf;
-use std::sync::LazyLock;
 
 use charz_data::report::{Busy, Counts};
-use charz_topology::cgroup;
+use charz_system::stat::{self, TICK_NS, Ticks};
+use charz_system::{cgroup, pressure, task};
 use rustix::time::ClockId;
 
 /// The calling thread's counts before a run; about 30 µs. What grows while others are read is read last.
@@ -28,8 +27,8 @@ pub(super) fn after() -> Counts {
 fn of_files(counts: Counts) -> Counts {
     let file = |name: &str| fs::read_to_string(format!("/proc/thread-self/{name}")).ok();
     Counts {
-        migrations: file("sched").and_then(|text| migrations(&text)),
-        run_delay_ns: file("schedstat").and_then(|text| run_delay(&text)),
+        migrations: file("sched").and_then(|text| task::migrations(&text)),
+        run_delay_ns: file("schedstat").and_then(|text| task::times_ns(&text)[1]),
         ..counts
     }
 }
@@ -42,17 +41,6 @@ fn with_usage(counts: Counts) -> Counts {
         minor_faults: count(usage.ru_minflt),
         major_faults: count(usage.ru_majflt),
         ..counts
-    }
-}
-
-pub(super) fn since(later: Counts, earlier: Counts) -> Counts {
-    Counts {
-        cpu_ns: difference(later.cpu_ns, earlier.cpu_ns),
-        run_delay_ns: difference(later.run_delay_ns, earlier.run_delay_ns),
-        involuntary_switches: difference(later.involuntary_switches, earlier.involuntary_switches),
-        migrations: difference(later.migrations, earlier.migrations),
-        minor_faults: difference(later.minor_faults, earlier.minor_faults),
-        major_faults: difference(later.major_faults, earlier.major_faults),
     }
 }
 
@@ -74,9 +62,9 @@ impl MachineCounts {
     pub fn read(seats: &[u32]) -> Self {
         MachineCounts {
             time_ns: time(ClockId::Monotonic),
-            steal_ns: fs::read_to_string("/proc/stat").ok().and_then(|text| steal(&text, seats)),
-            throttled_periods: throttled_periods(),
-            pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure(&text)),
+            steal_ns: fs::read_to_string(stat::FILE).ok().and_then(|text| steal(&text, seats)),
+            throttled_periods: cgroup::throttled_periods(),
+            pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure::waited_ns(&text)),
         }
     }
 
@@ -97,7 +85,8 @@ pub(crate) struct Usage(Busy);
 impl Usage {
     /// `None` where the system does not tell.
     pub(crate) fn read() -> Option<Self> {
-        let all_ns = busy(&fs::read_to_string("/proc/stat").ok()?)?;
+        let all = Ticks::of_all(&fs::read_to_string(stat::FILE).ok()?).ok()?;
+        let all_ns = all.busy().checked_mul(TICK_NS)?;
         Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns: time(ClockId::ProcessCPUTime)? }))
     }
 
@@ -111,14 +100,6 @@ impl Usage {
     }
 }
 
-/// `user`, `nice`, `system`, `irq` and `softirq` of the line `cpu`, in nanoseconds; the time of guests is in `user`.
-pub(crate) fn busy(stat: &str) -> Option<u64> {
-    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let fields: Vec<u64> = line.split_whitespace().map_while(|field| field.parse().ok()).collect();
-    let [user, nice, system, _, _, irq, softirq, ..] = fields[..] else { return None };
-    [user, nice, system, irq, softirq].into_iter().try_fold(0_u64, u64::checked_add)?.checked_mul(10_000_000)
-}
-
 fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     // Steal has been seen to step back by a tick on some hypervisors.
     Some(later?.saturating_sub(earlier?))
@@ -129,7 +110,6 @@ fn time(clock: ClockId) -> Option<u64> {
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
 }
 
-#[cfg(target_os = "linux")]
 fn resource_usage() -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is valid for the write of one `rusage`, which is what the call writes.
@@ -141,55 +121,13 @@ fn resource_usage() -> Option<libc::rusage> {
     Some(unsafe { usage.assume_init() })
 }
 
-#[cfg(not(target_os = "linux"))]
-fn resource_usage() -> Option<libc::rusage> {
-    None
-}
-
-/// The line `se.nr_migrations : N` of `/proc/thread-self/sched`.
-pub(crate) fn migrations(sched: &str) -> Option<u64> {
-    let line = sched.lines().find(|line| line.starts_with("se.nr_migrations"))?;
-    line.rsplit(':').next()?.trim().parse().ok()
-}
-
-/// The second field of `/proc/thread-self/schedstat` (kernel documentation, `scheduler/sched-stats`).
-pub(crate) fn run_delay(schedstat: &str) -> Option<u64> {
-    schedstat.split_whitespace().nth(1)?.parse().ok()
-}
-
-/// The eighth number of the lines `cpuN` of these strands of `/proc/stat`, or of the line `cpu`, which sums them all; in ticks
-/// of 1/100 s (`USER_HZ` is 100 on every Linux that Rust supports).
-pub(crate) fn steal(stat: &str, seats: &[u32]) -> Option<u64> {
-    let of = |name: &str| {
-        let line = stat.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
-        line.split_whitespace().nth(7)?.parse::<u64>().ok()?.checked_mul(10_000_000)
+/// The steal of these CPUs, or of all where there are none, in nanoseconds.
+fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
+    let ticks = match cpus {
+        [] => Ticks::of_all(stat).ok()?.steal,
+        cpus => cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(Ticks::of_cpu(stat, *cpu)?.steal))?,
     };
-    match seats {
-        [] => of("cpu"),
-        seats => seats.iter().try_fold(0_u64, |sum, seat| sum.checked_add(of(&format!("cpu{seat}"))?)),
-    }
-}
-
-/// `some avg10=0.00 avg60=0.00 avg300=0.00 total=123` in microseconds (kernel documentation, `accounting/psi`).
-pub(crate) fn pressure(text: &str) -> Option<u64> {
-    let line = text.lines().find(|line| line.starts_with("some "))?;
-    line.rsplit("total=").next()?.trim().parse::<u64>().ok()?.checked_mul(1000)
-}
-
-/// The files that count for the process's groups. Looked up once: finding the groups takes longer than reading these, and a
-/// process is not expected to change its group during a sweep.
-static STAT_FILES: LazyLock<Vec<PathBuf>> =
-    LazyLock::new(|| cgroup::groups("cpu").into_iter().map(|group| group.folder.join("cpu.stat")).collect());
-
-/// `nr_throttled`, summed over the process's group and its ancestors: it counts in the group that has the quota.
-fn throttled_periods() -> Option<u64> {
-    let counts = STAT_FILES.iter().filter_map(|file| nr_throttled(&fs::read_to_string(file).ok()?));
-    // No group that counts is not the same as a count of zero.
-    counts.reduce(u64::saturating_add)
-}
-
-pub(crate) fn nr_throttled(stat: &str) -> Option<u64> {
-    stat.lines().find_map(|line| line.strip_prefix("nr_throttled "))?.trim().parse().ok()
+    ticks.checked_mul(TICK_NS)
 }
 
 #[cfg(test)]
@@ -197,29 +135,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_of_the_kernel_are_read() {
-        assert_eq!(migrations("cat (1, #threads: 1)\nse.nr_migrations      :       12\n"), Some(12));
-        assert_eq!(migrations("se.exec_start : 1\n"), None);
-        assert_eq!(run_delay("464010 54871 2\n"), Some(54_871));
-        assert_eq!(run_delay("\n"), None);
+    fn steal_is_that_of_the_seats() {
         let stat = "cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 3 9 10\ncpu10 1 2 3 4 5 6 7 5 9 10\n";
-        assert_eq!(steal(stat, &[]), Some(80_000_000));
-        assert_eq!(steal(stat, &[10]), Some(50_000_000));
-        assert_eq!(steal(stat, &[0, 10]), Some(80_000_000));
-        assert_eq!(steal(stat, &[1]), None);
+        let of = |cpus: &[u32]| steal(stat, cpus);
+        assert_eq!(
+            [of(&[]), of(&[10]), of(&[0, 10]), of(&[1])],
+            [Some(80_000_000), Some(50_000_000), Some(80_000_000), None]
+        );
         assert_eq!(steal("cpu  1 2 3\n", &[]), None);
-        assert_eq!(busy(stat), Some((1 + 2 + 3 + 6 + 7) * 10_000_000));
-        assert_eq!(busy("cpu  1 2 3\n"), None);
-        assert_eq!(pressure("some avg10=0.00 avg60=0.00 avg300=0.00 total=12\nfull total=5\n"), Some(12_000));
-        assert_eq!(pressure("full total=5\n"), None);
-        assert_eq!(nr_throttled("nr_periods 9\nnr_throttled 3\nthrottled_time 7\n"), Some(3));
-        assert_eq!(nr_throttled("usage_usec 9\n"), None);
-    }
-
-    #[test]
-    fn what_is_missing_stays_missing() {
-        let counts =
-            |migrations, run_delay_ns| Counts { migrations: Some(migrations), run_delay_ns, ..Counts::default() };
-        assert_eq!(since(counts(5, Some(9)), counts(3, None)), counts(2, None));
     }
 }

@@ -1,10 +1,9 @@
 //! What of the machine must stay as it is while a cell is measured.
 
-use std::fs;
-use std::path::Path;
-
+use charz_data::cpulist;
 use charz_data::report::Evidence;
-use charz_topology::cgroup;
+use charz_system::file::{self, word};
+use charz_system::{Status, cgroup};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
@@ -12,20 +11,17 @@ pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
 impl Fingerprint {
     /// Reads the settings; about 200 µs.
     pub fn read() -> Self {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let quota = |file: &str| {
-            let groups = cgroup::groups("cpu").into_iter();
-            let found: Vec<String> = groups.filter_map(|group| word(group.folder.join(file))).collect();
-            (!found.is_empty()).then(|| found.join(" "))
-        };
+        let status = Status::of_process();
+        let quotas: Vec<String> = cgroup::groups("cpu").iter().filter_map(|group| word(group.quota_file())).collect();
         Fingerprint(vec![
-            (Evidence::ONLINE_STRANDS, word("/sys/devices/system/cpu/online")),
-            (Evidence::ALLOWED_STRANDS, line(&status, "Cpus_allowed_list:")),
-            ("allowed nodes", line(&status, "Mems_allowed_list:")),
-            ("CPU quota", quota("cpu.cfs_quota_us").or_else(|| quota("cpu.max"))),
+            (Evidence::ONLINE_STRANDS, word(file::ONLINE_CPUS)),
+            // The masks of the process's first thread, which is never bound.
+            (Evidence::ALLOWED_STRANDS, status.cpus().ok().map(|cpus| cpulist::print(&cpus))),
+            ("allowed nodes", status.nodes().ok().map(|nodes| cpulist::print(&nodes))),
+            ("CPU quota", (!quotas.is_empty()).then(|| quotas.join(" "))),
             ("frequency governor", word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")),
             ("turbo", word("/sys/devices/system/cpu/cpufreq/boost")),
-            (Evidence::CLOCK_SOURCE, word("/sys/devices/system/clocksource/clocksource0/current_clocksource")),
+            (Evidence::CLOCK_SOURCE, word(file::CLOCK_SOURCE)),
             ("transparent huge pages", word("/sys/kernel/mm/transparent_hugepage/enabled")),
             ("NUMA balancing", word("/proc/sys/kernel/numa_balancing")),
         ])
@@ -36,17 +32,6 @@ impl Fingerprint {
         let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
         pairs.map(|(before, after)| format!("{}: {} became {}", before.0, word(&before.1), word(&after.1))).collect()
     }
-}
-
-/// A line of `/proc/self/status`, which speaks of the process's first thread; that one is never bound.
-fn line(status: &str, name: &str) -> Option<String> {
-    status.lines().find_map(|line| line.strip_prefix(name)).map(|value| value.trim().to_owned())
-}
-
-pub fn word(path: impl AsRef<Path>) -> Option<String> {
-    let text = fs::read_to_string(path).ok()?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::fs;
 
 use charz_data::report::{Nodes, Pages};
 use charz_kernels::Region;
+use charz_system::{file, numa_maps};
 
 /// A worker's block, the NUMA node of its seat as far as it is known, and those that were asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,8 +100,7 @@ pub(super) fn look_up_nodes(plots: &[PlacedRegion]) -> Option<Nodes> {
     }
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let numa_maps = fs::read_to_string("/proc/self/numa_maps").ok()?;
-    let balancing = fs::read_to_string("/proc/sys/kernel/numa_balancing").ok();
-    let balancing = balancing.and_then(|text| Some(text.trim().parse::<u32>().ok()? != 0));
+    let balancing = file::number("/proc/sys/kernel/numa_balancing").map(|mode: u32| mode != 0);
     Some(Nodes { balancing, ..from_maps(&maps, &numa_maps, plots)? })
 }
 
@@ -109,18 +109,14 @@ pub(super) fn look_up_nodes(plots: &[PlacedRegion]) -> Option<Nodes> {
 pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[PlacedRegion]) -> Option<Nodes> {
     let ends: HashMap<usize, usize> = maps.lines().filter_map(header).collect();
     let mut nodes = Nodes::default();
-    for line in numa_maps.lines() {
-        let mut words = line.split_whitespace();
-        let Some(start) = words.next().and_then(|word| usize::from_str_radix(word, 16).ok()) else { continue };
+    for mapping in numa_maps::mappings(numa_maps) {
+        let start = mapping.start;
         let Some(&end) = ends.get(&start) else { continue };
         let held: Vec<&PlacedRegion> = plots.iter().filter(|plot| plot.overlaps(start, end)).collect();
         if held.iter().all(|plot| plot.node.is_none() && plot.homes.is_empty()) {
             continue;
         }
-        let page_bytes = words.clone().find_map(|word| word.strip_prefix("kernelpagesize_kB=")?.parse().ok());
-        let page_bytes = page_bytes.unwrap_or(4_u64).checked_mul(1024)?;
-        let shares = words.filter_map(share).map(|(node, pages)| Some((node, pages.checked_mul(page_bytes)?)));
-        let shares: Vec<(u32, u64)> = shares.collect::<Option<_>>()?;
+        let (page_bytes, shares) = (mapping.page_bytes()?, mapping.bytes_by_node()?);
         let all = shares.iter().try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes))?;
         nodes.bytes = nodes.bytes.checked_add(all)?;
         let local = shares.iter().filter(|(node, _)| held.iter().any(|plot| plot.node == Some(*node)));
@@ -143,12 +139,6 @@ fn as_asked(held: &[&PlacedRegion], shares: &[(u32, u64)], all: u64, page_bytes:
     };
     let asked = shares.iter().filter(|(node, _)| held.iter().any(|plot| plot.homes.contains(node)));
     Some(asked.map(|(_, bytes)| (*bytes).min(most)).sum())
-}
-
-/// `N0=256`: a node and its pages.
-fn share(word: &str) -> Option<(u32, u64)> {
-    let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
-    Some((node.parse().ok()?, pages.parse().ok()?))
 }
 
 #[cfg(test)]

@@ -176,7 +176,7 @@ impl WorkerContext<'_> {
                 on_seat,
                 checks: watch.polls(),
                 strays: watch.off_seat(),
-                counts: counters::since(after.counts, before.counts),
+                counts: after.counts.since(before.counts),
                 contention: worker.contention(),
                 blocks: None,
                 hardware: counters.as_mut().map(|counters| Box::new(counters.lap())),

@@ -9,12 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
+use charz_system::{OomKills, cgroup};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
-use crate::limits::{OomKills, group_memory};
 use charz_data::report::{Ending, Invocation, Tool};
 use charz_data::units;
 
@@ -237,7 +237,7 @@ fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
     let said = last.map(|line| format!(": {line}")).unwrap_or_default();
     match status.signal() {
         Some(libc::SIGKILL) if kills.grew() => {
-            let limit = group_memory()
+            let limit = cgroup::memory_limit()
                 .map_or(String::new(), |bytes| format!(", whose control group may take {}", units::iec(bytes)));
             format!("oom: the memory killer ended the measuring process{limit}; ask for less memory or allow more")
         }

@@ -11,7 +11,7 @@ use crate::exit::Error;
 use crate::limits::Limits;
 use crate::predict::Predictor;
 use crate::user_program;
-use charz_analysis::replicate::CellSpec;
+use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, MemoryHome, Point};
 

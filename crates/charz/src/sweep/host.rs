@@ -1,9 +1,10 @@
 //! What a report says about the system and the program.
 
+use charz_system::cpuinfo;
+use charz_system::file::{CLOCK_SOURCE, number, word};
 use charz_topology::Machine;
 
 use crate::doctor::{self, chosen, under_hypervisor};
-use crate::harness::fingerprint::word;
 use crate::limits::Limits;
 use charz_data::report::{Host, Memory, Tool};
 
@@ -21,21 +22,22 @@ pub fn tool() -> Tool {
 }
 
 pub fn host(machine: &Machine, limits: &Limits) -> Host {
+    let cpuinfo = cpuinfo::read();
     Host {
         name: word("/proc/sys/kernel/hostname"),
         kernel: word("/proc/sys/kernel/ostype")
             .zip(word("/proc/sys/kernel/osrelease"))
             .map(|(system, release)| format!("{system} {release}")),
         processor: machine.packages.iter().find_map(|package| package.model.clone()),
-        microcode: std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| microcode(&text)),
+        microcode: cpuinfo::value(&cpuinfo, "microcode").filter(|word| !word.is_empty()).map(str::to_owned),
         firmware: word("/sys/class/dmi/id/bios_version"),
-        claimed_hz: claimed_hz(machine),
+        claimed_hz: claimed_hz(machine, &cpuinfo),
         virtual_machine: under_hypervisor(),
-        clock_source: word("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+        clock_source: word(CLOCK_SOURCE),
         transparent_huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| chosen(&choices).map(str::to_owned)),
         frequency_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
-        timer_slack_ns: word("/proc/self/timerslack_ns").and_then(|nanos| nanos.parse().ok()),
+        timer_slack_ns: number("/proc/self/timerslack_ns"),
         cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
         disturbances: doctor::disturbances().iter().map(|found| format!("{}: {}", found.name, found.read)).collect(),
         memory: Memory {
@@ -48,10 +50,10 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
 
 /// The clock that the system claims: the nominal one of the driver or of the model's name, else the present one of the kernel,
 /// which guests have from their host.
-fn claimed_hz(machine: &Machine) -> Option<f64> {
-    let driver = word("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency").and_then(|khz| khz.parse::<f64>().ok());
+fn claimed_hz(machine: &Machine, cpuinfo: &str) -> Option<f64> {
+    let driver = number::<f64>("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
     let model = machine.packages.iter().find_map(|package| named_ghz(package.model.as_deref()?));
-    let kernel = std::fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| kernel_mhz(&text));
+    let kernel = cpuinfo::number(cpuinfo, "cpu MHz");
     let claims = [driver.map(|khz| khz * 1e3), model.map(|ghz| ghz * 1e9), kernel.map(|mhz| mhz * 1e6)];
     claims.into_iter().flatten().find(|hz| hz.is_finite() && *hz > 0.0)
 }
@@ -59,21 +61,6 @@ fn claimed_hz(machine: &Machine) -> Option<f64> {
 /// `… CPU @ 2.50GHz`
 fn named_ghz(model: &str) -> Option<f64> {
     model.rsplit_once('@')?.1.trim().strip_suffix("GHz")?.trim().parse().ok()
-}
-
-/// `cpu MHz         : 2596.134`
-fn kernel_mhz(cpuinfo: &str) -> Option<f64> {
-    first_word(cpuinfo, "cpu MHz")?.parse().ok()
-}
-
-/// `microcode\t: 0xa101144`
-fn microcode(cpuinfo: &str) -> Option<String> {
-    first_word(cpuinfo, "microcode").filter(|word| !word.is_empty()).map(str::to_owned)
-}
-
-fn first_word<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
-    let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
-    Some(line.split_once(':')?.1.trim())
 }
 
 #[cfg(test)]
@@ -116,17 +103,8 @@ mod tests {
     }
 
     #[test]
-    fn clocks_are_claimed_in_two_ways() {
+    fn a_model_may_claim_its_clock() {
         assert_eq!(named_ghz("Intel(R) Xeon(R) CPU E5-2680 v3 @ 2.50GHz"), Some(2.5));
         assert_eq!(named_ghz("AMD EPYC"), None);
-        assert_eq!(kernel_mhz("model name\t: x\ncpu MHz\t\t: 2596.134\ncpu MHz\t\t: 1.0\n"), Some(2596.134));
-        assert_eq!(kernel_mhz("cpu MHz : fast\n"), None);
-    }
-
-    #[test]
-    fn microcode_is_that_of_the_first_processor() {
-        assert_eq!(microcode("flags\t: a\nmicrocode\t: 0xa101144\nmicrocode\t: 0x1\n").as_deref(), Some("0xa101144"));
-        assert_eq!(microcode("microcode\t: \n"), None);
-        assert_eq!(microcode("processor\t: 0\n"), None);
     }
 }

@@ -8,9 +8,10 @@ use std::slice;
 use std::time::{Duration, Instant};
 
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
-use charz_data::{Better, Program, ProgramValue, cpulist, units};
+use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
 use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Thread, runtimes};
+use charz_system::{OomKills, Status};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::lines;
@@ -20,7 +21,6 @@ use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
 use crate::harness::{Failure, LEAST_REPETITIONS};
-use crate::limits::OomKills;
 
 /// What is to be run, and how often.
 pub(crate) struct Order<'a> {
@@ -66,7 +66,7 @@ pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> R
         wake,
         words: split(&program.command)?,
         setup: program.setup.as_deref().map(split).transpose()?,
-        usable: usable(),
+        usable: Status::of_process().cpus().unwrap_or_default(),
         kills: OomKills::read(),
     };
     let (before, begun) = (Fingerprint::read(), Usage::read());
@@ -320,7 +320,7 @@ impl<'a> Site<'a> {
         };
         if self.order.program.in_copies() {
             let of_copy = |(rank, ended): (usize, &&Ended)| {
-                let seated = ended.threads.iter().map(counts_on_seat).reduce(sum);
+                let seated = ended.threads.iter().map(counts_on_seat).reduce(Counts::plus);
                 let migrations = seated.and_then(|seated| seated.migrations);
                 lap(rank, rank, Counts { migrations, ..ended.counts }, on_seats(&ended.threads))
             };
@@ -333,19 +333,12 @@ impl<'a> Site<'a> {
             // Workers that share a seat share its threads: the first of them has the counts.
             let first = told.insert(seat);
             let own = threads.iter().filter(|thread| first && thread.seat == seat);
-            let counts = own.clone().map(counts_on_seat).reduce(sum).unwrap_or(NOTHING);
+            let counts = own.clone().map(counts_on_seat).reduce(Counts::plus).unwrap_or(Counts::NOTHING);
             let own: Vec<Thread> = own.cloned().collect();
             lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };
         (0..self.order.seats.len()).map(of_seat).collect()
     }
-}
-
-/// The CPUs that this process may use; none where the system does not say.
-fn usable() -> Vec<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
-    list.and_then(|list| cpulist::parse(list.trim()).ok()).unwrap_or_default()
 }
 
 /// How threads were found, for the report.
@@ -357,33 +350,11 @@ fn by(follow: Follow) -> &'static str {
     }
 }
 
-/// What a seat counts that no thread was on.
-const NOTHING: Counts = Counts {
-    cpu_ns: Some(0),
-    run_delay_ns: Some(0),
-    involuntary_switches: Some(0),
-    migrations: Some(0),
-    minor_faults: Some(0),
-    major_faults: Some(0),
-};
-
 /// What a thread counted from when it was on its seat: it appears where the thread is that made it, and is moved from there before its
 /// first instruction.
 fn counts_on_seat(thread: &Thread) -> Counts {
     let arrival = u64::from(thread.seat.is_some());
     Counts { migrations: thread.counts.migrations.map(|moves| moves.saturating_sub(arrival)), ..thread.counts }
-}
-
-fn sum(one: Counts, other: Counts) -> Counts {
-    let sum = |of: fn(&Counts) -> Option<u64>| Some(of(&one)?.saturating_add(of(&other)?));
-    Counts {
-        cpu_ns: sum(|counts| counts.cpu_ns),
-        run_delay_ns: sum(|counts| counts.run_delay_ns),
-        involuntary_switches: sum(|counts| counts.involuntary_switches),
-        migrations: sum(|counts| counts.migrations),
-        minor_faults: sum(|counts| counts.minor_faults),
-        major_faults: sum(|counts| counts.major_faults),
-    }
 }
 
 /// Whether all threads with a seat were on it at their ends; `None` where there are none, or of one it is not known.
@@ -467,7 +438,7 @@ mod tests {
             tid: 1,
             name: String::new(),
             seat,
-            counts: Counts { migrations, ..NOTHING },
+            counts: Counts { migrations, ..Counts::NOTHING },
             allowed: Vec::new(),
             unseated_ns: Some(0),
         };

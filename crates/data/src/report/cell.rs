@@ -59,7 +59,6 @@ pub struct Cell {
     /// What the workers cost each other; null where they share nothing.
     pub contention: Option<Sharing>,
     /// The attempts with hardware counters, in their order. No number but `hardware` is made of them.
-    #[serde(default)]
     pub counted: Vec<Invocation>,
     /// What the hardware counters say; null where nothing was counted.
     pub hardware: Option<Hardware>,

@@ -33,7 +33,7 @@ pub struct Evidence {
     /// Why hardware counters did not count although they were asked for; null where they did, or were not asked for.
     pub no_counters: Option<String>,
     /// What was seen of the user's program; null of all other kernels.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSeen>,
 }
 

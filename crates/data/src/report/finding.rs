@@ -21,7 +21,6 @@ pub struct Finding {
     /// The sentence.
     pub text: String,
     /// The cells that it follows from, with their numbers; empty where the sentence names them.
-    #[serde(default)]
     pub evidence: String,
 }
 

@@ -135,14 +135,7 @@ impl Lap {
             on_seat: seat.map(|_| true),
             checks: 1000,
             strays: seat.map(|_| 0),
-            counts: Counts {
-                cpu_ns: Some(nanos),
-                run_delay_ns: Some(0),
-                involuntary_switches: Some(0),
-                migrations: Some(0),
-                minor_faults: Some(0),
-                major_faults: Some(0),
-            },
+            counts: Counts { cpu_ns: Some(nanos), ..Counts::NOTHING },
             ..Lap::default()
         }
     }

@@ -43,7 +43,7 @@ pub struct Lap {
     /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
     pub blocks: Option<Blocks>,
     /// What the processor counted; null or absent of invocations without counters.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Box<HardwareCounts>>,
     /// What is kept of the single workers of a lap of several; null for a lap of one.
     pub group: Option<Group>,
@@ -85,6 +85,42 @@ pub struct Counts {
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.
     pub major_faults: Option<u64>,
+}
+
+impl Counts {
+    /// Of a thread that never ran.
+    pub const NOTHING: Counts = Counts {
+        cpu_ns: Some(0),
+        run_delay_ns: Some(0),
+        involuntary_switches: Some(0),
+        migrations: Some(0),
+        minor_faults: Some(0),
+        major_faults: Some(0),
+    };
+
+    /// The counts of both threads together, where both were counted.
+    #[must_use]
+    pub fn plus(self, other: Counts) -> Counts {
+        self.with(other, u64::saturating_add)
+    }
+
+    /// What was counted since; a count that has stepped back has not grown.
+    #[must_use]
+    pub fn since(self, earlier: Counts) -> Counts {
+        self.with(earlier, u64::saturating_sub)
+    }
+
+    fn with(self, other: Counts, joined: fn(u64, u64) -> u64) -> Counts {
+        let join = |one: Option<u64>, other: Option<u64>| Some(joined(one?, other?));
+        Counts {
+            cpu_ns: join(self.cpu_ns, other.cpu_ns),
+            run_delay_ns: join(self.run_delay_ns, other.run_delay_ns),
+            involuntary_switches: join(self.involuntary_switches, other.involuntary_switches),
+            migrations: join(self.migrations, other.migrations),
+            minor_faults: join(self.minor_faults, other.minor_faults),
+            major_faults: join(self.major_faults, other.major_faults),
+        }
+    }
 }
 
 impl Lap {
@@ -151,14 +187,7 @@ impl Lap {
             },
             checks: sum(|lap| lap.checks),
             strays: known(|lap| lap.strays),
-            counts: Counts {
-                cpu_ns: known(|lap| lap.counts.cpu_ns),
-                run_delay_ns: known(|lap| lap.counts.run_delay_ns),
-                involuntary_switches: known(|lap| lap.counts.involuntary_switches),
-                migrations: known(|lap| lap.counts.migrations),
-                minor_faults: known(|lap| lap.counts.minor_faults),
-                major_faults: known(|lap| lap.counts.major_faults),
-            },
+            counts: all().map(|lap| lap.counts).reduce(Counts::plus).unwrap_or_default(),
             contention: all().filter_map(|lap| lap.contention).reduce(met),
             blocks: blocks.map(|blocks| Blocks::mean(&blocks, true)),
             hardware: hardware.and_then(HardwareCounts::sum).map(Box::new),
@@ -301,6 +330,16 @@ mod tests {
 
     use super::*;
     use crate::report::{Run, Unit};
+
+    #[test]
+    fn what_one_thread_did_not_count_is_unknown_of_both() {
+        let of = |migrations, run_delay_ns| Counts { migrations: Some(migrations), run_delay_ns, ..Counts::default() };
+        assert_eq!((of(5, Some(9)).since(of(3, None)), of(5, None).plus(of(3, Some(9)))), (of(2, None), of(8, None)));
+        assert_eq!(
+            (of(3, Some(0)).since(of(5, Some(1))), of(5, None).plus(Counts::NOTHING)),
+            (of(0, Some(0)), of(5, None))
+        );
+    }
 
     /// A lap of about 10 ms in which something may have been taken from the worker.
     fn lap() -> impl Strategy<Value = Lap> {

@@ -32,7 +32,7 @@ pub struct Run {
     pub growth: Option<Box<Growth>>,
     /// The number of a user's program, in the cell's unit: of several copies the sum of rates, or the worst of times. Null of all other
     /// kernels, whose number follows from the laps.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<f64>,
 }
 

@@ -10,7 +10,7 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::{array, thread};
 
-/// Activities that have not ended. What the waiting thread ends itself, which is most of a work-stealing pool's, takes no exchange.
+/// Activities that have not ended. What the waiting thread ends itself takes no exchange.
 pub struct Left {
     /// Those, and the ones that have ended `here`.
     left: AtomicU32,

@@ -6,12 +6,6 @@
 /// for each thread (`rseq`), and enters the kernel only where there is neither.
 #[inline]
 pub fn current() -> Option<u32> {
-    #[cfg(target_os = "linux")]
-    {
-        // SAFETY: the call takes nothing and writes nothing of ours.
-        let strand = unsafe { libc::sched_getcpu() };
-        u32::try_from(strand).ok()
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
+    // SAFETY: the call takes nothing and writes nothing of ours.
+    u32::try_from(unsafe { libc::sched_getcpu() }).ok()
 }

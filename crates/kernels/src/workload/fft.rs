@@ -1,4 +1,4 @@
-//! `fft-*`: the fast Fourier transform as a recursion of activities, in sizes that double, on four runtimes.
+//! `fft-*`: the fast Fourier transform as a recursion of activities, in sizes that double, on three runtimes.
 //!
 //! A transform of 2ˢ numbers has two parts, those of the numbers with even and with odd places (J. W. Cooley and J. W. Tukey, An algorithm
 //! for the machine calculation of complex Fourier series, Mathematics of Computation 19 (1965)). Each part is an activity, down to single
@@ -19,7 +19,6 @@ use super::runtime::alone::Alone;
 use super::runtime::maker::Std;
 use super::runtime::pooled::Pooled;
 use super::runtime::rayon::Rayon;
-use super::runtime::stealing::Stealing;
 use super::runtime::{Hand, Runtime};
 use super::seats::{Lender, Seats};
 use crate::kernel::{Error, Worker};
@@ -72,10 +71,6 @@ kernels! {
     transforming::<Pooled<MutexPool, Std>> => CARD
         .named("fft-mutex-std", transforms!("of a thread from a pool under a mutex, or of a new one of Rust's standard library"))
         .uncounted_traffic(POOLED);
-    transforming::<Stealing> => CARD
-        .named("fft-steal", transforms!("that waits in a deque until a thread takes or steals it"))
-        .params(&[&SPAN])
-        .uncounted_traffic(FIXED);
     transforming::<Rayon> => CARD
         .named("fft-rayon", transforms!("by rayon::join"))
         .params(&[&SPAN])

@@ -1,4 +1,4 @@
-//! `matmul-*`: the product of two matrices by recursion, on four runtimes, and by a library.
+//! `matmul-*`: the product of two matrices by recursion, on three runtimes, and by a library.
 //!
 //! A product of order N has eight products of order N/2 for parts, and then four sums of two of them, all of them activities; the parts
 //! are divided likewise, k times. So there are 8ᵏ products of order N/2ᵏ, few large activities or many small ones of the same work. It is
@@ -18,7 +18,6 @@ use charz_data::{Bytes, Card, Family, Growth, Metric, Param, Params, Role, Work}
 use super::lead::{Lead, nothing_yet, step};
 use super::runtime::pooled::Pooled;
 use super::runtime::rayon::Rayon;
-use super::runtime::stealing::Stealing;
 use super::runtime::{Hand, Runtime};
 use super::seats::{Lender, Seats};
 use crate::kernel::{Axes, Error, Sizes, Worker};
@@ -55,10 +54,6 @@ kernels! {
     multiplying::<Pooled<CasPool>>, By::Recursion, SOME => CARD
         .named("matmul-cas", multiplies!("of a thread from a pool by compare-and-swap, or of a new one"))
         .uncounted_traffic(POOLED);
-    multiplying::<Stealing>, By::Recursion, SOME => CARD
-        .named("matmul-steal", multiplies!("that waits in a deque until a thread takes or steals it"))
-        .params(&[&ORDER, &DEPTH])
-        .uncounted_traffic(FIXED);
     multiplying::<Rayon>, By::Recursion, SOME => CARD
         .named("matmul-rayon", multiplies!("by rayon::join"))
         .params(&[&ORDER, &DEPTH])

@@ -1,14 +1,13 @@
 //! Runtimes: who does the activities that a program is made of.
 //!
-//! A program forks activities and waits for them, by [`Hand::each`], whatever runs them: plain calls, a thread for each out of a pool, a
-//! work-stealing pool, or rayon. The program is the same, so times differ by the runtime.
+//! A program forks activities and waits for them, by [`Hand::each`], whatever runs them: plain calls, a thread for each out of a pool, or
+//! rayon's work-stealing pool. The program is the same, so times differ by the runtime.
 
 pub(super) mod alone;
 pub(super) mod maker;
 mod parker;
 pub(super) mod pooled;
 pub(super) mod rayon;
-pub(super) mod stealing;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

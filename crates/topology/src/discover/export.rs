@@ -82,7 +82,7 @@ fn whole(source: &Source) -> Result<Topology, String> {
             load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "hwloc refuses it".into()))
         }
     };
-    let (topology, _) = loaded?;
+    let topology = loaded?;
     if *source == Source::ThisMachine && !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use charz_system::cpuinfo;
+
 use crate::Machine;
 
 /// Implementer, part, name.
@@ -86,7 +88,7 @@ pub(super) fn name(machine: &mut Machine, cpuinfo: &str) {
 fn names(cpuinfo: &str) -> BTreeMap<u32, String> {
     let cpus = cpuinfo.split("\n\n").filter_map(|cpu| {
         let field = |name: &str| {
-            let value = cpu.lines().find_map(|line| line.strip_prefix(name)?.trim_start().strip_prefix(':'))?.trim();
+            let value = cpuinfo::value(cpu, name)?;
             match value.strip_prefix("0x") {
                 Some(digits) => u32::from_str_radix(digits, 16).ok(),
                 None => value.parse().ok(),

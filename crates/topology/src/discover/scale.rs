@@ -57,7 +57,7 @@ mod tests {
     fn check(text: &str) {
         let description = synthetic::check(text).unwrap();
         let read = |text: &str, scale: Option<&Scale>| {
-            let (topology, _) =
+            let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "refused".into()))
                     .unwrap();
             hwloc::machine(&topology, String::new(), description.alu_width, scale)

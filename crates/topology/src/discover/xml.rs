@@ -263,7 +263,7 @@ mod tests {
         };
         let node = object("NUMANode", "0x3", 9, &(strand(0) + &strand(1))).replace(" gp_index=\"9\"", "");
         let old = format!("<topology>{node}</topology>");
-        let (machine, _) = crate::discover::from_xml(&check(&old).unwrap(), String::new()).unwrap();
+        let machine = crate::discover::from_xml(&check(&old).unwrap(), String::new()).unwrap();
         assert_eq!((machine.strands.len(), machine.numa_nodes.len(), machine.numa_nodes[0].strands), (2, 1, 2));
         refuses(&old.replace("<topology>", "<topology version=\"2.0\">"), "outermost object");
         refuses(&old.replacen("\"0x3\"", "\"0x7\"", 2), "none of its children");

@@ -4,10 +4,10 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use charz_system::file::word;
 use charz_topology::{Source, discover};
 
 use crate::exit::Error;
-use crate::harness::fingerprint::word;
 use crate::journal;
 
 /// A field in braces, and its value at some time.

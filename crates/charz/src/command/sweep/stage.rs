@@ -22,6 +22,7 @@ use crate::sweep::{Context, Listener, Recorder, Sweep};
 use crate::user_program::Words;
 use crate::view::look;
 use crate::view::progress::{self, note};
+use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer};
 use charz_data::{Program, units};
@@ -245,6 +246,7 @@ impl MeasuringContext {
         let (processes, budget) = (self.processes(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
+        report.findings = findings(report);
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
         } else if swept.is_err() {

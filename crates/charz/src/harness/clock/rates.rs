@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use charz_system::cpuinfo;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{check_tsc, ticks};
@@ -67,13 +68,12 @@ fn is_apart(ratio: f64) -> bool {
 /// Where the kernel keeps time by the counter, a "loop" of its delays is a tick, and the BogoMIPS are two per µs, on real machines
 /// as in guests. `cpu MHz` is the present clock of the core where there is a governor.
 pub(crate) fn claimed_hz() -> Option<f64> {
-    bogomips_hz(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+    bogomips_hz(&cpuinfo::read())
 }
 
 fn bogomips_hz(cpuinfo: &str) -> Option<f64> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("bogomips"))?;
-    let bogomips: f64 = line.split_once(':')?.1.trim().parse().ok()?;
-    (bogomips > 0.0).then_some(bogomips / 2.0 * 1e6)
+    let bogomips = cpuinfo::number(cpuinfo, "bogomips").filter(|bogomips| *bogomips > 0.0)?;
+    Some(bogomips / 2.0 * 1e6)
 }
 
 /// What all show at one time.

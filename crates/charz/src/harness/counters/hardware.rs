@@ -4,12 +4,12 @@
 //! They count user mode only, which the system allows to any user up to `kernel.perf_event_paranoid` 2, and threads that the thread starts
 //! after they were opened. Two events whose quotient is of interest are a group, which the kernel puts on the processor together.
 
-use std::fs::read_to_string;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use charz_data::report::{HardwareCount, HardwareCounts};
 use charz_data::{HARDWARE_EVENTS, units};
+use charz_system::file;
 
 /// What can be asked for counters.
 pub trait OpenCounters: Sync {
@@ -204,7 +204,7 @@ fn is_short_of_files(error: &io::Error) -> bool {
 }
 
 fn paranoid() -> Option<i64> {
-    read_to_string("/proc/sys/kernel/perf_event_paranoid").ok()?.trim().parse().ok()
+    file::number("/proc/sys/kernel/perf_event_paranoid")
 }
 
 /// Why there are no counters, as the end of a sentence, and what to do about it.
@@ -261,7 +261,7 @@ mod tests {
         let mut block: Vec<u8> = Vec::with_capacity((33 << 20) + pages * PAGE);
         block.spare_capacity_mut().chunks_mut(PAGE).take(pages).for_each(|page| _ = page[0].write(1));
         black_box(&block);
-        super::super::since(super::super::before(), before)
+        super::super::before().since(before)
     }
 
     #[test]

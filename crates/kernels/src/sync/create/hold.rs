@@ -1,15 +1,13 @@
 //! `create-hold`: threads that stay, until the system refuses one or a cap is reached.
 
-use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use charz_data::cgroup;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
+use charz_system::{cgroup, threads};
 
 use super::STACK;
 use crate::kernel::{Error, Worker};
@@ -51,7 +49,7 @@ const fn holding(card: &'static Card) -> PlainKernel {
         (),
         |_, _| Bytes(MOST * TOUCHED),
         |kernel, params, workers| {
-            let (name, most) = (kernel.name(), cap(&Limits::read()) / workers as u64);
+            let (name, most) = (kernel.name(), allowed() / workers as u64);
             if most == 0 {
                 return Err(
                     kernel.unavailable("finds no room for a thread: allow more threads, or ask for fewer workers")
@@ -65,41 +63,15 @@ const fn holding(card: &'static Card) -> PlainKernel {
     )
 }
 
-/// What the system allows of threads, where it says so.
-#[derive(Clone, Copy, Debug, Default)]
-struct Limits {
-    processes_of_user: Option<u64>,
-    tasks_of_group: Option<u64>,
-    threads: Option<u64>,
-    mappings: Option<u64>,
+/// The threads that all workers may hold, by what the system allows, where it says so.
+fn allowed() -> u64 {
+    let of_group = cgroup::tasks().iter().map(|tasks| tasks.max).min();
+    cap([threads::max_of_user(), of_group, threads::threads_max()], threads::max_map_count())
 }
 
-impl Limits {
-    fn read() -> Limits {
-        let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse().ok();
-        let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
-        Limits {
-            processes_of_user: processes(&limits),
-            tasks_of_group: cgroup::groups("pids").iter().filter_map(|group| tasks(&group.folder)).min(),
-            threads: number("/proc/sys/kernel/threads-max"),
-            mappings: number("/proc/sys/vm/max_map_count"),
-        }
-    }
-}
-
-fn tasks(folder: &Path) -> Option<u64> {
-    fs::read_to_string(folder.join("pids.max")).ok()?.trim().parse().ok()
-}
-
-/// The soft limit of processes in `/proc/self/limits`; `None` if there is none.
-fn processes(limits: &str) -> Option<u64> {
-    limits.lines().find_map(|line| line.strip_prefix("Max processes"))?.split_whitespace().next()?.parse().ok()
-}
-
-fn cap(limits: &Limits) -> u64 {
-    let Limits { processes_of_user, tasks_of_group, threads, mappings } = *limits;
+fn cap(threads: [Option<u64>; 3], mappings: Option<u64>) -> u64 {
     let mapped = mappings.map(|mappings| mappings / MAPPINGS);
-    let all = [processes_of_user, tasks_of_group, threads, mapped].into_iter().flatten();
+    let all = threads.into_iter().chain([mapped]).flatten();
     all.map(|limit| limit / SHARE).min().unwrap_or(MOST).min(MOST)
 }
 
@@ -216,24 +188,13 @@ mod tests {
         /// What else runs under a limit keeps as much as the threads take.
         #[test]
         fn no_limit_is_used_up(
-            processes_of_user: Option<u64>, tasks_of_group: Option<u64>, threads in prop::option::of(0..9000_u64),
-            mappings in prop::option::of(0..9000_u64),
+            wide: [Option<u64>; 2], threads in prop::option::of(0..9000_u64), mappings in prop::option::of(0..9000_u64),
         ) {
-            let cap = cap(&Limits { processes_of_user, tasks_of_group, threads, mappings });
+            let cap = cap([wide[0], wide[1], threads], mappings);
             prop_assert!(cap <= MOST);
-            for (limit, each) in [(processes_of_user, 1), (tasks_of_group, 1), (threads, 1), (mappings, MAPPINGS)] {
+            for (limit, each) in [(wide[0], 1), (wide[1], 1), (threads, 1), (mappings, MAPPINGS)] {
                 prop_assert!(limit.is_none_or(|limit| cap * each <= limit / 2));
             }
         }
-    }
-
-    #[test]
-    fn the_limit_of_processes_is_read() {
-        let line = |limit| {
-            format!("Max cpu time  unlimited  unlimited  seconds\nMax processes             {limit}  9  processes\n")
-        };
-        assert_eq!(processes(&line("96347")), Some(96347));
-        assert_eq!(processes(&line("unlimited")), None);
-        assert_eq!(processes(""), None);
     }
 }

@@ -6,9 +6,9 @@
 
 use std::time::{Duration, Instant};
 
-use charz_data::cgroup;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work};
+use charz_system::cgroup;
 
 use super::Unit;
 use super::compute::Compute;

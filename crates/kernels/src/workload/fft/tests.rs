@@ -15,7 +15,7 @@ proptest! {
         let mut numbers = || -> Vec<Complex> { (0..1 << size).map(|_| Complex(random.f64(), random.f64())).collect() };
         let (one, other) = (numbers(), numbers());
         let sum: Vec<Complex> = one.iter().zip(&other).map(|(one, other)| *one + *other).collect();
-        let roots = transformer::<Stealing>(Duration::ZERO).roots;
+        let roots = transformer::<Rayon>(Duration::ZERO).roots;
         let of = |numbers: &[Complex]| {
             let mut out = vec![Complex::NONE; numbers.len()];
             transform(&Alone, Part { numbers, first: 0, stride: 1, out: &mut out }, &roots);
@@ -59,7 +59,6 @@ fn check_grows<R: Runtime>(makes_threads: bool) {
 fn every_size_is_done() {
     check_grows::<Pooled<MutexPool>>(true);
     check_grows::<Pooled<CasPool>>(true);
-    check_grows::<Stealing>(false);
     check_grows::<Rayon>(false);
 }
 
@@ -67,7 +66,7 @@ fn every_size_is_done() {
 fn a_wrong_transform_is_noticed() {
     let span = Duration::from_millis(20);
     for place in [0, 1] {
-        check_noticed(&mut transformer::<Stealing>(span), None, |worker| {
+        check_noticed(&mut transformer::<Rayon>(span), None, |worker| {
             let out = worker.outs[0].as_mut_slice();
             out[place] = out[place] + Complex(1e-9, 0.0);
         });

@@ -53,7 +53,7 @@ fn multiplier<R: Runtime>(by: By, levels: u32) -> Multiplier<R> {
 #[test]
 fn a_wrong_entry_is_noticed() {
     check_noticed(&mut multiplier::<Pooled<CasPool>>(By::Recursion, 2), None, |worker| worker.out[77] += 1e-9);
-    check_noticed(&mut multiplier::<Stealing>(By::Recursion, 1), None, |worker| worker.out.swap(5, 6));
+    check_noticed(&mut multiplier::<Rayon>(By::Recursion, 1), None, |worker| worker.out.swap(5, 6));
     check_noticed(&mut multiplier::<Rayon>(By::Library, 0), None, |worker| worker.out[0] = f64::NAN);
 }
 

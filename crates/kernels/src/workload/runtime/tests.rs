@@ -6,7 +6,6 @@ use std::time::Instant;
 use super::maker::Std;
 use super::pooled::Pooled;
 use super::rayon::Rayon;
-use super::stealing::Stealing;
 use super::*;
 use crate::sync::pool::{CasPool, MutexPool};
 use crate::tests::{stopped, watch};
@@ -76,7 +75,6 @@ fn every_activity_is_done_once() {
         ] {
             assert!(counts.created == counts.peak && counts.created > 4 && counts.inlined == 0, "{counts:?}");
         }
-        check::<Stealing>(&setting(0, 0), 7);
         check::<Rayon>(&setting(0, 0), 7);
     }
     check_no_thread_is_left();

@@ -11,7 +11,7 @@ use std::time::Duration;
 use charz_kernels::{PageKind, Period, params};
 use charz_topology::{Machine, Source, discover};
 
-use super::{Parsed, parse_with};
+use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
 use crate::limits::Limits;
 use crate::plan::{Plan, PlannedCell, Request};

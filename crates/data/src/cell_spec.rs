@@ -1,0 +1,65 @@
+//! A cell by what it is to be, before a machine has it.
+
+use serde::Deserialize;
+
+use crate::params::Process;
+use crate::report::{Cell, MemoryHome, PageKind, Plan};
+
+/// A cell as a document specifies it. What is `None` is as the sweep has it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellSpec {
+    /// The kernel; in a document also several joined by `+`, whose numbers are added.
+    #[serde(default)]
+    pub kernel: String,
+    /// The mapping, in its canonical spelling.
+    #[serde(default = "auto")]
+    pub mapping: String,
+    /// The number of workers, once it is known for a machine.
+    #[serde(skip)]
+    pub workers: u64,
+    pub size: Option<u64>,
+    /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
+    pub level: Option<String>,
+    pub pages: Option<PageKind>,
+    /// Bytes from one place of a block that a load may read to the next.
+    pub stride: Option<u64>,
+    pub memory: Option<MemoryHome>,
+    /// Rows of the matrices that are multiplied.
+    pub order: Option<u64>,
+    /// Levels of the recursion that multiplies them.
+    pub depth: Option<u64>,
+    /// What its process has done before.
+    pub process: Option<Process>,
+}
+
+fn auto() -> String {
+    "auto".into()
+}
+
+impl CellSpec {
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        self.kernel.split('+')
+    }
+
+    /// The cells with this number of workers, one per kernel.
+    pub fn cells(&self, workers: u64) -> impl Iterator<Item = CellSpec> {
+        self.kernels().map(move |kernel| CellSpec { kernel: kernel.to_owned(), workers, ..self.clone() })
+    }
+
+    /// Whether a cell of a report is specified by this, by its own point or by the plan.
+    pub fn describes(&self, cell: &Cell, plan: &Plan) -> bool {
+        let own = cell.point.params(&plan.params);
+        cell.kernel == self.kernel
+            && cell.mapping == self.mapping
+            && cell.workers == self.workers
+            && self.size.is_none_or(|size| size == own.size_bytes)
+            && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
+            && self.pages.is_none_or(|kind| kind == own.pages)
+            && self.stride.is_none_or(|stride| stride == own.stride_bytes)
+            && self.memory.is_none_or(|memory| memory == own.memory)
+            && self.order.is_none_or(|order| order == own.order)
+            && self.depth.is_none_or(|depth| depth == own.depth)
+            && self.process.is_none_or(|process| process == own.process)
+    }
+}

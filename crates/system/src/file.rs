@@ -1,0 +1,33 @@
+//! Files that hold one value. `None` where there is no such file, or it holds something else.
+
+use std::fs;
+use std::path::Path;
+use std::str::FromStr;
+
+use charz_data::cpulist;
+
+/// The text of a file without white space at its ends; `None` if nothing is left.
+pub fn word(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+/// The number in a file, e.g. of `/proc/sys`.
+pub fn number<N: FromStr>(path: impl AsRef<Path>) -> Option<N> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// The ids in a file such as [`ONLINE_CPUS`]: `0-3,8`.
+pub fn list(path: impl AsRef<Path>) -> Option<Vec<u32>> {
+    cpulist::parse(fs::read_to_string(path).ok()?.trim()).ok()
+}
+
+/// The list of CPUs that are online.
+pub const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
+
+/// The list of NUMA nodes that are online.
+pub const ONLINE_NODES: &str = "/sys/devices/system/node/online";
+
+/// The clock source that the kernel keeps time by, e.g. `tsc`.
+pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -1,0 +1,22 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod cgroup;
+pub mod cpuinfo;
+mod error;
+pub mod file;
+pub mod meminfo;
+pub mod numa_maps;
+mod oom;
+pub mod pressure;
+pub mod stat;
+mod status;
+pub mod task;
+#[cfg(test)]
+mod tests;
+pub mod threads;
+
+pub use error::Error;
+pub use oom::OomKills;
+pub use status::Status;

@@ -1,0 +1,68 @@
+//! `stat`, `sched` and `schedstat` of a thread or process, below `/proc/PID` or `/proc/thread-self`.
+
+/// The file `stat`, as in proc_pid_stat(5): `13064 (a name) R 1 …`. The name may hold blanks and parentheses.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stat<'a> {
+    /// The name without its parentheses.
+    pub name: &'a str,
+    /// From the third field on.
+    fields: Vec<&'a str>,
+}
+
+impl<'a> Stat<'a> {
+    /// All is missing where the text is not that of such a file.
+    pub fn new(text: &'a str) -> Self {
+        let Some((head, fields)) = text.rsplit_once(')') else { return Stat::default() };
+        Stat { name: head.split_once('(').map_or("", |(_, name)| name), fields: fields.split_whitespace().collect() }
+    }
+
+    /// Fields are counted from 1, as in the manual page.
+    fn field(&self, number: usize) -> Option<u64> {
+        self.fields.get(number - 3)?.parse().ok()
+    }
+
+    /// Whether it is a thread of the kernel, which no user can stop.
+    pub fn is_of_kernel(&self) -> Option<bool> {
+        const PF_KTHREAD: u64 = 0x0020_0000;
+        Some(self.field(9)? & PF_KTHREAD != 0)
+    }
+
+    /// Page faults that took no reading from a disk.
+    pub fn minor_faults(&self) -> Option<u64> {
+        self.field(10)
+    }
+
+    /// Page faults that waited for a disk.
+    pub fn major_faults(&self) -> Option<u64> {
+        self.field(12)
+    }
+
+    /// The processor time, its own and the kernel's for it, in ticks of 10 ms.
+    pub fn ticks(&self) -> Option<u64> {
+        Some(self.field(14)?.saturating_add(self.field(15)?))
+    }
+
+    /// When it began, in ticks of 10 ms since the system started.
+    pub fn begun(&self) -> Option<u64> {
+        self.field(22)
+    }
+
+    /// The CPU that it ran on last.
+    pub fn cpu(&self) -> Option<u32> {
+        u32::try_from(self.field(39)?).ok()
+    }
+}
+
+/// The number of moves from one CPU to another, from `sched`: `se.nr_migrations    :    12`. Kernels without scheduler statistics do not
+/// count them.
+pub fn migrations(sched: &str) -> Option<u64> {
+    let line = sched.lines().find_map(|line| line.strip_prefix("se.nr_migrations"))?;
+    line.trim_start().strip_prefix(':')?.trim().parse().ok()
+}
+
+/// The nanoseconds that the thread ran, and those that it waited for a CPU though it could have run, from `schedstat` (kernel
+/// documentation, `scheduler/sched-stats`).
+pub fn times_ns(schedstat: &str) -> [Option<u64>; 2] {
+    let mut numbers = schedstat.split_whitespace().map(|number| number.parse().ok());
+    [numbers.next().flatten(), numbers.next().flatten()]
+}
