@@ -45,6 +45,14 @@ pub fn clean_head() -> Option<String> {
         .filter(|_| git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| list.is_empty()))
 }
 
+/// What decides about the instructions that are counted.
+const COUNTED: [&str; 4] = ["benches", "crates", "Cargo.lock", "Cargo.toml"];
+
+/// Whether nothing that is counted differs from a commit.
+pub fn is_same(commit: &str) -> bool {
+    git(&[&["diff", "--quiet", commit, "--"], &COUNTED[..]].concat()).is_some()
+}
+
 /// The full name of a commit. An option of git in place of a revision is no commit.
 fn commit(revision: &str) -> Option<String> {
     git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])

@@ -19,6 +19,12 @@ const INSIDE: [&str; 2] = ["--toggle-collect=*cases::counted*", "--toggle-collec
 /// The variable that makes a bench plant a slowdown, in percent.
 pub const PLANT: &str = "CHARZ_BENCH_PLANT";
 
+/// The variable that says how often a case whose instructions are counted is run.
+const TIMES: &str = "CHARZ_BENCH_TIMES";
+
+/// So often where a slowdown of some percent can be planted, which is some times more.
+const OFTEN: u32 = 10;
+
 /// A larger ratio of instructions counts as slower. Counts of the same program repeat to the instruction but for what depends
 /// on addresses, such as how a copy is aligned; on the benches here that is far below 0.1 %. Code that is only moved between
 /// crates is inlined otherwise, though, which whole-program optimisation makes up for, and a quick build does not.
@@ -35,12 +41,16 @@ type Counts = BTreeMap<String, u64>;
 
 /// Compares two sides that are built.
 pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
-    Ok(rows(&count(base, 0)?, &count(head, plant)?, SLOWER, ""))
+    let times = OFTEN + OFTEN * plant / 100;
+    Ok(rows(&count(base, OFTEN)?, &count(head, times)?, SLOWER, ""))
 }
 
 /// Builds what is counted and compares. Counts of a commit are kept: the head of today is a base tomorrow. `Err` says why
 /// there is nothing to compare with.
 pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
+    if base::is_same(commit) {
+        return Ok(Err("nothing that is counted has changed".into()));
+    }
     let known = fs::read_to_string(kept(commit)?).ok();
     let base = match known.and_then(|text| serde_json::from_str(&text).ok()) {
         Some(counts) => counts,
@@ -50,13 +60,13 @@ pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
                 Ok(None) => return Ok(Err("the base has no benches".into())),
                 Err(failure) => return Ok(Err(format!("the base does not build: {failure}"))),
             };
-            match count(&side, 0) {
+            match count(&side, 1) {
                 Ok(counts) => keep(commit, counts)?,
                 Err(failure) => return Ok(Err(format!("the base cannot be counted: {failure}"))),
             }
         }
     };
-    let mut head = count(&programs::head(Build::Pure)?, 0)?;
+    let mut head = count(&programs::head(Build::Pure)?, 1)?;
     if let Some(commit) = base::clean_head() {
         head = keep(&commit, head)?;
     }
@@ -110,8 +120,8 @@ fn accepts(trailer: &str, case: &str) -> bool {
     named.strip_suffix('*').map_or(named == case, |start| case.starts_with(start))
 }
 
-/// Counts every case of a side, as many at a time as there are strands: a neighbour costs no instructions.
-fn count(side: &Side, plant: u32) -> Outcome<Counts> {
+/// Counts every case of a side, run so often, as many at a time as there are strands: a neighbour costs no instructions.
+fn count(side: &Side, times: u32) -> Outcome<Counts> {
     let mut cases = Vec::new();
     let counted = |name: &str| COUNTED.iter().any(|target| name.ends_with(&format!("-{target}")));
     for (_, program) in side.programs.iter().filter(|(name, _)| counted(name)) {
@@ -123,7 +133,7 @@ fn count(side: &Side, plant: u32) -> Outcome<Counts> {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some((program, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let count = one(program, case, plant).map(|count| (case.clone(), count));
+                    let count = one(program, case, times).map(|count| (case.clone(), count));
                     counted.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(count);
                 }
             });
@@ -133,13 +143,13 @@ fn count(side: &Side, plant: u32) -> Outcome<Counts> {
     counted.into_iter().collect::<Outcome<_>>().map_err(|failure| failure.within(side.name))
 }
 
-fn one(program: &PathBuf, case: &str, plant: u32) -> Outcome<u64> {
+fn one(program: &PathBuf, case: &str, times: u32) -> Outcome<u64> {
     let file = programs::folder().join(format!("callgrind-{case}.out"));
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--tool=callgrind"]).args(INSIDE);
     command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(["--case", case]);
     // What the program prints is of no interest here, and an inherited variable would be counted as a difference.
-    command.env(PLANT, plant.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
+    command.env(TIMES, times.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
     process::run(&mut command)?;
     let text = fs::read_to_string(&file).map_err(|error| Failure::io(format!("read {file:?}"), &error))?;
     let _ = fs::remove_file(&file);
