@@ -214,9 +214,16 @@ mod tests {
     use crate::clock::OsClock;
     use crate::tests::check_noticed;
 
+    /// Says what is skipped.
+    #[allow(clippy::print_stdout, reason = "a skipped test says so")]
+    fn places() -> Option<[Mask; 2]> {
+        let places = Shared::default().places();
+        places.inspect_err(|error| println!("skipped: moving between two strands: {error}")).ok()
+    }
+
     #[test]
     fn a_line_that_was_left_out_is_noticed() {
-        let places = Shared::default().places().unwrap();
+        let Some(places) = places() else { return };
         let mut block = Block::zeroed(64, charz_data::PageKind::Small).unwrap();
         let travel = |lines: &mut [Line]| {
             let mut pairs = Pairs::default();
@@ -235,6 +242,9 @@ mod tests {
 
     #[test]
     fn a_sample_that_is_missing_is_noticed() {
+        if places().is_none() {
+            return;
+        }
         let block = Block::zeroed(64, charz_data::PageKind::Small).unwrap();
         let pairs = Pairs::with_room(20).unwrap();
         let shared = Arc::<Shared>::default();
