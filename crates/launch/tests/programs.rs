@@ -103,9 +103,12 @@ fn seats_are_taken_in_the_order_of_creation() {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
 fn a_program_that_moves_itself_is_off_its_seat() {
-    let cpus = cpus();
-    let [first, second] = cpus[..2] else { panic!("one CPU") };
+    let [first, second, ..] = cpus()[..] else {
+        println!("skipped: a program moves between two CPUs, and this process may use one");
+        return;
+    };
     let launch = Launch { seats: vec![Some(first)], ..shell(&format!("taskset -pc {second} $$ >/dev/null")) };
     let (ended, _) = run(Follow::Ptrace, &launch);
     assert_eq!(ended.threads[0].on_seat(), Some(false));
