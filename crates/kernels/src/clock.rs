@@ -12,10 +12,17 @@ pub trait Clock: Debug + Send + Sync {
 }
 
 /// The operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux). All of a process are one: their stamps can be compared.
-#[derive(Debug, Default)]
-pub struct OsClock(());
+#[derive(Debug)]
+pub struct OsClock {
+    origin: Instant,
+}
 
-static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+impl Default for OsClock {
+    fn default() -> Self {
+        static ORIGIN: LazyLock<Instant> = LazyLock::new(Instant::now);
+        OsClock { origin: *ORIGIN }
+    }
+}
 
 impl Clock for OsClock {
     fn name(&self) -> &'static str {
@@ -23,7 +30,7 @@ impl Clock for OsClock {
     }
 
     fn now(&self) -> u64 {
-        u64::try_from(ORIGIN.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
