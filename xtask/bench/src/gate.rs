@@ -82,9 +82,15 @@ pub fn start(arguments: &[String]) -> Outcome {
         }
     } else {
         // The base first: one that does not build should not cost a build of the head.
+        let counts_alike = base::counts_alike(&base);
         let Some(base) = programs::base(&base, Build::Full)? else { return not_gated("the base has no benches") };
         let head = programs::head(Build::Full)?;
-        let mut rows = counts::compare(&base, &head, request.plant)?;
+        let mut rows = if counts_alike {
+            counts::compare(&base, &head, request.plant)?
+        } else {
+            println!("instructions are not compared: {}", counts::OTHERWISE);
+            Vec::new()
+        };
         rows.extend(wall::compare(&base, &head, request.rounds, request.plant)?);
         rows
     };

@@ -45,12 +45,18 @@ pub fn clean_head() -> Option<String> {
         .filter(|_| git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| list.is_empty()))
 }
 
-/// What decides about the instructions that are counted.
-const COUNTED: [&str; 4] = ["benches", "crates", "Cargo.lock", "Cargo.toml"];
-
 /// Whether nothing that is counted differs from a commit.
 pub fn is_same(commit: &str) -> bool {
-    git(&[&["diff", "--quiet", commit, "--"], &COUNTED[..]].concat()).is_some()
+    differ_not(commit, &["benches", "crates", "Cargo.lock", "Cargo.toml"])
+}
+
+/// Whether a commit runs each case as often, and counts the same of it: its counts can be compared.
+pub fn counts_alike(commit: &str) -> bool {
+    differ_not(commit, &["benches/cases.rs"])
+}
+
+fn differ_not(commit: &str, paths: &[&str]) -> bool {
+    git(&[&["diff", "--quiet", commit, "--"], paths].concat()).is_some()
 }
 
 /// The full name of a commit. An option of git in place of a revision is no commit.

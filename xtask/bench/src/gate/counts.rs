@@ -37,6 +37,9 @@ const FEW: u64 = 2000;
 /// A commit trailer that accepts a slowdown: `Slower: CASE and the reason`; `*` at the end of CASE matches any end.
 const TRAILER: &str = "--format=%(trailers:key=Slower,valueonly)";
 
+/// Why instructions of a base are not compared.
+pub const OTHERWISE: &str = "benches/cases.rs has changed, so the base does not count the same";
+
 type Counts = BTreeMap<String, u64>;
 
 /// Compares two sides that are built.
@@ -50,6 +53,9 @@ pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
 pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
     if base::is_same(commit) {
         return Ok(Err("nothing that is counted has changed".into()));
+    }
+    if !base::counts_alike(commit) {
+        return Ok(Err(OTHERWISE.into()));
     }
     let known = fs::read_to_string(kept(commit)?).ok();
     let base = match known.and_then(|text| serde_json::from_str(&text).ok()) {
