@@ -60,8 +60,8 @@ pub fn build() -> Outcome {
     process::run(command(&[]).args(["--benches", "--no-run"]))
 }
 
-/// Builds the programs of the workspace with its examples, which tests run too. Those of one package alone would be built anew, with
-/// fewer features of what all packages share.
+/// Builds the programs of the workspace with its examples, which tests run too. For one package alone cargo would build the
+/// dependencies again, with fewer features.
 pub fn programs() -> Outcome {
     process::run(workspace::cargo().args(["build", "--locked", "--workspace", "--bins", "--examples"]))
 }

@@ -33,7 +33,7 @@ pub(super) const QEMU: [Need; 2] = [
 /// A machine that hangs is ended after so long; one that works takes a fraction of it.
 const MOST: Duration = Duration::from_secs(180);
 
-/// The first line of one that works comes within a third of it, if it is not large.
+/// The first line of one that works comes within a fraction of it.
 const MOST_SILENT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -120,10 +120,9 @@ pub(super) fn boot(machine: &Machine, system: &System, folder: &Path) -> Outcome
     let mut qemu = Command::new("timeout");
     qemu.args(["--signal=KILL", &MOST.as_secs().to_string()]).args(words(machine));
     qemu.arg("-kernel").arg(&system.kernel).arg("-initrd").arg(&initramfs).stdin(Stdio::null()).stdout(Stdio::piped());
-    let silent = if machine.is_large() { MOST } else { MOST_SILENT };
-    let mut console = run(&mut qemu, &errors, silent)?;
+    let mut console = run(&mut qemu, &errors)?;
     if console.is_empty() {
-        console = run(&mut qemu, &errors, silent)?;
+        console = run(&mut qemu, &errors)?;
     }
     // Hundreds of megabytes otherwise.
     let _ = std::fs::remove_file(&initramfs);
@@ -133,7 +132,7 @@ pub(super) fn boot(machine: &Machine, system: &System, folder: &Path) -> Outcome
 }
 
 /// Runs a machine to its end, or for as long as it may be silent at first.
-fn run(qemu: &mut Command, errors: &Path, silent: Duration) -> Outcome<Vec<u8>> {
+fn run(qemu: &mut Command, errors: &Path) -> Outcome<Vec<u8>> {
     let errors = File::create(errors).map_err(|error| Failure::io(format!("create {errors:?}"), &error))?;
     let mut child =
         qemu.stderr(errors).spawn().map_err(|error| Failure::environment(format!("cannot start QEMU: {error}")))?;
@@ -148,7 +147,7 @@ fn run(qemu: &mut Command, errors: &Path, silent: Duration) -> Outcome<Vec<u8>> 
         out.read_to_end(&mut console)?;
         Ok(console)
     });
-    if speaks.recv_timeout(silent) == Err(RecvTimeoutError::Timeout) {
+    if speaks.recv_timeout(MOST_SILENT) == Err(RecvTimeoutError::Timeout) {
         // The signal goes on to QEMU.
         let _ = process::succeeds(Command::new("kill").arg(child.id().to_string()));
     }
