@@ -88,8 +88,10 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
 /// The machine in a text of hwloc XML that was checked.
 pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
-    let topology = load(BuildFlags::empty(), |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
+    let topology = load(BuildFlags::INCLUDE_DISALLOWED, |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
     let mut machine = hwloc::machine(&topology, source, None, None);
+    let nodes: Vec<usize> = topology.allowed_nodeset().iter_set().map(usize::from).collect();
+    usable::keep(&mut machine, &hwloc::ids(topology.allowed_cpuset()), &nodes);
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }

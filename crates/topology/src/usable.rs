@@ -37,6 +37,21 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     };
 }
 
+/// Writes into the description of a machine in a file what it allowed: one that was exported in a control group is whole, and says which
+/// part the group had.
+pub(crate) fn keep(machine: &mut Machine, cpus: &[u32], nodes: &[usize]) {
+    for strand in &mut machine.strands {
+        strand.usable &= cpus.contains(&strand.os_id);
+    }
+    for node in &mut machine.numa_nodes {
+        node.usable &= node.os_id.is_none_or(|id| nodes.contains(&(id as usize)));
+    }
+    let usable = machine.usable_strands().count();
+    if usable < machine.strands.len() {
+        machine.usable = Usable { cpuset: Some(cpulist::print(cpus)), ..Usable::everything(usable) };
+    }
+}
+
 /// The CPUs and NUMA nodes that are there at this moment, by OS ids; `None` where the system does not report it, or where nothing limits
 /// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

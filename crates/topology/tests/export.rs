@@ -61,6 +61,22 @@ fn what_is_exported_reads_back_as_the_same_machine() {
     }
 }
 
+/// As a container writes it: the whole machine, and what it may use.
+#[test]
+fn a_file_of_a_control_group_has_the_whole_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, file) = export(&Source::Synthetic("Core:2 PU:2".to_owned()), folder.path());
+    let Source::File(path) = &file else { unreachable!() };
+    let text = std::fs::read_to_string(path).unwrap();
+    let all = "allowed_cpuset=\"0x0000000f\"";
+    assert!(text.contains(all), "{text}");
+    std::fs::write(path, text.replace(all, "allowed_cpuset=\"0x00000006\"")).unwrap();
+    let part = discover(&file).unwrap();
+    assert_eq!(part.strands.len(), whole.strands.len());
+    assert_eq!(part.usable_strands().map(|strand| strand.os_id).collect::<Vec<_>>(), [1, 2]);
+    assert_eq!((part.usable.strands, part.usable.cpuset.as_deref()), (2, Some("1-2")));
+}
+
 #[test]
 fn lstopo_shows_what_was_measured() {
     let program = "lstopo-no-graphics";
