@@ -5,6 +5,7 @@
 //! | what is typical, how much do values differ | [`Sample`] |
 //! | how sure is the median | [`median_interval`] |
 //! | how sure is the ratio of two medians | [`ratio_interval`] |
+//! | what do parts of unequal length give together | [`pooled`] |
 //! | does a series rise or fall as it goes on | [`trend`] |
 //! | when did a series change its level | [`changes`] |
 //! | do values follow the clock of the cores | [`follow_the_clock`] |
@@ -27,6 +28,7 @@ mod distribution;
 mod fast;
 mod interval;
 mod modes;
+mod pooled;
 mod ranks;
 mod ratio;
 mod robust;
@@ -42,6 +44,7 @@ pub use discoveries::benjamini_hochberg;
 pub use fast::FastMode;
 pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};
 pub use modes::{Band, Bin, bands};
+pub use pooled::pooled;
 pub use ranks::{Ranks, min_invocations};
 pub use ratio::ratio_interval;
 pub use robust::Outliers;

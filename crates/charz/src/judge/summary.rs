@@ -3,7 +3,7 @@
 use super::case::{Case, total};
 use super::estimate::FastModes;
 use charz_data::report::{Contention, Estimate, Interval, Lap, Run, Sharing, Summary};
-use charz_stats::{Sample, median_interval};
+use charz_stats::{Sample, median_interval, pooled};
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -56,12 +56,15 @@ fn typical(case: &Case<'_>, values: &Sample) -> f64 {
     }
 }
 
-/// What all repetitions gave together, dirty ones included: the median of the invocations' work over their time.
+/// What all repetitions gave together, dirty ones included: their work over their time. Other programs take a CPU in slices as long as an
+/// invocation, which is whole or starved then: the invocation in the middle would be one or the other.
 pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
     let unit = case.cell.unit;
-    let values: Vec<f64> = case.done().filter_map(|invocation| invocation.delivered(unit)).collect();
-    let values = Sample::new(values)?;
-    Some(Estimate { value: values.median(), interval: median_within(&values) })
+    let parts = case.done().map(|invocation| invocation.delivered_parts(unit));
+    let parts: Vec<_> = parts.filter(|(work, time)| work.is_finite() && time.is_finite() && *time > 0.0).collect();
+    let (value, interval) = pooled(&parts, CONFIDENCE)?;
+    let interval = interval.filter(|_| value != 0.0);
+    Some(Estimate { value, interval: interval.map(|found| Interval { low: found.low, high: found.high }) })
 }
 
 /// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them.

@@ -327,19 +327,27 @@ impl Invocation {
         }
     }
 
-    /// All work of its repetitions over all of their time, dirty ones included; for times that are no quotient, their mean.
-    pub fn delivered(&self, unit: Unit) -> Option<f64> {
+    /// The two numbers whose quotient is what was delivered, in `unit`: all work of its repetitions and all of their time, dirty ones
+    /// included, or the other way round for times; for times that are no quotient, their sum and their number. Sums of both over
+    /// invocations are what these gave together.
+    pub fn delivered_parts(&self, unit: Unit) -> (f64, f64) {
         let runs = || self.runs.iter().map(|run| (run.value(unit), run.interval_ns as f64));
-        let time: f64 = runs().map(|(_, time)| time).sum();
-        let value = match unit {
+        match unit {
             // More of a reported number is taken for a rate: what else grows with the work that is done.
-            unit if unit.more_is_better() => runs().map(|(rate, time)| rate * time).sum::<f64>() / time,
-            Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::MillisecondsPerGib => {
-                time / runs().map(|(value, time)| time / value).sum::<f64>()
+            unit if unit.more_is_better() => {
+                runs().fold((0.0, 0.0), |sum, (rate, time)| (sum.0 + rate * time, sum.1 + time))
             }
-            _ => runs().map(|(value, _)| value).sum::<f64>() / self.runs.len() as f64,
-        };
-        value.is_finite().then_some(value)
+            Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::MillisecondsPerGib => {
+                runs().fold((0.0, 0.0), |sum, (value, time)| (sum.0 + time, sum.1 + time / value))
+            }
+            _ => runs().fold((0.0, 0.0), |sum, (value, _)| (sum.0 + value, sum.1 + 1.0)),
+        }
+    }
+
+    /// What it delivered, in `unit`: all work of its repetitions over all of their time.
+    pub fn delivered(&self, unit: Unit) -> Option<f64> {
+        let (work, time) = self.delivered_parts(unit);
+        Some(work / time).filter(|value| value.is_finite())
     }
 
     /// Whether hardware counters counted during its repetitions.

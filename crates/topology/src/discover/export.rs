@@ -72,7 +72,9 @@ fn whole(source: &Source) -> Result<Topology, String> {
         Source::ThisMachine => load(BuildFlags::INCLUDE_DISALLOWED, from_the_kernel),
         Source::File(path) => {
             let text = xml::read(path)?;
-            load(BuildFlags::INCLUDE_DISALLOWED, |builder| builder.from_xml(&text).map_err(|_| "hwloc refuses it".into()))
+            load(BuildFlags::INCLUDE_DISALLOWED, |builder| {
+                builder.from_xml(&text).map_err(|_| "hwloc refuses it".into())
+            })
         }
         Source::Synthetic(text) => {
             let strands = synthetic::check(text)?.strands();

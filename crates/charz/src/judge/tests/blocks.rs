@@ -216,3 +216,30 @@ fn of_memory_the_blocks_count_during_which_all_were_at_work() {
     let trial = waiting(200);
     assert_eq!((trial.cell.capacity, trial.marks()), (None, vec![("V03", Severity::Note), ("V12", Severity::Invalid)]));
 }
+
+/// Others take a CPU in slices as long as an invocation: the one in the middle would be whole, or lose most.
+#[test]
+fn what_was_delivered_is_all_work_over_all_time() {
+    let mut trial = clean();
+    let starved = trial.cell.invocations.len() / 2 - 1;
+    trial
+        .cell
+        .invocations
+        .iter_mut()
+        .take(starved)
+        .flat_map(|invocation| &mut invocation.runs)
+        .for_each(|run| stretch(run, 9.0));
+    trial.judge();
+    let all = |of: fn(&Run) -> f64| -> f64 {
+        trial.cell.invocations.iter().flat_map(|invocation| &invocation.runs).map(of).sum()
+    };
+    let bytes = all(|run| run.laps.iter().map(|lap| lap.bytes as f64).sum());
+    let expected = bytes / all(|run| run.interval_ns as f64) * 1e9;
+    let delivered = trial.cell.delivered.unwrap();
+    let whole = trial.cell.invocations.last().unwrap().delivered(trial.cell.unit).unwrap();
+    assert!(delivered.value < 0.35 * whole, "{delivered:?} of {whole}");
+    assert!((delivered.value / expected - 1.0).abs() < 1e-6, "{delivered:?}, {expected}");
+    assert!(
+        delivered.interval.is_some_and(|interval| interval.low < delivered.value && delivered.value < interval.high)
+    );
+}
