@@ -134,6 +134,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     if case::shares_memory(cell, facts) && !crowded {
         exclude::leave_out_shared(&mut cell.invocations);
     }
+    exclude::leave_out_other_sizes(&mut cell.invocations);
     estimate(cell);
     let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed && !blocks);
     if slow_start.is_some() {

@@ -57,7 +57,7 @@ const CAUSES: [(&str, &[&str], &str); 9] = [
         "stop other programs, or wait for them with --wait-quiet",
     ),
     ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
-    ("too few runs", &["V12", "V29", "V30"], "charz sweep --resume, or a longer --budget"),
+    ("too few runs", &["V12", "V29", "V30", "V35"], "charz sweep --resume, or a longer --budget"),
     (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
     ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),

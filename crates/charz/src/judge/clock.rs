@@ -1,8 +1,8 @@
-//! Whether times can be trusted, and rates be true: V08, V09, V11, V17 and V18.
+//! Whether times can be trusted, and rates be true: V08, V09, V11, V17, V18 and V35.
 
 use super::case::Case;
 use super::raise;
-use charz_data::checks::{V08, V09, V11, V17, V18, needed_ns};
+use charz_data::checks::{Check, V08, V09, V11, V17, V18, V35, needed_ns};
 use charz_data::report::{Mark, Severity, Unit};
 use charz_data::units;
 use charz_kernels::Family;
@@ -12,7 +12,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
         return Vec::new();
     }
-    vec![drifted(case), short(case), skewed(case), impossible(case), apart(case)]
+    vec![drifted(case), short(case), skewed(case), impossible(case), apart(case), other_sizes(case)]
 }
 
 /// By how much the core can run faster than it did in the invocation in the middle, where the values show it too: what does not follow
@@ -103,9 +103,16 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
 
 /// From the last start to the first end all workers are at work; the rest of the interval is not a parallel run.
 fn apart(case: &Case<'_>) -> Option<Mark> {
-    let apart = case.runs().filter(|run| run.dirty.iter().any(|code| code == V18.code)).count();
-    raise(&V18, apart as f64 / case.runs().count().max(1) as f64, || {
-        let all = case.runs().count();
-        format!("{apart} of {all} iterations discarded: threads did not overlap")
-    })
+    discarded(case, &V18, "threads did not overlap")
+}
+
+/// A size more or less is other work.
+fn other_sizes(case: &Case<'_>) -> Option<Mark> {
+    discarded(case, &V35, "ended at another size, or within one")
+}
+
+fn discarded(case: &Case<'_>, check: &'static Check, why: &str) -> Option<Mark> {
+    let (all, of_them) =
+        (case.runs().count(), case.runs().filter(|run| run.dirty.iter().any(|code| code == check.code)).count());
+    raise(check, of_them as f64 / all.max(1) as f64, || format!("{of_them} of {all} iterations discarded: {why}"))
 }

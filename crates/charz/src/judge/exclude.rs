@@ -1,9 +1,10 @@
 //! Which repetitions do not count, and for what cause. Values are not looked at.
 
+use std::collections::BTreeMap;
 use std::slice;
 
 use super::estimate;
-use charz_data::checks::{Check, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34};
+use charz_data::checks::{Check, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34, V35};
 use charz_data::report::{Ending, Invocation, Lap, Run};
 
 #[derive(Clone, Copy)]
@@ -52,6 +53,19 @@ pub(super) fn leave_out_shared(invocations: &mut [Invocation]) {
             invocations.iter_mut().filter(|invocation| shared(invocation)).flat_map(|invocation| &mut invocation.runs);
         runs.for_each(|run| run.dirty.push(V34.code.to_owned()));
     }
+}
+
+/// Leaves out the iterations that were stopped within a size, or that ended at another one than most did: of as many, the larger one.
+pub(super) fn leave_out_other_sizes(invocations: &mut [Invocation]) {
+    let sizes =
+        |run: &Run| run.growth.as_ref().filter(|growth| growth.unfinished.is_none()).map(|growth| growth.steps.len());
+    let mut counts = BTreeMap::<usize, usize>::new();
+    for size in invocations.iter().flat_map(|invocation| &invocation.runs).filter_map(sizes) {
+        *counts.entry(size).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(size, count)| (*count, *size)).map(|(size, _)| size);
+    let grown = invocations.iter_mut().flat_map(|invocation| &mut invocation.runs).filter(|run| run.growth.is_some());
+    grown.filter(|run| sizes(run) != most || most == Some(0)).for_each(|run| run.dirty.push(V35.code.to_owned()));
 }
 
 /// What other programs used for sure while these were made, in strands; `None` where that is not known of any.

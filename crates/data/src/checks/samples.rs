@@ -133,6 +133,22 @@ pub static V18: Check = Check {
     ..Check::NEVER_RAISED
 };
 
+pub static V35: Check = Check {
+    code: "V35",
+    title: "ended at another size",
+    cause: "The program makes one size after the other until its time is over. An iteration that came to fewer sizes, or to more, or that \
+            was stopped within one, did other work, and what an operation costs depends on the size.",
+    quantity: "The share of iterations that are dirty. An iteration is dirty if a size was left unfinished, or if it came to another size \
+               than most iterations did.",
+    scale: Scale::Share,
+    note: Some(0.0),
+    evidence: "The sizes that each iteration finished.",
+    families: "Programs that grow: `fft-*`, and products of matrices.",
+    fix: "Give an iteration more time (`--span`), and stop other programs.",
+    source: "Times of other work cannot have one median.",
+    ..Check::NEVER_RAISED
+};
+
 pub static V28: Check = Check {
     code: "V28",
     title: "wide confidence interval",

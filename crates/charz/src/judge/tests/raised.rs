@@ -4,6 +4,7 @@ use super::*;
 use charz_data::checks::{V05, V06, V08, V11, V17, V18};
 use charz_data::report::Counts;
 use charz_data::report::Severity::{Invalid, Note, Suspect};
+use charz_data::{Growth, GrowthStep, Halt};
 
 #[test]
 fn nothing_speaks_against_a_clean_cell() {
@@ -232,4 +233,29 @@ fn v19_shared() {
             run.laps.iter_mut().for_each(|lap| lap.counts.run_delay_ns = Some(run.interval_ns / 2));
         });
     });
+}
+
+/// What takes as long for other work has no median: with them the number would be that of no size.
+#[test]
+fn iterations_that_end_at_another_size_do_not_count() {
+    let grow = |run: &mut Run, sizes: u64, unfinished: bool| {
+        let step = |size| GrowthStep { size, time_ns: 1 << size, activities: 1 << size, ..GrowthStep::default() };
+        let unfinished = unfinished.then(|| step(sizes + 1));
+        run.growth = Some(Box::new(Growth { unfinished, ..Growth::new((1..=sizes).map(step).collect(), Halt::Time) }));
+    };
+    let mut trial = clean();
+    trial.runs().for_each(|run| grow(run, 9, false));
+    trial.judge();
+    let (marks, value) = (trial.marks().len(), trial.cell.capacity.unwrap().value);
+    assert_eq!(marks, 0);
+    let mut other = clean();
+    other.runs().for_each(|run| grow(run, 9, false));
+    other.some_runs(20, |run| {
+        stretch(run, 30.0);
+        grow(run, 8, false);
+    });
+    other.some_runs(10, |run| grow(run, 9, true));
+    other.judge();
+    assert!((other.cell.capacity.unwrap().value / value - 1.0).abs() < 0.01, "{:?}", other.cell.capacity);
+    assert_eq!(other.marks(), [("V35", Note)]);
 }
