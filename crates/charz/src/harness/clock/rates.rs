@@ -21,9 +21,12 @@ pub(crate) struct Rates {
 /// How long they are compared: readings err by well under 1 µs at each end, so the rates by under 50 ppm.
 const SPAN_NS: f64 = 20_000_000.0;
 
-/// Rates that are further apart, as a fraction, are not those of one clock. NTP slews the kernel's by 0.05% at most, and the
-/// kernel refines the rate of the counter by up to 1% after it has claimed it.
-const APART: f64 = 0.01;
+/// From how far apart on, as a fraction, the C library's clock is not the kernel's: it is that clock's own readings, and NTP, which slews
+/// by 0.05% at most, moves both.
+const APART_FROM_KERNEL: f64 = 0.002;
+
+/// The same for the counter: the kernel refines its rate by up to 1% after it has claimed it.
+const APART_FROM_CLAIM: f64 = 0.01;
 
 impl Rates {
     pub(crate) fn measure() -> Self {
@@ -40,14 +43,14 @@ impl Rates {
     /// Why no time that is measured here would be true, in a sentence. `claimed_hz` is what the system claims of the counter.
     pub(crate) fn disagreement(&self, claimed_hz: Option<f64>) -> Option<String> {
         let of_kernel = self.libc_ns / self.kernel_ns;
-        if is_apart(of_kernel) {
+        if is_apart(of_kernel, APART_FROM_KERNEL) {
             return Some(format!(
-                "the clock of the C library runs at {of_kernel:.3} times the rate of the kernel's clock, so all times would be wrong: a \
+                "the clock of the C library runs at {of_kernel:.4} times the rate of the kernel's clock, so all times would be wrong: a \
                  preloaded library such as libfaketime replaces clock_gettime; unset LD_PRELOAD (or empty /etc/ld.so.preload)"
             ));
         }
         let (hz, claimed) = (self.ticks / self.kernel_ns * 1e9, claimed_hz?);
-        (self.ticks > 0.0 && is_apart(hz / claimed)).then(|| {
+        (self.ticks > 0.0 && is_apart(hz / claimed, APART_FROM_CLAIM)).then(|| {
             format!(
                 "the time-stamp counter runs at {:.3} GHz by the system's clock, and the kernel claims {:.3} GHz (bogomips / 2 in \
                  /proc/cpuinfo), so times may be wrong by {:.1}%: reset the clock's rate (adjtimex --print shows it) or reboot",
@@ -59,8 +62,8 @@ impl Rates {
     }
 }
 
-fn is_apart(ratio: f64) -> bool {
-    !((1.0 - APART)..=(1.0 + APART)).contains(&ratio)
+fn is_apart(ratio: f64, limit: f64) -> bool {
+    !((1.0 - limit)..=(1.0 + limit)).contains(&ratio)
 }
 
 /// The rate of the counter as the kernel claims it, in Hz.
@@ -117,11 +120,14 @@ mod tests {
     }
 
     #[test]
-    fn rates_more_than_a_hundredth_apart_are_refused() {
-        for (times, agree) in [(0.8, false), (0.989, false), (0.991, true), (1.0, true), (1.009, true), (1.011, false)]
+    fn rates_that_are_apart_are_refused() {
+        for (times, agree) in
+            [(0.8, false), (0.991, false), (0.9985, true), (1.0, true), (1.0015, true), (1.0025, false)]
         {
             check(rates(times, 1.0), Some(2.6e9), agree);
             check(rates(times, 1.0), None, agree);
+        }
+        for (times, agree) in [(0.989, false), (0.991, true), (1.0, true), (1.009, true), (1.011, false)] {
             check(rates(1.0, times), Some(2.6e9), agree);
             check(rates(1.0, times), None, true);
         }
