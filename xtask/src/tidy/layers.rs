@@ -109,8 +109,7 @@ const FACTS: &[&str] =
 
 /// Facts of the system that are parsed in another crate. Tests may write and read such files themselves.
 pub fn facts(path: &str, text: &str, source: &Source) -> Vec<Finding> {
-    let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
-    if !path.starts_with("crates/") || path.starts_with("crates/system/") || is_test {
+    if !path.starts_with("crates/") || path.starts_with("crates/system/") || is_test(path) {
         return vec![];
     }
     let lines = text.lines().enumerate().take(source.tests);
@@ -119,12 +118,16 @@ pub fn facts(path: &str, text: &str, source: &Source) -> Vec<Finding> {
     found.map(|(at, fact)| Finding::new(path, at, format!("{fact} is for charz-system only; ask it"))).collect()
 }
 
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
 pub fn check(path: &str, source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in RESERVED {
         findings.extend(reserved(rule, path, source));
     }
-    if let Some((module, rows)) = layered(path) {
+    if let Some((module, rows)) = layered(path).filter(|_| !is_test(path)) {
         findings.extend(direction(module, rows, path, source));
     }
     findings
