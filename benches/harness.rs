@@ -5,9 +5,9 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charz::harness::clock::{Clock, OsClock};
-use charz::harness::{Bench, Cell, measure};
 use charz_kernels::{Params, Stop, find};
+use charz_measure::harness::clock::{Clock, OsClock};
+use charz_measure::harness::{Bench, Cell, measure};
 use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
 use criterion::{Criterion, criterion_group, criterion_main};
 

@@ -1,7 +1,7 @@
 //! What evidence costs, and what it does to the numbers: the harness with everything that it reads against the same worker
 //! with two stamps and nothing else, in turns on one strand.
 //!
-//! `cargo bench -p charz --bench passport` prints, for each kernel, the median over the pairs of the ratio of the timed spans
+//! `cargo bench -p charz-measure --bench passport` prints, for each kernel, the median over the pairs of the ratio of the timed spans
 //! (bias) and of the whole wall times (cost), with their quartiles. The figures of a pair that was disturbed cancel out: the
 //! ratio is of the fastest repetitions, and the median is over many pairs.
 
@@ -10,9 +10,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use charz::harness::clock::{Clock, OsClock};
-use charz::harness::{Bench, Cell, measure};
 use charz_kernels::{Kernel, PageKind, Params, Stop, Watch, find};
+use charz_measure::harness::clock::{Clock, OsClock};
+use charz_measure::harness::{Bench, Cell, measure};
 use charz_topology::{Backend, Binder, Source, discover};
 
 const PAIRS: usize = 40;

@@ -6,10 +6,10 @@ mod machines;
 
 use std::time::Duration;
 
-use charz::limits::Limits;
-use charz::plan::{Invocations, Plan, Request};
-use charz::predict::Predictor;
 use charz_kernels::{Family, Kernel, Layout, PageKind, Params};
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Invocations, Plan, Request};
+use charz_measure::predict::Predictor;
 use charz_topology::{Machine, parse_mappings};
 use criterion::{Criterion, criterion_group, criterion_main};
 
@@ -25,7 +25,7 @@ fn bench(criterion: &mut Criterion) {
 fn request() -> Request {
     let measures_alone = |kernel: &&dyn Kernel| kernel.card().family != Family::Sync && kernel.check().is_ok();
     Request {
-        asked: charz::plan::Asked::default(),
+        asked: charz_measure::plan::Asked::default(),
         kernels: charz_kernels::kernels().filter(measures_alone).collect(),
         program: None,
         mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
@@ -46,7 +46,7 @@ fn request() -> Request {
         seed: Some(1),
         oversubscribed: 1,
         accept_panic: false,
-        budget: charz::plan::Budget::Of(Duration::from_secs(100)),
+        budget: charz_measure::plan::Budget::Of(Duration::from_secs(100)),
     }
 }
 

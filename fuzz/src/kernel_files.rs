@@ -1,7 +1,7 @@
 //! Files of the kernel: control groups, `/proc`. A container or another kernel may put anything there.
 
-use charz::parsers as charz_parsers;
 use charz_kernels::Region;
+use charz_measure::parsers as measure_parsers;
 use charz_system::{Status, cgroup, meminfo, numa_maps, pressure, stat, task};
 use charz_topology::{NumaNode, parsers};
 
@@ -36,11 +36,11 @@ pub(super) fn proc(data: &[u8]) {
     }
     let region = Region { start: 0x7f00_0000_0000, bytes: 4096 };
     // Both of the files that tell of nodes begin a line with an address.
-    if let Some(nodes) = charz_parsers::nodes(text, text, region) {
+    if let Some(nodes) = measure_parsers::nodes(text, text, region) {
         assert!(nodes.bytes > 0 && nodes.local_bytes <= nodes.bytes);
     }
     let regions = [region, Region { start: usize::MAX, bytes: usize::MAX }];
-    if let Some(pages) = charz_parsers::pages(text, &regions) {
+    if let Some(pages) = measure_parsers::pages(text, &regions) {
         assert!(pages.total() > 0);
     }
 }

@@ -1,10 +1,10 @@
 //! Reports, which may come from anybody.
 
-use charz::judge::{self, JudgeContext};
 use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
+use charz_judge::JudgeContext;
 use charz_render::formats::{FORMATS, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
@@ -72,7 +72,7 @@ fn judge(report: &mut Report) {
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
         let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
         let facts = JudgeContext {
-            sizes: charz_kernels::Sizes::Block,
+            about_memory: true,
             card: kernel.card(),
             params,
             strands: 2,
@@ -86,7 +86,7 @@ fn judge(report: &mut Report) {
             issue_width: Some(4),
             optimised: true,
         };
-        judge::judge(cell, &facts);
+        charz_judge::judge(cell, &facts);
     }
 }
 

@@ -10,8 +10,8 @@ use std::time::Duration;
 use charz::args::{self, Parsed};
 use charz::command::{Command, sweep};
 use charz::exit::Exit;
-use charz::plan::{Request, Threads};
 use charz_data::escape::one_line;
+use charz_measure::plan::{Request, Threads};
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use super::assert_readable;

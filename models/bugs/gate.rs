@@ -2,7 +2,7 @@
 
 use super::Part;
 
-pub(super) const PARTS: &[Part] = &[Part { name: "gate", file: "../crates/charz/src/harness/gate.rs", bugs: BUGS }];
+pub(super) const PARTS: &[Part] = &[Part { name: "gate", file: "../crates/measure/src/harness/gate.rs", bugs: BUGS }];
 
 const BUGS: &[(&str, &str, &str)] = &[
     ("closes_without_the_lock", "let _queue = self.lock();", ""),

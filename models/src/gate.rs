@@ -7,7 +7,7 @@ use loom::thread;
 
 use crate::explore;
 
-/// What the gate is built on here; in charz `harness/sync.rs`.
+/// What the gate is built on here; in charz-measure `harness/sync.rs`.
 mod sync {
     pub(crate) use loom::hint::spin_loop;
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -12,8 +12,9 @@ const UPDATE: &str = "CHARZ_GOLDEN";
 pub fn start(words: &[String]) -> Outcome {
     arguments::none("golden", words)?;
     setup::quietly()?;
+    let lib = ["--lib", "--package", "charz-judge", "--package", "charz-measure"];
     for (target, tests) in
-        [(&["--test", "charz"][..], ["placement::", "topo::"]), (&["--lib"], ["planned::", "the_same_verdicts"])]
+        [(&["--test", "charz"][..], ["placement::", "topo::"]), (&lib, ["planned::", "the_same_verdicts"])]
     {
         let mut command = workspace::cargo();
         command.env(UPDATE, "update").args(["test", "--package", "charz"]).args(target).arg("--").args(tests);

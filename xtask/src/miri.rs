@@ -22,7 +22,7 @@ const TESTS: &[(&str, &[&str])] = &[
     ),
     ("charz-kernels", &["block::", "sync::counter::", "sync::lock::", "sync::pool::"]),
     (
-        "charz",
+        "charz-measure",
         &["harness::gate::", "harness::counters::tests::steal", "harness::pages::tests::only", "plan::threads::"],
     ),
 ];

@@ -21,10 +21,10 @@ use std::io::{self, Write};
 use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
-use crate::invoke;
 use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
+use charz_measure::invoke;
 use charz_render::json;
 
 /// Where a file is named: standard input for a report that is read, standard output for one that is written.
@@ -98,7 +98,7 @@ impl Command {
             Command::Explain { check, format } => done((format.write)(check, out)),
             Command::Config { settings, format } => done((format.write)(&settings, out)),
             Command::Docs(text) => done(out.write_all(&text)),
-            Command::About => done(json::write_pretty_line(&crate::sweep::tool(), out)),
+            Command::About => done(json::write_pretty_line(&crate::provenance::tool(), out)),
             Command::Measure => done(invoke::serve(out)),
         }
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::io;
 
+use charz_measure::plan::PlanError;
+
 /// Why the program ends, as the shell sees it. [`EXITS`] documents every code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -128,6 +130,18 @@ impl From<charz_topology::Error> for Error {
     fn from(error: charz_topology::Error) -> Self {
         let refused = matches!(error, charz_topology::Error::Seat { .. } | charz_topology::Error::ReadBack { .. });
         Self::ended(if refused { Exit::Environment } else { Exit::BadInput }, error.to_string())
+    }
+}
+
+impl From<PlanError> for Error {
+    fn from(error: PlanError) -> Self {
+        match error {
+            PlanError::Mapping(error) => error.into(),
+            PlanError::Kernel(_) => Self::environment(error.to_string()),
+            PlanError::Memory(_) | PlanError::Size { .. } | PlanError::Threads { .. } => {
+                Self::bad_input(error.to_string())
+            }
+        }
     }
 }
 

@@ -13,11 +13,11 @@ use std::time::Duration;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 use tempfile::NamedTempFile;
 
-use crate::atomic_file::{self, create_private_folder};
 use crate::exit::{Error, Exit};
 use charz_analysis::compare::other_machine;
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_data::report::{self, Report};
+use charz_measure::atomic_file::{self, create_private_folder};
 
 #[cfg(test)]
 mod tests;

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use crate::atomic_file;
 use charz_analysis::compare::Quantity;
 use charz_analysis::point;
 use charz_data::report::{Cell, Report};
+use charz_measure::atomic_file;
 
 #[cfg(test)]
 mod tests;

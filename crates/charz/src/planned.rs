@@ -13,9 +13,9 @@ use charz_topology::{Machine, Source, discover};
 
 use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
-use crate::limits::Limits;
-use crate::plan::{Plan, PlannedCell, Request};
-use crate::predict::Predictor;
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Plan, PlannedCell, Request};
+use charz_measure::predict::Predictor;
 
 const SWEEPS: &[&str] = &[
     "sweep",

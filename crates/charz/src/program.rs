@@ -8,10 +8,10 @@ use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
-use crate::limits;
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
 use charz_data::escape::one_line;
+use charz_measure::limits;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
 pub fn main() -> ExitCode {

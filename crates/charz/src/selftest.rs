@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use charz_kernels::{Params, params};
 
-use crate::invoke::{Invoke, MeasureRequest};
 use charz_analysis::compare::{Row, Verdict};
 use charz_data::report::Invocation;
+use charz_measure::invoke::{Invoke, MeasureRequest};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {

@@ -35,13 +35,13 @@ const RESERVED: &[Reserved] = &[
         word: "charz_topology",
         within: &["crates/kernels/", "xtask/"],
         allowed: &[],
-        purpose: "charz; kernels say what, not where, and xtask links nothing of ours",
+        purpose: "charz and charz-measure; kernels say what, not where, and xtask links nothing of ours",
     },
     Reserved {
         word: "charz_kernels",
         within: &["crates/topology/", "xtask/"],
         allowed: &[],
-        purpose: "charz; the topology says where, not what, and xtask links nothing of ours",
+        purpose: "charz and charz-measure; the topology says where, not what, and xtask links nothing of ours",
     },
     Reserved { word: "charz_system", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
@@ -57,7 +57,7 @@ const RESERVED: &[Reserved] = &[
 ];
 
 /// What reads and draws reports, on any system.
-const PORTABLE: &[&str] = &["crates/data/", "crates/stats/", "crates/analysis/", "crates/render/"];
+const PORTABLE: &[&str] = &["crates/data/", "crates/stats/", "crates/judge/", "crates/analysis/", "crates/render/"];
 
 const ELSEWHERE: &str = "crates that measure; reports are read on any system";
 
@@ -66,32 +66,41 @@ const UNSAFE: &[&str] = &[
     "crates/kernels/src/sys",
     "crates/launch/src/sys",
     "crates/kernels/examples/",
-    "crates/charz/src/harness/clock",
-    "crates/charz/src/harness/counters",
+    "crates/measure/src/harness/clock",
+    "crates/measure/src/harness/counters",
 ];
 
 const ARGS: &[&str] = &["crates/charz/src/args"];
 
-/// The modules of charz from the top: a module may name those in rows below its own, and itself. Cargo sees to the order of the crates.
+/// The modules of a crate from the top, by its folder: a module may name those in rows below its own, and itself. Cargo sees to the order
+/// of the crates.
 #[rustfmt::skip]
-const ROWS: &[&[&str]] = &[
-    &["main", "lib"],
-    &["program"],
-    &["planned"],
-    &["args", "parsers"],
-    &["command"],
-    &["view"],
-    &["sweep"],
-    &["plan"],
-    &["predict", "signals", "doctor", "selftest", "history", "noise"],
-    &["invoke", "judge"],
-    &["user_program"],
-    &["harness", "limits"],
-    &["exit"],
-    &["journal"],
-    &["lock"],
-    &["atomic_file"],
-    &["golden"],
+const LAYERS: &[(&str, &[&[&str]])] = &[
+    ("crates/charz/src/", &[
+        &["main", "lib"],
+        &["program"],
+        &["planned"],
+        &["args", "parsers"],
+        &["command"],
+        &["view"],
+        &["signals", "selftest", "history", "noise"],
+        &["exit", "provenance"],
+        &["golden"],
+    ]),
+    ("crates/measure/src/", &[
+        &["lib"],
+        &["parsers", "fixtures"],
+        &["sweep"],
+        &["plan"],
+        &["predict", "doctor"],
+        &["invoke"],
+        &["user_program"],
+        &["harness", "limits"],
+        &["journal"],
+        &["lock"],
+        &["atomic_file"],
+        &["golden"],
+    ]),
 ];
 
 /// What files of the system are known by. Each has its parser, in charz-system.
@@ -100,8 +109,7 @@ const FACTS: &[&str] =
 
 /// Facts of the system that are parsed in another crate. Tests may write and read such files themselves.
 pub fn facts(path: &str, text: &str, source: &Source) -> Vec<Finding> {
-    let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
-    if !path.starts_with("crates/") || path.starts_with("crates/system/") || is_test {
+    if !path.starts_with("crates/") || path.starts_with("crates/system/") || is_test(path) {
         return vec![];
     }
     let lines = text.lines().enumerate().take(source.tests);
@@ -110,13 +118,17 @@ pub fn facts(path: &str, text: &str, source: &Source) -> Vec<Finding> {
     found.map(|(at, fact)| Finding::new(path, at, format!("{fact} is for charz-system only; ask it"))).collect()
 }
 
+fn is_test(path: &str) -> bool {
+    path.contains("/tests/") || path.ends_with("/tests.rs")
+}
+
 pub fn check(path: &str, source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in RESERVED {
         findings.extend(reserved(rule, path, source));
     }
-    if let Some(module) = module_of_charz(path) {
-        findings.extend(direction(module, path, source));
+    if let Some((module, rows)) = layered(path).filter(|_| !is_test(path)) {
+        findings.extend(direction(module, rows, path, source));
     }
     findings
 }
@@ -130,18 +142,15 @@ fn reserved(rule: &Reserved, path: &str, source: &Source) -> Vec<Finding> {
     lines.map(|at| Finding::new(path, at, format!("{} is for {} only", rule.word, rule.purpose))).collect()
 }
 
-/// The top-level module of charz that a file belongs to.
-fn module_of_charz(path: &str) -> Option<&str> {
-    let inside = path.strip_prefix("crates/charz/src/")?;
+/// The top-level module that a file belongs to, and the rows of its crate.
+fn layered(path: &str) -> Option<(&str, &'static [&'static [&'static str]])> {
+    let (inside, rows) = LAYERS.iter().find_map(|(folder, rows)| Some((path.strip_prefix(folder)?, *rows)))?;
     let first = inside.split('/').next()?;
-    Some(first.strip_suffix(".rs").unwrap_or(first))
+    Some((first.strip_suffix(".rs").unwrap_or(first), rows))
 }
 
-fn row(module: &str) -> Option<usize> {
-    ROWS.iter().position(|row| row.contains(&module))
-}
-
-fn direction(module: &str, path: &str, source: &Source) -> Vec<Finding> {
+fn direction(module: &str, rows: &[&[&str]], path: &str, source: &Source) -> Vec<Finding> {
+    let row = |module: &str| rows.iter().position(|row| row.contains(&module));
     let Some(own) = row(module) else {
         return vec![Finding::new(
             path,
@@ -211,9 +220,9 @@ mod tests {
         lines("crates/topology/src/discover/xml.rs", "use hwlocality::Topology;\n", &[]);
         lines("crates/topology/src/machine.rs", "//! Not hwlocality.\nuse hwlocality::Topology;\n", &[2]);
         lines("crates/charz/src/args/values.rs", "use clap::ValueEnum;\n", &[]);
-        lines("crates/charz/src/plan.rs", "use clap::ValueEnum;\n", &[1]);
+        lines("crates/measure/src/plan.rs", "use clap::ValueEnum;\n", &[1]);
         lines("crates/kernels/src/noop.rs", "use charz_topology::Machine;\n", &[1]);
-        lines("crates/charz/src/plan.rs", "use charz_topology::Machine;\nuse charz_kernels::Card;\n", &[]);
+        lines("crates/measure/src/plan.rs", "use charz_topology::Machine;\nuse charz_kernels::Card;\n", &[]);
     }
 
     #[test]
@@ -233,13 +242,13 @@ mod tests {
         let lines = |path| facts(path, text, &Source::new(text)).iter().map(|found| found.line).collect::<Vec<_>>();
         assert_eq!(lines("crates/launch/src/relay.rs"), [1]);
         assert_eq!(lines("crates/system/src/status.rs"), [0; 0]);
-        assert_eq!(lines("crates/charz/src/doctor/tests.rs"), [0; 0]);
+        assert_eq!(lines("crates/measure/src/doctor/tests.rs"), [0; 0]);
     }
 
     #[test]
     fn unsafe_code_is_for_some_places() {
-        lines("crates/charz/src/plan.rs", "unsafe { f() }\n", &[1]);
-        lines("crates/charz/src/harness/clock/tsc.rs", "unsafe { f() }\n", &[]);
+        lines("crates/measure/src/plan.rs", "unsafe { f() }\n", &[1]);
+        lines("crates/measure/src/harness/clock/tsc.rs", "unsafe { f() }\n", &[]);
         lines("xtask/src/run.rs", "#![forbid(unsafe_code)] // unsafe { is not here\nlet s = \"unsafe {\";\n", &[]);
     }
 
@@ -247,15 +256,19 @@ mod tests {
     fn modules_name_only_those_below() {
         lines("crates/charz/src/command/topo.rs", "use crate::view::table;\nuse crate::command::Context;\n", &[]);
         lines("crates/charz/src/view/table.rs", "use crate::command::Context;\n", &[1]);
-        lines("crates/charz/src/limits.rs", "use crate::exit::Error;\nuse crate::view::table;\n", &[2]);
+        lines("crates/charz/src/signals.rs", "use crate::exit::Error;\nuse crate::view::table;\n", &[2]);
         lines("crates/charz/src/new.rs", "use crate::exit::Error;\n", &[1]);
         lines(
-            "crates/charz/src/harness/gate.rs",
-            "use crate::{\n    exit::Error,\n    sweep::{Plan, args},\n};\n",
+            "crates/measure/src/harness/gate.rs",
+            "use crate::{\n    lock::Error,\n    sweep::{Plan, args},\n};\n",
             &[3],
         );
-        lines("crates/charz/src/plan.rs", "fn f() { crate::sweep::run(); crate::limits::best() }\n", &[1]);
-        lines("crates/charz/src/limits.rs", "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::sweep::x;\n}\n", &[]);
-        lines("crates/charz/src/plan.rs", "macro_rules! m { () => { $crate::args::x } }\n", &[]);
+        lines("crates/measure/src/plan.rs", "fn f() { crate::sweep::run(); crate::limits::best() }\n", &[1]);
+        lines(
+            "crates/measure/src/limits.rs",
+            "fn f() {}\n#[cfg(test)]\nmod tests {\n    use crate::sweep::x;\n}\n",
+            &[],
+        );
+        lines("crates/measure/src/plan.rs", "macro_rules! m { () => { $crate::sweep::x } }\n", &[]);
     }
 }

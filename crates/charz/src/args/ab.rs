@@ -15,8 +15,8 @@ use super::{help, refusal};
 use crate::command::compare::Terms;
 use crate::command::{ab, selftest};
 use crate::exit::Error;
-use crate::plan::{MOST_INVOCATIONS, Request};
 use charz_analysis::compare::{Options as Rules, Quantity};
+use charz_measure::plan::{MOST_INVOCATIONS, Request};
 use charz_render::compare::FORMATS;
 
 #[derive(Debug, Args)]

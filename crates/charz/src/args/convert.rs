@@ -21,11 +21,6 @@ use super::replicate;
 use super::{ab, advise, exec};
 use crate::command::{self, Command, STREAM, compare, render, sweep};
 use crate::exit::Error;
-use crate::harness::MOST_REPETITIONS;
-use crate::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
-};
-use crate::user_program;
 use crate::view::config::{self, Setting};
 use crate::view::{doctor, explain, kernels as kernel_list, placement, plan};
 use charz_analysis::compare::Options as Rules;
@@ -33,6 +28,11 @@ use charz_data::checks::{self, CHECKS, Check, INTERVAL_NEEDS};
 use charz_data::escape::quote;
 use charz_data::params;
 use charz_data::{COMMAND, KNOWN_AS, known_as};
+use charz_measure::harness::MOST_REPETITIONS;
+use charz_measure::plan::{
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
+};
+use charz_measure::user_program;
 use charz_render::formats::{FORMATS, Format, SWEPT, TABLE};
 
 /// The most workers that `charz map` lays out: beyond any machine, within any memory.

@@ -168,7 +168,7 @@ pub(super) enum Verb {
     /// Without a page: the list of pages, each with the file that it is kept in.
     Docs(DocsArgs),
     /// Measures one order from standard input: the other half of a sweep, which starts it
-    #[command(name = crate::invoke::VERB, hide = true)]
+    #[command(name = charz_measure::invoke::VERB, hide = true)]
     Measure(MeasureArgs),
 }
 

@@ -3,11 +3,11 @@
 use charz_topology::mappers;
 use clap::Arg;
 
-use crate::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
-use crate::sweep::tool;
+use crate::provenance::tool;
 use crate::view::{self, plan};
 use charz_data::report::Tool;
 use charz_data::units;
+use charz_measure::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
 use charz_render::formats::SWEPT;
 
 pub(super) fn mappings(first: &str) -> String {

@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use super::layers::Layers;
 use crate::exit::Error;
-use crate::plan::{Asked, AskedSizes};
+use charz_measure::plan::{Asked, AskedSizes};
 
 /// The size of a block where a kernel is about memory.
 const BLOCK: &str = "256MiB";

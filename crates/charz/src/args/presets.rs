@@ -13,10 +13,10 @@ use super::named;
 use super::{help, refusal};
 use crate::command::{c2c, numa, topo};
 use crate::exit::Error;
-use crate::plan::AskedSizes;
 use crate::view::topo as topo_page;
 use charz_data::card::{Access, Chase, LineOperation};
 use charz_data::{Role, cpulist};
+use charz_measure::plan::AskedSizes;
 use charz_render::formats::{CSV, JSON, MEASURED};
 use charz_render::report::CARD;
 

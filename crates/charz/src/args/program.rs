@@ -6,8 +6,8 @@ use super::layers::Layers;
 use super::quantities::time;
 use super::{convert::choice, help};
 use crate::exit::Error;
-use crate::user_program::{self, Readers, Words};
 use charz_data::{Better, Program, ProgramValue, ReportedUnit};
+use charz_measure::user_program::{self, Readers, Words};
 
 // Not a documentation comment: the grammar would take it for the help of the subcommand.
 #[derive(Clone, Debug, Default, Args)]
@@ -190,7 +190,7 @@ fn timeout(args: &ProgramArgs) -> Result<Option<u64>, Error> {
         Some(time) if time.is_zero() => {
             Err(Error::bad_input("--run-timeout: a run needs some time; example: --run-timeout 30s"))
         }
-        time => Ok(time.map(crate::plan::nanos)),
+        time => Ok(time.map(charz_measure::plan::nanos)),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::exit::Error;
-use crate::plan::MOST_BUDGET;
+use charz_measure::plan::MOST_BUDGET;
 
 pub(super) fn count(flag: &str, text: &str, most: usize) -> Result<usize, Error> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

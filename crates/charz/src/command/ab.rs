@@ -11,15 +11,16 @@ use super::compare::Terms;
 use super::sweep::name::filled;
 use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
 use crate::exit::{Error, Exit};
-use crate::limits::Limits;
-use crate::plan::{Budget, Plan, Request};
-use crate::predict::Predictor;
-use crate::sweep::{self, Recorder, new_report};
+use crate::provenance;
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
 use charz_data::report::{Report, Tool};
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Budget, Plan, Request};
+use charz_measure::predict::Predictor;
+use charz_measure::sweep::{self, Recorder, new_report};
 
 pub struct Options {
     pub a: Side,
@@ -126,7 +127,7 @@ fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
 
 /// How the program of a side was built, by its own account.
 fn tool(stage: &MeasuringContext, program: Option<&Path>, flag: &str) -> Result<Tool, Error> {
-    let Some(program) = program else { return Ok(sweep::tool()) };
+    let Some(program) = program else { return Ok(provenance::tool()) };
     let about = stage.processes().with_program(program).about();
     about.map_err(|why| Error::bad_input(format!("{flag}: {program:?} {why}")))
 }

@@ -6,16 +6,16 @@ use std::path::PathBuf;
 use super::render::read;
 use super::sweep::{MeasuringContext, New};
 use crate::exit::{Error, Exit};
-use crate::limits::Limits;
-use crate::plan::{Plan, Request};
-use crate::sweep::new_report;
-use crate::user_program;
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::advise::{Advice, advise, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
 use charz_data::report::{Cell, Report};
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Plan, Request};
+use charz_measure::sweep::new_report;
+use charz_measure::user_program;
 use charz_render::advise::{Advised, Format};
 
 pub struct Options {

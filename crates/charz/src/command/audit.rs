@@ -9,10 +9,7 @@ use charz_system::file;
 use charz_topology::{Backend, Machine, machine_xml};
 
 use super::sweep::{ClockKind, MeasuringContext};
-use crate::atomic_file;
 use crate::exit::{Error, Exit};
-use crate::harness::clock;
-use crate::invoke::{Invoke, MeasureRequest, Processes, unit};
 use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
 use charz_analysis::audit::{self, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
@@ -20,6 +17,9 @@ use charz_data::PageKind;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
+use charz_measure::atomic_file;
+use charz_measure::harness::clock;
+use charz_measure::invoke::{Invoke, MeasureRequest, Processes, unit};
 
 pub struct Options {
     /// `None` follows from the number of strands.

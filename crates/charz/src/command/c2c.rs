@@ -9,11 +9,11 @@ use charz_topology::{Machine, Mapping, Strand, cpulist};
 
 use super::sweep::{self, MeasuringContext, New};
 use crate::exit::{Error, Exit};
-use crate::invoke::{Invoke, MeasureRequest};
-use crate::limits::Limits;
-use crate::plan::{Plan, Request};
-use crate::predict::Predictor;
 use charz_analysis::pairs::{self, Choice, Class};
+use charz_measure::invoke::{Invoke, MeasureRequest};
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Plan, Request};
+use charz_measure::predict::Predictor;
 use charz_render::formats::Format;
 
 pub struct Options {

@@ -3,10 +3,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::doctor::expect::{self, Expected};
-use crate::doctor::{Look, State, examine};
 use crate::exit::{Error, Exit};
 use crate::view::doctor::{Format, Page, script};
+use charz_measure::doctor::expect::{self, Expected};
+use charz_measure::doctor::{Look, State, examine};
 
 pub struct Options {
     pub format: &'static Format,

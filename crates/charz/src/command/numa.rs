@@ -9,12 +9,12 @@ use charz_topology::{Machine, Mapping, cpulist};
 
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
-use crate::harness::LEAST_REPETITIONS;
-use crate::limits::Limits;
-use crate::plan::{AskedSizes, FEWEST_SHARE, Plan, Request};
-use crate::predict::Predictor;
 use crate::view::progress::note;
 use charz_analysis::numa::is_latency;
+use charz_measure::harness::LEAST_REPETITIONS;
+use charz_measure::limits::Limits;
+use charz_measure::plan::{AskedSizes, FEWEST_SHARE, Plan, Request};
+use charz_measure::predict::Predictor;
 use charz_render::formats::Format;
 
 pub struct Options {
@@ -106,7 +106,7 @@ mod tests {
     fn blocks_are_as_small_as_memory_asks_for() {
         let limits = |mib: u64| Limits { memory_budget_bytes: Some(mib << 20), ..Limits::unlimited() };
         let size = |limits: &Limits| {
-            let mut request = crate::plan::tests::request(&["mem-read"], "dumb", "1");
+            let mut request = charz_measure::fixtures::request(&["mem-read"], "dumb", "1");
             request.asked.sizes = Some(AskedSizes::List(vec![256 << 20]));
             fit_blocks(&mut request, 8, limits);
             match request.asked.sizes {

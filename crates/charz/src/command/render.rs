@@ -2,14 +2,15 @@ use std::io::{ErrorKind, IsTerminal, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
-use crate::atomic_file;
 use crate::exit::{Error, Exit};
-use crate::journal;
-use crate::judge;
 use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
+use charz_judge::contradiction;
+use charz_measure::atomic_file;
+use charz_measure::journal;
+use charz_measure::sweep::judge_context;
 use charz_render::formats::{Draw, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
@@ -199,7 +200,7 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
-    match judge::contradiction(&report) {
+    match contradiction(&report, |cell| judge_context(&report, cell)) {
         None => Ok((report, text)),
         Some(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),
     }

@@ -9,13 +9,13 @@ use charz_topology::{Machine, Source, discover};
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
-use crate::limits::Limits;
-use crate::plan::{self, Plan};
 use crate::view::look;
 use charz_analysis::replicate::{Document, Figure, Target, evaluate, feasibility};
 use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_measure::limits::Limits;
+use charz_measure::plan::{self, Plan, PlanError};
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
@@ -83,7 +83,7 @@ fn measure(selection: &Selection, new: &New, out: &mut dyn Write) -> Result<Exit
                 selection.document.citation.name
             )));
         }
-        let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, Error>>()?;
+        let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, PlanError>>()?;
         kernels.sort_by_key(|kernel| &*kernel.card().name);
         kernels.dedup_by_key(|kernel| &*kernel.card().name);
         Ok(kernels)

@@ -10,19 +10,19 @@ use serde::Serialize;
 
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::invoke::{Invoke, Processes};
-use crate::limits::Limits;
 use crate::noise::{Floor, Floors, Subject, noise_file};
-use crate::plan::{Plan, Request};
-use crate::predict::Predictor;
 use crate::selftest::{Planted, Tally};
-use crate::sweep::{new_report, take_turns};
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::units;
+use charz_measure::invoke::{Invoke, Processes};
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Plan, Request};
+use charz_measure::predict::Predictor;
+use charz_measure::sweep::{new_report, take_turns};
 use charz_render::json;
 
 pub struct Options {

@@ -8,17 +8,18 @@ use charz_topology::{Backend, Machine, Source, discover};
 use super::STREAM;
 use super::render::read;
 use crate::exit::{Error, Exit};
-use crate::judge::worth;
-use crate::limits::Limits;
-use crate::plan::{Budget, Plan, Request};
-use crate::predict::Predictor;
-use crate::sweep::{Context, new_report};
-use crate::user_program;
+use crate::provenance::tool;
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
+use charz_judge::worth;
+use charz_measure::limits::Limits;
+use charz_measure::plan::{Budget, Plan, Request};
+use charz_measure::predict::Predictor;
+use charz_measure::sweep::{Context, new_report};
+use charz_measure::user_program;
 use charz_render::formats::{Format, JSON, ReportWriter};
 
 pub(super) mod name;
@@ -104,7 +105,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
 /// Runs the requested sweep and prints its report in `format` when it ends.
 pub(super) fn start(new: &New, format: &dyn ReportWriter, out: &mut dyn Write) -> Result<Exit, Error> {
     let request = &new.request;
-    let kernels = |machine: &Machine, limits: &Limits| request.fit(machine, limits).map(|_| request.kernels.clone());
+    let kernels = |machine: &Machine, limits: &Limits| {
+        request.fit(machine, limits)?;
+        Ok(request.kernels.clone())
+    };
     measure(new, format, out, kernels, |_, machine, limits, predictor| {
         Ok((Plan::new(request, &request.fit(machine, limits)?, limits, predictor), None))
     })
@@ -125,7 +129,9 @@ pub(super) fn measure(
         let limits = Limits::of(&machine);
         let predictor = Predictor::assumed(&kernels(&machine, &limits)?).on(&machine, worth(&machine));
         let planned = plan(None, &machine, &limits, &predictor)?;
-        return show(new, dry_run, planned, &Context::elsewhere(&new.command, &machine, &limits), file.as_deref(), out);
+        let tool = tool();
+        let context = Context::elsewhere(&tool, &new.command, &machine, &limits);
+        return show(new, dry_run, planned, &context, file.as_deref(), out);
     }
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
     // Looked for again: another sweep may have taken the name while this one waited for it.

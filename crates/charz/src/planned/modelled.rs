@@ -9,16 +9,16 @@ use charz_kernels::Stop;
 use charz_topology::{Source, discover};
 
 use super::plan;
-use crate::invoke::{Invoke, MeasureRequest};
-use crate::judge::worth;
-use crate::limits::Limits;
-use crate::predict::Predictor;
-use crate::sweep::tests::{HOUR, Setting};
 use charz_analysis::page::{Source as PageSource, page};
 use charz_analysis::verdict::verdicts;
 use charz_data::Blocks;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::{self, Busy, Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Report, Run};
+use charz_judge::worth;
+use charz_measure::fixtures::{HOUR, Setting};
+use charz_measure::invoke::{Invoke, MeasureRequest};
+use charz_measure::limits::Limits;
+use charz_measure::predict::Predictor;
 use charz_render::look::TerminalStyle;
 
 /// Units of work in a nanosecond: of a strand that is alone, of a group of strands that share execution units, of a core, of a NUMA node.

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::look;
-use crate::doctor::expect::Deviation;
-use crate::doctor::{Finding, State};
 use charz_data::escape::{counted, plain, shortened};
+use charz_measure::doctor::expect::Deviation;
+use charz_measure::doctor::{Finding, State};
 use charz_render::grid::columns;
 use charz_render::{json, wrapped};
 

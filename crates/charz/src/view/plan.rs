@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use charz_data::machine::Machine;
 
-use crate::limits::{Limits, MEMORY_SHARE_PERCENT};
-use crate::plan::{Plan, PlannedCell};
 use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::units;
+use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
+use charz_measure::plan::{Plan, PlannedCell};
 use charz_render::{grid, json};
 use serde_json::json;
 

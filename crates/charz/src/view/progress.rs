@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::sweep::Listener;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
+use charz_measure::sweep::Listener;
 
 pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
     if terminal { Box::new(Bar { bar: ProgressBar::hidden() }) } else { Box::new(Lines::default()) }

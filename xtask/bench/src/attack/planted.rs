@@ -33,13 +33,13 @@ const PLANTS: [Plant; 10] = [
     },
     Plant {
         what: "a line of the journal does not wait for the disk",
-        file: "crates/charz/src/journal.rs",
+        file: "crates/measure/src/journal.rs",
         from: "self.file.write_all(&line).and_then(|()| self.file.sync_data())",
         to: "self.file.write_all(&line)",
     },
     Plant {
         what: "a measuring process outlives the one that asked",
-        file: "crates/charz/src/invoke/child.rs",
+        file: "crates/measure/src/invoke/child.rs",
         from: "let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));",
         to: "",
     },
@@ -51,13 +51,13 @@ const PLANTS: [Plant; 10] = [
     },
     Plant {
         what: "a report leaves the file that it was written to first",
-        file: "crates/charz/src/atomic_file.rs",
+        file: "crates/measure/src/atomic_file.rs",
         from: "    let file = temporary(path, mode)?;\n",
         to: "    let file = temporary(path, mode)?;\n    let _ = temporary(path, mode)?.keep();\n",
     },
     Plant {
         what: "the last line of a journal is lost",
-        file: "crates/charz/src/journal.rs",
+        file: "crates/measure/src/journal.rs",
         from: "    Ok(recovered)\n}",
         to: "    recovered.records.pop();\n    Ok(recovered)\n}",
     },

@@ -8,7 +8,7 @@ use charz_system::file::word;
 use charz_topology::{Source, discover};
 
 use crate::exit::Error;
-use crate::journal;
+use charz_measure::journal;
 
 /// A field in braces, and its value at some time.
 type Field = (&'static str, fn(SystemTime) -> Option<String>);

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::atomic_file;
 use crate::exit::{Error, Exit};
-use crate::journal::{self, Journal, JournalError, Recovered};
-use crate::sweep::{Record, Recorder};
 use charz_data::report::{self, Report};
+use charz_measure::atomic_file;
+use charz_measure::journal::{self, Journal, JournalError, Recovered};
+use charz_measure::sweep::{Record, Recorder};
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -90,13 +90,6 @@ impl JournalRecorder {
 impl Recorder for JournalRecorder {
     fn record(&mut self, record: &Record) -> Result<(), JournalError> {
         self.journal.append(record)
-    }
-}
-
-/// A report that goes to standard output has no journal.
-impl Recorder for Option<JournalRecorder> {
-    fn record(&mut self, record: &Record) -> Result<(), JournalError> {
-        self.as_mut().map_or(Ok(()), |journal| journal.record(record))
     }
 }
 

@@ -11,15 +11,16 @@ use charz_topology::{Backend, Machine, Present};
 use super::recorder::JournalRecorder;
 use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read};
 use crate::exit::{Error, Exit};
-use crate::harness::MOST_REPETITIONS;
-use crate::journal;
-use crate::limits::Limits;
-use crate::plan::Budget;
-use crate::sweep;
+use crate::provenance::tool;
 use crate::view::look;
 use crate::view::progress::note;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
+use charz_measure::harness::MOST_REPETITIONS;
+use charz_measure::journal;
+use charz_measure::limits::Limits;
+use charz_measure::plan::Budget;
+use charz_measure::sweep;
 use charz_render::formats::ReportWriter;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -130,7 +131,7 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
     let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());
     let slack = |host: &report::Host| host.timer_slack_ns.map_or("unknown".into(), |nanos| format!("{nanos}ns"));
     let (then, now) = (&report.host, host);
-    let (built, running) = (&report.tool, &sweep::tool());
+    let (built, running) = (&report.tool, &tool());
     let pairs = [
         ("the host", word(&then.name), word(&now.name)),
         ("the processor", word(&then.processor), word(&now.processor)),

@@ -8,24 +8,25 @@ use charz_topology::{Backend, Binder, Machine, Mapping, Present, Source, discove
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record};
-use crate::doctor::quiet::{self, Quiet};
 use crate::exit::{Error, Exit};
-use crate::harness::clock::{self, Clock, OsClock, Rates, TscClock};
-use crate::invoke::{GRACE, Invoke, MeasureRequest, Processes};
-use crate::judge::worth;
-use crate::limits::Limits;
-use crate::lock::{LockError, MachineLock};
-use crate::plan::{PROGRAMS, nanos};
-use crate::predict::Predictor;
+use crate::provenance::tool;
 use crate::signals::Signals;
-use crate::sweep::{Context, Listener, Recorder, Sweep};
-use crate::user_program::Words;
 use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Ending, Report, Status, Timer};
+use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
 use charz_data::{Program, units};
+use charz_judge::worth;
+use charz_measure::doctor::quiet::{self, Quiet};
+use charz_measure::harness::clock::{self, Clock, OsClock, Rates, TscClock};
+use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
+use charz_measure::limits::Limits;
+use charz_measure::lock::{LockError, MachineLock};
+use charz_measure::plan::{PROGRAMS, nanos};
+use charz_measure::predict::Predictor;
+use charz_measure::sweep::{Context, Listener, Recorder, Sweep};
+use charz_measure::user_program::Words;
 use charz_render::formats::ReportWriter;
 
 /// Some 100,000 readings of the clock.
@@ -40,6 +41,7 @@ pub(crate) struct MeasuringContext {
     nanos_per_tick: Option<f64>,
     binder: String,
     begun: Instant,
+    tool: Tool,
     /// No other process measures on this machine while it is held.
     _lock: MachineLock,
 }
@@ -89,6 +91,7 @@ impl MeasuringContext {
             machine,
             signals,
             begun,
+            tool: tool(),
             _lock: lock,
         })
     }
@@ -124,6 +127,7 @@ impl MeasuringContext {
     /// What a report of this session says about its origin.
     pub(crate) fn context<'a>(&'a self, command: &'a str, limits: &'a Limits) -> Context<'a> {
         Context {
+            tool: &self.tool,
             command,
             machine: &self.machine,
             limits,

@@ -9,7 +9,7 @@ use charz_render::grid::columns;
 use charz_topology::{CacheHolds, Kind, Machine, Strand, cpulist};
 
 use super::layout;
-use crate::doctor::under_hypervisor;
+use charz_measure::doctor::under_hypervisor;
 
 /// Lines of the layout beside each other where there are more of them, and how wide they may be then.
 const TALL: usize = 16;

@@ -1,0 +1,94 @@
+//! What memory was measured: V20, V21, V22 and V27.
+
+use charz_data::{PageKind, params};
+
+use super::case::{Case, shares_memory};
+use super::{exclude, mark, raise};
+use charz_data::checks::{BLOCK_PER_CACHE, V20, V21, V22, V27, V34};
+use charz_data::report::{Lap, Mark, Nodes, Pages, Run, Severity};
+use charz_data::units;
+
+pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
+    vec![pages(case), nodes(case), faults(case), cached(case), used_by_others(case)]
+}
+
+/// Over the invocations that count.
+fn used_by_others(case: &Case<'_>) -> Option<Mark> {
+    let counted = || case.done().filter(|invocation| invocation.clean_runs().next().is_some());
+    let used = match shares_memory(case.cell, case.facts) {
+        _ if case.crowded => return None,
+        true => exclude::others(counted())?,
+        // The second level is often shared, if only by the strands of a core, and in a guest nothing says with whom.
+        false if case.cell.level.as_deref() == Some("L2") => exclude::others_elsewhere(counted())?,
+        false => return None,
+    };
+    raise(&V34, used, || format!("other programs used {used:.2} CPUs"))
+}
+
+/// By the worst invocation: the cell speaks of one kind of pages.
+fn pages(case: &Case<'_>) -> Option<Mark> {
+    if !case.obeys(&params::PAGES) {
+        return None;
+    }
+    let policy = case.facts.params.pages;
+    let got = case.evidence().filter_map(|evidence| evidence.pages.as_ref());
+    let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
+    let base = worst.base_page_bytes;
+    if policy == PageKind::Small && base != policy.bytes() as u64 {
+        let reason = format!("{policy} pages requested; the smallest here are {}", units::iec(base));
+        return raise(&V20, 1.0, || reason);
+    }
+    let lack = lacking(worst, policy);
+    raise(&V20, lack, || {
+        format!("huge pages not obtained: {policy} pages for {} of the memory", units::percent(1.0 - lack))
+    })
+}
+
+/// The share of the memory that is not on pages of this kind; not a number where there is no memory.
+fn lacking(pages: &Pages, policy: PageKind) -> f64 {
+    let of_kind = match policy {
+        PageKind::Small => pages.base_bytes,
+        PageKind::Transparent => pages.transparent_bytes,
+        PageKind::Huge2M => pages.huge_2m_bytes,
+        PageKind::Huge1G => pages.huge_1g_bytes,
+    };
+    1.0 - of_kind as f64 / pages.total() as f64
+}
+
+fn nodes(case: &Case<'_>) -> Option<Mark> {
+    let nodes = || case.evidence().filter_map(|evidence| evidence.nodes.as_ref());
+    let elsewhere =
+        |nodes: &Nodes| 1.0 - nodes.asked_bytes.unwrap_or(nodes.local_bytes) as f64 / nodes.bytes.max(1) as f64;
+    let (worst, asked) = nodes()
+        .map(|nodes| (elsewhere(nodes), nodes.asked_bytes.is_some()))
+        .max_by(|one, other| one.0.total_cmp(&other.0))?;
+    let balanced = nodes().any(|nodes| nodes.balancing == Some(true)).then(|| {
+        let reason = "the kernel moves pages between NUMA nodes (NUMA balancing)".into();
+        mark(&V21, Severity::Suspect, reason)
+    });
+    let away = || match asked {
+        true => format!("{} of the memory is on the wrong NUMA nodes", units::percent(worst)),
+        false => format!("{} of the memory is on another NUMA node than its thread", units::percent(worst)),
+    };
+    raise(&V21, worst, away).or(balanced)
+}
+
+fn faults(case: &Case<'_>) -> Option<Mark> {
+    let faulted = |run: &&Run| run.dirty.iter().any(|code| code == V22.code);
+    let (runs, all) = (case.runs().filter(faulted).count(), case.runs().count());
+    let for_disk = case.runs().flat_map(|run| &run.laps).any(Lap::waited_for_disk);
+    raise(&V22, runs as f64 / all.max(1) as f64, || {
+        let what = if for_disk { "waited for the disk" } else { "was not there yet" };
+        format!("{runs} of {all} iterations discarded: page faults, as memory {what}")
+    })
+}
+
+fn cached(case: &Case<'_>) -> Option<Mark> {
+    let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(&params::SIZE) && case.facts.about_memory)?;
+    let block = case.facts.params.size_bytes;
+    let needed = cache.saturating_mul(BLOCK_PER_CACHE);
+    raise(&V27, needed as f64 / block as f64, || {
+        let (block, cache) = (units::iec(block), units::iec(cache));
+        format!("working set {block} is below {BLOCK_PER_CACHE} times the last-level cache of {cache}")
+    })
+}

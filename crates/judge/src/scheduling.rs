@@ -1,0 +1,118 @@
+//! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25 and V32.
+
+use std::collections::BTreeSet;
+
+use charz_data::params;
+
+use super::case::{Case, excess, total};
+use super::{mark, raise};
+use charz_data::checks::{Check, STEAL_TICKS_NS, STEAL_WINDOW_NS};
+use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
+use charz_data::escape::counted;
+use charz_data::report::{Evidence, Mark, Severity};
+use charz_data::units;
+
+pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
+    vec![
+        off_seat(case),
+        fewer_threads(case),
+        moved(case),
+        dirty(case, &V03, "a thread was preempted"),
+        dirty(case, &V04, "a thread was stalled (blocked, or VM paused)"),
+        stolen(case),
+        pressed(case),
+        throttled(case),
+        changed(case, &V10, true, "the kernel's clock source changed"),
+        shared(case),
+        changed(case, &V25, false, "the machine changed during the sweep"),
+        late(case),
+    ]
+}
+
+fn off_seat(case: &Case<'_>) -> Option<Mark> {
+    let laps = case.seated_laps().filter(|lap| lap.off_seat()).count();
+    raise(&V01, laps as f64, || {
+        let all = case.seated_laps().count();
+        format!("in {laps} of {all} laps a thread was not on its CPU")
+    })
+}
+
+/// A program that was asked for more threads than it ever had: its number is not that of so many.
+fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
+    let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
+    let had = programs.map(|program| program.threads).min().filter(|had| *had < asked as u64)?;
+    let had = counted(had as usize, "thread");
+    Some(mark(&V01, Severity::Suspect, format!("the program had {had}, and was asked for {asked}")))
+}
+
+fn moved(case: &Case<'_>) -> Option<Mark> {
+    let moves = total(case.seated_laps().filter_map(|lap| lap.counts.migrations));
+    raise(&V02, moves as f64, || format!("pinned threads migrated {}", counted(moves as usize, "time")))
+}
+
+fn shared(case: &Case<'_>) -> Option<Mark> {
+    let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
+    raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
+        if workers > strands {
+            format!("oversubscribed: {workers} threads on {}", counted(strands, "CPU"))
+        } else {
+            "threads share a CPU although others are free".into()
+        }
+    })
+}
+
+/// What changed, each once: the clock source, or everything else.
+fn changed(case: &Case<'_>, check: &Check, of_the_clock: bool, what: &str) -> Option<Mark> {
+    let is_clock = |change: &str| change.split(':').next() == Some(Evidence::CLOCK_SOURCE);
+    let all = case.evidence().flat_map(|evidence| &evidence.changes).map(String::as_str);
+    let changes: BTreeSet<&str> = all.filter(|change| is_clock(change) == of_the_clock).collect();
+    raise(check, changes.len() as f64, || format!("{what}: {}", Vec::from_iter(changes).join("; ")))
+}
+
+/// By the share of repetitions that do not count for this cause.
+fn dirty(case: &Case<'_>, check: &Check, what: &str) -> Option<Mark> {
+    let dirty = case.runs().filter(|run| run.dirty.iter().any(|code| code == check.code)).count();
+    let all = case.runs().count();
+    raise(check, dirty as f64 / all.max(1) as f64, || format!("{dirty} of {all} iterations discarded: {what}"))
+}
+
+/// Of the repetitions that count, like pressure. Steal is read around a little more than the repetition, which is much
+/// more than an empty one.
+fn stolen(case: &Case<'_>) -> Option<Mark> {
+    if !case.timed {
+        return None;
+    }
+    let stolen = total(case.clean_runs().filter_map(|run| run.steal_ns));
+    let window = total(case.clean_runs().map(|run| run.interval_ns)).max(1) as f64;
+    let counted = window >= STEAL_WINDOW_NS as f64 || stolen >= STEAL_TICKS_NS;
+    // What was there to be stolen: the time of the strands that the workers were on.
+    let share = stolen as f64 / (window * case.strands_in_use() as f64);
+    raise(&V05, if counted { share } else { 0.0 }, || format!("{} CPU steal", units::percent(share.min(1.0))))
+}
+
+/// Of the repetitions that count: the others are reported by the check that excluded them.
+fn pressed(case: &Case<'_>) -> Option<Mark> {
+    if case.crowded || !case.timed || case.facts.card.blocks_in_kernel {
+        return None;
+    }
+    let pressure = total(case.clean_runs().filter_map(|run| run.pressure_ns));
+    let time = total(case.clean_runs().map(|run| run.interval_ns)).max(1);
+    let share = (pressure as f64 / time as f64).min(1.0);
+    raise(&V06, share, || format!("CPU pressure (PSI) {}", units::percent(share)))
+}
+
+fn throttled(case: &Case<'_>) -> Option<Mark> {
+    let periods = total(case.runs().filter_map(|run| run.throttled_periods));
+    raise(&V07, periods as f64, || format!("throttled by the CPU quota in {}", counted(periods as usize, "period")))
+}
+
+/// Whether samples began when they were due.
+fn late(case: &Case<'_>) -> Option<Mark> {
+    if !case.obeys(&params::PERIOD) {
+        return None;
+    }
+    let met = || case.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention);
+    let samples = total(met().map(|met| met.attempts));
+    let late = total(met().map(|met| met.waits)) as f64 / samples.max(1) as f64;
+    raise(&V32, late, || format!("sampling fell behind schedule ({} late)", units::percent(late)))
+}

@@ -1,0 +1,245 @@
+//! Cells whose numbers are made of blocks.
+
+use charz_data::Blocks;
+use charz_data::report::{Busy, Interval};
+
+use super::*;
+
+/// Two workers of `arith-int`, of which each does an operation in a nanosecond, in ten invocations of repetitions of 130 blocks. What a
+/// block takes, in nanoseconds an operation, follows from the invocation, the worker and a number below 1 that is drawn.
+fn of_blocks(time: impl Fn(usize, usize, f64) -> f64) -> Trial {
+    let mut trial = clean();
+    (trial.facts.card, trial.cell.unit, trial.cell.precision) = (card("arith-int"), Unit::OpsPerSecond, 0.01);
+    let mut random = fastrand::Rng::with_seed(7);
+    for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        for (rank, lap) in invocation.runs.iter_mut().flat_map(|run| run.laps.iter_mut().enumerate()) {
+            // Reading the clock: 0.1%.
+            let times = (0..130).map(|_| time(number, rank, random.f64()) * (1.0 + 0.001 * random.f64()));
+            (lap.ops, lap.bytes, lap.blocks) = (100_000_000, 0, Some(Blocks::of(times.collect())));
+        }
+    }
+    trial
+}
+
+/// The capacity, and the marks beyond notes.
+#[track_caller]
+fn check(trial: Trial, capacity: f64, expected: &[(&str, Severity)]) {
+    let mut trial = trial;
+    trial.judge();
+    let marks: Vec<_> = trial.marks().into_iter().filter(|(_, severity)| *severity > Severity::Note).collect();
+    assert_eq!(marks, expected, "{:#?}", trial.cell.marks);
+    let found = trial.cell.capacity.unwrap();
+    assert!((found.value / capacity - 1.0).abs() < 0.003, "{found:?}");
+    let Interval { low, high } = found.interval.unwrap();
+    assert!(low <= capacity && capacity <= high, "{found:?}");
+}
+
+/// Of a hundred blocks, so many are disturbed, each by an amount of its own.
+fn disturbed(share: f64) -> impl Fn(usize, usize, f64) -> f64 {
+    move |_, _, drawn| if drawn < share { 1.02 + drawn } else { 1.0 }
+}
+
+#[test]
+fn capacity_is_what_undisturbed_blocks_show() {
+    check(of_blocks(disturbed(0.0)), 2e9, &[]);
+    check(of_blocks(disturbed(0.5)), 2e9, &[]);
+    check(of_blocks(disturbed(0.9)), 2e9, &[]);
+}
+
+/// Of 32 workers every other one is on a core of half the speed: none of them counts as another.
+#[test]
+fn workers_of_a_group_count_at_their_own_speeds() {
+    let mut trial = of_blocks(disturbed(0.2));
+    (trial.cell.seats, trial.cell.workers, trial.facts.strands) = ((0..32).map(Some).collect(), 32, 32);
+    for run in trial.runs() {
+        let laps = (0..32).map(|rank| {
+            let mut lap = Lap { rank, seat: Some(rank as u32), strand: Some(rank as u32), ..run.laps[0].clone() };
+            let slower = if rank % 2 == 1 { 2.0 } else { 1.0 };
+            lap.blocks.iter_mut().flat_map(|blocks| &mut blocks.times).for_each(|time| *time *= slower);
+            lap
+        });
+        run.laps = Lap::grouped(laps.collect());
+    }
+    check(trial, 24e9, &[]);
+}
+
+#[test]
+fn waits_and_the_quota_leave_blocks_alone() {
+    let mut trial = of_blocks(disturbed(0.5));
+    for run in trial.runs() {
+        (run.throttled_periods, run.laps[0].counts.run_delay_ns) = (Some(1), Some(run.interval_ns / 2));
+    }
+    check(trial, 2e9, &[]);
+}
+
+#[test]
+fn an_invocation_without_a_fast_mode_does_not_count() {
+    // A neighbour on the core from its beginning to its end.
+    let mut trial = of_blocks(|number, _, drawn| if number % 5 < 3 { 1.0 } else { 1.1 + 0.2 * drawn });
+    trial.judge();
+    assert_eq!(trial.values().len(), 6);
+    check(trial, 2e9, &[]);
+    // One worker of two: the other shows what it does all the same.
+    let one = |number: usize, rank, drawn| if number.is_multiple_of(2) || rank == 0 { 1.0 } else { 1.1 + 0.2 * drawn };
+    check(of_blocks(one), 2e9, &[]);
+}
+
+#[test]
+fn invocations_that_differ_do_not_take_the_fastest() {
+    // Pages in other places: each is sharp by itself.
+    let mut trial = of_blocks(|number, _, _| 1.0 + 0.004 * number as f64);
+    trial.judge();
+    let capacity = trial.cell.capacity.unwrap();
+    assert!((capacity.value / (2e9 / 1.018) - 1.0).abs() < 0.003, "{capacity:?}");
+}
+
+#[test]
+fn v33_some_of_the_work_was_faster() {
+    let broad = |_, _, drawn: f64| 1.0 + 0.2 * drawn;
+    let mut trial = of_blocks(broad);
+    trial.judge();
+    assert!(trial.marks().contains(&("V33", Severity::Suspect)), "{:?}", trial.cell.marks);
+    let interval = trial.cell.capacity.unwrap().interval.unwrap();
+    assert!(interval.high > 2e9 / 1.011, "it reaches the fastest blocks: {interval:?}");
+}
+
+#[test]
+fn a_faster_invocation_was_not_disturbed() {
+    // A neighbour that always takes the same leaves a sharp mode; without it blocks are up to a fourth faster.
+    let trial = of_blocks(|number, _, drawn| if number < 4 { 0.75 + 0.2 * drawn } else { 1.0 });
+    check(trial, 2e9, &[("V28", Severity::Suspect)]);
+}
+
+#[test]
+fn v15_a_clock_that_rises_by_and_by_is_no_trend() {
+    let faster = |number: usize| 1.0 + 0.01 * number as f64;
+    let mut trial = of_blocks(move |number, _, _| 1.0 / faster(number));
+    check(of_blocks(move |number, _, _| 1.0 / faster(number)), 2e9 * 1.045, &[("V15", Severity::Suspect)]);
+    for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= faster(number);
+    }
+    check(trial, 2e9 * 1.045, &[]);
+}
+
+#[test]
+fn v16_two_speeds() {
+    const SLOWER: f64 = 1.05;
+    let two = |fast: f64| of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { SLOWER });
+    check(two(0.3), 2e9, &[("V16", Severity::Suspect)]);
+    check(two(0.8), 2e9, &[]);
+    // The canary saw a clock that is as much lower.
+    let mut stepped = two(0.3);
+    stepped.evidence(|evidence| evidence.frequency.as_mut().unwrap().after_hz /= SLOWER);
+    check(stepped.clone(), 2e9, &[]);
+    // A lock has two speeds of its own, whatever the clock.
+    stepped.facts.card = card("lock-std");
+    stepped.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz *= 10.0);
+    check(stepped, 2e9, &[("V16", Severity::Suspect)]);
+    // Clocks of different invocations explain no two speeds within one.
+    let mut apart = two(0.3);
+    let clock = apart.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap();
+    [&mut clock.before_hz, &mut clock.after_hz, &mut clock.highest_hz].into_iter().for_each(|hz| *hz *= SLOWER);
+    check(apart, 2e9, &[("V16", Severity::Suspect)]);
+}
+
+#[test]
+fn v16_a_lock_that_is_rarely_fast() {
+    // The slower blocks have no speed in common.
+    let rarely = |kernel: &str, fast: f64| {
+        let mut trial = of_blocks(move |_, _, drawn| if drawn < fast { 1.0 } else { 1.05 + 0.2 * drawn });
+        trial.facts.card = card(kernel);
+        // A lock takes longer than a nanosecond at 3 GHz.
+        trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = 3e10);
+        trial
+    };
+    check(rarely("arith-int", 0.12), 2e9, &[]);
+    check(rarely("lock-std", 0.12), 2e9, &[("V16", Severity::Suspect)]);
+    check(rarely("lock-std", 0.5), 2e9, &[]);
+    let mut trial = rarely("lock-std", 0.5);
+    trial.judge();
+    let share = trial.cell.summary.unwrap().fast_share.unwrap();
+    assert!((share - 0.5).abs() < 0.05, "{share}");
+}
+
+#[test]
+fn beyond_the_caches_of_a_core_repetitions_count() {
+    let mut trial = of_blocks(disturbed(0.0));
+    trial.facts.card = card("chase-random");
+    for (level, by_blocks) in [(None, false), (Some("L1"), true), (Some("L2"), true), (Some("L3"), false)] {
+        trial.cell.level = level.map(str::to_owned);
+        assert_eq!(crate::estimate::is_by_blocks(&trial.cell, &trial.facts, false), by_blocks, "{level:?}");
+    }
+    assert!(!crate::estimate::is_by_blocks(&trial.cell, &trial.facts, true), "no block has a strand to itself");
+}
+
+/// What other programs use, in strands, during so many invocations of the clean cell of memory.
+fn used(invocations: usize, strands: f64) -> Trial {
+    let mut trial = clean();
+    for invocation in &mut trial.cell.invocations[..invocations] {
+        let busy = invocation.evidence.as_mut().unwrap().busy.as_mut().unwrap();
+        *busy = Busy { all_ns: busy.own_ns + (strands * busy.time_ns as f64) as u64, ..*busy };
+    }
+    trial
+}
+
+#[test]
+fn v34_other_programs() {
+    let marks = |mut trial: Trial| {
+        trial.judge();
+        (trial.values().len(), trial.marks().contains(&("V34", Severity::Suspect)))
+    };
+    assert_eq!(marks(used(10, 0.04)), (10, false));
+    assert_eq!(marks(used(10, 1.0)), (10, true));
+    // Those without are enough.
+    assert_eq!(marks(used(4, 1.0)), (6, false));
+    assert_eq!(marks(used(5, 1.0)), (10, true));
+}
+
+/// The clean cell of memory, in which a worker waited half of each lap, and so many of 999 blocks were made while both were at work, each
+/// in two nanoseconds a byte.
+fn waiting(together: usize) -> Trial {
+    let mut trial = clean();
+    for run in trial.runs() {
+        run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+        run.laps.iter_mut().for_each(|lap| lap.blocks = Some(Blocks::of(vec![2.0; together])));
+    }
+    trial.judge();
+    trial
+}
+
+#[test]
+fn of_memory_the_blocks_count_during_which_all_were_at_work() {
+    let trial = waiting(300);
+    assert_eq!(trial.cell.capacity.unwrap().value, 1e9);
+    assert!(trial.marks().iter().all(|(code, _)| *code != "V03"), "{:?}", trial.cell.marks);
+    // Of too few nothing is known of the rest.
+    let trial = waiting(200);
+    assert_eq!((trial.cell.capacity, trial.marks()), (None, vec![("V03", Severity::Note), ("V12", Severity::Invalid)]));
+}
+
+/// Others take a CPU in slices as long as an invocation: the one in the middle would be whole, or lose most.
+#[test]
+fn what_was_delivered_is_all_work_over_all_time() {
+    let mut trial = clean();
+    let starved = trial.cell.invocations.len() / 2 - 1;
+    trial
+        .cell
+        .invocations
+        .iter_mut()
+        .take(starved)
+        .flat_map(|invocation| &mut invocation.runs)
+        .for_each(|run| stretch(run, 9.0));
+    trial.judge();
+    let all = |of: fn(&Run) -> f64| -> f64 {
+        trial.cell.invocations.iter().flat_map(|invocation| &invocation.runs).map(of).sum()
+    };
+    let bytes = all(|run| run.laps.iter().map(|lap| lap.bytes as f64).sum());
+    let expected = bytes / all(|run| run.interval_ns as f64) * 1e9;
+    let delivered = trial.cell.delivered.unwrap();
+    let whole = trial.cell.invocations.last().unwrap().delivered(trial.cell.unit).unwrap();
+    assert!(delivered.value < 0.35 * whole, "{delivered:?} of {whole}");
+    assert!((delivered.value / expected - 1.0).abs() < 1e-6, "{delivered:?}, {expected}");
+    assert!(
+        delivered.interval.is_some_and(|interval| interval.low < delivered.value && delivered.value < interval.high)
+    );
+}

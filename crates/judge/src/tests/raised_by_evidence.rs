@@ -1,0 +1,243 @@
+//! Marks of memory, of repetitions and invocations, of the build and the machine: from just beyond their limits on, and not just
+//! below; and those of evidence that the system does not give.
+
+use charz_data::PageKind;
+
+use super::*;
+use charz_data::checks::{V13, V20, V21, V28};
+use charz_data::report::Contention;
+use charz_data::report::Severity::{Invalid, Note, Suspect};
+
+#[test]
+fn v20_other_pages() {
+    let small = |trial: &mut Trial, share: f64| {
+        let pages = trial.cell.invocations[3].evidence.as_mut().unwrap().pages.as_mut().unwrap();
+        pages.base_bytes = (pages.transparent_bytes as f64 * share) as u64;
+        pages.transparent_bytes -= pages.base_bytes;
+    };
+    let limit = V20.invalid.unwrap();
+    check_each(small, &[(limit * 0.99, &[]), (limit * 1.01, &[("V20", Invalid)])]);
+    check(&[("V20", Invalid)], |trial| trial.facts.params.pages = PageKind::Huge1G);
+    check(&[("V20", Invalid)], |trial| trial.evidence(|evidence| evidence.pages = Some(Pages::default())));
+}
+
+#[test]
+fn v21_another_node() {
+    let nodes = |trial: &mut Trial, change: &dyn Fn(&mut Nodes)| {
+        change(trial.cell.invocations[3].evidence.as_mut().unwrap().nodes.as_mut().unwrap());
+    };
+    let away = |trial: &mut Trial, share: f64| {
+        nodes(trial, &|nodes| nodes.local_bytes = (nodes.bytes as f64 * (1.0 - share)) as u64);
+    };
+    let limit = V21.invalid.unwrap();
+    check_each(away, &[(limit * 0.99, &[]), (limit * 1.01, &[("V21", Invalid)])]);
+    // What was asked to be elsewhere is right there.
+    let asked = |trial: &mut Trial, share: f64| {
+        nodes(trial, &|nodes| {
+            (nodes.local_bytes, nodes.asked_bytes) = (0, Some((nodes.bytes as f64 * share) as u64));
+        });
+    };
+    check_each(asked, &[(1.0, &[]), (0.5, &[("V21", Invalid)])]);
+    check(&[("V21", Suspect)], |trial| {
+        trial.evidence(|evidence| evidence.nodes.as_mut().unwrap().balancing = Some(true))
+    });
+}
+
+#[test]
+fn v22_faults() {
+    let minor = |trial: &mut Trial, count| trial.some_runs(1, |run| run.laps[0].counts.minor_faults = Some(count));
+    // At a microsecond each, 1% of 100 ms.
+    check_each(minor, &[(950, &[]), (1050, &[("V22", Note)])]);
+    check(&[("V22", Note)], |trial| trial.some_runs(1, |run| run.laps[0].counts.major_faults = Some(1)));
+}
+
+#[test]
+fn v24_unoptimised() {
+    check(&[("V24", Suspect)], |trial| trial.facts.optimised = false);
+}
+
+#[test]
+fn v25_another_machine() {
+    let changed = |evidence: &mut Evidence| evidence.changes = vec!["allowed strands: 0-1 became 0".into()];
+    check(&[("V25", Invalid)], |trial| changed(trial.cell.invocations[7].evidence.as_mut().unwrap()));
+    // With fewer strands workers lose their seats: one cause.
+    check(&[("V25", Invalid)], |trial| {
+        trial.evidence(changed);
+        trial.some_runs(3, |run| run.laps[1].on_seat = Some(false));
+    });
+}
+
+#[test]
+fn v27_cached() {
+    check(&[], |trial| trial.facts.params.size_bytes = 128 * MIB);
+    check(&[("V27", Suspect)], |trial| trial.facts.params.size_bytes = 127 * MIB);
+}
+
+#[test]
+fn v12_few_invocations() {
+    let of = |trial: &mut Trial, count| trial.cell.invocations.truncate(count);
+    check_each(of, &[(1, &[("V12", Suspect)]), (5, &[("V12", Suspect)]), (6, &[("V12", Note)]), (9, &[("V12", Note)])]);
+}
+
+#[test]
+fn v13_spread() {
+    // Within each invocation, so their medians agree.
+    let spread = |trial: &mut Trial, share: f64| {
+        for invocation in &mut trial.cell.invocations {
+            let factors = [1.0, 1.0 - 2.0 * share, 1.0 - share, 1.0 + share, 1.0 + 2.0 * share];
+            invocation.runs.iter_mut().zip(factors).for_each(|(run, factor)| stretch(run, factor));
+        }
+    };
+    // The median absolute deviation of such a set is its step.
+    let note = V13.note.unwrap() / 1.4826;
+    check_each(spread, &[(note * 0.9, &[]), (note * 1.2, &[("V13", Note)])]);
+}
+
+#[test]
+fn v14_outliers() {
+    // One in so many repetitions, never the first, and never so many that they move a median.
+    let wild = |trial: &mut Trial, invocations: usize| {
+        trial.cell.invocations[..invocations].iter_mut().for_each(|invocation| stretch(&mut invocation.runs[3], 1.5));
+    };
+    check_each(wild, &[(5, &[]), (6, &[("V14", Note)])]);
+}
+
+#[test]
+fn v15_trend() {
+    let slope = |trial: &mut Trial, by: f64| {
+        for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * number as f64));
+        }
+    };
+    check_each(slope, &[(0.0022, &[]), (0.005, &[("V15", Note)])]);
+}
+
+#[test]
+fn v15_slow_start() {
+    let start = |trial: &mut Trial, factor: f64| {
+        trial.cell.invocations.iter_mut().for_each(|invocation| stretch(&mut invocation.runs[0], factor));
+    };
+    check_each(start, &[(1.015, &[]), (1.03, &[("V15", Note)])]);
+    let mut trial = clean();
+    start(&mut trial, 1.5);
+    trial.judge();
+    for invocation in &trial.cell.invocations {
+        assert_eq!(invocation.runs[0].dirty, ["V15"]);
+        assert_eq!(invocation.clean_runs().count(), REPETITIONS - 1);
+    }
+    // Three of ten are an accident, and stay.
+    check(&[], |trial| {
+        trial.cell.invocations[..3].iter_mut().for_each(|invocation| stretch(&mut invocation.runs[0], 1.05))
+    });
+}
+
+#[test]
+fn v16_groups() {
+    // Alternating within each invocation, so neither a trend nor the medians reveal it.
+    let groups = |trial: &mut Trial, apart: f64| {
+        let far = trial.cell.invocations.clone();
+        trial.cell.invocations.extend(far);
+        trial.runs().skip(1).step_by(2).for_each(|run| stretch(run, 1.0 + apart));
+        trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(4));
+    };
+    check_each(groups, &[(0.0, &[]), (0.04, &[("V16", Note)])]);
+}
+
+#[test]
+fn v28_wide() {
+    // Invocations at even distances, out of order, so there are neither groups nor a trend.
+    let apart = |trial: &mut Trial, by: f64| {
+        trial.cell.precision = 0.005;
+        for (invocation, step) in trial.cell.invocations.iter_mut().zip([3, 8, 1, 6, 0, 9, 4, 7, 2, 5]) {
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 + by * (f64::from(step) - 4.5)));
+        }
+    };
+    // The interval is from about the second to the ninth: 3.5 steps to either side.
+    let [note, suspect] = [V28.note, V28.suspect].map(|limit| limit.unwrap() * 0.005 / 3.5);
+    check_each(apart, &[(note * 0.7, &[]), (note * 1.4, &[("V28", Note)])]);
+    check_each(apart, &[(suspect * 0.8, &[("V28", Note)]), (suspect * 1.3, &[("V28", Suspect)])]);
+    // Beside what the clock adds, which is three times as much, the width in cycles counts.
+    let on_a_moving_clock = |trial: &mut Trial, by: f64| {
+        apart(trial, by);
+        for (invocation, step) in trial.cell.invocations.iter_mut().zip([6, 2, 9, 0, 4, 7, 1, 8, 5, 3]) {
+            let faster = 1.0 + 3.0 * suspect * (f64::from(step) - 4.5);
+            invocation.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= faster;
+            invocation.runs.iter_mut().for_each(|run| stretch(run, 1.0 / faster));
+        }
+    };
+    let of_the_clock = ("V08", Note);
+    let expected: [(f64, &[_]); 2] = [(0.0, &[of_the_clock]), (suspect * 1.3, &[of_the_clock, ("V28", Suspect)])];
+    check_each(on_a_moving_clock, &expected);
+}
+
+#[test]
+fn v32_samples_that_began_late() {
+    let late = |trial: &mut Trial, waits: u64| {
+        trial.facts.card = card("futex-wake");
+        trial.runs().for_each(|run| {
+            run.laps[0].contention = Some(Contention { attempts: 1000, waits, ..Contention::default() })
+        });
+    };
+    check_each(late, &[(20, &[]), (21, &[("V32", Note)]), (201, &[("V32", Suspect)]), (501, &[("V32", Invalid)])]);
+}
+
+#[test]
+fn what_a_verdict_needs_makes_the_cell_suspect() {
+    check(&[("V01", Suspect)], |trial| trial.laps(|lap| lap.on_seat = None));
+    check(&[("V02", Suspect)], |trial| trial.laps(|lap| (lap.counts.migrations, lap.strays) = (None, None)));
+    check(&[("V04", Suspect)], |trial| trial.laps(|lap| lap.counts.cpu_ns = None));
+    check(&[("V09", Suspect)], |trial| trial.facts.timer = None);
+    check(&[("V11", Suspect)], |trial| trial.facts.timer.as_mut().unwrap().skew_ns = None);
+    check(&[("V20", Suspect)], |trial| trial.evidence(|evidence| evidence.pages = None));
+    check(&[("V21", Suspect)], |trial| trial.evidence(|evidence| evidence.nodes = None));
+    check(&[("V22", Suspect)], |trial| trial.laps(|lap| lap.counts.major_faults = None));
+    check(&[("V25", Suspect)], |trial| trial.cell.invocations[0].evidence = None);
+    check(&[("V27", Suspect)], |trial| trial.facts.last_cache_bytes = None);
+    let neither = |lap: &mut Lap| (lap.counts.run_delay_ns, lap.counts.involuntary_switches) = (None, None);
+    check(&[("V03", Suspect), ("V04", Suspect)], |trial| trial.laps(neither));
+}
+
+#[test]
+fn one_lap_without_evidence_is_enough() {
+    check(&[("V01", Suspect)], |trial| trial.some_runs(1, |run| run.laps[1].on_seat = None));
+}
+
+#[test]
+fn what_only_helps_is_a_note() {
+    check(&[("V05", Note)], |trial| trial.runs().for_each(|run| run.steal_ns = None));
+    check(&[("V07", Note)], |trial| trial.runs().for_each(|run| run.throttled_periods = None));
+    check(&[("V34", Note)], |trial| trial.evidence(|evidence| evidence.busy = None));
+    check(&[("V06", Note)], |trial| trial.runs().for_each(|run| run.pressure_ns = None));
+    check(&[("V08", Note)], |trial| trial.evidence(|evidence| evidence.frequency = None));
+    check(&[("V21", Note)], |trial| trial.evidence(|evidence| evidence.nodes.as_mut().unwrap().balancing = None));
+}
+
+#[test]
+fn evidence_that_no_check_needs_is_not_missed() {
+    let bare = |trial: &mut Trial| {
+        (trial.facts.virtual_machine, trial.facts.quota, trial.facts.numa_nodes) = (Some(false), false, 1)
+    };
+    check(&[], |trial| {
+        bare(trial);
+        trial.runs().for_each(|run| (run.steal_ns, run.throttled_periods) = (None, None));
+        trial.evidence(|evidence| evidence.nodes = None);
+    });
+    // Looks between blocks are enough without the count of migrations, and the other way round.
+    check(&[], |trial| trial.laps(|lap| lap.counts.migrations = None));
+    check(&[], |trial| trial.laps(|lap| lap.strays = None));
+    check(&[("V19", Note)], |trial| {
+        trial.facts.strands = 1;
+        trial.evidence(|evidence| evidence.frequency = None);
+        trial.facts.timer.as_mut().unwrap().skew_ns = None;
+    });
+}
+
+#[test]
+fn a_gap_hides_no_finding() {
+    // Whether the worker was on its seat is unknown; that it waited is known.
+    let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+    check(&[("V01", Suspect), ("V03", Note)], |trial| {
+        trial.laps(|lap| lap.on_seat = None);
+        trial.some_runs(6, wait);
+    });
+}

@@ -1,0 +1,142 @@
+//! Clocks: the operating system's, the processor's time-stamp counter, and a fake one for tests.
+#![allow(unsafe_code)] // Reading the time-stamp counter is an intrinsic; see `ticks`.
+
+mod rates;
+mod timer;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub use charz_kernels::{Clock, OsClock};
+pub use rates::{Rates, claimed_hz};
+pub use timer::{skew, watch};
+
+/// The invariant time-stamp counter, calibrated against the operating system's clock. Its ticks are not core cycles.
+#[derive(Debug)]
+pub struct TscClock {
+    origin: u64,
+    pub nanos_per_tick: f64,
+}
+
+impl TscClock {
+    /// That of a machine whose clocks ran at these rates.
+    pub fn calibrate(rates: &Rates) -> Result<Self, String> {
+        check_tsc()?;
+        if rates.ticks == 0.0 {
+            return Err("the time-stamp counter stood still during its calibration".into());
+        }
+        Ok(Self::calibrated(rates.libc_ns / rates.ticks))
+    }
+
+    /// The clock of another process of this machine, by what that found out.
+    pub fn calibrated(nanos_per_tick: f64) -> Self {
+        TscClock { origin: ticks(), nanos_per_tick }
+    }
+}
+
+impl Clock for TscClock {
+    fn name(&self) -> &'static str {
+        "tsc"
+    }
+
+    fn now(&self) -> u64 {
+        // Exact to under 1 ns for 104 days of ticks at 1 GHz and more (a double has 53 bits).
+        (ticks().saturating_sub(self.origin) as f64 * self.nanos_per_tick) as u64
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn check_tsc() -> Result<(), String> {
+    let invariant = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc());
+    if !invariant {
+        return Err(
+            "the processor does not promise an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8)".into()
+        );
+    }
+    // The kernel watches the counters of all processors and drops the source when they disagree.
+    match std::fs::read_to_string(charz_system::file::CLOCK_SOURCE) {
+        Ok(source) if source.trim() == "tsc" => Ok(()),
+        Ok(source) => Err(format!(
+            "the kernel keeps time by {:?}, so it may have found the processors' time-stamp counters out of step",
+            source.trim()
+        )),
+        Err(error) => Err(format!("cannot learn whether the processors' time-stamp counters agree: {error}")),
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn check_tsc() -> Result<(), String> {
+    Err("the time-stamp counter is read on x86_64 only".into())
+}
+
+#[cfg(target_arch = "x86_64")]
+fn ticks() -> u64 {
+    // SAFETY: every x86_64 processor has LFENCE. Without it the counter could be read before earlier instructions complete.
+    unsafe { core::arch::x86_64::_mm_lfence() };
+    // SAFETY: every x86_64 processor has RDTSC; Linux leaves it enabled in user space unless prctl(PR_SET_TSC) forbids
+    // it, which nothing in this program does.
+    unsafe { core::arch::x86_64::_rdtsc() }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn ticks() -> u64 {
+    0
+}
+
+/// A clock for tests: each reading is the next multiple of a step.
+#[derive(Debug)]
+pub struct FakeClock {
+    step: u64,
+    next: AtomicU64,
+}
+
+impl FakeClock {
+    pub const fn new(step: u64) -> Self {
+        FakeClock { step, next: AtomicU64::new(0) }
+    }
+}
+
+impl Clock for FakeClock {
+    fn name(&self) -> &'static str {
+        "fake"
+    }
+
+    fn now(&self) -> u64 {
+        self.next.fetch_add(self.step, Ordering::Relaxed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_forward(clock: &dyn Clock) {
+        let mut last = clock.now();
+        for _ in 0..10_000 {
+            let now = clock.now();
+            assert!(now >= last, "{} went from {last} to {now}", clock.name());
+            last = now;
+        }
+    }
+
+    #[test]
+    fn clocks_never_go_backwards() {
+        check_forward(&OsClock::default());
+        check_forward(&FakeClock::new(7));
+        match TscClock::calibrate(&Rates::measure()) {
+            Ok(clock) => check_forward(&clock),
+            Err(reason) => assert!(!reason.is_empty()),
+        }
+    }
+
+    #[test]
+    fn the_tsc_agrees_with_the_system_clock() {
+        let Ok(tsc) = TscClock::calibrate(&Rates::measure()) else { return };
+        let os = OsClock::default();
+        let (os_start, tsc_start) = (os.now(), tsc.now());
+        std::thread::sleep(std::time::Duration::from_millis(30));
+        // Each pair of readings brackets the other clock's: the inner span can only be the shorter.
+        let tsc_span = tsc.now() - tsc_start;
+        let os_span = os.now() - os_start;
+        assert!(tsc_span as f64 <= os_span as f64 * 1.01, "tsc {tsc_span} ns, os {os_span} ns");
+    }
+}

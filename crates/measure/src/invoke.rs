@@ -1,0 +1,121 @@
+//! One invocation: a fresh process that measures a cell a few times, and what keeps it in bounds.
+//!
+//! The process that sweeps is never the one that measures: a kernel that crashes, hangs, or runs the machine out of memory
+//! takes nothing with it. Three things end a measurement, none of which needs another to be scheduled: each worker looks at
+//! its own deadline between blocks of its work; a supervisor thread in the measuring process raises the flag that all
+//! workers share, and ends the process if that does not help; the sweeping process kills it from outside.
+//!
+//! A fresh process is also the unit of the statistics: where its stack, its heap and its pages lie differs from process to
+//! process and can move a number further than any repetition shows (T. Mytkowicz et al., "Producing wrong data without
+//! doing anything obviously wrong!", ASPLOS 2009).
+
+mod child;
+mod process;
+
+use std::time::Duration;
+
+use charz_kernels::{Kernel, Metric, Params};
+use serde::{Deserialize, Serialize};
+
+use charz_data::report::{Invocation, Unit};
+use charz_data::{Program, ReportedUnit};
+
+pub use child::serve;
+pub use process::Processes;
+
+/// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
+/// request of another version.
+pub const PROTOCOL: u32 = 6;
+
+/// The first argument of a measuring process.
+pub const VERB: &str = "measure";
+
+/// What a measuring process is given if it is only to say how it was built.
+pub const ABOUT: &str = "--about";
+
+/// How long after its deadline a measuring process is left to end by itself.
+pub const GRACE: Duration = Duration::from_secs(2);
+
+/// The exit code of a measuring process whose workers did not heed the end of its time, as `timeout(1)` has it.
+const STUCK: i32 = 124;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MeasureRequest {
+    pub protocol: u32,
+    pub kernel: String,
+    /// What the kernel is asked for.
+    pub params: Params,
+    /// One seat a worker; `None` floats.
+    pub seats: Vec<Option<u32>>,
+    /// The NUMA node of each seat, as far as it is known.
+    pub nodes: Vec<Option<u32>>,
+    /// The NUMA nodes of each worker's memory: one element per worker, or one for all workers; none if the first touch
+    /// decides.
+    pub homes: Vec<Vec<u32>>,
+    pub repetitions: u64,
+    /// Whether each worker's lap is answered by itself, however many they are.
+    #[serde(default)]
+    pub separate_laps: bool,
+    pub strands: u64,
+    /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
+    pub nanos_per_tick: Option<f64>,
+    pub binder: String,
+    pub time_box_ns: u64,
+    /// After so long no other repetition begins, if there are two.
+    pub enough_ns: u64,
+    pub deadline_ns: u64,
+    /// What the kernel `command` runs.
+    pub program: Option<Program>,
+    /// The name of the order in which seats were taken, for such a program.
+    pub mapping: String,
+    /// Whether the processor's counters are to count.
+    pub counters: bool,
+}
+
+impl MeasureRequest {
+    /// An order for these parameters, in which what a cell decides is still to be filled in.
+    pub fn new(params: &Params) -> Self {
+        MeasureRequest {
+            protocol: PROTOCOL,
+            kernel: String::new(),
+            params: *params,
+            seats: Vec::new(),
+            nodes: Vec::new(),
+            homes: Vec::new(),
+            repetitions: 1,
+            separate_laps: false,
+            strands: 1,
+            nanos_per_tick: None,
+            binder: "hwloc".into(),
+            time_box_ns: 0,
+            enough_ns: u64::MAX,
+            deadline_ns: 0,
+            program: None,
+            mapping: String::new(),
+            counters: false,
+        }
+    }
+}
+
+/// What the numbers of a kernel count; of the user's program, what it reports.
+pub fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
+    match (&kernel.card().metric, program) {
+        (Metric::Reported(_), program) => Unit::Reported(program.map_or(ReportedUnit::SECONDS, |program| program.unit)),
+        (Metric::Ops(_), _) => Unit::OpsPerSecond,
+        (Metric::Bytes(_), _) => Unit::BytesPerSecond,
+        (Metric::Duration, _) => Unit::Nanoseconds,
+        (Metric::SerialTime(_), _) => Unit::NanosecondsPerOp,
+        (Metric::OpTime(_), _) => Unit::NanosecondsPerStep,
+        (Metric::TimePerGib(_), _) => Unit::MillisecondsPerGib,
+        (Metric::SecondTime, _) => Unit::NanosecondsSampled,
+    }
+}
+
+pub trait Invoke {
+    /// Measures in a fresh process whose environment, and so whose stack, is moved by `seed`. An error is reported in the
+    /// invocation's ending.
+    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation;
+
+    /// Leaves the machine to other programs for this time, or until the user stops the sweep.
+    fn rest(&self, time: Duration);
+}

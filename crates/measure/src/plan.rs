@@ -1,0 +1,495 @@
+//! What a sweep is going to do: every cell, validated, before anything runs.
+
+mod axes;
+mod classes;
+mod error;
+mod invocations;
+mod specs;
+mod threads;
+mod totals;
+
+use std::collections::{BTreeSet, HashSet};
+use std::time::Duration;
+
+use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
+use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
+
+pub use axes::{Asked, AskedSizes, BlockSizes};
+pub use error::PlanError;
+pub use invocations::{Invocations, MOST_INVOCATIONS};
+pub use specs::kernel;
+pub use threads::Threads;
+
+use crate::limits::Limits;
+use crate::predict::Predictor;
+use charz_data::report::Point;
+use charz_data::units;
+use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
+
+#[derive(Clone)]
+pub struct Request {
+    /// At least one.
+    pub kernels: Vec<&'static dyn Kernel>,
+    /// The user's program, if it is among the kernels.
+    pub program: Option<Program>,
+    /// At least one; `None` takes what fits each kernel.
+    pub mappings: Option<Vec<Mapping>>,
+    pub threads: Threads,
+    /// Steps of a loop per worker and repetition; `None` takes as many as the budget allows.
+    pub iterations: Option<u64>,
+    /// Pairs of times of a repetition, likewise.
+    pub samples: Option<u64>,
+    /// How long a repetition lasts that runs by time, likewise.
+    pub span: Option<Duration>,
+    pub asked: Asked,
+    /// The other parameters; its own `iterations`, `samples` and `span` are not looked at.
+    pub params: Params,
+    /// Repetitions in each invocation, at least 1; `None` takes as many as a fresh process is worth.
+    pub repetitions: Option<usize>,
+    pub invocations: Invocations,
+    /// The relative half width of the interval that is wanted, as a fraction; `None` takes the family's.
+    pub precision: Option<f64>,
+    /// From it comes the order of the cells; `None` draws one.
+    pub seed: Option<u64>,
+    /// How many times the strands automatic worker counts, and workers that contend, may be.
+    pub oversubscribed: usize,
+    /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
+    pub accept_panic: bool,
+    pub budget: Budget,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    Of(Duration),
+    /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where the fewest invocations of all cells would not fit well.
+    Fitting,
+}
+
+impl Budget {
+    /// The longest that it may take, whatever is to be measured.
+    pub fn most(self) -> Duration {
+        match self {
+            Budget::Of(time) => time,
+            Budget::Fitting => LARGER_BUDGET,
+        }
+    }
+
+    /// The longest that it may take before it is known what is to be measured.
+    pub fn least(self) -> Duration {
+        match self {
+            Budget::Of(time) => time,
+            Budget::Fitting => USUAL_BUDGET,
+        }
+    }
+}
+
+/// What a sweep is given when nothing else is said.
+pub const USUAL_BUDGET: Duration = Duration::from_secs(90);
+/// What a sweep of many cells is given.
+pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
+/// What a coarse look is given.
+pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
+/// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
+pub const QUICK_REPETITIONS: usize = 5;
+
+pub struct Plan {
+    pub params: Params,
+    pub program: Option<Program>,
+    pub precision: Option<f64>,
+    pub repetitions: Option<usize>,
+    pub invocations: Invocations,
+    pub seed: u64,
+    pub budget: Duration,
+    /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
+    /// anew for each round: a machine that drifts favours none.
+    pub cells: Vec<PlannedCell>,
+}
+
+pub struct PlannedCell {
+    pub kernel: &'static dyn Kernel,
+    pub point: Point,
+    /// The level of caches that holds the blocks, by name; `None` where it is not known, or there are none.
+    pub level: Option<String>,
+    pub mapping: Mapping,
+    /// One seat a worker; `None` floats.
+    pub seats: Vec<Option<u32>>,
+    pub footprint_bytes: u64,
+    pub repetitions: usize,
+    pub precision: f64,
+    pub predicted: Duration,
+    /// Why it is not measured.
+    pub obstacle: Option<String>,
+}
+
+impl PlannedCell {
+    fn new(
+        request: &Request,
+        machine: &Machine,
+        kernel: &'static dyn Kernel,
+        point: Point,
+        mapping: Mapping,
+        seats: Vec<Option<u32>>,
+    ) -> Self {
+        let own = point.params(&request.amounts(1, AUTO_SPAN));
+        let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
+        let blocks = kernel.card().obeys(&params::SIZE);
+        // Workers of a program divide its block.
+        let parts = if kernel.card().family == Family::Workload { seats.len() as u64 } else { 1 };
+        PlannedCell {
+            kernel,
+            point,
+            level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes / parts))).flatten(),
+            mapping,
+            footprint_bytes: kernel.footprint_together(&own, seats.len()).0,
+            seats,
+            repetitions: 1,
+            precision: request.precision.unwrap_or(kernel.card().family.precision()),
+            predicted: Duration::ZERO,
+            obstacle: homes.err(),
+        }
+    }
+}
+
+/// The most workers a strand that may contend: beyond it nothing is learnt, and the machine suffers.
+pub const MOST_OVERSUBSCRIBED: usize = 64;
+/// The longest that a sweep may take: what is measured over a month is not one machine any more.
+pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
+const AUTO_ITERATIONS: u64 = 100_000_000;
+/// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
+const LEAST_ITERATIONS: u64 = 1_000_000;
+/// The most pairs of times that `auto` takes: two repetitions in six invocations give the 100,000 of the source document.
+const AUTO_SAMPLES: u64 = 10_000;
+/// The least: six invocations together still give the 99th percentile.
+const LEAST_SAMPLES: u64 = 200;
+/// The longest that `auto` lets a repetition last that runs by time.
+const AUTO_SPAN: Duration = Duration::from_millis(50);
+/// The longest of programs that grow as far as their time allows, where they alone are fitted to the budget.
+const AUTO_GROWTH: Duration = Duration::from_secs(2);
+/// The shortest: a turn or two of the scheduler's.
+const LEAST_SPAN: Duration = Duration::from_millis(2);
+/// Divided by more than this, every amount is at its least.
+const LARGEST_FACTOR: u32 = 100;
+/// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
+/// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
+const PLANNED_SHARE: f64 = 0.12;
+
+/// The share of the budget beyond which its fewest invocations make a plan take fewer numbers of workers: a busy machine takes twice the
+/// time.
+pub const FEWEST_SHARE: f64 = 0.5;
+
+/// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
+const LARGEST_REPORT: u64 = 100_000_000;
+
+/// What a request means on a machine that it fits: nothing of it can be bad input any more.
+pub struct ResolvedRequest<'a> {
+    machine: &'a Machine,
+    /// The points of each kernel, in the order of the request.
+    points: Vec<Vec<Point>>,
+    counted: bool,
+    /// Numbers of workers, ascending; the first series that the budget allows is taken.
+    threads: Vec<Vec<usize>>,
+    /// Each mapping with its order, if mappings were asked for.
+    orders: Option<Vec<(Mapping, Order)>>,
+    /// Those that are taken otherwise: for kernels of the processor and the memory,
+    spread: Vec<(Mapping, Order)>,
+    /// for programs,
+    programs: Vec<(Mapping, Order)>,
+    /// for workers that meet,
+    meeting: Vec<(Mapping, Order)>,
+    /// and for two of them.
+    pairs: Vec<(Mapping, Order)>,
+    strands: usize,
+}
+
+impl Request {
+    /// Finds out what the request means on a machine, before anything runs.
+    pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<ResolvedRequest<'a>, PlanError> {
+        for policy in self.asked.list(&params::MEMORY).into_iter().flatten().map(|value| value.memory) {
+            if !matches!(policy, MemoryPolicy::Node(_)) {
+                continue;
+            }
+            memory_homes(policy, machine, &[]).map_err(PlanError::Memory)?;
+        }
+        let strands = machine.usable_strands().count();
+        let threads = self.threads.resolve(machine, self.oversubscribed, limits)?;
+        let ladder = BlockSizes::of(machine);
+        let points: Vec<Vec<Point>> =
+            self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
+        // What a kernel varies by itself may be too large, and is skipped then.
+        let lists = matches!(&self.asked.sizes, Some(AskedSizes::List(_)));
+        let block = |(kernel, points): (&&dyn Kernel, &Vec<Point>)| {
+            let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
+            asked.map(|point| kernel.footprint(&point.params(&self.params)).0).max()
+        };
+        let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| kernel.card().obeys(&params::SIZE));
+        let block = sized.filter_map(block).max().unwrap_or(0);
+        if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
+            return Err(PlanError::Size { needed: units::iec(block), memory: units::iec(memory) });
+        }
+        let order = |mapping: Mapping| Ok((mapping.clone(), mapping.order(machine)?));
+        let orders = |mappings: Vec<Mapping>| mappings.into_iter().map(order).collect::<Result<Vec<_>, PlanError>>();
+        let mut pairs = pair_mappings(machine);
+        pairs.extend(parse_mappings(FLOATING)?);
+        Ok(ResolvedRequest {
+            machine,
+            points,
+            counted: self.threads != Threads::Auto,
+            threads,
+            orders: self.mappings.clone().map(orders).transpose()?,
+            spread: orders(parse_mappings(SPREAD)?)?,
+            programs: orders(parse_mappings(PROGRAMS)?)?,
+            meeting: orders(parse_mappings(MEETING)?)?,
+            pairs: orders(pairs)?,
+            strands,
+        })
+    }
+
+    /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
+    fn amounts(&self, factor: u32, longest: Duration) -> Params {
+        let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
+        Params {
+            iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
+            samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
+            span_ns: nanos(self.span.unwrap_or((longest / factor).max(LEAST_SPAN))),
+            ..self.params
+        }
+    }
+}
+
+/// Whether how much a kernel does follows from the budget.
+fn is_fitted(card: &Card) -> bool {
+    [&params::ITERATIONS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
+}
+
+/// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.
+fn longest_span<'a>(cards: impl Iterator<Item = &'a Card>) -> Duration {
+    let mut fitted = cards.filter(|card| is_fitted(card)).peekable();
+    let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
+    if grow { AUTO_GROWTH } else { AUTO_SPAN }
+}
+
+/// Whole nanoseconds; the largest number for a longer time.
+pub fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl ResolvedRequest<'_> {
+    fn orders(&self, card: &Card) -> &[(Mapping, Order)] {
+        match (&self.orders, card.family, card.workers) {
+            (Some(asked), ..) => asked,
+            (None, _, WorkerCount::Exactly(2)) => &self.pairs,
+            (None, Family::Workload, _) => &self.programs,
+            (None, ..) if spreads(card) => &self.spread,
+            (None, ..) => &self.meeting,
+        }
+    }
+
+    /// The numbers of workers of a series that a kernel can take; one that can take none of those that were asked for gets its fewest.
+    fn threads(&self, kernel: &dyn Kernel, series: &[usize]) -> Vec<usize> {
+        let (card, crew) = (kernel.card(), kernel.card().workers);
+        if !self.counted && kernel.axes().alone {
+            return vec![crew.min()];
+        }
+        let few = !self.counted && matches!(card.family, Family::Memory | Family::Timer) && !spreads(card);
+        let wanted = |workers: &usize| crew.allows(*workers) && (!few || *workers == 1 || *workers == self.strands);
+        let fitting: Vec<usize> = series.iter().copied().filter(wanted).collect();
+        if fitting.is_empty() { vec![crew.min()] } else { fitting }
+    }
+}
+
+impl ResolvedRequest<'_> {
+    fn cells(&self, request: &Request, series: &[usize]) -> Vec<PlannedCell> {
+        let mut cells = Vec::new();
+        for (&kernel, points) in request.kernels.iter().zip(&self.points) {
+            let spots =
+                points.iter().flat_map(|point| self.threads(kernel, series).into_iter().map(move |n| (*point, n)));
+            for (point, workers) in spots {
+                let mut strands = HashSet::new();
+                for (mapping, order) in self.orders(kernel.card()) {
+                    let seats = place(order, workers).seats;
+                    let mut taken = seats.clone();
+                    taken.sort_unstable();
+                    // Unless mappings were asked for, those that differ are of interest.
+                    if strands.insert(taken) || self.orders.is_some() {
+                        cells.push(PlannedCell::new(request, self.machine, kernel, point, mapping.clone(), seats));
+                    }
+                }
+            }
+        }
+        cells
+    }
+}
+
+/// Whether it is of interest how a kernel's work spreads over the machine: that of the processor, and of the memory as the
+/// default sweep has it. The many others of the memory are about what a thread and what all of them get.
+fn spreads(card: &Card) -> bool {
+    match card.family {
+        Family::Compute | Family::Program | Family::Workload | Family::Floor => true,
+        Family::Memory => card.by_default,
+        Family::Sync | Family::Timer => false,
+    }
+}
+
+const SPREAD: &str = "round-robin,dumb,auto";
+/// With and without a seat for each thread: where a program runs for seconds, a third order takes too long.
+pub const PROGRAMS: &str = "round-robin,auto";
+const MEETING: &str = "round-robin";
+/// The mapping that is measured beside pairs of strands.
+const FLOATING: &str = "auto";
+
+impl Plan {
+    /// # Panics
+    /// If the request has no series of numbers of workers.
+    pub fn new(request: &Request, fitted: &ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
+        let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
+        let cells = fitted.cells(request, closest);
+        let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
+        for series in fewer {
+            if plan.predicted() <= request.budget.most().mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT
+            {
+                break;
+            }
+            let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
+            plan.cells.retain(|cell| series.contains(&cell.seats.len()) || fewest(cell));
+            plan.fit_amounts(request, predictor);
+        }
+        plan
+    }
+
+    /// Finds out what keeps these cells from running, and how much of each fits into the budget.
+    fn of_cells(
+        request: &Request,
+        cells: Vec<PlannedCell>,
+        strands: usize,
+        limits: &Limits,
+        predictor: &Predictor,
+    ) -> Self {
+        let mut plan = Plan {
+            params: request.amounts(1, AUTO_SPAN),
+            program: request.program.clone(),
+            precision: request.precision,
+            repetitions: request.repetitions,
+            invocations: request.invocations,
+            seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
+            budget: request.budget.least(),
+            cells,
+        };
+        plan.fit_classes(request, limits, predictor);
+        plan.find_obstacles(limits, request, strands);
+        plan.predict(predictor);
+        plan.fit_amounts(request, predictor);
+        plan
+    }
+
+    pub fn predicted(&self) -> Duration {
+        self.sum(self.runnable())
+    }
+
+    /// What the fewest invocations of these cells take.
+    fn sum<'a>(&self, cells: impl Iterator<Item = &'a PlannedCell>) -> Duration {
+        let round: Duration = cells.map(|cell| cell.predicted).sum();
+        round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
+    }
+
+    /// Numbers of workers, ascending.
+    pub fn threads(&self) -> Vec<usize> {
+        self.cells.iter().map(|cell| cell.seats.len()).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    pub fn runnable(&self) -> impl Iterator<Item = &PlannedCell> {
+        self.cells.iter().filter(|cell| cell.obstacle.is_none())
+    }
+
+    fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
+        for cell in &mut self.cells {
+            let pages = cell.point.params(&self.params).pages;
+            let unavailable = cell.kernel.check().err().map(|error| error.to_string());
+            cell.obstacle = unavailable
+                .or(cell.obstacle.take())
+                .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
+                .or_else(|| storm(cell, limits, request, strands));
+        }
+    }
+
+    fn predict(&mut self, predictor: &Predictor) {
+        for cell in &mut self.cells {
+            let answers = cell.kernel.card().role == Role::Program
+                && self.program.as_ref().is_some_and(|program| program.value == ProgramValue::Protocol);
+            let usual = || if answers { ANSWERS } else { repetitions(cell.kernel.card(), cell.seats.len()) };
+            cell.repetitions = self.repetitions.unwrap_or_else(usual);
+            let own = cell.point.params(&self.params);
+            cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
+        }
+    }
+
+    /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
+    /// anyway: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
+    fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
+        self.budget = request.budget.least();
+        let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
+        let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
+        let least = if predictor.is_hurried() { LARGEST_FACTOR } else { 1 };
+        for factor in factors.skip_while(|&factor| factor < least).take_while(|&factor| factor <= LARGEST_FACTOR) {
+            self.params = request.amounts(factor, longest);
+            self.predict(predictor);
+            let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));
+            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(anyway.mul_f64(1.25)) {
+                break;
+            }
+        }
+        if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {
+            self.budget = LARGER_BUDGET;
+        }
+    }
+}
+
+/// Repetitions in an invocation. Ten take at least as long as what a fresh process takes around them: some 10 ms, and the touching
+/// of its blocks, which is some ten passes. T. Kalibera and R. Jones ("Rigorous benchmarking in reasonable time", ISMM 2013,
+/// section 5) take the square root of that ratio, times the deviation within processes over that between them: on a busy machine
+/// the former is the larger. Many workers have as many laps in fewer repetitions, and threads that take longer to start. Fixed by the
+/// kernel and their number, so the best of them is the best of as many in every sweep.
+pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
+    match card.family {
+        // Each repetition makes its memory anew, which takes several times what is timed.
+        Family::Memory if card.blocks_in_kernel => 2,
+        Family::Memory => 5,
+        Family::Compute | Family::Floor => (40 / workers).clamp(3, 10),
+        // A run is a fresh process already; what measures itself answers at the price of its set-up.
+        Family::Program => 1,
+        // Where workers wait for each other, two outlast the start of a process.
+        Family::Sync | Family::Timer => 2,
+        // The first differs from the second, which takes longer than the start of a process anyway.
+        Family::Workload => 2,
+    }
+}
+
+/// Repetitions of a program that answers by the line protocol, in one process.
+const ANSWERS: usize = 5;
+
+/// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else
+/// from running.
+fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize) -> Option<String> {
+    let workers = cell.seats.len();
+    if !cell.kernel.card().contends || workers <= strands {
+        return None;
+    }
+    let times = workers.div_ceil(strands.max(1));
+    if times > request.oversubscribed {
+        let most = MOST_OVERSUBSCRIBED;
+        return Some(match times > most {
+            true => format!("safety: {workers} workers that contend are more than {most} times the {strands} strands"),
+            false => {
+                format!(
+                    "safety: {workers} workers contend on {strands} strands; allow it with --oversubscribed={times}"
+                )
+            }
+        });
+    }
+    let setting = limits.panics_on_lockup.filter(|_| !request.accept_panic)?;
+    Some(format!("safety: kernel.{setting} is 1, so starving the system would crash it; allow it with --accept-panic"))
+}
+
+#[cfg(test)]
+pub mod tests;

@@ -1,0 +1,141 @@
+use super::*;
+use crate::fixtures::{predictor, request};
+use charz_data::report::MemoryHome;
+use charz_kernels::Class;
+use charz_topology::{Source, discover};
+
+fn t3_4() -> Machine {
+    discover(&Source::Synthetic("Package:4 Core:16 Group:2 PU:4".into())).unwrap()
+}
+
+fn plan(request: &Request, limits: &Limits, predictor: &Predictor) -> Plan {
+    let machine = t3_4();
+    let fitted = request.fit(&machine, limits).unwrap();
+    Plan::new(request, &fitted, limits, predictor)
+}
+
+/// Packages of 64 strands that share eight caches, as today's servers have them, and the T3-4, on which a step takes 2 ns, a pass over
+/// memory 0.1 ns a byte and touching it 0.5 ns.
+#[test]
+fn a_default_sweep_fits_its_budget_on_a_machine_of_any_size() {
+    let servers = [1, 4, 24, 64].map(|packages| {
+        format!("Package:{packages} [NUMA(memory=256GB)] L3:8(size=32MiB) L2:8(size=1MiB) Core:1 PU:1")
+    });
+    let t3_4 = "Package:4 [NUMA(memory=128GB)] L2:1(size=6MiB) Core:16 Group:2 PU:4".to_owned();
+    for description in servers.into_iter().chain([t3_4]) {
+        let machine = discover(&Source::Synthetic(description.clone())).unwrap();
+        let strands = machine.usable_strands().count();
+        let kernels = ["arith-int", "arith-float", "mem-read", "mem-write-data"];
+        let request = Request {
+            mappings: None,
+            repetitions: None,
+            invocations: Invocations::default(),
+            budget: Budget::Fitting,
+            params: Params { size_bytes: 256 << 20, ..Params::SMALL },
+            ..request(&kernels, "dumb", "auto")
+        };
+        let rates = [(2.0, 0.0), (2.0, 0.0), (0.1, 0.5), (0.1, 0.5)];
+        let rates = kernels.into_iter().zip(rates).map(|(kernel, (timed, around))| (kernel, timed, around));
+        let predictor = Predictor::with_rates(strands, rates).on(&machine, strands);
+        let limits = Limits::of(&machine);
+        let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let (predicted, half) = (plan.predicted(), plan.budget / 2);
+        assert!(predicted <= half, "{description}: {predicted:?} of {half:?} with {:?}", plan.threads());
+        for (kernel, workers) in kernels.iter().flat_map(|kernel| [1, strands].map(|workers| (*kernel, workers))) {
+            let is_it = |cell: &&PlannedCell| *cell.kernel.card().name == *kernel && cell.seats.len() == workers;
+            assert!(plan.runnable().any(|cell| is_it(&cell)), "{description}: {kernel} of {workers}");
+        }
+    }
+}
+
+/// Every iteration takes 10 ns and every byte nothing.
+#[test]
+fn automatic_iterations_fill_the_budget_but_not_more() {
+    for (budget, expected) in [(1000, 100_000_000), (6, 20_000_000), (3, 10_000_000), (0, 1_000_000)] {
+        let mut request = request(&["arith-int"], "dumb", "1");
+        // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
+        request.budget = Budget::Of(Duration::from_secs(budget));
+        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+        assert_eq!(plan.params.iterations, expected, "budget {budget} s");
+    }
+    let mut request = request(&["arith-int"], "dumb", "1");
+    request.budget = Budget::Of(Duration::ZERO);
+    request.iterations = Some(7_000_000);
+    let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+    assert_eq!(plan.params.iterations, 7_000_000, "asked for explicitly");
+}
+
+#[test]
+fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
+    let budget = |kernels: &[&str]| {
+        let mut request = request(kernels, "dumb", "1");
+        (request.budget, request.invocations) = (Budget::Fitting, Invocations { least: 1000, most: 1000, counted: 0 });
+        plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "arith-float"])).budget
+    };
+    // 1,000 invocations of 3 repetitions of at least 10 ms take 30 s per kernel, beside what each takes around them.
+    assert_eq!(budget(&["arith-int"]), Budget::Fitting.least());
+    assert!(budget(&["arith-int", "arith-float"]) > Budget::Fitting.least());
+}
+
+#[test]
+fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
+    let mut limits = Limits::unlimited();
+    limits.memory_total_bytes = Some((1 << 20) - 1);
+    let error = request(&["mem-read"], "dumb", "1").fit(&t3_4(), &limits).err().unwrap().to_string();
+    assert!(error.contains("--size") && error.contains("1 MiB"), "{error}");
+    assert!(request(&["arith-int"], "dumb", "1").fit(&t3_4(), &limits).is_ok());
+}
+
+#[test]
+fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
+    let machine = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
+    let of = |place: &str| {
+        let mut request = request(&["mem-read"], "dumb", "2");
+        request.asked.lists = vec![(&params::MEMORY, params::MEMORY.list(place).unwrap())];
+        let fitted = request.fit(&machine, &Limits::unlimited())?;
+        let plan = Plan::new(&request, &fitted, &Limits::unlimited(), &predictor(&[]));
+        Ok::<_, PlanError>(plan.cells[0].point.memory)
+    };
+    assert_eq!(of("local").unwrap(), None);
+    assert_eq!(of("first").unwrap(), Some(MemoryHome::First));
+    let refused = of("node:7").unwrap_err().to_string();
+    assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
+}
+
+/// The class that a plan gives to `npb-is` at 1 ns a key, three repetitions of one thread.
+fn class_of(budget: Duration, memory_budget_bytes: Option<u64>, asked: Option<Class>) -> Class {
+    let mut request = Request { budget: Budget::Of(budget), ..request(&["npb-is"], "dumb", "1") };
+    if let Some(class) = asked {
+        request.params.class = class;
+        request.asked.lists.push((&params::CLASS, vec![request.params]));
+    }
+    let limits = Limits { memory_budget_bytes, ..Limits::unlimited() };
+    let plan = plan(&request, &limits, &Predictor::with_rates(1, [("npb-is", 1.0, 0.0)]));
+    let [cell] = &plan.cells[..] else { panic!("one cell") };
+    let own = cell.point.params(&plan.params);
+    assert_eq!(cell.footprint_bytes, cell.kernel.footprint(&own).0);
+    own.class
+}
+
+#[test]
+fn the_class_is_the_largest_that_time_and_memory_allow() {
+    let (second, ms) = (Duration::from_secs(1), Duration::from_millis(1));
+    assert_eq!(class_of(100 * second, None, None), Class::C);
+    assert_eq!(class_of(100 * second, Some(200_000_000), None), Class::A);
+    assert_eq!(class_of(100 * ms, None, None), Class::W);
+    assert_eq!(class_of(ms, None, None), Class::S, "there is none smaller");
+    assert_eq!(class_of(ms, None, Some(Class::B)), Class::B, "it was asked for");
+}
+
+#[test]
+fn programs_that_grow_have_seconds_where_no_other_amount_suffers() {
+    for (kernels, millis) in [
+        (&["fft-cas", "matmul-mutex"][..], 2000),
+        (&["fft-cas", "pool-std"], 50),
+        (&["fft-cas", "arith-int"], 50),
+        (&["matmul-mutex"], 50),
+    ] {
+        let cards = kernels.iter().map(|name| charz_kernels::find(name).unwrap().card());
+        assert_eq!(longest_span(cards), Duration::from_millis(millis), "{kernels:?}");
+    }
+}

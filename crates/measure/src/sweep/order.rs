@@ -1,0 +1,111 @@
+//! Which cells are measured next: numbers for all of them first, then those that decide the advice, then wide intervals.
+
+use std::collections::HashMap;
+
+use super::{Sweep, contends, places};
+use charz_data::report::{Cell, Point};
+use charz_judge::ATTEMPTS;
+
+/// What an invocation of a cell is for; the most urgent first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Turn {
+    /// To make the fewest invocations.
+    Due,
+    /// To reach the fewest values where invocations gave none.
+    Missing,
+    /// To tell which is the best of its kernel, or to have a number at all.
+    Advice,
+    /// To narrow its interval.
+    Width,
+    /// To narrow the interval of more workers than strands, which settles no question of placement.
+    Oversubscribed,
+}
+
+impl Sweep<'_> {
+    /// The cells of the most urgent turn that want an invocation and `fit` into the budget, in random order: those without a
+    /// value first. Those whose workers contend are last, with ever more workers: one that does not end in time forbids the
+    /// larger ones.
+    pub(super) fn next_round(
+        &self,
+        random: &mut fastrand::Rng,
+        fits: impl Fn(usize) -> bool,
+    ) -> Option<(Turn, Vec<usize>)> {
+        let best = self.best();
+        let turn = |place| (self.wants_more(place) && fits(place)).then(|| self.turn(place, &best));
+        let turns: Vec<Option<Turn>> = (0..places(self.report)).map(turn).collect();
+        let first = turns.iter().flatten().min().copied()?;
+        Some((first, self.round(random, |place| turns[place] == Some(first))))
+    }
+
+    /// The cells that want an invocation, in random order; see [`next_round`](Self::next_round).
+    pub(super) fn round(&self, random: &mut fastrand::Rng, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        let mut round: Vec<usize> = (0..places(self.report)).filter(|&place| wanted(place)).collect();
+        random.shuffle(&mut round);
+        round.sort_by_key(|&place| {
+            let cell = self.cell(place);
+            (if contends(cell) { cell.workers } else { 0 }, values(cell) > 0)
+        });
+        round
+    }
+
+    fn turn(&self, place: usize, best: &Best<'_>) -> Turn {
+        let cell = self.cell(place);
+        let (least, made) = (self.report.plan.min_invocations, cell.invocations.len() as u64);
+        if self.counts_next(cell) {
+            return Turn::Due;
+        }
+        if missing(cell, least) > 0 && made < least.saturating_mul(ATTEMPTS as u64) {
+            return if made < least { Turn::Due } else { Turn::Missing };
+        }
+        if cell.workers > self.order.strands {
+            return Turn::Oversubscribed;
+        }
+        match (interval(cell), best.get(&(cell.kernel.as_str(), cell.point))) {
+            (Some(own), Some(best)) if !reaches(own, *best, cell) => Turn::Width,
+            _ => Turn::Advice,
+        }
+    }
+
+    /// The interval of the best cell of each kernel and point, of those with a strand per worker.
+    fn best(&self) -> Best<'_> {
+        let mut best = Best::new();
+        for cell in self.report.cells.iter().filter(|cell| cell.workers <= self.order.strands) {
+            let Some(own) = interval(cell) else { continue };
+            let known = best.entry((cell.kernel.as_str(), cell.point)).or_insert(own);
+            if is_better(own.1, known.1, cell) {
+                *known = own;
+            }
+        }
+        best
+    }
+}
+
+type Best<'a> = HashMap<(&'a str, Point), Interval>;
+
+/// The low end, the number, the high end.
+type Interval = (f64, f64, f64);
+
+/// A number without an interval may be anything.
+fn interval(cell: &Cell) -> Option<Interval> {
+    let capacity = cell.capacity?;
+    let (low, high) = capacity.interval.map_or((0.0, f64::INFINITY), |interval| (interval.low, interval.high));
+    Some((low, capacity.value, high))
+}
+
+fn is_better(one: f64, other: f64, cell: &Cell) -> bool {
+    if cell.unit.more_is_better() { one > other } else { one < other }
+}
+
+/// Whether the interval reaches that of the best.
+fn reaches(own: Interval, best: Interval, cell: &Cell) -> bool {
+    if cell.unit.more_is_better() { own.2 >= best.0 } else { own.0 <= best.2 }
+}
+
+fn values(cell: &Cell) -> u64 {
+    cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64
+}
+
+/// How many invocations with a value are missing to the fewest.
+pub(super) fn missing(cell: &Cell, least: u64) -> u64 {
+    least.saturating_sub(values(cell))
+}

@@ -1,0 +1,169 @@
+//! A report before its first cell.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::time::SystemTime;
+
+use charz_kernels::noop::NOOP;
+use charz_kernels::{Card, Family, Kernel};
+use charz_topology::{Machine, Mapping};
+
+use super::issue_width::issue_width;
+use crate::invoke;
+use crate::limits::Limits;
+use crate::plan::{Plan, PlannedCell, nanos, repetitions};
+use crate::user_program;
+use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status, Tool};
+use charz_data::{Program, Role};
+
+pub struct Context<'a> {
+    /// The program that measures: a library does not know how that was built.
+    pub tool: &'a Tool,
+    pub command: &'a str,
+    pub machine: &'a Machine,
+    pub limits: &'a Limits,
+    pub clock: &'a str,
+    pub binder: &'a str,
+    pub timer: report::Timer,
+    /// Instructions that a core can issue per cycle; `None` takes what is known of the processor.
+    pub issue_width: Option<u64>,
+}
+
+impl<'a> Context<'a> {
+    /// For a plan of a machine that is not this one, of which no number is measured.
+    pub fn elsewhere(tool: &'a Tool, command: &'a str, machine: &'a Machine, limits: &'a Limits) -> Self {
+        let timer = report::Timer { overhead_ns: 0, resolution_ns: 0, worst_gap_ns: 0, skew_ns: None };
+        Context { tool, command, machine, limits, clock: "os", binder: "hwloc", timer, issue_width: None }
+    }
+}
+
+/// A report in which everything is pending, but for cells with an obstacle.
+pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
+    let cells: Vec<_> = plan.cells.iter().map(|planned| cell(planned, plan.program.as_ref())).collect();
+    let floor = floor(plan);
+    Report {
+        schema: Schema::of_reports(),
+        id: random_name(),
+        timer: Some(context.timer.clone()),
+        tool: context.tool.clone(),
+        command: context.command.to_owned(),
+        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        host: super::host(context.machine, context.limits),
+        machine: context.machine.clone(),
+        plan: wire_plan(plan, context),
+        cards: cards(plan, &floor),
+        floor,
+        complete: false,
+        cells,
+        findings: Vec::new(),
+        wall_ns: 0,
+        stopped_by: None,
+    }
+}
+
+fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
+    let status = if planned.obstacle.is_some() { Status::Skipped } else { Status::Pending };
+    Cell {
+        precision: planned.precision,
+        repetitions: planned.repetitions as u64,
+        point: planned.point,
+        level: planned.level.clone(),
+        footprint_bytes: planned.footprint_bytes,
+        status,
+        reason: planned.obstacle.clone(),
+        ..blank(planned.kernel, program, &planned.mapping, planned.seats.clone())
+    }
+}
+
+fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seats: Vec<Option<u32>>) -> Cell {
+    Cell {
+        kernel: kernel.card().name.to_string(),
+        mapping: mapping.to_string(),
+        point: Point::default(),
+        level: None,
+        traffic: kernel.traffic(),
+        workers: seats.len() as u64,
+        repetitions: repetitions(kernel.card(), seats.len()) as u64,
+        seats,
+        unit: invoke::unit(kernel, program),
+        estimator: estimator(kernel.card().family),
+        precision: 1.0,
+        footprint_bytes: 0,
+        status: Status::Pending,
+        reason: None,
+        capacity: None,
+        delivered: None,
+        marks: Vec::new(),
+        invocations: Vec::new(),
+        summary: None,
+        distribution: None,
+        contention: None,
+        counted: Vec::new(),
+        hardware: None,
+    }
+}
+
+/// What a processor does by itself varies to both sides; what flows to and from a shared memory can only be slowed down by
+/// others. A program does some of both.
+fn estimator(family: Family) -> Estimator {
+    match family {
+        Family::Memory => Estimator::Best,
+        Family::Compute | Family::Sync | Family::Timer | Family::Workload | Family::Program | Family::Floor => {
+            Estimator::Median
+        }
+    }
+}
+
+/// 128 bits that the system hands out at random.
+fn random_name() -> String {
+    let half = || RandomState::new().hash_one(SystemTime::now());
+    format!("{:016x}{:016x}", half(), half())
+}
+
+fn cards(plan: &Plan, floor: &[Cell]) -> Vec<Card> {
+    let mut seen = HashSet::new();
+    let planned = plan.cells.iter().map(|cell| cell.kernel.card());
+    let empty = floor.first().map(|_| NOOP.card());
+    let own = |card: &Card| match &plan.program {
+        Some(program) if card.role == Role::Program => user_program::card(program),
+        _ => card.clone(),
+    };
+    planned.chain(empty).filter(|card| seen.insert(&card.name)).map(own).collect()
+}
+
+/// One cell of the empty kernel for each number of workers, on the seats of the first mapping.
+fn floor(plan: &Plan) -> Vec<Cell> {
+    let Some(first) = plan.cells.first() else { return Vec::new() };
+    plan.cells
+        .iter()
+        .filter(|cell| cell.mapping == first.mapping && *cell.kernel.card().name == *first.kernel.card().name)
+        .filter(|cell| cell.point == first.point)
+        .map(|cell| blank(NOOP, None, &cell.mapping, cell.seats.clone()))
+        .collect()
+}
+
+fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
+    report::Plan {
+        kernels: distinct(plan.cells.iter().map(|cell| cell.kernel.card().name.to_string())),
+        mappings: distinct(plan.cells.iter().map(|cell| cell.mapping.to_string())),
+        threads: plan.threads().into_iter().map(|workers| workers as u64).collect(),
+        params: plan.params,
+        precision: plan.precision,
+        repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
+        min_invocations: plan.invocations.least as u64,
+        max_invocations: plan.invocations.most as u64,
+        seed: plan.seed,
+        budget_ns: nanos(plan.budget),
+        clock: context.clock.to_owned(),
+        binder: context.binder.to_owned(),
+        program: plan.program.clone(),
+        counters: plan.invocations.counted > 0,
+        issue_width: context.issue_width.or_else(issue_width).filter(|_| plan.invocations.counted > 0),
+    }
+}
+
+/// In order of first appearance.
+fn distinct(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    names.filter(|name| seen.insert(name.clone())).collect()
+}

@@ -1,0 +1,72 @@
+//! CPUs that go and come back.
+
+use super::*;
+
+/// A sweep during which CPU 7 is not there when it is looked for CPUs from the 20th time on until the `back`th.
+fn sweep_without_a_cpu(mappings: &str, back: usize) -> Swept {
+    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], mappings, "1-8") };
+    let setting = Setting::new(QUIET, &request, &[]);
+    let (mut report, stop, looks) = (setting.blank.clone(), Stop::new(), std::cell::Cell::new(0));
+    let fake = Fake { restless: back == usize::MAX, ..Fake::new(&stop) };
+    let present = || {
+        looks.set(looks.get() + 1);
+        let most = if (20..back).contains(&looks.get()) { 7 } else { 8 };
+        Present { online: Some((0..most).collect()), ..Present::default() }
+    };
+    let mut recorder = ();
+    let mut sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
+    sweep.present = &present;
+    sweep.run(&mut ()).unwrap();
+    report::check(&report).unwrap();
+    Swept { report, asked: fake.asked.into_inner() }
+}
+
+#[test]
+fn cells_wait_for_a_cpu_that_comes_back() {
+    let report = sweep_without_a_cpu("dumb", 2000).report;
+    let ends: Vec<_> =
+        report.floor.iter().chain(&report.cells).map(|cell| (cell.workers, cell.status, made(cell))).collect();
+    assert!(report.complete && report.stopped_by.is_none(), "{:?}: {ends:?}", report.stopped_by);
+    for cell in &report.cells {
+        assert_eq!(cell.status, Status::Ok, "x{}: {:?}", cell.workers, cell.reason);
+        let away: Vec<_> = cell.invocations.iter().filter(|one| one.ending == Ending::Away).collect();
+        assert_eq!(away.len(), usize::from(cell.workers == 8), "x{}", cell.workers);
+        assert!(away.iter().all(|one| one.reason.as_deref() == Some("CPU 7 is offline") && one.runs.is_empty()));
+        assert_eq!(made(cell) - away.len(), 6);
+    }
+}
+
+#[test]
+fn a_cpu_that_stays_away_is_named_and_the_others_keep_their_numbers() {
+    for mappings in ["dumb", "auto"] {
+        let report = sweep_without_a_cpu(mappings, usize::MAX).report;
+        assert!(!report.complete);
+        assert_eq!(report.stopped_by.as_deref(), Some("a missing CPU or NUMA node: CPU 7 is offline"));
+        let (last, others) = report.cells.split_last().unwrap();
+        assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == 6));
+        assert!(last.is_away() && charz_judge::wants_more(last, 6, 20), "a resumed sweep goes on with it");
+    }
+}
+
+#[test]
+fn a_change_of_strands_elsewhere_costs_an_invocation_and_any_other_change_the_cell() {
+    const STRANDS: &[&str] = &["online strands: 0-7 became 0-8", "allowed strands: 0-7 became 0-8"];
+    const QUOTA: &[&str] = &[STRANDS[0], "CPU quota: max became 50000"];
+    let swept = |changes| sweep("arith-int", "1", |fake| fake.changes = changes).report.cells.remove(0);
+    let cell = swept(|number| if number % 3 == 1 { STRANDS } else { &[] });
+    let away = cell.invocations.iter().filter(|one| one.ending == Ending::Away).count();
+    assert!(away > 0 && cell.status == Status::Ok && made(&cell) - away == 6, "{:?}", cell.reason);
+    let cell = swept(|number| if number % 3 == 1 { QUOTA } else { &[] });
+    assert!(cell.status == Status::Invalid && cell.reason.is_some_and(|reason| reason.contains("CPU quota")));
+}
+
+#[test]
+fn a_cell_whose_cpu_never_was_there_is_skipped_for_now() {
+    let mut cell = sweep("arith-int", "1", |_| {}).report.cells.remove(0);
+    cell.invocations = vec![Invocation::without_runs(Ending::Away, "CPU 7 is offline")];
+    let report = sweep("arith-int", "1", |_| {}).report;
+    let context = judge_context(&report, &cell).unwrap();
+    charz_judge::judge(&mut cell, &context);
+    assert_eq!((cell.status, cell.reason.as_deref()), (Status::Skipped, Some("CPU 7 is offline")));
+    assert!(charz_judge::wants_more(&cell, 6, 20));
+}

@@ -1,0 +1,77 @@
+//! A user's program as the kernel `command`: what it is run as, and how a run becomes a number.
+//!
+//! It is planned, seated, judged and kept as any kernel is. In the measuring process it takes the place of the harness: each repetition
+//! is one run of the program, or of as many copies as there are workers, with a lap for each worker.
+
+mod lines;
+mod output;
+mod run;
+mod value;
+mod words;
+
+use std::borrow::Cow;
+
+use charz_data::{COMMAND, Program, ProgramValue};
+use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, Stage, params};
+
+pub(crate) use run::{Order, measure};
+pub use value::Readers;
+pub use words::{Words, note};
+
+static CARD: Card = Card::new(
+    COMMAND,
+    Family::Program,
+    "runs a program of yours",
+    Metric::Reported(Cow::Borrowed("what it prints, or its time")),
+)
+.role(Role::Program)
+.params(&[&params::MEMORY])
+.source("the user's own")
+// Its threads may sleep, wait and fault as they do elsewhere: that is what is measured.
+.blocks_in_kernel(true);
+
+/// What stands for the program where cells are planned.
+static KERNEL: &dyn Kernel = &UserProgram;
+
+struct UserProgram;
+
+impl Kernel for UserProgram {
+    fn card(&self) -> &'static Card {
+        &CARD
+    }
+
+    fn footprint(&self, _: &Params) -> Bytes {
+        Bytes(0)
+    }
+
+    fn stage(&self, _: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
+        Err(Error::Unavailable("a program is run, and has no stage".into()))
+    }
+}
+
+/// The kernel that runs `--command`.
+pub fn kernel() -> &'static dyn Kernel {
+    KERNEL
+}
+
+/// A kernel by name, that of `--command` among them.
+pub fn find(name: &str) -> Option<&'static dyn Kernel> {
+    charz_kernels::find(name).or_else(|| (name == COMMAND).then_some(KERNEL))
+}
+
+/// The card of this program, for a report.
+pub(crate) fn card(program: &Program) -> Card {
+    let how = if program.in_copies() { ", a copy of it for each thread" } else { "" };
+    let from = match &program.value {
+        ProgramValue::Wall => "the time of a run".to_owned(),
+        ProgramValue::Work(operations) => format!("{operations} operations over the time of a run"),
+        ProgramValue::Regex(regex) => format!("what it prints, by the regular expression {regex:?}"),
+        ProgramValue::Json(path) => format!("{path:?} of the JSON that it prints"),
+        ProgramValue::Last => "the last number that it prints".to_owned(),
+        ProgramValue::Protocol => "its own work and times, by the line protocol".to_owned(),
+    };
+    let mut card = CARD.clone();
+    card.about = format!("runs {}{how}", program.command).into();
+    card.metric = Metric::Reported(from.into());
+    card
+}
