@@ -2,7 +2,6 @@
 
 pub mod advise;
 pub mod answer;
-pub mod audit;
 pub mod card;
 pub mod compare;
 pub mod curve;

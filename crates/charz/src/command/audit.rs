@@ -15,7 +15,7 @@ use crate::harness::clock;
 use crate::invoke::{Invoke, MeasureRequest, Processes, unit};
 use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
-use charz_analysis::audit::{self, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
+use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
 use charz_data::PageKind;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};

@@ -1,16 +1,5 @@
-//! The topology of a machine by measurement, and the claim of its system compared with it.
-//!
-//! [`audit`] decides which strands run which load together, asks a [`Lab`] for their rates, and concludes. It sees no hardware: the
-//! lab is this machine, or a model of one.
-//!
-//! 1. Which strands share execution units: in each of a few rounds a random half of all strands runs a loop that is bound by
-//!    throughput. A strand is slow in the rounds in which its sibling is active and in no others, so all siblings are found in
-//!    O(log n) rounds ([`decode`]).
-//! 2. Each pair that is claimed or was found is measured directly: alone, and together ([`interference`]). Pairs of different cores run
-//!    at once; a sample of them also runs alone, to see whether they disturb each other.
-//! 3. Caches, packages, NUMA nodes and kinds of core, by O(n) pairs of neighbours ([`caches`], [`transfers`], [`places`]).
-//!
-//! A contradiction takes two measurements that are independent of each other; noise makes a relation inconclusive.
+#![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod caches;
 mod cores;
@@ -67,6 +56,7 @@ impl Probe {
 /// Strands that run a load at the same time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Round {
+    /// The load, the same on all strands.
     pub probe: Probe,
     /// OS ids, each once; exactly two of [`Probe::Transfer`].
     pub strands: Vec<u32>,
@@ -84,6 +74,7 @@ pub trait Lab {
 /// What an audit found.
 #[derive(Clone, Debug)]
 pub struct Audit {
+    /// In the order measured.
     pub relations: Vec<Relation>,
     /// The machine as measured: the claim where nothing contradicts it.
     pub machine: Machine,

@@ -7,10 +7,13 @@ use serde::{Serialize, Serializer};
 /// What is claimed to be shared, or of one strand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
+    /// Two strands of one core.
     Core,
+    /// Two strands that share execution units.
     Alu,
     /// A cache of this level.
     Cache(u32),
+    /// Two strands of one socket.
     Package,
     /// Strand a is local to NUMA node b.
     Numa,
@@ -43,11 +46,15 @@ impl Serialize for Kind {
     }
 }
 
+/// The measurement beside the claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
+    /// Two independent measurements disagree with the claim.
     Contradicted,
+    /// Noise, or no time left: nothing was decided.
     Inconclusive,
+    /// The measurement agrees, or found what the system does not report.
     Confirmed,
 }
 
@@ -55,6 +62,7 @@ impl Verdict {
     /// The most urgent first.
     pub const ALL: [Verdict; 3] = [Verdict::Contradicted, Verdict::Inconclusive, Verdict::Confirmed];
 
+    /// The word in JSON and tables.
     pub const fn name(self) -> &'static str {
         match self {
             Verdict::Contradicted => "contradicted",
@@ -64,23 +72,29 @@ impl Verdict {
     }
 }
 
+/// One claim about one or two strands, with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Relation {
+    /// The thing shared.
     pub kind: Kind,
     /// OS id of a strand; null for the whole machine.
     pub a: Option<u32>,
     /// OS id of the other strand, or of the node of `numa`; null where the relation is of one strand.
     pub b: Option<u32>,
+    /// The conclusion from `evidence`.
     pub verdict: Verdict,
+    /// The numbers behind the verdict.
     pub evidence: Evidence,
 }
 
+/// What a verdict rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evidence {
     /// Whether the system claims that the two share it; null where it claims nothing.
     pub claimed: Option<bool>,
     /// Whether they do by measurement; null where that is inconclusive.
     pub measured: Option<bool>,
+    /// Numbers measured for this relation, the decisive one first.
     pub figures: Vec<Figure>,
     /// Independent rounds behind the figure that decides.
     pub rounds: u64,
@@ -94,13 +108,16 @@ pub struct Evidence {
 /// A number that was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Figure {
+    /// The quantity, as in JSON.
     pub name: String,
+    /// In `unit`.
     pub value: f64,
     /// `ratio`, `ns`, `op/s`, `Hz`, or `1` of a count.
     pub unit: &'static str,
 }
 
 impl Figure {
+    /// A number with its unit, one of those listed at [`Figure::unit`].
     pub fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Self {
         Figure { name: name.into(), value, unit }
     }

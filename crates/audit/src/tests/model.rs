@@ -8,7 +8,7 @@ use charz_data::machine::{
 };
 use fastrand::Rng;
 
-use crate::audit::{Lab, Probe, Round};
+use crate::{Lab, Probe, Round};
 
 /// A core: where it is, and the sizes of its ALU groups.
 #[derive(Clone, Debug)]

@@ -176,7 +176,7 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
-    use crate::audit::design::{halves, rounds_for};
+    use crate::design::{halves, rounds_for};
 
     /// What strands of cores of this width show, each of which slows down its siblings by `effect`, with this noise.
     fn seen(strands: usize, width: usize, effect: f64, noise: f64, random: &mut Rng) -> Seen {
