@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use charz_analysis::compare::Comparison;
-use charz_analysis::replicate::Replication;
+use charz_replicate::Replication;
 use charz_data::{report::Report, schema_of};
 use serde_json::{Value, json};
 

@@ -17,5 +17,4 @@ pub mod number;
 pub mod page;
 pub mod pairs;
 pub mod point;
-pub mod replicate;
 pub mod verdict;

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, json, markdown, term};
-use charz_analysis::replicate::{
+use charz_replicate::{
     DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use charz_data::escape::counted;
@@ -42,13 +42,13 @@ pub const DOCUMENT_LISTS: &[ListWriter] = &[
     },
 ];
 
-fn entry(document: &charz_analysis::replicate::Document) -> serde_json::Value {
+fn entry(document: &charz_replicate::Document) -> serde_json::Value {
     let citation = &document.citation;
     serde_json::json!({ "document": citation.name, "figures": document.figures.len(), "title": citation.title })
 }
 
 fn documents(out: &mut dyn Write) -> io::Result<()> {
-    let row = |document: &charz_analysis::replicate::Document| {
+    let row = |document: &charz_replicate::Document| {
         let citation = &document.citation;
         [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]
     };

@@ -57,7 +57,14 @@ const RESERVED: &[Reserved] = &[
 ];
 
 /// What reads and draws reports, on any system.
-const PORTABLE: &[&str] = &["crates/data/", "crates/stats/", "crates/analysis/", "crates/render/"];
+const PORTABLE: &[&str] = &[
+    "crates/data/",
+    "crates/stats/",
+    "crates/audit/",
+    "crates/analysis/",
+    "crates/replicate/",
+    "crates/render/",
+];
 
 const ELSEWHERE: &str = "crates that measure; reports are read on any system";
 

@@ -12,7 +12,7 @@ use crate::exit::{Error, Exit};
 use crate::limits::Limits;
 use crate::plan::{self, Plan};
 use crate::view::look;
-use charz_analysis::replicate::{Document, Figure, Target, evaluate, feasibility};
+use charz_replicate::{Document, Figure, Target, evaluate, feasibility};
 use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Report;

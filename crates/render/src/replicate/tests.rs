@@ -3,7 +3,7 @@
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::fixtures::{cell, report};
-use charz_analysis::replicate::{Admits, Figure, Target, evaluate, feasibility, find};
+use charz_replicate::{Admits, Figure, Target, evaluate, feasibility, find};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
 
 const ANY: Admits = |_, _| Ok(());

@@ -4,7 +4,7 @@ use super::admits;
 use crate::invoke;
 use crate::plan::kernel;
 use charz_analysis::fixtures::report;
-use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
+use charz_replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
 use charz_data::Hardware;
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::Requirement;
-use crate::point;
+use charz_analysis::point;
 use charz_data::CellSpec;
 use charz_data::distance::Distance;
 use charz_data::escape::counted;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::cell;
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic, factor};
-use crate::card::Card;
+use charz_analysis::card::Card;
 use charz_data::CellSpec;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;

@@ -1,7 +1,7 @@
 //! Prints a JSON Schema as its types have it, for `cargo xtask docs`.
 
 use charz_analysis::compare::Comparison;
-use charz_analysis::replicate::Replication;
+use charz_replicate::Replication;
 use charz_data::{report::Report, schema_of};
 
 #[allow(clippy::print_stdout)]

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::document::{PublishedValue, Relation};
 use super::*;
-use crate::fixtures::{cell, report};
+use charz_analysis::fixtures::{cell, report};
 use charz_data::CellSpec;
 use charz_data::report::{Cell, Estimate, Point, Report, Status as CellStatus, Unit};
 use charz_topology::{Mapping, Order, Source, discover};

@@ -1,7 +1,4 @@
-//! Source documents: what each of them measured, the values that survive, and how charz answers each figure.
-//!
-//! A document is a file in `replications`. Two pure functions start from it: the cells of a sweep ([`Document::cells`]), and the
-//! document's figures beside a report of those cells ([`evaluate`]).
+#![doc = include_str!("../README.md")]
 
 mod cell;
 mod claim;
@@ -28,11 +25,11 @@ pub use replication::{
 pub const SCHEMA: &str = include_str!("../schema/replication.json");
 
 const FILES: [&str; 5] = [
-    include_str!("../replications/t3-4.toml"),
-    include_str!("../replications/cmt.toml"),
-    include_str!("../replications/cascade.toml"),
-    include_str!("../replications/tacc.toml"),
-    include_str!("../replications/solaris.toml"),
+    include_str!("../documents/t3-4.toml"),
+    include_str!("../documents/cmt.toml"),
+    include_str!("../documents/cascade.toml"),
+    include_str!("../documents/tacc.toml"),
+    include_str!("../documents/solaris.toml"),
 ];
 
 /// Every document, in the order in which they are listed.
