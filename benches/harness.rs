@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
-use charz_kernels::{Params, Stop, find};
+use charz_kernels::{Params, Stop};
 use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
+use charz_workloads::find;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn floor(criterion: &mut Criterion) {

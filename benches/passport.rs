@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 
 use charz::harness::clock::{Clock, OsClock};
 use charz::harness::{Bench, Cell, measure};
-use charz_kernels::{Kernel, PageKind, Params, Stop, Watch, find};
+use charz_kernels::{Kernel, PageKind, Params, Stop, Watch};
 use charz_topology::{Backend, Binder, Source, discover};
+use charz_workloads::find;
 
 const PAIRS: usize = 40;
 const REPETITIONS: usize = 3;

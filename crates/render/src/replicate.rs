@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, json, markdown, term};
+use charz_data::escape::counted;
+use charz_data::units;
 use charz_replicate::{
     DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
-use charz_data::escape::counted;
-use charz_data::units;
 
 /// Writes what was measured or, before a sweep, what can be.
 pub type Format = super::formats::Format<fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;

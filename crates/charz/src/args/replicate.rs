@@ -15,9 +15,9 @@ use super::presets;
 use super::presets::preset;
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
-use charz_replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
 use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
+use charz_replicate::{DOCUMENTS, Document, Figure};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]

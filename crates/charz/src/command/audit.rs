@@ -139,7 +139,7 @@ impl<'a> ThisMachine<'a> {
             Probe::Transfer => ("c2c-cas", Params { iterations: TRANSFER_ITERATIONS, ..small }),
             Probe::Memory => ("chase-random", Params { size_bytes: MEMORY, ..small }),
         };
-        let kernel = charz_kernels::find(name)?;
+        let kernel = charz_workloads::find(name)?;
         let params = match probe {
             Probe::Integer | Probe::Float | Probe::Chain => {
                 Params { iterations: self.iterations_of(name, kernel, first), ..params }
