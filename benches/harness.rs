@@ -5,10 +5,11 @@ mod common;
 use std::sync::Arc;
 use std::time::Duration;
 
-use charz_kernels::{Params, Stop, find};
+use charz_kernels::{Params, Stop};
 use charz_measure::harness::clock::{Clock, OsClock};
 use charz_measure::harness::{Bench, Cell, measure};
 use charz_topology::{Backend, Binder, Mapping, Source, discover, place};
+use charz_workloads::find;
 use criterion::{Criterion, criterion_group, criterion_main};
 
 fn floor(criterion: &mut Criterion) {

@@ -10,10 +10,11 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Kernel, PageKind, Params, Stop, Watch, find};
+use charz_kernels::{Kernel, PageKind, Params, Stop, Watch};
 use charz_measure::harness::clock::{Clock, OsClock};
 use charz_measure::harness::{Bench, Cell, measure};
 use charz_topology::{Backend, Binder, Source, discover};
+use charz_workloads::find;
 
 const PAIRS: usize = 40;
 const REPETITIONS: usize = 3;

@@ -26,7 +26,7 @@ fn request() -> Request {
     let measures_alone = |kernel: &&dyn Kernel| kernel.card().family != Family::Sync && kernel.check().is_ok();
     Request {
         asked: charz_measure::plan::Asked::default(),
-        kernels: charz_kernels::kernels().filter(measures_alone).collect(),
+        kernels: charz_workloads::kernels().filter(measures_alone).collect(),
         program: None,
         mappings: Some(parse_mappings("round-robin,dumb,auto").expect("the mappers are in the table")),
         threads: "auto".parse().expect("the word is known"),

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use charz_analysis::compare::Comparison;
-use charz_analysis::replicate::Replication;
 use charz_data::{report::Report, schema_of};
+use charz_replicate::Replication;
 use serde_json::{Value, json};
 
 use crate::support::{output, root};

@@ -58,7 +58,7 @@ pub(super) fn journal(data: &[u8]) {
         Ok((report, lost)) => {
             lost.iter().for_each(|sentence| assert_readable(&one_line(sentence)));
             // A resume refuses kernels that it does not have, and judges all else before it is told.
-            if report.floor.iter().chain(&report.cells).all(|cell| charz_kernels::find(&cell.kernel).is_some()) {
+            if report.floor.iter().chain(&report.cells).all(|cell| charz_workloads::find(&cell.kernel).is_some()) {
                 assert_sound(report);
             }
         }
@@ -70,7 +70,7 @@ fn judge(report: &mut Report) {
     let params = report.plan.params;
     let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
-        let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
+        let Some(kernel) = charz_workloads::find(&cell.kernel) else { continue };
         let facts = JudgeContext {
             about_memory: true,
             card: kernel.card(),

@@ -41,7 +41,7 @@ pub fn start(words: &[String]) -> Outcome {
     if tries { tried::all(target, &folder, &archive, &package) } else { Ok(()) }
 }
 
-/// Who is asked about the package. Its source has no address of its own.
+/// Who is asked about the package.
 const MAINTAINER: &str = "The charz authors <charz@users.noreply.github.com>";
 
 /// What the package is, as Debian wants it: a line, and paragraphs that are indented by a space.

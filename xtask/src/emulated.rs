@@ -8,7 +8,8 @@ use xtask::{Outcome, process};
 
 use crate::asm;
 
-const PACKAGES: [&str; 5] = ["charz-data", "charz-stats", "charz-system", "charz-topology", "charz-kernels"];
+const PACKAGES: [&str; 6] =
+    ["charz-data", "charz-stats", "charz-system", "charz-topology", "charz-kernels", "charz-workloads"];
 
 /// The emulator makes a process of its own of what waits for its child's `exec`, so its parent does not learn that this failed.
 const NOT_THERE: [&str; 2] = ["--skip", "a_program_that_does_not_exist_cannot_be_started"];

@@ -18,6 +18,7 @@ mod machines;
 mod miri;
 mod models;
 mod nightly;
+mod package;
 mod run;
 mod stages;
 mod test;
@@ -56,6 +57,7 @@ const TASKS: &[Task] = &[
         "make an archive and a Debian package of charz that need nothing installed, and try them",
         dist::start,
     ),
+    Task("package", "", "make the crates' packages, and compile charz from them outside the checkout", package::start),
     Task("machines", "[--list] [NAME…]", "boot machines in an emulator, and check charz on them", machines::start),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task(

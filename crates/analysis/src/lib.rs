@@ -2,7 +2,6 @@
 
 pub mod advise;
 pub mod answer;
-pub mod audit;
 pub mod card;
 pub mod compare;
 pub mod curve;
@@ -18,5 +17,4 @@ pub mod number;
 pub mod page;
 pub mod pairs;
 pub mod point;
-pub mod replicate;
 pub mod verdict;

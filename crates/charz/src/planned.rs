@@ -92,7 +92,7 @@ impl Cell {
 fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
     let limits =
         Limits { memory_total_bytes: Some(128 << 30), memory_budget_bytes: Some(64 << 30), ..Limits::unlimited() };
-    let rates = charz_kernels::kernels().map(|kernel| {
+    let rates = charz_workloads::kernels().map(|kernel| {
         let sampled = kernel.card().obeys(&params::SAMPLES);
         (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
     });

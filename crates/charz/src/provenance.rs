@@ -10,7 +10,7 @@ pub fn tool() -> Tool {
         target: env!("CHARZ_TARGET").into(),
         profile: env!("CHARZ_PROFILE").into(),
         rustflags: env!("CHARZ_RUSTFLAGS").into(),
-        kernels: charz_kernels::SOURCE_HASH.into(),
+        kernels: charz_workloads::source_hash(),
         hwloc: charz_topology::hwloc_version(),
     }
 }

@@ -74,7 +74,7 @@ pub struct Planted<'a> {
 impl Planted<'_> {
     fn more(&self, order: &MeasureRequest) -> MeasureRequest {
         let grown = |number: u64, step: u64| ((number as f64 * (1.0 + self.share) / step as f64).round() as u64) * step;
-        let obeys = |param| charz_kernels::find(&order.kernel).is_some_and(|kernel| kernel.card().obeys(param));
+        let obeys = |param| charz_workloads::find(&order.kernel).is_some_and(|kernel| kernel.card().obeys(param));
         let mut more = order.clone();
         if obeys(&params::ITERATIONS) {
             more.params.iterations = grown(order.params.iterations, 1);

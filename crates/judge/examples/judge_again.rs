@@ -8,7 +8,7 @@ use charz_kernels::Sizes;
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let report = report::read(std::env::args_os().nth(1).ok_or("usage: judge_again REPORT")?.as_ref())?;
     for cell in &report.cells {
-        let Some(kernel) = charz_kernels::find(&cell.kernel) else { continue };
+        let Some(kernel) = charz_workloads::find(&cell.kernel) else { continue };
         let sizes = kernel.axes().sizes;
         let about_memory = sizes == Sizes::Block || sizes == Sizes::Levels && cell.level.as_deref() == Some("memory");
         let mut again = cell.clone();

@@ -68,7 +68,7 @@ fn clean() -> Trial {
 }
 
 fn card(kernel: &str) -> &'static Card {
-    charz_kernels::find(kernel).expect("a kernel of the catalog").card()
+    charz_workloads::find(kernel).expect("a kernel of the catalog").card()
 }
 
 fn invocation(number: usize) -> Invocation {

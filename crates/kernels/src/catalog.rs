@@ -3,15 +3,15 @@
 //! A program that links the crate can bring kernels of its own, by [`add`]: what lists or finds kernels by [`kernels`] and [`find`]
 //! then knows them as well.
 
-use std::sync::OnceLock;
+use std::collections::HashSet;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use charz_data::Family;
 
 use crate::kernel::Kernel;
-use crate::workload::{cmt, compress, fft, matmul, npb};
 use crate::{alloc, arith, cache_words, chase, level, loaded, migrate, noop, pages, peak, stream, sync, timer};
 
-/// The built-in kernels, in the order in which they are listed and swept.
+/// The built-in kernels, in the order in which they are listed and swept; the floor comes last.
 static MODULES: &[&[&dyn Kernel]] = &[
     arith::KERNELS,
     peak::KERNELS,
@@ -44,46 +44,48 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::barrier::KERNELS,
     timer::KERNELS,
     timer::TIMEOUT_KERNELS,
-    npb::KERNELS,
-    matmul::KERNELS,
-    fft::KERNELS,
-    compress::KERNELS,
-    cmt::KERNELS,
-    cmt::quota::KERNELS,
-    npb::process::KERNELS,
-    noop::KERNELS,
 ];
 
-static ADDED: OnceLock<&[&dyn Kernel]> = OnceLock::new();
+/// What other crates have, in the order in which they were added.
+static ADDED: Mutex<Vec<&dyn Kernel>> = Mutex::new(Vec::new());
+
+/// Every kernel, from when it was first asked for: the built-in ones, those of other crates, and the floor.
+static ALL: OnceLock<Vec<&dyn Kernel>> = OnceLock::new();
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAdded {
-    /// There is another kernel of this name, built-in or among those to add.
+    /// There is another kernel of this name, built-in or added.
     #[error("two kernels are called {0:?}: give each a name of its own")]
     NameTaken(&'static str),
-    /// Kernels were added before: a list that grows while it is in use would differ from one reader to the next.
-    #[error("kernels were added before: add all of them in one call, when the program starts")]
-    Twice,
+    /// Kernels were listed before: a list that grows while it is in use would differ from one reader to the next.
+    #[error("kernels were listed before: add all of them when the program starts")]
+    Late,
 }
 
-/// Adds kernels after the built-in ones, for the whole process: once, before anything asks for [`kernels`].
+/// Adds kernels after the built-in ones, for the whole process, before anything asks for [`kernels`].
 ///
 /// # Errors
 /// [`NotAdded`]; the catalog is then as it was.
-pub fn add(kernels: &'static [&'static dyn Kernel]) -> Result<(), NotAdded> {
-    let built_in = || MODULES.iter().copied().flatten();
-    for (i, kernel) in kernels.iter().enumerate() {
-        let name = &kernel.card().name;
-        if built_in().chain(&kernels[..i]).any(|other| other.card().name == *name) {
-            return Err(NotAdded::NameTaken(name));
-        }
+pub fn add(kernels: &[&'static dyn Kernel]) -> Result<(), NotAdded> {
+    let mut added = ADDED.lock().unwrap_or_else(PoisonError::into_inner);
+    if ALL.get().is_some() {
+        return Err(NotAdded::Late);
     }
-    ADDED.set(kernels).map_err(|_| NotAdded::Twice)
+    let mut names: HashSet<&str> = listed(&added).map(|kernel| &*kernel.card().name).collect();
+    if let Some(taken) = kernels.iter().find(|kernel| !names.insert(&kernel.card().name)) {
+        return Err(NotAdded::NameTaken(&taken.card().name));
+    }
+    added.extend(kernels);
+    Ok(())
+}
+
+fn listed(added: &[&'static dyn Kernel]) -> impl Iterator<Item = &'static dyn Kernel> {
+    MODULES.iter().copied().flatten().chain(added).chain(noop::KERNELS).copied()
 }
 
 pub fn kernels() -> impl Iterator<Item = &'static dyn Kernel> {
-    let added = ADDED.get().copied().unwrap_or_default();
-    MODULES.iter().copied().flatten().chain(added).copied()
+    let all = || listed(&ADDED.lock().unwrap_or_else(PoisonError::into_inner)).collect();
+    ALL.get_or_init(all).iter().copied()
 }
 
 /// The families that have kernels, in the order of [`Family::ALL`].

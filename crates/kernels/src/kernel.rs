@@ -60,12 +60,12 @@ pub enum Error {
 
 impl Error {
     /// A run of the kernel `name` that counts for nothing, and why.
-    pub(crate) fn void(name: &str, reason: impl Display) -> Error {
+    pub fn void(name: &str, reason: impl Display) -> Error {
         Error::Wrong(format!("{name}: {reason}: the result of this run is void"))
     }
 
     /// The verdict on a run of the kernel `name`, and the reason if it is not `right`.
-    pub(crate) fn unless(right: bool, name: &str, reason: impl FnOnce() -> String) -> Result<(), Error> {
+    pub fn unless(right: bool, name: &str, reason: impl FnOnce() -> String) -> Result<(), Error> {
         if right { Ok(()) } else { Err(Error::void(name, reason())) }
     }
 }

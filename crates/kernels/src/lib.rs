@@ -7,7 +7,7 @@
 //! * [`block`]: memory with a kind of page. [`clock`]: what stamps.
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
 //!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts.
-//!   [`workload`]: whole programs. [`noop`]: the floor.
+//!   [`noop`]: the floor. Whole programs are in `charz-workloads`.
 //! * [`canary`]: the clock of the core, from instructions of known latency.
 //!
 //! Unsafe code lives in `sys` and nowhere else.
@@ -26,25 +26,32 @@ pub mod clock;
 #[cfg(target_arch = "x86_64")]
 mod cpu;
 pub mod kernel;
+#[cfg(any(test, feature = "laws"))]
+#[doc(hidden)]
+pub mod laws;
 pub mod level;
 pub mod loaded;
-mod meeting;
+#[doc(hidden)]
+pub mod meeting;
 mod migrate;
 pub mod noop;
-mod pace;
+#[doc(hidden)]
+pub mod pace;
 pub mod pages;
 mod pairs;
 pub mod peak;
-mod plain;
+#[doc(hidden)]
+pub mod plain;
 pub mod stream;
 pub mod sync;
-mod sys;
-#[cfg(test)]
-mod tests;
+#[doc(hidden)]
+pub mod sys;
+#[cfg(any(test, feature = "laws"))]
+#[doc(hidden)]
+pub mod tests;
 pub mod timer;
 mod turns;
 pub mod watch;
-pub mod workload;
 
 pub use block::{Block, Region};
 pub use catalog::{add, families, find, kernels};

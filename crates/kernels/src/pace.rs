@@ -14,7 +14,7 @@ const TARGET: Duration = Duration::from_micros(50);
 /// bounds a stretch that began on a line at peace and ends on one at war.
 const MOST: u64 = 16_384;
 
-pub(crate) struct Pace {
+pub struct Pace {
     attempts: u64,
     most: u64,
     since: Instant,
@@ -22,27 +22,27 @@ pub(crate) struct Pace {
 
 impl Pace {
     /// At the beginning of a run whose attempts change the line.
-    pub(crate) fn start() -> Self {
+    pub fn start() -> Self {
         Pace::up_to(MOST)
     }
 
     /// At the beginning of a run whose attempts are of another kind: a stretch has so many of them at most.
-    pub(crate) fn up_to(most: u64) -> Self {
+    pub fn up_to(most: u64) -> Self {
         Pace { attempts: 1, most, since: Instant::now() }
     }
 
     /// At the beginning of another run of the same kind, which takes up where the last one ended.
-    pub(crate) fn resume(&mut self) {
+    pub fn resume(&mut self) {
         self.since = Instant::now();
     }
 
     /// The attempts that the stretch may take, at least 1.
-    pub(crate) fn attempts(&self) -> u64 {
+    pub fn attempts(&self) -> u64 {
         self.attempts
     }
 
     /// After a stretch that took as many attempts as it might.
-    pub(crate) fn adapt(&mut self) {
+    pub fn adapt(&mut self) {
         let now = Instant::now();
         self.attempts = next(self.attempts, now.duration_since(self.since), self.most);
         self.since = now;

@@ -12,9 +12,9 @@ type BuildStage<D> = fn(&PlainKernel<D>, &Params, usize) -> Result<Box<dyn Stage
 
 /// A kernel made of functions, and of the data that, beside the card, distinguishes it from its relatives.
 #[derive(Clone, Copy)]
-pub(crate) struct PlainKernel<D: 'static = ()> {
-    pub(crate) card: &'static Card,
-    pub(crate) data: D,
+pub struct PlainKernel<D: 'static = ()> {
+    pub card: &'static Card,
+    pub data: D,
     check: fn(&Self) -> Result<(), Error>,
     axes: Axes,
     traffic: fn(&Self) -> Option<f64>,
@@ -25,7 +25,7 @@ pub(crate) struct PlainKernel<D: 'static = ()> {
 }
 
 impl<D: Copy> PlainKernel<D> {
-    pub(crate) const fn new(
+    pub const fn new(
         card: &'static Card,
         data: D,
         footprint: fn(&Self, &Params) -> Bytes,
@@ -44,35 +44,35 @@ impl<D: Copy> PlainKernel<D> {
     }
 
     /// A kernel that cannot run on every machine; no stage is built where it cannot.
-    pub(crate) const fn check(self, check: fn(&Self) -> Result<(), Error>) -> Self {
+    pub const fn check(self, check: fn(&Self) -> Result<(), Error>) -> Self {
         PlainKernel { check, ..self }
     }
 
-    pub(crate) const fn axes(self, axes: Axes) -> Self {
+    pub const fn axes(self, axes: Axes) -> Self {
         PlainKernel { axes, ..self }
     }
 
     /// One whose workers share their memory: the footprint is that of all.
-    pub(crate) const fn shares_memory(self) -> Self {
+    pub const fn shares_memory(self) -> Self {
         PlainKernel { shares_memory: true, ..self }
     }
 
     /// See [`Kernel::traffic`].
-    pub(crate) const fn traffic(self, traffic: fn(&Self) -> Option<f64>) -> Self {
+    pub const fn traffic(self, traffic: fn(&Self) -> Option<f64>) -> Self {
         PlainKernel { traffic, ..self }
     }
 
-    pub(crate) fn name(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         &self.card.name
     }
 
     /// The refusal of a machine, or of parameters.
-    pub(crate) fn unavailable(&self, reason: impl Display) -> Error {
+    pub fn unavailable(&self, reason: impl Display) -> Error {
         Error::Unavailable(format!("{} {reason}", self.card.name))
     }
 
     /// The number of iterations, for a kernel that takes 1 to `most`.
-    pub(crate) fn iterations_up_to(&self, most: u64, params: &Params) -> Result<u64, Error> {
+    pub fn iterations_up_to(&self, most: u64, params: &Params) -> Result<u64, Error> {
         match params.iterations {
             iterations if (1..=most).contains(&iterations) => Ok(iterations),
             iterations if most == u64::MAX => {
@@ -83,7 +83,7 @@ impl<D: Copy> PlainKernel<D> {
     }
 
     /// How long a kernel runs that runs by time.
-    pub(crate) fn span(&self, params: &Params) -> Result<Duration, Error> {
+    pub fn span(&self, params: &Params) -> Result<Duration, Error> {
         match params.span() {
             Duration::ZERO => Err(self.unavailable("runs by time and was given none: ask for a span")),
             span => Ok(span),
@@ -91,7 +91,7 @@ impl<D: Copy> PlainKernel<D> {
     }
 
     /// The number of samples, which must not be 0.
-    pub(crate) fn samples(&self, params: &Params) -> Result<u64, Error> {
+    pub fn samples(&self, params: &Params) -> Result<u64, Error> {
         match params.samples {
             0 => Err(self.unavailable("takes at least 1 sample, not 0 samples")),
             samples => Ok(samples),
@@ -142,22 +142,24 @@ impl<D: Copy + Sync> Kernel for PlainKernel<D> {
 }
 
 /// The footprint of kernels whose workers have a block each.
-pub(crate) fn block_of_size<D>(_: &PlainKernel<D>, params: &Params) -> Bytes {
+pub fn block_of_size<D>(_: &PlainKernel<D>, params: &Params) -> Bytes {
     params.pages.footprint(params.size_bytes)
 }
 
 /// Makes the `KERNELS` of a module: functions of a card that make a kernel, with what else they take, and the cards.
-macro_rules! kernels {
+#[macro_export]
+#[doc(hidden)]
+macro_rules! list_kernels {
     ($($make:expr $(, $argument:expr)* => $card:expr;)*) => {
         pub(crate) static KERNELS: &[&dyn $crate::kernel::Kernel] = &[$(&$make(const { &$card } $(, $argument)*)),*];
     };
 }
 
-pub(crate) use kernels;
+pub use crate::list_kernels as kernels;
 
 /// When a run is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Extent {
+pub enum Extent {
     /// Each worker has done this.
     Each(Work),
     /// The workers have done this each on average: see [`Stage::shares_work`].
@@ -173,7 +175,7 @@ struct PlainStage<F> {
 }
 
 /// A stage whose workers are built by this function of their rank.
-pub(crate) fn stage(
+pub fn stage(
     variant: &'static str,
     extent: Extent,
     worker: impl Fn(usize) -> Result<Box<dyn Worker>, Error> + Sync + 'static,

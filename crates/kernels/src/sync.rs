@@ -19,13 +19,15 @@ pub(crate) mod fork_join;
 pub(crate) mod handoff;
 mod lock;
 mod mutexes;
-pub(crate) mod pool;
+#[doc(hidden)]
+pub mod pool;
 mod primitives;
 pub(crate) mod ring;
 mod schedule;
 pub(crate) mod spin;
 pub(crate) mod uncontended;
-pub(crate) mod wait_stats;
+#[doc(hidden)]
+pub mod wait_stats;
 
 /// Makes `steps` steps that wait for each other: a multiplication and an addition, 4 cycles on most processors, so a step
 /// is about a nanosecond. Returns their result, so none can be left out.

@@ -11,7 +11,7 @@ use crate::watch::{Stop, Watch};
 
 /// The results of `each` on so many threads, one per worker. Tests take turns here: spinning workers of several would wait
 /// for each other's time slices, which doubles the time of them all on two strands.
-pub(crate) fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let each = &each;
@@ -22,25 +22,21 @@ pub(crate) fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync
 }
 
 /// A watch over a run that has begun and lasts this time, or ends by itself.
-pub(crate) fn watch(span: Option<Duration>) -> Watch {
+pub fn watch(span: Option<Duration>) -> Watch {
     let watch = Watch::new(&Stop::new());
     watch.begin(span);
     watch
 }
 
 /// A watch over a run that is over before it begins.
-pub(crate) fn stopped() -> Watch {
+pub fn stopped() -> Watch {
     let stop = Stop::new();
     stop.raise();
     Watch::new(&stop)
 }
 
 /// The verdict on a run of one worker that `plant` has spoilt.
-pub(crate) fn verdict<W: Worker>(
-    worker: &mut W,
-    span: Option<Duration>,
-    plant: impl FnOnce(&mut W),
-) -> Result<(), Error> {
+pub fn verdict<W: Worker>(worker: &mut W, span: Option<Duration>, plant: impl FnOnce(&mut W)) -> Result<(), Error> {
     worker.prepare();
     worker.run(&watch(span));
     plant(worker);
@@ -49,7 +45,7 @@ pub(crate) fn verdict<W: Worker>(
 
 /// Honest runs of a worker pass, and one that was spoilt does not.
 #[track_caller]
-pub(crate) fn check_noticed<W: Worker>(worker: &mut W, span: Option<Duration>, plant: impl FnOnce(&mut W)) {
+pub fn check_noticed<W: Worker>(worker: &mut W, span: Option<Duration>, plant: impl FnOnce(&mut W)) {
     for _ in 0..2 {
         verdict(worker, span, |_| ()).expect("an honest run");
     }
@@ -58,7 +54,7 @@ pub(crate) fn check_noticed<W: Worker>(worker: &mut W, span: Option<Duration>, p
 }
 
 /// How a run is watched.
-pub(crate) struct Look {
+pub struct Look {
     pub watch: Watch,
     pub span: Option<Duration>,
     /// Whether it runs to its end and is verified.
@@ -73,7 +69,7 @@ impl Look {
 
 /// What a worker did in a run.
 #[derive(Debug)]
-pub(crate) struct Lap {
+pub struct Lap {
     pub work: Work,
     /// How often it looked at its watch.
     pub polls: u64,
@@ -87,7 +83,7 @@ pub(crate) struct Lap {
 /// Has workers make so many runs together, each run of each worker under a watch of its own: the laps of each worker.
 ///
 /// Nothing is asserted before all have ended: a worker that panicked at the gate would leave the others waiting.
-pub(crate) fn laps(
+pub fn laps(
     workers: usize,
     runs: usize,
     worker: impl Fn(usize) -> Box<dyn Worker> + Sync,
@@ -115,7 +111,7 @@ pub(crate) fn laps(
 }
 
 /// The same for the workers of a stage.
-pub(crate) fn stage_laps(
+pub fn stage_laps(
     stage: &dyn Stage,
     workers: usize,
     runs: usize,
@@ -125,7 +121,7 @@ pub(crate) fn stage_laps(
 }
 
 /// Whether this user may lock memory: tests run side by side and share one limit, so far more is tried than any of them locks.
-pub(crate) static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
+pub static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
     let params = Params { size_bytes: 256 << 20, ..Params::SMALL };
     let stage = crate::find("pages-lock").expect("it is built in").stage(&params, 1).expect("it has a size");
     stage.worker(0).is_ok()
@@ -133,7 +129,7 @@ pub(crate) static MAY_LOCK: LazyLock<bool> = LazyLock::new(|| {
 
 /// [`MAY_LOCK`], and says what is skipped.
 #[allow(clippy::print_stdout, reason = "a skipped test says so")]
-pub(crate) fn may_lock() -> bool {
+pub fn may_lock() -> bool {
     if !*MAY_LOCK {
         println!("skipped: kernels that lock memory: this user may not lock enough of it (ulimit -l)");
     }

@@ -16,7 +16,7 @@ pub const HOUR: Duration = Duration::from_secs(3600);
 
 pub fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
     Request {
-        kernels: kernels.iter().map(|name| charz_kernels::find(name).unwrap()).collect(),
+        kernels: kernels.iter().map(|name| charz_workloads::find(name).unwrap()).collect(),
         program: None,
         mappings: Some(parse_mappings(mappings).unwrap()),
         threads: threads.parse().unwrap(),

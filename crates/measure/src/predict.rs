@@ -362,7 +362,7 @@ mod tests {
             layout: Layout::Padded,
             ..Params::SMALL
         };
-        predictor.invocation(charz_kernels::find(name).unwrap(), &params, &vec![None; workers], 3).as_secs_f64()
+        predictor.invocation(charz_workloads::find(name).unwrap(), &params, &vec![None; workers], 3).as_secs_f64()
     }
 
     #[track_caller]
@@ -390,7 +390,7 @@ mod tests {
         let predictor = Predictor::with_rates(2, [("cmt-compute", 1.0, 0.0)]);
         let runs = |process, workers: usize| {
             let params = Params { span_ns: 1_000_000_000, process, ..Params::SMALL };
-            let kernel = charz_kernels::find("cmt-compute").unwrap();
+            let kernel = charz_workloads::find("cmt-compute").unwrap();
             predictor.invocation(kernel, &params, &vec![None; workers], 2).as_secs_f64()
         };
         check(runs(params::Process::Fresh, 4), 2.0);
@@ -403,7 +403,7 @@ mod tests {
         let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&machine, 16);
         let passes = |seats: &[Option<u32>]| {
             let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
-            predictor.invocation(charz_kernels::find("mem-read").unwrap(), &params, seats, 1).as_secs_f64()
+            predictor.invocation(charz_workloads::find("mem-read").unwrap(), &params, seats, 1).as_secs_f64()
         };
         let seats = |ids: std::ops::Range<u32>| ids.map(Some).collect::<Vec<_>>();
         check(passes(&seats(0..8)), 2.0);
@@ -414,7 +414,7 @@ mod tests {
         let large = discover(&Source::Synthetic("NUMA:1 Core:100 PU:1".into())).unwrap();
         let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&large, 100);
         let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
-        let kernel = charz_kernels::find("mem-read").unwrap();
+        let kernel = charz_workloads::find("mem-read").unwrap();
         check(predictor.invocation(kernel, &params, &seats(0..100), 1).as_secs_f64(), 5.0);
     }
 
@@ -435,7 +435,7 @@ mod tests {
     fn as_many_steps_as_fill_a_span() {
         let predictor = Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("arith-float", 5.0, 0.0)]);
         let steps = |names: &[&str]| {
-            let kernels: Vec<_> = names.iter().map(|name| charz_kernels::find(name).unwrap()).collect();
+            let kernels: Vec<_> = names.iter().map(|name| charz_workloads::find(name).unwrap()).collect();
             predictor.iterations(&kernels, Duration::from_millis(1))
         };
         assert_eq!(steps(&["arith-int"]), 500_000);

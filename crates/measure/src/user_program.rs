@@ -56,7 +56,7 @@ pub fn kernel() -> &'static dyn Kernel {
 
 /// A kernel by name, that of `--command` among them.
 pub fn find(name: &str) -> Option<&'static dyn Kernel> {
-    charz_kernels::find(name).or_else(|| (name == COMMAND).then_some(KERNEL))
+    charz_workloads::find(name).or_else(|| (name == COMMAND).then_some(KERNEL))
 }
 
 /// The card of this program, for a report.

@@ -9,11 +9,11 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, json, markdown, term};
-use charz_analysis::replicate::{
-    DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
-};
 use charz_data::escape::counted;
 use charz_data::units;
+use charz_replicate::{
+    DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
+};
 
 /// Writes what was measured or, before a sweep, what can be.
 pub type Format = super::formats::Format<fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
@@ -42,13 +42,13 @@ pub const DOCUMENT_LISTS: &[ListWriter] = &[
     },
 ];
 
-fn entry(document: &charz_analysis::replicate::Document) -> serde_json::Value {
+fn entry(document: &charz_replicate::Document) -> serde_json::Value {
     let citation = &document.citation;
     serde_json::json!({ "document": citation.name, "figures": document.figures.len(), "title": citation.title })
 }
 
 fn documents(out: &mut dyn Write) -> io::Result<()> {
-    let row = |document: &charz_analysis::replicate::Document| {
+    let row = |document: &charz_replicate::Document| {
         let citation = &document.citation;
         [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]
     };

@@ -33,7 +33,7 @@ const RESERVED: &[Reserved] = &[
     Reserved { word: "clap_mangen", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
     Reserved {
         word: "charz_topology",
-        within: &["crates/kernels/", "xtask/"],
+        within: &["crates/kernels/", "crates/workloads/", "xtask/"],
         allowed: &[],
         purpose: "charz and charz-measure; kernels say what, not where, and xtask links nothing of ours",
     },
@@ -43,6 +43,15 @@ const RESERVED: &[Reserved] = &[
         allowed: &[],
         purpose: "charz and charz-measure; the topology says where, not what, and xtask links nothing of ours",
     },
+    Reserved {
+        word: "charz_workloads",
+        within: &["crates/kernels/", "crates/topology/", "xtask/"],
+        allowed: &[],
+        purpose: "charz; it adds its kernels to those of charz-kernels",
+    },
+    Reserved { word: "charz_kernels::find", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
+    Reserved { word: "charz_kernels::kernels", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
+    Reserved { word: "charz_kernels::families", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
     Reserved { word: "charz_system", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "linux", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
@@ -56,14 +65,28 @@ const RESERVED: &[Reserved] = &[
     },
 ];
 
+/// Who knows that there are other kernels than those of charz-kernels.
+const CATALOG: &[&str] = &["crates/kernels/", "crates/workloads/"];
+
+const ALL_KERNELS: &str = "the crates of kernels; charz_workloads has them all";
+
 /// What reads and draws reports, on any system.
-const PORTABLE: &[&str] = &["crates/data/", "crates/stats/", "crates/judge/", "crates/analysis/", "crates/render/"];
+const PORTABLE: &[&str] = &[
+    "crates/data/",
+    "crates/stats/",
+    "crates/judge/",
+    "crates/audit/",
+    "crates/analysis/",
+    "crates/replicate/",
+    "crates/render/",
+];
 
 const ELSEWHERE: &str = "crates that measure; reports are read on any system";
 
 /// The examples of the kernels call the same loops as the kernels do.
 const UNSAFE: &[&str] = &[
     "crates/kernels/src/sys",
+    "crates/workloads/src/sys",
     "crates/launch/src/sys",
     "crates/kernels/examples/",
     "crates/measure/src/harness/clock",

@@ -225,6 +225,6 @@ fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
 
 #[test]
 fn a_report_without_such_cells_has_no_findings() {
-    let report: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+    let report: Report = parse(fixtures::ARITHMETIC).unwrap();
     assert_eq!(findings(&report), []);
 }

@@ -328,7 +328,7 @@ pub(super) fn source(text: &str) -> Source {
 
 /// Kernels by name, by how their names begin before a `*`, or by the name that another tool has for them.
 fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
-    let all = || charz_kernels::kernels().map(|kernel| &*kernel.card().name);
+    let all = || charz_workloads::kernels().map(|kernel| &*kernel.card().name);
     let mut chosen = Vec::new();
     for name in names {
         if name == COMMAND {
@@ -360,14 +360,14 @@ fn unknown_kernel(name: &str, names: impl Iterator<Item = &'static str>) -> Erro
 }
 
 fn kernels_or_family(name: &str) -> Result<Vec<&'static dyn Kernel>, Error> {
-    let family = charz_kernels::families().find(|family| family.name() == name);
+    let family = charz_workloads::families().find(|family| family.name() == name);
     let named = if family.is_some() { Vec::new() } else { kernels(&[name.to_owned()])? };
     Ok(chosen(&named, family.as_slice()))
 }
 
 fn families(names: &[String]) -> Result<Vec<Family>, Error> {
     let names = names.iter();
-    let all = || charz_kernels::families().map(|family| (family.name(), family));
+    let all = || charz_workloads::families().map(|family| (family.name(), family));
     names.map(|name| choice("--family", name, all())).collect()
 }
 
@@ -378,7 +378,7 @@ fn chosen(named: &[&str], families: &[Family]) -> Vec<&'static dyn Kernel> {
         let card = kernel.card();
         named.contains(&&*card.name) || families.contains(&card.family) || (by_default && card.by_default)
     };
-    charz_kernels::kernels().filter(wanted).collect()
+    charz_workloads::kernels().filter(wanted).collect()
 }
 
 pub(super) fn choice<T, N: AsRef<str>>(
@@ -437,9 +437,9 @@ mod tests {
     #[test]
     fn names_from_elsewhere_are_of_kernels_and_hide_none() {
         for known in KNOWN_AS {
-            let missing = known.kernels.iter().find(|name| charz_kernels::find(name).is_none());
+            let missing = known.kernels.iter().find(|name| charz_workloads::find(name).is_none());
             assert!(missing.is_none() && !known.kernels.is_empty(), "{known:?}: {missing:?}");
-            assert!(charz_kernels::find(known.name).is_none(), "{known:?} is a kernel's own name");
+            assert!(charz_workloads::find(known.name).is_none(), "{known:?} is a kernel's own name");
             assert_eq!(KNOWN_AS.iter().filter(|other| other.name == known.name).count(), 1, "{known:?}");
         }
     }

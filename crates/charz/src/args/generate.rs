@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use super::flags::Cli;
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
-use charz_analysis::{compare, replicate};
+use charz_analysis::compare;
 use charz_data::report;
+use charz_replicate as replicate;
 
 pub struct Page {
     pub name: String,

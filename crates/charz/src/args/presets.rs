@@ -30,7 +30,7 @@ pub(super) fn preset(flags: &[(&str, &str)]) -> Result<SweepArgs, Error> {
 
 /// The first kernel in each of these roles, as `--kernel` takes them.
 fn kernels(roles: &[Role]) -> String {
-    let card = |role: &Role| charz_kernels::kernels().map(|kernel| kernel.card()).find(|card| card.role == *role);
+    let card = |role: &Role| charz_workloads::kernels().map(|kernel| kernel.card()).find(|card| card.role == *role);
     roles.iter().filter_map(card).map(|card| &*card.name).collect::<Vec<_>>().join(",")
 }
 

@@ -15,9 +15,9 @@ use super::presets;
 use super::presets::preset;
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
-use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
 use charz_data::params;
 use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
+use charz_replicate::{DOCUMENTS, Document, Figure};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
@@ -133,7 +133,7 @@ mod tests {
     #[track_caller]
     fn check(document: &str, only: &[&str], expected: &[&str]) {
         let only: Vec<String> = only.iter().map(|text| (*text).to_owned()).collect();
-        let found = figures(charz_analysis::replicate::find(document).unwrap(), &only).unwrap();
+        let found = figures(charz_replicate::find(document).unwrap(), &only).unwrap();
         assert_eq!(found.iter().map(|figure| figure.number.as_str()).collect::<Vec<_>>(), expected);
     }
 
@@ -144,7 +144,7 @@ mod tests {
         check("t3-4", &["figure-6,FIGURE 5", "Section 6.2"], &["Figure 5", "Figure 6", "Section 6.2"]);
         check("cmt", &["table2"], &["Table 2"]);
         check("solaris", &["vmtasks: ISM, T4-2"], &["vmtasks: ISM, T4-2"]);
-        let document = charz_analysis::replicate::find("t3-4").unwrap();
+        let document = charz_replicate::find("t3-4").unwrap();
         check_refused(figures(document, &["Figure 17".into()]), "Figure 1");
         check_refused(figures(document, &["5,".into()]), "\"\"");
     }

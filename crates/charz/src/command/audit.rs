@@ -12,7 +12,7 @@ use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
 use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
-use charz_analysis::audit::{self, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
+use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
 use charz_data::PageKind;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
@@ -139,7 +139,7 @@ impl<'a> ThisMachine<'a> {
             Probe::Transfer => ("c2c-cas", Params { iterations: TRANSFER_ITERATIONS, ..small }),
             Probe::Memory => ("chase-random", Params { size_bytes: MEMORY, ..small }),
         };
-        let kernel = charz_kernels::find(name)?;
+        let kernel = charz_workloads::find(name)?;
         let params = match probe {
             Probe::Integer | Probe::Float | Probe::Chain => {
                 Params { iterations: self.iterations_of(name, kernel, first), ..params }

@@ -10,7 +10,6 @@ use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use charz_analysis::replicate::{Document, Figure, Target, evaluate, feasibility};
 use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Report;
@@ -19,6 +18,7 @@ use charz_measure::plan::{self, Plan, PlanError};
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
+use charz_replicate::{Document, Figure, Target, evaluate, feasibility};
 
 pub enum Options {
     Documents(&'static ListWriter),
@@ -59,7 +59,7 @@ impl ReportWriter for Selection {
 
 /// A kernel that does not exist refuses nothing: a report may be of another charz.
 fn admits(kernel: &str, workers: u64) -> Result<(), String> {
-    let Some(kernel) = charz_kernels::find(kernel) else { return Ok(()) };
+    let Some(kernel) = charz_workloads::find(kernel) else { return Ok(()) };
     let (name, count) = (&kernel.card().name, kernel.card().workers);
     if count.allows(usize::try_from(workers).unwrap_or(usize::MAX)) {
         return Ok(());

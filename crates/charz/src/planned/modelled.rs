@@ -160,7 +160,7 @@ fn make(line: &str, (description, caps): (&str, [Caps; 4])) -> Made {
         _ => [5e6 / 1.5e6, 1e9, 1e9, 1e9],
     };
     // What a pilot with one worker finds.
-    let rates = charz_kernels::kernels().map(|kernel| {
+    let rates = charz_workloads::kernels().map(|kernel| {
         let name = &*kernel.card().name;
         let ns = 1.0 / caps(name)[0];
         (name, ns, if is_memory(name) { 2.0 * ns } else { 0.0 })

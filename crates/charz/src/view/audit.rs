@@ -7,7 +7,7 @@ use charz_topology::Machine;
 use serde::Serialize;
 
 use super::look;
-use charz_analysis::audit::{Audit, Figure, Kind, Relation, Verdict};
+use charz_audit::{Audit, Figure, Kind, Relation, Verdict};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;

@@ -91,7 +91,7 @@ impl Row {
 }
 
 fn rows() -> Vec<Row> {
-    charz_kernels::kernels().map(Row::of).collect()
+    charz_workloads::kernels().map(Row::of).collect()
 }
 
 fn table(of: &Of, out: &mut dyn Write) -> io::Result<()> {
@@ -122,12 +122,12 @@ fn measures(family: Family) -> &'static str {
 
 fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
     const WIDTH: usize = 110;
-    let (families, kernels) = (charz_kernels::families().count(), rows.len());
+    let (families, kernels) = (charz_workloads::families().count(), rows.len());
     writeln!(
         out,
         "{kernels} kernels in {families} families (charz kernels FAMILY or NAME shows more, --all everything)"
     )?;
-    for family in charz_kernels::families() {
+    for family in charz_workloads::families() {
         let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
         let mut names: Vec<String> = Vec::new();
         for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {
@@ -204,7 +204,7 @@ pub fn markdown() -> String {
          A sweep without flags measures {}.\n",
         usual.join(", ")
     );
-    for family in charz_kernels::families() {
+    for family in charz_workloads::families() {
         let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
         let width = of_family.iter().map(|row| row.name.len()).max().unwrap_or_default();
         text += &format!("\n## {}\n\n{}:\n\n```text\n", family.name(), measures(family));
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn one_kernel_has_a_few_lines_and_several_have_one_each() {
-        let find = |name: &str| charz_kernels::find(name).unwrap();
+        let find = |name: &str| charz_workloads::find(name).unwrap();
         let one = shown(&Of::Some(vec![find("mem-triad")]));
         for word in ["mem-triad", "counts", "--size", "charz sweep --kernel mem-triad"] {
             assert!(one.contains(word), "{word}: {one}");

@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn test_cards_are_as_the_catalog_has_them() {
         for card in known() {
-            let kernel = charz_kernels::find(&card.name).unwrap_or_else(|| panic!("{}", card.name));
+            let kernel = charz_workloads::find(&card.name).unwrap_or_else(|| panic!("{}", card.name));
             let (found, expected) =
                 (serde_json::to_value(&card).unwrap(), serde_json::to_value(kernel.card()).unwrap());
             for field in ["family", "role", "by_default"] {

@@ -22,10 +22,13 @@ const HALF: f64 = 0.02;
 /// What a worker does in a repetition: operations, or bytes.
 const WORK: u64 = 1_000_000_000;
 
+/// A sweep of two kernels on a machine of two strands, as it was measured.
+pub const ARITHMETIC: &str = include_str!("fixtures/arithmetic.json");
+
 /// A report with these cells of its own kernels, mappings and numbers of workers, on a machine with all of their seats and two strands
 /// at least.
 pub fn report(cells: Vec<Cell>) -> Report {
-    let mut report: Report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+    let mut report: Report = parse(ARITHMETIC).unwrap();
     report.plan.kernels = each(cells.iter().map(|cell| cell.kernel.clone()));
     report.plan.mappings = each(cells.iter().map(|cell| cell.mapping.clone()));
     report.plan.threads = each(cells.iter().map(|cell| cell.workers));

@@ -39,7 +39,7 @@ mod tests {
 
     #[test]
     fn a_packed_report_is_smaller_and_reads_the_same() {
-        let report = parse(include_str!("../../../../tests/golden/reports/arithmetic.json")).unwrap();
+        let report = parse(crate::report::fixtures::ARITHMETIC).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let write_as = |packed| {
             let (file, mut bytes) = (folder.path().join("any-name"), Vec::new());

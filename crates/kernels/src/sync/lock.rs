@@ -49,7 +49,7 @@ pub(super) trait Queue: Lock {
 
 /// A lock of the C library or of Rust, in which a thread sleeps if it waits for long. It is tried first, since none of these
 /// locks reports whether it had to wait; if the lock is free, the try takes it.
-pub(crate) struct Parked<M>(M);
+pub struct Parked<M>(M);
 
 impl<M: Mutex> Lock for Parked<M> {
     fn new(_: usize) -> Result<Self, Error> {

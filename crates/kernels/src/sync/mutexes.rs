@@ -36,7 +36,7 @@ pub(super) trait Condvar: Default + Send + Sync + 'static {
 
 pub(super) type Guard<'a, C> = <<C as Condvar>::Mutex as Mutex>::Guard<'a>;
 
-pub(crate) struct Std(std::sync::Mutex<()>);
+pub struct Std(std::sync::Mutex<()>);
 
 impl Mutex for Std {
     type Guard<'a> = std::sync::MutexGuard<'a, ()>;

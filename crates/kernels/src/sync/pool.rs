@@ -27,12 +27,12 @@ use kernel::pooling;
 use queues::{Array, Deque, Segments};
 use treiber::{AtOnce, Backoff, Treiber};
 
-/// The pools of a runtime that makes threads: see [`crate::workload`].
-pub(crate) type MutexPool = Guarded<Parked<mutexes::Std>>;
-pub(crate) type CasPool = Treiber<AtOnce>;
+/// The pools of a runtime that makes threads: `charz-workloads` has some.
+pub type MutexPool = Guarded<Parked<mutexes::Std>>;
+pub type CasPool = Treiber<AtOnce>;
 
 /// A pool of items, for workers that are numbered from 0.
-pub(crate) trait Pool: Sized + Send + Sync + 'static {
+pub trait Pool: Sized + Send + Sync + 'static {
     /// What happens where workers meet, in a word or two.
     const MEETING: &'static str;
 

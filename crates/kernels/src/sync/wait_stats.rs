@@ -6,7 +6,7 @@ use super::primitives::Spin;
 
 /// Counts of one worker; see [`Contention`].
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct WaitStats {
+pub struct WaitStats {
     pub attempts: u64,
     pub failures: u64,
     pub waits: u64,
@@ -29,7 +29,7 @@ impl WaitStats {
         self.rested = true;
     }
 
-    pub(crate) fn counts(&self) -> Contention {
+    pub fn counts(&self) -> Contention {
         let WaitStats { attempts, failures, waits, rested: _ } = *self;
         Contention { attempts, failures, waits, ..Contention::default() }
     }

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_kernels::workload::limit::ThreadLimit;
 use charz_kernels::{Family, Stop};
 use charz_topology::{Backend, Binder};
+use charz_workloads::limit::ThreadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -76,7 +76,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     if let Some(program) = order.program.as_ref().filter(|_| order.kernel == COMMAND) {
         return run_program(order, program);
     }
-    let kernel = charz_kernels::find(&order.kernel)
+    let kernel = charz_workloads::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     if kernel.card().family == Family::Workload {
         let limit = Limits::read().threads_beside(order.seats.len());
@@ -206,7 +206,7 @@ mod tests {
     fn a_warm_process_has_run_fewer_workers_before() {
         let params = Params { span_ns: 10_000_000, process: Process::Warm, ..Params::SMALL };
         let (kernel, clock) =
-            (charz_kernels::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
+            (charz_workloads::find("cmt-compute").unwrap(), Arc::new(OsClock::default()) as Arc<dyn Clock>);
         let (binder, stop, minute) = (Binder::new(Backend::default()), Stop::new(), Duration::from_secs(60));
         let bench = Bench {
             binder: &binder,

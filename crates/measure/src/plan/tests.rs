@@ -135,7 +135,7 @@ fn programs_that_grow_have_seconds_where_no_other_amount_suffers() {
         (&["fft-cas", "arith-int"], 50),
         (&["matmul-mutex"], 50),
     ] {
-        let cards = kernels.iter().map(|name| charz_kernels::find(name).unwrap().card());
+        let cards = kernels.iter().map(|name| charz_workloads::find(name).unwrap().card());
         assert_eq!(longest_span(cards), Duration::from_millis(millis), "{kernels:?}");
     }
 }

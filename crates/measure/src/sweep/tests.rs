@@ -261,7 +261,7 @@ fn no_invocation_is_given_more_time_than_the_budget_has_left() {
 fn pilots_without_time_leave_the_budget_to_small_amounts() {
     let stop = Stop::new();
     let fake = Fake::new(&stop);
-    let kernels = [charz_kernels::find("arith-int").unwrap(), charz_kernels::find("arith-float").unwrap()];
+    let kernels = [charz_workloads::find("arith-int").unwrap(), charz_workloads::find("arith-float").unwrap()];
     let order = MeasureRequest::new(&Params::SMALL);
     let predictor = Predictor::pilot(&kernels, &order, Duration::ZERO, &fake);
     assert!(fake.asked.borrow().iter().all(|(kernel, _)| kernel == "noop"));

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use crate::report::csv::{harmless, number};
-use charz_analysis::replicate::{Number, PublishedRange, ReplicatedFigure, Replication, Row};
+use charz_replicate::{Number, PublishedRange, ReplicatedFigure, Replication, Row};
 
 /// What the fields are made of.
 struct Record<'a> {

@@ -3,8 +3,8 @@
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::fixtures::{cell, report};
-use charz_analysis::replicate::{Admits, Figure, Target, evaluate, feasibility, find};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
+use charz_replicate::{Admits, Figure, Target, evaluate, feasibility, find};
 
 const ANY: Admits = |_, _| Ok(());
 

@@ -2,11 +2,11 @@
 
 use super::admits;
 use charz_analysis::fixtures::report;
-use charz_analysis::replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
 use charz_data::Hardware;
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
 use charz_measure::invoke;
 use charz_measure::plan::kernel;
+use charz_replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};
 
 const MACHINES: [&str; 3] =
     ["Core:2 PU:1", "NUMA:2 Package:2 Core:3 PU:2", "Package:4 NUMA:1 L3:1 Core:16 Group:2 PU:4"];

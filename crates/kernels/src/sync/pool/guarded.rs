@@ -5,7 +5,7 @@ use super::{Error, Lock, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
-pub(crate) struct Guarded<L> {
+pub struct Guarded<L> {
     lock: L,
     list: CachePadded<List>,
 }

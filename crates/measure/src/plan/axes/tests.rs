@@ -34,7 +34,7 @@ fn levels_fit_well_inside_each_strands_share() {
 
 #[test]
 fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
-    let kernel = charz_kernels::find("mem-read").unwrap();
+    let kernel = charz_workloads::find("mem-read").unwrap();
     let large = Params { size_bytes: 128 << 20, ..Params::SMALL };
     let points = |asked: Asked| points(kernel, &asked, &large, &ladder());
     let size = Asked { sizes: Some(AskedSizes::List(vec![4096])), ..Asked::default() };

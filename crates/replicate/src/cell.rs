@@ -1,0 +1,114 @@
+//! Which cell answers a value of a document, and which cells make sense on a machine.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::Requirement;
+use charz_analysis::point;
+use charz_data::CellSpec;
+use charz_data::distance::Distance;
+use charz_data::escape::counted;
+use charz_data::machine::{Machine, Strand};
+use charz_data::report::Point;
+
+/// The name of a cell without the number of workers, so rows that lack the same cell share one reason.
+pub(super) fn label(spec: &CellSpec) -> String {
+    let level = spec.level.as_ref().map(|level| format!(" in {level}")).unwrap_or_default();
+    let point = Point {
+        size_bytes: spec.size,
+        pages: spec.pages,
+        stride_bytes: spec.stride,
+        memory: spec.memory,
+        order: spec.order,
+        depth: spec.depth,
+        process: spec.process,
+        ..Point::default()
+    };
+    format!("{} {}{level}{}", spec.kernel, spec.mapping, point::label(&point))
+}
+
+/// Whether a kernel runs with this number of workers; why not, as a clause.
+pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
+
+/// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Usable strands.
+    pub strands: u64,
+    pub cores: u64,
+    pub packages: u64,
+    pub nodes: u64,
+    /// The most ALU groups of a core that are known to have two usable strands each; 0 where the topology states none.
+    pub alu_groups: u64,
+    /// The distances at which two usable strands are.
+    pub distances: BTreeSet<Distance>,
+    pub admits: Admits,
+}
+
+impl Target {
+    pub fn new(machine: &Machine, admits: Admits) -> Target {
+        let usable = || machine.usable_strands();
+        // An unknown number is 1.
+        let distinct =
+            |of: fn(&Strand) -> Option<u32>| usable().filter_map(of).collect::<BTreeSet<_>>().len().max(1) as u64;
+        let pairs = usable().enumerate().flat_map(|(at, one)| usable().skip(at + 1).map(move |other| (one, other)));
+        Target {
+            strands: usable().count() as u64,
+            cores: distinct(|strand| strand.core),
+            packages: distinct(|strand| strand.package),
+            nodes: distinct(|strand| strand.numa),
+            alu_groups: if machine.alu.is_known() { shared_groups(usable()) } else { 0 },
+            distances: pairs.map(|(one, other)| machine.distance(one, other)).collect(),
+            admits,
+        }
+    }
+
+    /// One package of cores with one strand each.
+    #[cfg(any(test, feature = "fixtures"))]
+    pub fn flat(strands: u64, admits: Admits) -> Target {
+        let distances = (strands > 1).then_some(Distance::Numa).into_iter().collect();
+        Target { strands, cores: strands, packages: 1, nodes: 1, alu_groups: 0, distances, admits }
+    }
+
+    /// The documents went beyond the strands of their machines, and so does a replication of a fixed number of workers, up to twice
+    /// the strands.
+    pub fn max_workers(&self) -> u64 {
+        2 * self.strands.max(1)
+    }
+
+    /// Whether all kernels of a cell run with this number of workers, where the cell has them.
+    pub(super) fn runs(&self, spec: &CellSpec, workers: u64) -> Result<(), String> {
+        let pair = spec.mapping.strip_prefix("pair:").and_then(|distance| distance.parse().ok());
+        if pair.is_some_and(|distance: Distance| !self.distances.contains(&distance)) {
+            return Err(format!("{} is not on this machine: no two usable strands are so far apart", spec.mapping));
+        }
+        spec.kernels().try_for_each(|kernel| (self.admits)(kernel, workers))
+    }
+
+    pub(super) fn check(&self, requirement: Option<Requirement>) -> Result<(), String> {
+        match requirement {
+            Some(Requirement::Packages) if self.packages < 2 => Err("this machine has one package".into()),
+            Some(Requirement::Nodes) if self.nodes < 2 => Err("this machine has one NUMA node".into()),
+            Some(Requirement::AluGroups) if self.alu_groups < 2 => {
+                Err("no core of this machine is known to have two ALU groups of two usable strands each".into())
+            }
+            Some(Requirement::ManyStrands) if self.strands < MANY => Err(format!(
+                "this machine has {}, and the claim is about {MANY} or more",
+                counted(self.strands as usize, "strand")
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Fewer strands seldom meet at a pool. The smallest machine of a document with such a claim has 48.
+const MANY: u64 = 16;
+
+/// The most groups of at least two strands that a core has.
+fn shared_groups<'a>(strands: impl Iterator<Item = &'a Strand>) -> u64 {
+    let mut groups: BTreeMap<u32, BTreeMap<u32, u64>> = BTreeMap::new();
+    for (strand, core) in strands.filter_map(|strand| Some((strand, strand.core?))) {
+        *groups.entry(core).or_default().entry(strand.alu).or_default() += 1;
+    }
+    let shared = |groups: &BTreeMap<u32, u64>| groups.values().filter(|strands| **strands > 1).count() as u64;
+    groups.values().map(shared).max().unwrap_or(0)
+}

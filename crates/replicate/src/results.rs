@@ -1,0 +1,165 @@
+//! The numbers of a report in a document's units.
+
+use std::collections::BTreeSet;
+
+use super::cell;
+use super::replication::{Clock, Gap, GapKind, Number};
+use super::statistic::{Quantity, Statistic, factor};
+use charz_analysis::card::Card;
+use charz_data::CellSpec;
+use charz_data::report::{Cell, Report, Status};
+use charz_data::units;
+
+/// A report, and the clock that counts its cycles.
+pub(super) struct Results<'a> {
+    pub(super) report: &'a Report,
+    pub(super) clock: Option<Clock>,
+}
+
+const WORD_BYTES: f64 = 8.0;
+/// Bands of a distribution in a note: the first, if they hold enough of the times.
+const MAX_BANDS: usize = 3;
+const MIN_SHARE: f64 = 0.05;
+
+impl<'a> Results<'a> {
+    pub(super) fn new(report: &'a Report) -> Self {
+        let clock = Card::of(report).clock;
+        let known = |hz: Option<f64>, claimed: bool| {
+            hz.filter(|hz| hz.is_finite() && *hz > 0.0).map(|hz| Clock { hz, claimed })
+        };
+        let clock = known(clock.claimed_hz, true).or_else(|| known(clock.measured_hz, false));
+        Results { report, clock }
+    }
+
+    pub(super) fn number(
+        &self,
+        spec: &CellSpec,
+        statistic: &Statistic,
+        workers: u64,
+        unit: &str,
+    ) -> Result<Number, Gap> {
+        let several = |statistic| self.sum(spec, statistic, workers, unit);
+        match statistic {
+            Statistic::Speedup | Statistic::WorkSpeedup => {
+                let one = self
+                    .sum(spec, statistic, 1, unit)
+                    .map_err(|gap| Gap { reason: format!("one worker, for comparison: {}", gap.reason), ..gap })?;
+                let first = spec.cells(1).next().and_then(|spec| self.cell(&spec).ok());
+                let is_rate = first.is_some_and(|cell| cell.unit.more_is_better());
+                let several = several(statistic)?;
+                if is_rate { quotient(&several, &one) } else { quotient(&one, &several) }
+            }
+            Statistic::OverBestDepth => self.over_best_depth(spec, workers),
+            _ => several(statistic),
+        }
+    }
+
+    fn over_best_depth(&self, spec: &CellSpec, workers: u64) -> Result<Number, Gap> {
+        let rate = |spec: &CellSpec| self.sum(spec, &Statistic::Value, workers, "Mop/s");
+        let own = rate(spec)?;
+        let depths: BTreeSet<u64> =
+            self.report.cells.iter().map(|cell| cell.point.params(&self.report.plan.params).depth).collect();
+        let at = |depth: u64| Some((depth, rate(&CellSpec { depth: Some(depth), ..spec.clone() }).ok()?));
+        let best = depths.into_iter().filter_map(at).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let (depth, best) = best.ok_or("no depth was measured")?;
+        Ok(Number { note: Some(format!("depth {depth} is the fastest")), ..quotient(&best, &own)? })
+    }
+
+    fn sum(&self, spec: &CellSpec, statistic: &Statistic, workers: u64, unit: &str) -> Result<Number, Gap> {
+        let mut numbers = spec.cells(workers).map(|cell| self.of_cell(&cell, statistic, unit));
+        let first = numbers.next().ok_or("no kernel answers it")??;
+        numbers.try_fold(first, |sum, number| {
+            let number = number?;
+            Ok(Number {
+                value: sum.value + number.value,
+                low: sum.low.zip(number.low).map(|(one, other)| one + other),
+                high: sum.high.zip(number.high).map(|(one, other)| one + other),
+                suspect: sum.suspect || number.suspect,
+                note: None,
+            })
+        })
+    }
+
+    fn of_cell(&self, spec: &CellSpec, statistic: &Statistic, unit: &str) -> Result<Number, Gap> {
+        let cell = self.cell(spec)?;
+        if cell.capacity.is_none() {
+            return Err(why_none(cell));
+        }
+        let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
+        let hz = self.clock.map(|clock| clock.hz);
+        let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
+        // A speedup is a quotient of two numbers in the unit of the cell.
+        let factor = if statistic.is_speedup() { 1.0 } else { factor(unit, kind, hz)? };
+        Ok(Number {
+            value: value * factor,
+            low: interval.map(|[low, _]| low * factor),
+            high: interval.map(|[_, high]| high * factor),
+            suspect: cell.is_suspect(),
+            note: note(cell, statistic, factor, unit),
+        })
+    }
+
+    fn cell(&self, spec: &CellSpec) -> Result<&'a Cell, Gap> {
+        self.report.cells.iter().find(|cell| spec.describes(cell, &self.report.plan)).ok_or_else(|| Gap {
+            reason: format!("the report has no cell {} with this number of workers", cell::label(spec)),
+            kind: GapKind::Open,
+        })
+    }
+
+    /// Whether two cells of one kernel, under different mappings, have their workers on the same strands.
+    pub(super) fn share_seats(&self, one: &CellSpec, other: &CellSpec) -> bool {
+        let seats = |spec: &CellSpec| {
+            let is_it = |cell: &&Cell| {
+                cell.kernel == spec.kernel && cell.mapping == spec.mapping && cell.workers == spec.workers
+            };
+            let mut seats: Vec<u32> =
+                self.report.cells.iter().find(is_it)?.seats.iter().copied().collect::<Option<_>>()?;
+            seats.sort_unstable();
+            Some(seats)
+        };
+        let comparable = one.kernel == other.kernel && one.workers == other.workers && one.mapping != other.mapping;
+        comparable && seats(one).is_some_and(|seats_of_one| seats(other) == Some(seats_of_one))
+    }
+}
+
+fn quotient(over: &Number, under: &Number) -> Result<Number, Gap> {
+    let of = |over: Option<f64>, under: Option<f64>| Some(over? / under?).filter(|times| times.is_finite());
+    Ok(Number {
+        value: of(Some(over.value), Some(under.value)).ok_or("one of the two numbers is 0")?,
+        low: of(over.low, under.high),
+        high: of(over.high, under.low),
+        suspect: over.suspect || under.suspect,
+        note: None,
+    })
+}
+
+fn why_none(cell: &Cell) -> Gap {
+    let reason = || cell.reason.clone().filter(|reason| !reason.is_empty());
+    let marks = || cell.marks.iter().map(|mark| mark.reason.as_str()).collect::<Vec<_>>().join("; ");
+    let because = |word: &str| format!("{word}: {}", reason().unwrap_or_else(|| "the report has no reason".into()));
+    let (reason, kind) = match cell.status {
+        Status::Pending => ("not measured before the sweep ended".into(), GapKind::Open),
+        Status::Failed => (because("given up"), GapKind::Open),
+        Status::Invalid => (format!("invalid: {}", reason().unwrap_or_else(marks)), GapKind::Open),
+        Status::Skipped => (because("skipped"), GapKind::Final),
+        Status::Ok | Status::Suspect => ("nothing that counts was measured".into(), GapKind::Final),
+    };
+    Gap { reason, kind }
+}
+
+/// The number of samples, and the bands that hold most of them.
+fn note(cell: &Cell, statistic: &Statistic, factor: f64, unit: &str) -> Option<String> {
+    let distribution = cell.distribution.as_ref()?;
+    let shape = match statistic {
+        Statistic::First => &distribution.first,
+        Statistic::Second => &distribution.second,
+        _ => return None,
+    };
+    let end = |nanos: f64| units::count_of(nanos * factor);
+    let bands = shape.peaks.iter().filter(|peak| peak.share >= MIN_SHARE).take(MAX_BANDS);
+    let bands = bands.map(|peak| {
+        format!("{} within {} to {} {unit}", units::percent(peak.share), end(peak.low_ns), end(peak.high_ns))
+    });
+    let samples = format!("{} samples", units::count(distribution.samples.count));
+    Some(std::iter::once(samples).chain(bands).collect::<Vec<_>>().join(", "))
+}

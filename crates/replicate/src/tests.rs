@@ -1,0 +1,330 @@
+//! The documents, and their figures beside synthetic reports.
+
+use proptest::prelude::*;
+
+use super::document::{PublishedValue, Relation};
+use super::*;
+use charz_analysis::fixtures::{cell, report};
+use charz_data::CellSpec;
+use charz_data::report::{Cell, Estimate, Point, Report, Status as CellStatus, Unit};
+use charz_topology::{Mapping, Order, Source, discover};
+
+/// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.
+const NUMBERS: [(&str, &str); 5] = [
+    (
+        "t3-4",
+        "Section 3.1; Figure 1; Figure 2; Figure 3; Figure 4; Section 4.2; Figure 5; Figure 6; Figure 7; Figure 8; Figure 9; \
+         Section 6.2; Figure 10; Figure 11; Figure 12; Figure 13; Figure 14; Section 6.4; Figure 15; Figure 16",
+    ),
+    (
+        "cmt",
+        "Figure 1; Figure 2; Figure 3; Figure 4; Figure 5; Figure 6; Figure 7; Section 2.1.1.5; Section 2.1.1.6; \
+         Section 2.1.1.8; Section 2.2.1.2; Section 3.1; Table 1; Table 2; Figure 8; Table 3; Table 4; Figure 9; Table 5; \
+         Table 6; Figure 10",
+    ),
+    ("cascade", "Spin city; Wow!; In conclusion"),
+    (
+        "tacc",
+        "Figure 1; Table 1; Table 2; Section 3; Figure 2; Section 4; Figure 3; Figure 4; Table 3; Figure 5; Table 4; Table 5; \
+         Figure 6",
+    ),
+    (
+        "solaris",
+        "Part 3: Devices, Reboot; Part 3: Tools; Part 2: Virtual Memory, unmapping; Part 2: Virtual Memory, counters; \
+         Part 2: Resource Limits; Part 1; vmtasks: ISM; vmtasks: DISM; vmtasks: ISM, T4-2; vmtasks: 512 GB; \
+         High Resolution Timeouts; Fast Crash Dump: compression; Fast Crash Dump: dumps; Fast Crash Dump: live dumps; \
+         Wicked fast memstat; CPU to core mapping; Measuring lock spin utilization; Solaris for the T5440; \
+         Scaling Solaris: The Clock Thread; Scaling Solaris: Memory Placement; Scaling Solaris: The Kernel Adaptive Mutex; \
+         UltraSPARC T2: Thread Scheduling; UltraSPARC T2: Cache Associativity; UltraSPARC T2: Virtual Memory; \
+         UltraSPARC T2: Block Copy; UltraSPARC T2: Performance Counters",
+    ),
+];
+
+fn all_figures() -> impl Iterator<Item = (&'static Document, &'static Figure)> {
+    DOCUMENTS.iter().flat_map(|document| document.figures.iter().map(move |figure| (document, figure)))
+}
+
+#[test]
+fn every_number_and_citation_is_there() {
+    for (document, (name, expected)) in DOCUMENTS.iter().zip(NUMBERS) {
+        let numbers: Vec<&str> = document.figures.iter().map(|figure| figure.number.as_str()).collect();
+        assert_eq!((document.citation.name.as_str(), numbers.join("; ").as_str()), (name, expected));
+        let Citation { name: _, title, authors, published, id, about } = &document.citation;
+        for word in [title, authors, published, id, about, &document.protocol.about] {
+            assert!(!word.trim().is_empty(), "{name}");
+        }
+    }
+    assert_eq!(DOCUMENTS.len(), NUMBERS.len());
+}
+
+#[test]
+fn every_value_has_its_row_and_its_machine() {
+    for (document, figure) in all_figures() {
+        let name = format!("{} {}", document.citation.name, figure.number);
+        for series in &figure.series {
+            let rows = series.workers.len().max(series.labels.len());
+            assert!(rows > 0 && (series.here.is_empty() || series.here.len() == series.workers.len()), "{name}");
+            let is_labelled = series.labels.len() == rows;
+            let is_numbered = series.labels.is_empty() && series.workers.iter().all(|count| count.fixed().is_some());
+            assert!(is_labelled || is_numbered, "{name}: {:?}", series.labels);
+            assert_eq!(series.cell().is_some(), !series.workers.is_empty(), "{name}: {}", series.group);
+            for (machine, values) in &series.values {
+                let is_known = document.machines.iter().filter(|known| known.key == *machine).count() == 1;
+                assert!(is_known && values.len() <= rows, "{name}: {machine}");
+                for value in values {
+                    let none = matches!(value, PublishedValue::None(text) if text == "-");
+                    let range = value.range().is_some_and(|[low, high]| low.is_finite() && low <= high);
+                    assert!(none || range, "{name}: {value:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_figure_is_answered_one_way() {
+    for (document, figure) in all_figures() {
+        let name = format!("{} {}", document.citation.name, figure.number);
+        let measured = figure.series.iter().any(|series| series.cell().is_some()) || !figure.claims.is_empty();
+        let Figure { drawing, impossible, elsewhere, same_as, .. } = figure;
+        let others = [drawing, impossible, elsewhere, same_as].into_iter().flatten().count();
+        assert_eq!(others + usize::from(measured), 1, "{name}");
+        assert!(same_as.iter().all(|table| document.figures.iter().any(|other| other.number == *table)), "{name}");
+        for claim in &figure.claims {
+            assert_ne!(claim.right.is_some(), claim.limit.is_some(), "{name}: {}", claim.says);
+            let is_factor = claim.by >= 1.0 || (claim.relation == Relation::More && claim.by > 0.0);
+            assert!(is_factor && !claim.workers.is_empty(), "{name}: {}", claim.says);
+        }
+    }
+}
+
+#[test]
+fn values_that_were_read_twice() {
+    for (document, number, group, at, machine, expected) in [
+        ("t3-4", "Figure 5", "round-robin", 15, "t3-4", 107.57),
+        ("t3-4", "Figure 5", "auto", 5, "x4470", 20.99),
+        ("t3-4", "Section 6.2", "", 0, "t3-4", 432.0),
+        ("cmt", "Table 1", "scalability", 3, "e6900", 7.97),
+        ("cmt", "Table 2", "MIPS", 3, "e6900", 12761.94),
+        ("cascade", "Wow!", "smallest lap, T2000", 2, "t2000", 1140.0),
+        ("tacc", "Table 5", "LU", 1, "woodcrest", 837.53),
+        ("solaris", "Wicked fast memstat", "before", 0, "m9000", 34143.0),
+        ("solaris", "vmtasks: ISM, T4-2", "destroy", 0, "t4-2", 495.0),
+    ] {
+        let figure = find(document).unwrap().figures.iter().find(|figure| figure.number == number).unwrap();
+        let series = figure.series.iter().find(|series| series.group == group).unwrap();
+        assert_eq!(series.values[machine][at], PublishedValue::Number(expected), "{document} {number}");
+    }
+}
+
+#[test]
+fn defaults_reach_series_and_both_sides() {
+    let text = r#"
+        citation = { name = "x", title = "", authors = "", published = "", id = "", about = "" }
+        protocol = {}
+        machines = []
+        [[figure]]
+        number = "1"
+        title = ""
+        shows = ""
+        survives = ""
+        defaults = { cell = { kernel = "a", mapping = "dumb" }, workers = [1], unit = "ns" }
+        series = [{ cell = { mapping = "auto" } }]
+        claim = [{ says = "", relation = "less", left = { cell = { stride = 8 } }, right = { cell = { kernel = "b" } } }]
+    "#;
+    let document = Document::read(text).unwrap();
+    let [figure] = &document.figures[..] else { panic!("one figure") };
+    let of = |cell: &CellSpec| (cell.kernel.clone(), cell.mapping.clone(), cell.stride);
+    assert_eq!(of(figure.series[0].cell().unwrap()), ("a".into(), "auto".into(), None));
+    let sides: Vec<_> = figure.claims[0].sides().map(|side| of(&side.cell)).collect();
+    assert_eq!(sides, [("a".into(), "dumb".into(), Some(8)), ("b".into(), "dumb".into(), Some(8))]);
+    assert!(Document::read(&text.replace("unit", "units")).is_err(), "a misspelled default");
+}
+
+/// Four strands of one package, on which round-robin reads twice as fast as dumb.
+fn fixtures() -> Report {
+    let mut report = report("Core:4 PU:1");
+    for (mapping, speed) in [("dumb", 1.0), ("round-robin", 2.0), ("auto", 2.0)] {
+        for (workers, value) in [(1, 10e9), (2, 20e9), (4, 21e9)] {
+            let seats: Vec<u32> = if mapping == "dumb" { (0..workers).collect() } else { (0..workers).rev().collect() };
+            let point = Point { size_bytes: Some(1 << 28), ..Point::default() };
+            report.cells.push(Cell { mapping: mapping.into(), ..cell("mem-read", &seats, point, value * speed) });
+        }
+    }
+    report.cells[0].status = CellStatus::Suspect;
+    report.cells[1] = report.cells[1].clone().invalid();
+    report
+}
+
+const ANY: Admits = |_, _| Ok(());
+
+fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
+    let document = find("t3-4").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
+    evaluate(document, &figures, report, ANY).figures.remove(0)
+}
+
+#[test]
+fn rows_are_beside_the_documents() {
+    let figure = evaluated("Figure 5", &fixtures());
+    let row =
+        |group: &str, label: &str| figure.rows.iter().find(|row| row.group == group && row.label == label).unwrap();
+    let kind = |row: &Row| row.gap.as_ref().map(|gap| gap.kind);
+    let first = row("dumb", "1");
+    let here = first.here.as_ref().unwrap();
+    assert_eq!((here.value, here.suspect, here.low), (10.0, true, Some(10.0 / 1.02)));
+    assert_eq!(first.published, [PublishedRange { machine: "t3-4".into(), low: 0.65, high: 0.65 }]);
+    assert!((first.ratio.unwrap() - 10.0 / 0.65).abs() < 1e-9);
+    // An invalid number, no cell, and more workers than make sense.
+    for (label, expected) in [("2", GapKind::Open), ("3", GapKind::Open), ("64", GapKind::Machine)] {
+        let row = row("dumb", label);
+        assert_eq!((&row.here, row.ratio, kind(row)), (&None, None, Some(expected)), "{label}");
+    }
+    assert_eq!(row("auto", "2").published.len(), 3, "three machines under auto");
+    assert_eq!(figure.status, Status::Partly, "{:?}", figure.reasons);
+}
+
+#[test]
+fn claims_are_checked_by_intervals() {
+    let mut report = fixtures();
+    let verdicts = |report: &Report| {
+        evaluated("Figure 5", report).claims.into_iter().map(|claim| claim.verdict).collect::<Vec<_>>()
+    };
+    // round-robin as auto; half of the packages of one; 42 GB/s with four workers and 40 with two.
+    assert_eq!(verdicts(&report), [Verdict::Holds, Verdict::Undecided, Verdict::Holds]);
+    let last = report.cells.iter().position(|cell| cell.mapping == "auto" && cell.workers == 4).unwrap();
+    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: Some([79e9, 81e9].into()) });
+    assert_eq!(verdicts(&report)[2], Verdict::Fails);
+    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
+    assert_eq!(verdicts(&report)[2], Verdict::Undecided);
+    report.cells.clear();
+    assert_eq!(verdicts(&report), [Verdict::Undecided; 3]);
+}
+
+#[test]
+fn five_recursions_are_held_against_the_fastest_depth() {
+    let mut report = report("Core:2 PU:1");
+    for (depth, rate) in [(1, 10e9), (2, 40e9), (3, 20e9), (5, 2e9)] {
+        let point = Point { order: Some(1024), depth: Some(depth), ..Point::default() };
+        let cell = charz_data::report::fixtures::cell("matmul-mutex", 2, Unit::OpsPerSecond, rate);
+        report.cells.push(cell.under("auto").at(point));
+    }
+    let slowdown = |report: &Report| evaluated("Figure 16", report).rows.pop().unwrap();
+    let row = slowdown(&report);
+    let here = row.here.unwrap();
+    assert!((here.value - 20.0).abs() < 1e-9 && here.note.unwrap().contains("depth 2"), "{}", here.value);
+    assert_eq!(row.published.len(), 3);
+    report.cells.pop();
+    assert_eq!(slowdown(&report).here, None);
+}
+
+#[test]
+fn without_cells_there_is_no_number() {
+    let document = find("t3-4").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().collect();
+    let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
+    let empty = evaluate(document, &figures, &report("Core:2 PU:1"), ANY);
+    assert!(empty.figures.iter().flat_map(|figure| &figure.rows).all(|row| row.here.is_none() && row.ratio.is_none()));
+    // One is another command's.
+    assert_eq!(all.map(|status| empty.figures_with(status)), [0, 1, 15, 1, 3]);
+    let target = Target::flat(2, ANY);
+    let expected = feasibility(document, &figures, &target);
+    let status = |number: &str| expected.figures.iter().find(|figure| figure.number == number).unwrap().status;
+    assert_eq!(
+        ["Figure 5", "Figure 15", "Figure 16", "Figure 7"].map(status),
+        [Status::Partly, Status::Partly, Status::Done, Status::Drawing]
+    );
+}
+
+/// The document's words: from 512 threads on, which is all strands, the system's own mapping has the advantage.
+#[test]
+fn an_advantage_of_auto_holds() {
+    let verdict = |auto: f64| {
+        let mut report = report("Core:2 PU:1");
+        for workers in [2, 4] {
+            for (mapping, value) in [("round-robin", 10e9), ("auto", auto)] {
+                let cell = charz_data::report::fixtures::cell("arith-float", workers, Unit::OpsPerSecond, value);
+                report.cells.push(cell.under(mapping));
+            }
+        }
+        evaluated("Figure 2", &report).claims.last().unwrap().verdict
+    };
+    assert_eq!([15e9, 10e9, 8e9].map(verdict), [Verdict::Holds, Verdict::Holds, Verdict::Fails]);
+}
+
+#[test]
+fn two_cores_are_no_two_strands_of_one() {
+    let machine = discover(&Source::Synthetic("Package:2 L3:1 Core:2 PU:2".into())).unwrap();
+    let document = find("tacc").unwrap();
+    let of_two = |figure: &&Figure| ["Figure 2", "Table 3"].contains(&figure.number.as_str());
+    let figures: Vec<&Figure> = document.figures.iter().filter(of_two).collect();
+    let cells = document.cells(&figures, &Target::new(&machine, ANY));
+    assert!(cells.iter().any(|cell| cell.workers == 2));
+    for cell in cells.iter().filter(|cell| cell.workers == 2) {
+        let Order::Strands(order) = cell.mapping.parse::<Mapping>().unwrap().order(&machine).unwrap() else { continue };
+        let core = |id: u32| machine.strands.iter().find(|strand| strand.os_id == id).unwrap().core;
+        assert_ne!(core(order[0]), core(order[1]), "{cell:?}");
+    }
+}
+
+#[test]
+fn a_figure_is_done_only_if_the_machine_has_all_of_it() {
+    let status = |name: &str, synthetic: &str, number: &str| {
+        let target = Target::new(&discover(&Source::Synthetic(synthetic.into())).unwrap(), ANY);
+        let document = find(name).unwrap();
+        let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
+        feasibility(document, &figures, &target).figures.remove(0).status
+    };
+    // The document's own machine, one that does not state its ALU groups, one with a strand for each, and a small one.
+    let (t3, unstated) = ("Package:4 NUMA:1 L2:1 Core:16 Group:2 PU:4", "Package:4 NUMA:1 L2:1 Core:16 PU:8");
+    for (synthetic, expected) in [
+        (t3, Status::Done),
+        (unstated, Status::Partly),
+        ("Package:4 Core:16 Group:8 PU:1", Status::Partly),
+        ("Core:2 PU:1", Status::Partly),
+    ] {
+        assert_eq!(
+            ["Figure 1", "Figure 2"].map(|number| status("t3-4", synthetic, number)),
+            [expected; 2],
+            "{synthetic}"
+        );
+    }
+    assert_eq!([t3, "Core:2 PU:1"].map(|on| status("t3-4", on, "Figure 5")), [Status::Done, Status::Partly]);
+    assert_eq!([t3, "Core:2 PU:1"].map(|on| status("cascade", on, "Wow!")), [Status::Done; 2]);
+    // No cache of the small one holds two cores.
+    assert_eq!([t3, "Core:2 PU:1"].map(|on| status("tacc", on, "Table 3")), [Status::Done, Status::Partly]);
+    assert_eq!(
+        [t3, "L3:1 Core:2 PU:1"].map(|on| status("cascade", on, "In conclusion")),
+        [Status::Done, Status::Partly]
+    );
+}
+
+#[test]
+fn worker_counts_are_the_documents() {
+    let document = find("t3-4").unwrap();
+    let all: Vec<&Figure> = document.figures.iter().collect();
+    let workers = |strands: u64| -> Vec<u64> {
+        let target = Target::flat(strands, ANY);
+        let cells = document.cells(&all, &target);
+        let reads = cells.iter().filter(|cell| cell.kernel == "arith-int" && cell.mapping == "dumb");
+        reads.map(|cell| cell.workers).collect()
+    };
+    let series = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+    assert_eq!((workers(512), workers(2)), (series.to_vec(), vec![1, 2, 3, 4]));
+}
+
+proptest! {
+    /// Each cell is planned once, with at least one worker and at most twice as many as there are strands, and one.
+    #[test]
+    fn worker_counts_stay_within_the_machine(strands in 1_u64..4096, cores in 1_u64..4096, packages in 1_u64..64) {
+        let target = Target { cores: cores.min(strands), packages, nodes: packages, ..Target::flat(strands, ANY) };
+        for document in DOCUMENTS.iter() {
+            let figures: Vec<&Figure> = document.figures.iter().collect();
+            let cells = document.cells(&figures, &target);
+            for (at, cell) in cells.iter().enumerate() {
+                prop_assert!((1..=2 * strands + 1).contains(&cell.workers), "{cell:?} on {target:?}");
+                prop_assert!(!cells[..at].contains(cell), "{cell:?} twice");
+            }
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The laws of kernels, for the workloads.
+
+charz_kernels::laws!(crate::KERNELS);
