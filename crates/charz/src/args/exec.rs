@@ -6,8 +6,9 @@ use charz_launch::Follow;
 use charz_topology::Mapping;
 use clap::Args;
 
-use super::convert::{MOST_MAPPED, choice, not_a_mapping, refuse_stacks};
+use super::choice::choice;
 use super::help;
+use super::map::{MOST_MAPPED, not_a_mapping, refuse_stacks};
 use super::quantities::count;
 use crate::command::exec::Options;
 use crate::exit::Error;

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, Id};
 
-use super::convert::{choice, sweep};
+use super::choice::choice;
 use super::counters::CountersArgs;
-use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
 use super::format::{FormatArgs, takes_one};
+use super::groups::{OversubscribedArgs, RunArgs, WhatArgs, budget};
 use super::layers::Layers;
 use super::named;
 use super::parameters::AmountArgs;
-use super::presets;
-use super::presets::preset;
+use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_analysis::replicate::{DOCUMENTS, Document, Figure};
@@ -20,7 +19,7 @@ use charz_data::params;
 use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
+#[command(mut_arg("budget", |arg| budget(arg, "auto")))]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
