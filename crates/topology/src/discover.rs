@@ -108,7 +108,7 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
     midr::name(&mut machine, &cpuinfo::read());
-    usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
+    usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
