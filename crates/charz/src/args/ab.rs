@@ -37,7 +37,7 @@ pub(crate) struct AbArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) bench: BenchArgs,
-    /// Invocations of each side of a pair; below five there is no verdict
+    /// Runs of each side of a pair; below five there is no verdict
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub(crate) invocations: String,
     /// The longest that it may take, with a unit, e.g. 90s, 10m

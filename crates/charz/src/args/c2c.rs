@@ -21,7 +21,7 @@ pub(crate) struct C2cArgs {
     /// How the line is handed over: read-write, cas, fetch-add, exchange; several separated by commas
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
     pub(crate) mode: Vec<String>,
-    /// Only pairs of these strands, e.g. 0-3,8 [default: all that are usable]
+    /// Only pairs of these CPUs, e.g. 0-3,8 [default: all that are usable]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) strands: Option<String>,
     /// Plan every pair, however many there are; the budget still ends it

@@ -24,7 +24,7 @@ pub(super) struct CompareArgs {
     /// Take the base out of the history: newest, before-change, or the number of a report
     ///
     /// newest is the newest report that was measured before the new one and may be compared with it; before-change the newest such
-    /// one that is older than the last change of any of its cells. The output says which one it is.
+    /// one that is older than the last change of any of its configurations. The output says which one it is.
     #[arg(long, value_name = "WHICH", allow_hyphen_values = true)]
     pub(super) baseline: Option<String>,
     /// The history's file, as for charz history
@@ -47,7 +47,7 @@ pub(super) struct CompareArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct TermsArgs {
-    /// End with code 5 unless every cell has a verdict
+    /// End with code 5 unless every configuration has a verdict
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -61,7 +61,7 @@ pub(crate) struct FloorArgs {
     /// Compare what the machine delivered, all work over all time, instead of capacity, which leaves out what others took
     #[arg(long)]
     pub(crate) delivered: bool,
-    /// Also compare cells that are suspect for a reason that makes the comparison unsafe; every such line says so
+    /// Also compare configurations that are suspect for a reason that makes the comparison unsafe; every such line says so
     #[arg(long)]
     pub(crate) allow_suspect: bool,
     /// The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]

@@ -36,7 +36,7 @@ pub(super) struct HowArgs {
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
     pub(super) params: ParamArgs,
-    /// Let a list: name a strand more than once, so workers share it on purpose
+    /// Let a list: name a CPU more than once, so threads share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
 }
@@ -49,24 +49,24 @@ pub(super) struct WhatArgs {
     /// All kernels of families: compute, memory, sync, timer, workload, floor
     #[arg(long, value_name = "F,…", value_delimiter = ',')]
     pub(super) family: Vec<String>,
-    /// Numbers of threads: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
+    /// Thread counts: auto, or a list of numbers and ranges such as 1,2,4-8,16-64:16
     ///
-    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable strands, and the borders of the machine: the strands of a core, the cores and the
-    /// strands of a package, all cores, all strands. If the fewest invocations of so many cells take more than half of the budget, it
+    /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable CPUs, and the borders of the machine: the CPUs of a core, the cores and the
+    /// CPUs of a package, all cores, all CPUs. If the fewest runs of so many configurations take more than half of the budget, it
     /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write-data, and in
-    /// timer kernels, it is one worker and as many as there are usable strands. --oversubscribed takes it further.
+    /// timer kernels, it is one thread and as many as there are usable CPUs. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]
     pub(super) amounts: AmountArgs,
-    /// Repetitions in each invocation: auto, or a number; all are kept
+    /// Iterations in each run: auto, or a number; all are kept
     ///
     /// auto takes 10 of compute kernels, 5 of most memory kernels, and 2 of sync and timer kernels.
     #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) repetitions: String,
     #[command(flatten)]
     pub(super) oversubscribed: OversubscribedArgs,
-    /// Run such cells also where the kernel is set to panic on a lockup (softlockup_panic, hung_task_panic)
+    /// Also run oversubscribed configurations on systems that panic on a lockup (softlockup_panic, hung_task_panic)
     #[arg(long)]
     pub(super) accept_panic: bool,
 }
@@ -76,8 +76,8 @@ pub(super) struct WhatArgs {
 pub(super) struct OversubscribedArgs {
     /// Measure up to K times as many threads as CPUs [default without K: 2]
     ///
-    /// --threads auto goes that far, and kernels whose workers fight for one line (sync) run with so many; without the flag such
-    /// cells are skipped where there are more workers than strands. Intervals of cells with more workers than strands are
+    /// --threads auto goes that far, and kernels whose threads fight for one line (sync) run with so many; without the flag such
+    /// configurations are skipped where there are more threads than CPUs. Intervals of configurations with more threads than CPUs are
     /// narrowed last.
     #[arg(long, value_name = "K", num_args = 0..=1, require_equals = true, default_value = "1", default_missing_value = "2",
         hide_default_value = true)]

@@ -72,7 +72,7 @@ pub(crate) struct ShowArgs {
 
 /// Show the numbers over time, and where they changed
 ///
-/// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
+/// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all configurations of the history,
 /// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes(arg, plots().collect())))]
@@ -83,13 +83,13 @@ pub(crate) struct PlotArgs {
     /// Only this mapping; may be given several times
     #[arg(long, visible_alias = "placement", value_name = "MAPPING")]
     pub(crate) mapping: Vec<String>,
-    /// Only these numbers of workers, separated by commas
+    /// Only these thread counts, separated by commas
     #[arg(long, value_name = "N,…", value_delimiter = ',', allow_hyphen_values = true, alias = "workers")]
     pub(crate) threads: Vec<String>,
-    /// Only cells with these words in their parameters, as in the table, e.g. "256 MiB thp"
+    /// Only configurations with these words in their parameters, as in the table, e.g. "256 MiB thp"
     #[arg(long, value_name = "WORDS")]
     pub(crate) point: Option<String>,
-    /// Only cells that changed
+    /// Only configurations that changed
     #[arg(long)]
     pub(crate) changed: bool,
     #[command(flatten)]

@@ -20,10 +20,10 @@ pub(super) struct MapArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
         long_help = help::mappings("The mapping"))]
     pub(super) mapping: String,
-    /// How many workers
+    /// How many threads
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(super) threads: String,
-    /// Let a list: name a strand more than once, so workers share it on purpose
+    /// Let a list: name a CPU more than once, so threads share it on purpose
     #[arg(long)]
     pub(super) allow_stack: bool,
     #[command(flatten)]

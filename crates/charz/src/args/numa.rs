@@ -18,7 +18,7 @@ use charz_render::formats::MEASURED;
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 #[command(mut_arg("format", |arg| takes(arg, MEASURED.map(|f| (f.name, "")).into())))]
 pub(crate) struct NumaArgs {
-    /// Size of a worker's block, past all caches
+    /// Size of a thread's block, past all caches
     #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
     pub(crate) size: String,
     /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)

@@ -22,7 +22,7 @@ pub(crate) struct ProgramArgs {
     /// Words are split as in a shell, and no shell runs: leading NAME=VALUE are the program's environment, and a pipeline is written
     /// sh -c '…'. Replaced are {threads} (or {n}), {cpus} (a list such as 0-3,8), {mapping} and {rank}. A command with {threads}, {n} or
     /// {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
-    /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each repetition is a run of its own.
+    /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each iteration is a run of its own.
     ///
     /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_THREADS. Without --kernel and
     /// --family it is all that is measured.
@@ -32,7 +32,7 @@ pub(crate) struct ProgramArgs {
     ///
     /// wall is the time from start to end. last is the last number on standard output; regex:RE the last match in any line of output, its
     /// first group or else all of it; json:PATH a number in the JSON on standard output, e.g. json:results.0.mean. protocol: the program
-    /// measures itself, see docs/your-kernel-in-any-language.md. Of several copies rates are added, and of times the longest counts.
+    /// measures itself, see docs/your-kernel-in-any-language.md. Rates of copies are summed; for times, the longest counts.
     #[arg(long, value_name = "HOW", allow_hyphen_values = true)]
     pub(crate) value: Option<String>,
     /// The operations of a run: the number is this by the time of the run, in op/s

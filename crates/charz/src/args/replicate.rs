@@ -38,7 +38,7 @@ pub(crate) struct ReplicateArgs {
     pub(crate) amounts: AmountArgs,
     #[command(flatten)]
     pub(crate) oversubscribed: OversubscribedArgs,
-    /// Run such cells also where the kernel is set to panic on a lockup
+    /// Also run oversubscribed configurations on systems that panic on a lockup
     #[arg(long)]
     pub(crate) accept_panic: bool,
     #[command(flatten)]

@@ -26,13 +26,13 @@ pub(crate) struct SelftestArgs {
     pub(crate) planted: Option<String>,
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "arith-int", help = help::kernels())]
     pub(crate) kernel: Vec<String>,
-    /// How many workers, on seats by round-robin
+    /// How many threads, on seats by round-robin
     #[arg(long, value_name = "N", default_value = "1", allow_hyphen_values = true)]
     pub(crate) threads: String,
-    /// Size of a worker's private block in memory kernels, a multiple of 64 bytes
+    /// Size of a thread's private block in memory kernels, a multiple of 64 bytes
     #[arg(long, default_value = "256MiB", allow_hyphen_values = true)]
     pub(crate) size: String,
-    /// Invocations of each side of a comparison
+    /// Runs of each side of a comparison
     #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
     pub(crate) invocations: String,
     /// The longest that it may take, with a unit

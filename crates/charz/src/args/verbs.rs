@@ -54,7 +54,7 @@ pub(super) struct Cli {
 pub(super) enum Verb {
     /// Show sockets, cores, caches and NUMA nodes; with --measured, compared with measurements
     ///
-    /// Prints the totals, a row per level, and which strands (hardware threads) lie on which core, as ranges where the machine is
+    /// Prints the totals, a row per level, and which CPUs (hardware threads) lie on which core, as ranges where the machine is
     /// regular; then the CPUs that this process may use, and a CPU quota if there is one.
     ///
     /// With --measured, sizes, latencies and bandwidths of caches and memory, the reach of the TLB and the clock are shown as reported
@@ -72,19 +72,19 @@ pub(super) enum Verb {
     /// Benchmark this machine for each number of threads and each mapping
     ///
     /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
-    /// workers up to one per strand, fewer of these numbers on a large machine. Each cell is measured by at least six invocations,
+    /// threads up to one per CPU, fewer of these numbers on a large machine. Each configuration is measured by at least six runs,
     /// which are fresh processes, in rounds and in random order. The rest of the budget narrows intervals that are too wide: first
-    /// those of cells that may be the best of their kernel, then the others. Every invocation is on the disk before the next
+    /// those of configurations that may be the best of their kernel, then the others. Every run is on the disk before the next
     /// begins: a sweep that is killed loses at most the one in flight, and `--resume` finishes it.
     ///
-    /// What is not typed is taken from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
+    /// Options not given on the command line come from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
-    /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` must be typed.
+    /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` can only be given on the command line.
     Sweep(Box<SweepArgs>),
     Exec(ExecArgs),
     /// Measure core-to-core latency, as a matrix
     ///
-    /// Two workers hand a line back and forth, on every pair of strands; the number is the time of one way. Pairs of one NUMA node
+    /// Two threads hand a line back and forth, on every pair of CPUs; the number is the time of one way. Pairs of one NUMA node
     /// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
     /// half of the budget, pairs of each kind (distance, NUMA nodes, kinds of core) are drawn at random, at least three of each, and
     /// the table says how many there are.
@@ -94,11 +94,11 @@ pub(super) enum Verb {
     C2c(C2cArgs),
     /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
-    /// Latency is that of one worker on each node that follows a random cycle through a block on each (chase-random), bandwidth that
-    /// of workers on all strands of the node that read such blocks together (mem-read). The report says where the blocks were; beside
+    /// Latency is that of one thread on each node that follows a random cycle through a block on each (chase-random), bandwidth that
+    /// of threads on all CPUs of the node that read such blocks together (mem-read). The report says where the blocks were; beside
     /// the numbers stands what the firmware claims of distances.
     ///
-    /// The result is the report of a sweep with a mapping such as list:0-7 for each node of workers and a place such as node:1 for
+    /// The result is the report of a sweep with a mapping such as list:0-7 for each node of threads and a place such as node:1 for
     /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
     /// --format xml writes it where lstopo finds it.
     Numa(NumaArgs),
@@ -107,8 +107,8 @@ pub(super) enum Verb {
     Audit(AuditArgs),
     /// A/B-test two configurations, or two builds of charz, interleaved
     ///
-    /// Both sides measure the same kernels with the same numbers of workers; their cells are paired by place. Each pair is measured
-    /// in blocks of four invocations, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
+    /// Both sides measure the same kernels with the same thread counts; their configurations are paired by place. Each pair is measured
+    /// in blocks of four runs, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
     /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
     /// B is slower than A anywhere, and with code 5 if nothing could be compared. Inconclusive is not a pass.
     ///
@@ -126,8 +126,8 @@ pub(super) enum Verb {
     /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
     /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
     /// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
-    /// machine. Worker counts are the document's, up to twice the strands and one more. For t3-4, kernels that stamp each operation take
-    /// 10,000 pairs of times per repetition, which add up to its 100,000. A budget of auto is a few minutes, by document.
+    /// machine. Thread counts are the document's, up to twice the CPUs and one more. For t3-4, kernels that stamp each operation take
+    /// 10,000 pairs of times per iteration, which add up to its 100,000. A budget of auto is a few minutes, by document.
     ///
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
     /// exists, also of another machine.
@@ -138,7 +138,7 @@ pub(super) enum Verb {
     Render(RenderArgs),
     /// Compare two reports: slower, faster, same or inconclusive
     ///
-    /// Cells are matched by kernel, mapping and number of workers. A verdict needs a difference that chance explains in less than
+    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs a difference that chance explains in less than
     /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
     /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
     /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 5 if nothing could be
@@ -148,7 +148,7 @@ pub(super) enum Verb {
     Compare(CompareArgs),
     /// Track reports over time and detect changes
     ///
-    /// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which cells became
+    /// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which configurations became
     /// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
     /// takes the report to compare with from it.
     ///
@@ -163,7 +163,7 @@ pub(super) enum Verb {
     ///
     /// Without a code: the list of checks with their limits.
     Explain(ExplainArgs),
-    /// Show what a sweep would be made with, and where each value comes from
+    /// Show the settings of a sweep, and where each comes from
     Config(ConfigArgs),
     /// Print the completions of a shell: bash, elvish, fish, powershell, zsh
     ///
