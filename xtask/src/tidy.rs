@@ -1,5 +1,6 @@
 //! `tidy`: the conventions of the project, checked.
 
+mod circles;
 mod layers;
 mod prose;
 mod reasons;
@@ -47,10 +48,15 @@ pub fn check() -> Outcome {
     collect(workspace::root(), "", &mut files)?;
     files.sort();
     let mut findings = Vec::new();
+    let mut crates = circles::Crates::default();
     for path in &files {
         let Ok(text) = fs::read_to_string(workspace::root().join(path)) else { continue };
         findings.extend(file(path, &text));
+        if path.ends_with(".rs") {
+            crates.add(path, &Source::new(&text));
+        }
     }
+    findings.extend(crates.check());
     findings.extend(text::changelog(&fs::read_to_string(workspace::root().join("CHANGELOG.md")).unwrap_or_default()));
     for finding in &findings {
         println!("{finding}");

@@ -24,11 +24,13 @@
 mod carried;
 mod differences;
 mod row;
+mod terms;
 mod wire;
 
 pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, ClockEffect, Row, Side, Verdict};
-pub use wire::{Comparison, Design, Origin, Quantity, Totals, schema};
+pub use terms::{Design, Quantity};
+pub use wire::{Comparison, Origin, Totals, schema};
 
 use std::fmt;
 

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use charz_data::machine::{Cache, CacheHolds};
 
 use super::cores::Cores;
+use super::design::ordered;
 use super::interference::{Interference, Judgement};
 use super::relation::{Evidence, Kind, Relation};
 use super::{Bench, Probe};
@@ -41,10 +42,6 @@ pub(super) fn across(groups: &[Vec<usize>]) -> Vec<Pair> {
     pairs.sort_unstable();
     pairs.dedup();
     pairs
-}
-
-pub(super) fn ordered(a: usize, b: usize) -> Pair {
-    (a.min(b), a.max(b))
 }
 
 /// The strand's cache of a level, for data.

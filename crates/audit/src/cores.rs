@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::caches::ordered;
 use super::decode::{LEAST_ROUNDS, Seen, sharers};
-use super::design::{connected, halves, members, rounds_for};
+use super::design::{connected, halves, members, ordered, rounds_for};
 use super::interference::{Interference, Judgement};
 use super::relation::{Evidence, Figure, Kind, Relation};
 use super::{Bench, Probe};

@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
+pub(super) fn ordered(a: usize, b: usize) -> (usize, usize) {
+    (a.min(b), a.max(b))
+}
+
 /// Rounds of random halves among so many strands: enough for each sibling to stand out from all other strands.
 ///
 /// A strand is active in half of the rounds, and any other strand in a random half of those. That a stranger happens to be active in

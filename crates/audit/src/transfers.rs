@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::caches::{Pair, across, cache_of, last_level, ordered, ring};
+use super::caches::{Pair, across, cache_of, last_level, ring};
 use super::cores::Cores;
+use super::design::ordered;
 use super::relation::{Evidence, Figure, Kind, Relation, confidence};
 use super::{Bench, Probe, median};
 

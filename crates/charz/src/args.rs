@@ -4,33 +4,51 @@
 mod ab;
 mod advise;
 mod audit;
-mod convert;
+mod c2c;
+mod choice;
+mod compare;
+mod config;
 mod counters;
+mod docs;
+mod doctor;
 mod exec;
-mod flags;
+mod explain;
+mod flag;
 mod format;
 mod generate;
+mod groups;
 mod help;
 mod history;
+mod kernels;
 mod layers;
+mod map;
 mod named;
+mod numa;
 mod parameters;
-mod presets;
 mod program;
 mod quantities;
+mod refusal;
+mod render;
 mod replicate;
-mod resumed;
+mod selftest;
+mod sweep;
+mod topo;
+mod verbs;
 
 use std::ffi::OsString;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{ArgMatches, CommandFactory, FromArgMatches};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
 
 use crate::command::Command;
 use crate::exit::Error;
 use crate::view::look::Colour;
-use charz_data::escape::plain;
+use choice::choice;
+use config::ConfigArgs;
 use layers::{Layers, Variables};
+use refusal::refusal;
+use sweep::SweepArgs;
+use verbs::Cli;
 
 pub enum Parsed {
     Command {
@@ -50,7 +68,7 @@ pub fn parse(argv: impl IntoIterator<Item = OsString>) -> Result<Parsed, Error> 
 pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &Variables) -> Result<Parsed, Error> {
     let mut notes = Vec::new();
     let argv: Vec<OsString> = argv.into_iter().collect();
-    let mut grammar = flags::Cli::command();
+    let mut grammar = Cli::command();
     // hwloc takes milliseconds to say which one it is.
     if argv.iter().any(|argument| argument == "--version") {
         grammar = grammar.long_version(help::version());
@@ -66,19 +84,28 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     .with_typed(&argv);
     let merged = match layers.is_empty() {
         true => Ok(typed),
-        false => layers.below(flags::Cli::command()).try_get_matches_from(&argv),
+        false => below(&layers, Cli::command()).try_get_matches_from(&argv),
     };
     let settings = |merged: &ArgMatches| {
         sweep_in(&grammar, merged).map(|(sweep, merged)| layers.settings(sweep, merged)).unwrap_or_default()
     };
-    match merged.and_then(|merged| Ok((flags::Cli::from_arg_matches(&merged)?, settings(&merged)))) {
+    match merged.and_then(|merged| Ok((Cli::from_arg_matches(&merged)?, settings(&merged)))) {
         Ok((cli, settings)) => {
-            let colour = convert::choice("--color", &cli.color, Colour::ALL)?;
-            let command = Box::new(convert::command(cli.verb, &layers, settings, &mut notes)?);
+            let colour = choice("--color", &cli.color, Colour::ALL)?;
+            let command = Box::new(verbs::command(cli.verb, &layers, settings, &mut notes)?);
             Ok(Parsed::Command { command, colour, notes })
         }
         Err(refused) => text_or_refusal(refused, &argv),
     }
+}
+
+/// The grammar with what is below the command line for the defaults of a sweep.
+fn below(layers: &Layers, grammar: clap::Command) -> clap::Command {
+    let sweep = |name: &'static str| layers.below(SweepArgs::augment_args(clap::Command::new(name)));
+    // In place of those in the grammar, which have no flags yet that could be changed.
+    grammar.mut_subcommand("sweep", |_| sweep("sweep")).mut_subcommand("config", |_| {
+        ConfigArgs::augment_args(clap::Command::new("config")).mut_subcommand("show", |_| sweep("show"))
+    })
 }
 
 /// The flags of a sweep, in the grammar and as they were typed: those of the commands that take them from other places too.
@@ -102,29 +129,6 @@ fn text_or_refusal(refused: clap::Error, argv: &[OsString]) -> Result<Parsed, Er
         return Err(Error::bad_input(format!("the argument {odd:?} is not UTF-8 text; see --help")));
     }
     Err(refusal(refused))
-}
-
-fn refusal(mut refused: clap::Error) -> Error {
-    // Escaped here, since rendering takes out what could steer a terminal, and the user would look for it in vain.
-    for kind in [ContextKind::InvalidArg, ContextKind::InvalidValue, ContextKind::InvalidSubcommand] {
-        if let Some(ContextValue::String(foreign)) = refused.get(kind) {
-            let escaped = ContextValue::String(plain(foreign));
-            refused.insert(kind, escaped);
-        }
-    }
-    Error::bad_input(sentence(&refused.render().to_string()))
-}
-
-/// The parser's paragraphs in one line: the error itself and its tips, without the usage that `--help` repeats.
-fn sentence(rendered: &str) -> String {
-    let paragraphs = rendered.split("\n\n").map(str::trim).filter(|paragraph| {
-        !paragraph.is_empty() && !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more information")
-    });
-    let lines: Vec<String> = paragraphs
-        .map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>().join(" "))
-        .map(|line| line.trim_start_matches("error: ").to_owned())
-        .collect();
-    format!("{}; see --help", lines.join("; "))
 }
 
 #[cfg(test)]
@@ -167,12 +171,12 @@ mod tests {
 
     #[test]
     fn the_grammar_is_consistent() {
-        flags::Cli::command().debug_assert();
+        Cli::command().debug_assert();
     }
 
     #[test]
     fn the_overview_has_every_command_once_and_fits_a_screen() {
-        let grammar = flags::Cli::command();
+        let grammar = Cli::command();
         let verbs = grammar.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);
         let mut verbs: Vec<&str> = verbs.collect();
         let mut named: Vec<&str> = help::GROUPS.iter().flat_map(|(_, verbs)| *verbs).copied().collect();
@@ -197,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_verb_gets_its_flags_when_it_is_typed() {
-        let mut grammar = flags::Cli::command();
+        let mut grammar = Cli::command();
         grammar.try_get_matches_from_mut(["charz", "topo"]).unwrap();
         let has_flags = |verb: &&clap::Command| verb.get_arguments().any(|arg| !arg.is_global_set());
         let with_flags = grammar.get_subcommands().filter(has_flags);
@@ -215,7 +219,7 @@ mod tests {
         }
         const TAKEN: [&str; 10] =
             ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "quiet", "verbose", "color"];
-        let mut grammar = flags::Cli::command();
+        let mut grammar = Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();
         let resume = sweep.get_arguments().find(|arg| arg.get_id() == "resume").unwrap();

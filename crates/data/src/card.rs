@@ -6,11 +6,8 @@ use std::{iter, mem};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::params::{PROCESS, Param, Params, Process};
-pub use crate::role::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Waiter, Words};
+pub use crate::role::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Text, Waiter, Words};
 use crate::words::words;
-
-/// Text of a kernel's source code, or out of a report.
-pub type Text = Cow<'static, str>;
 
 /// What a kernel declares: declared as `Card::new(…)` and what differs from its defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

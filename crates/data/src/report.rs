@@ -16,6 +16,7 @@ mod fixture_cards;
 pub mod fixtures;
 mod host;
 mod lap;
+mod number;
 mod point;
 mod read;
 mod run;
@@ -26,11 +27,12 @@ pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
-pub use cell::{Cell, Ending, Estimate, Estimator, Interval, Invocation, Status, Summary, Unit};
+pub use cell::{Cell, Ending, Estimator, Invocation, Status, Summary};
 pub use evidence::{Busy, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};
+pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{FileError, MAX_BYTES, check, check_invocation, is_report, parse, read, read_stream, read_with_text};
 pub use run::Run;

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::card::Text;
 use crate::words::words;
+
+/// Text of a kernel's source code, or out of a report.
+pub type Text = Cow<'static, str>;
 
 /// What analyses and figures take a kernel for. They ask for roles, never for names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -101,3 +101,10 @@ pub(super) fn excess(seats: &[Option<u32>], facts: &JudgeContext) -> usize {
     taken.dedup();
     seats.len().saturating_sub(facts.strands).max(seated - taken.len())
 }
+
+/// Whether the blocks are about what the core does by itself. Beyond its own caches others take part in what a block takes, and no
+/// block is without them.
+pub(super) fn is_by_blocks(cell: &Cell, facts: &JudgeContext, crowded: bool) -> bool {
+    let laps = || cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
+    !shares_memory(cell, facts) && !crowded && laps().any(|lap| lap.blocks.is_some())
+}

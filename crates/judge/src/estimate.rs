@@ -8,8 +8,6 @@ use charz_data::Blocks;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Lap, Run, Unit};
 use charz_stats::{FastMode, Sample};
 
-use super::{JudgeContext, case};
-
 /// The share of a worker's invocations in which its fast mode must show for the others to be called disturbed.
 const SHOWN: f64 = 1.0 / 3.0;
 /// And the fewest: in two it may be chance.
@@ -20,13 +18,6 @@ const LEAST_SHOWN: usize = 3;
 pub(super) struct FastModes {
     invocations: Vec<Vec<FastMode>>,
     workers: usize,
-}
-
-/// Whether the blocks are about what the core does by itself. Beyond its own caches others take part in what a block takes, and no
-/// block is without them.
-pub(super) fn is_by_blocks(cell: &Cell, facts: &JudgeContext, crowded: bool) -> bool {
-    let laps = || cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
-    !case::shares_memory(cell, facts) && !crowded && laps().any(|lap| lap.blocks.is_some())
 }
 
 impl FastModes {

@@ -117,7 +117,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     // Copies of a program end when they like.
     let foreign = facts.card.role == Role::Program;
     let together = cell.unit != Unit::MillisecondsPerGib && !foreign;
-    let blocks = estimate::is_by_blocks(cell, facts, crowded);
+    let blocks = case::is_by_blocks(cell, facts, crowded);
     let quota = facts.card.role == Role::Quota;
     let timed = case::timed(facts);
     let conditions = exclude::Conditions { timed, crowded, system, together, blocks, foreign, quota };

@@ -13,6 +13,7 @@
 //! the execution units, and strands that share units slow each other down. The check of the answer is in the module `oracle`.
 
 mod oracle;
+mod step;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -28,11 +29,9 @@ use crate::sys::arith::{
     charz_arith_float_ilp_loop, charz_arith_float_loop, charz_arith_int_ilp_loop, charz_arith_int_loop,
 };
 use crate::watch::Watch;
+pub(crate) use step::{FLOAT_CHAINS, INPUTS, INT_CHAINS, step_float, step_int};
 
 pub(crate) static KERNELS: &[&dyn Kernel] = &[ARITH_INT, ARITH_FLOAT, ARITH_INT_ILP, ARITH_FLOAT_ILP];
-
-/// Inputs of each worker, as in the T3-4 report.
-pub(crate) const INPUTS: usize = 128;
 
 const OPS: u64 = 8;
 
@@ -54,13 +53,6 @@ pub static RARELY_LOOKING: &dyn Kernel =
 /// 98 µs at 6 to 2 GHz; on Zen 4 it was 40 µs.
 static ARITH_FLOAT: &dyn Kernel =
     &chain::<f64, 1>(FLOAT, 6144, |r, inputs, steps| charz_arith_float_loop(r, inputs, steps));
-
-/// Integer chains at once: a step takes the time of 4 multiplications, one per cycle on most processors, and a chain 16 cycles,
-/// so 4 chains leave no gap; two more are there for longer latencies.
-pub(crate) const INT_CHAINS: usize = 6;
-
-/// Floating-point chains at once: a step takes 2 cycles with two units for each operation, and a chain 24 to 32.
-pub(crate) const FLOAT_CHAINS: usize = 12;
 
 /// A step of all takes 24 cycles with one multiplication per cycle, so the worker looks at its [`Watch`] every 15 to 49 µs at
 /// 6.5 to 2 GHz.
@@ -169,17 +161,6 @@ impl Number for f64 {
     fn oracle(start: f64, inputs: &[f64; INPUTS], steps: u64) -> f64 {
         oracle::float(start, inputs, steps)
     }
-}
-
-/// One step on integers, as the language defines it.
-pub(crate) fn step_int(r: u64, x: u64) -> u64 {
-    let r = r.wrapping_add(x).wrapping_mul(x).wrapping_sub(x).wrapping_mul(x);
-    r.wrapping_add(x).wrapping_mul(x).wrapping_sub(x).wrapping_mul(x)
-}
-
-/// One step on doubles, as the language defines it: each operation is rounded by itself.
-pub(crate) fn step_float(r: f64, x: f64) -> f64 {
-    ((((r + x) * x - x) * x + x) * x - x) * x
 }
 
 /// Runs the measured loop with so many chains, from input 0 on.

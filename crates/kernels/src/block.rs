@@ -7,14 +7,8 @@ use charz_data::PageKind;
 pub use crate::sys::mmap::Line;
 
 use crate::kernel::Error;
+pub use crate::kernel::Region;
 use crate::sys::mmap::{Mapping, SharedMapping};
-
-/// Where a worker's memory lies. The harness looks up the pages that it got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Region {
-    pub start: usize,
-    pub bytes: usize,
-}
 
 /// Memory of one worker: whole lines, page-aligned, every page touched first by the thread that made it.
 #[derive(Debug)]

@@ -10,8 +10,14 @@ use std::time::Duration;
 
 use charz_data::{Bytes, Card, Contention, Growth, JointHistogram, Param, Params, Work};
 
-use crate::block::Region;
 use crate::watch::Watch;
+
+/// Where a worker's memory lies. The harness looks up the pages that it got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Region {
+    pub start: usize,
+    pub bytes: usize,
+}
 
 /// What a sweep varies of a kernel by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,8 +17,7 @@ use signal_hook::low_level::{pipe, unregister};
 
 use crate::launch::{Ended, Error, Follow, Following, Id, Launch, Streams};
 use crate::observe;
-use crate::polled::Look;
-use crate::program::{Leaving, Program, Task};
+use crate::program::{Leaving, Look, Program, Task};
 use crate::seats::Seats;
 use crate::spawn::{Spawned, spawn};
 use crate::sys::affinity;

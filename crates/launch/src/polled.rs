@@ -9,7 +9,7 @@ use rustix::process::Signal;
 use crate::crew::{Crew, signal};
 use crate::launch::Follow;
 use crate::observe;
-use crate::program::{MARK, Task};
+use crate::program::{Look, MARK, Task};
 use crate::sys::wait;
 
 /// From one look to the next: often at the beginning and after changes, when programs start threads, then more and more seldom.
@@ -19,22 +19,6 @@ const SELDOM: Duration = Duration::from_millis(8);
 const LIVELY: Duration = Duration::from_millis(100);
 /// From one reading of all counts to the next: four files a thread take about 40 µs.
 const COUNTING: Duration = Duration::from_millis(100);
-
-/// What the poller knows of a program.
-#[derive(Clone, Copy, Debug)]
-pub struct Look {
-    pub last: Instant,
-    pub next: Instant,
-    /// When a thread appeared last.
-    pub changed: Instant,
-    pub counted: Instant,
-}
-
-impl Look {
-    pub fn new(now: Instant) -> Self {
-        Look { last: now, next: now, changed: now, counted: now }
-    }
-}
 
 impl Crew {
     /// Programs that are not traced: their ends, their threads. Those that a signal has stopped.

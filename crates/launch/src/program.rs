@@ -11,9 +11,24 @@ use charz_data::report::Counts;
 
 use crate::launch::{Ended, Following, MAX_THREADS, Thread};
 use crate::observe::Seen;
-use crate::polled::Look;
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
+
+/// What the poller knows of a program.
+#[derive(Clone, Copy, Debug)]
+pub struct Look {
+    pub last: Instant,
+    pub next: Instant,
+    /// When a thread appeared last.
+    pub changed: Instant,
+    pub counted: Instant,
+}
+
+impl Look {
+    pub fn new(now: Instant) -> Self {
+        Look { last: now, next: now, changed: now, counted: now }
+    }
+}
 
 /// A variable by which the poller knows processes of a program whose parents have ended.
 pub const MARK: &str = "CHARZ_LAUNCH";

@@ -10,11 +10,15 @@ mod value;
 mod words;
 
 use std::borrow::Cow;
+use std::os::fd::BorrowedFd;
 
 use charz_data::{COMMAND, Program, ProgramValue};
-use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, Stage, params};
+use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, Stage, Stop, params};
 
-pub(crate) use run::{Order, measure};
+use crate::harness::Failure;
+use charz_data::report::Invocation;
+
+pub(crate) use run::Order;
 pub use value::Readers;
 pub use words::{Words, note};
 
@@ -47,6 +51,11 @@ impl Kernel for UserProgram {
     fn stage(&self, _: &Params, _: usize) -> Result<Box<dyn Stage>, Error> {
         Err(Error::Unavailable("a program is run, and has no stage".into()))
     }
+}
+
+/// Runs a program as often as its order says, unless the flag is raised, with which `wake` becomes readable.
+pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> Result<Invocation, Failure> {
+    run::measure(order, stop, wake, lines::measure)
 }
 
 /// The kernel that runs `--command`.

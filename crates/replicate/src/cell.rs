@@ -2,13 +2,26 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::Requirement;
 use charz_analysis::point;
 use charz_data::CellSpec;
 use charz_data::distance::Distance;
 use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::Point;
+use serde::Deserialize;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Requirement {
+    /// Two packages.
+    Packages,
+    /// Two NUMA nodes.
+    Nodes,
+    /// Two ALU groups on a core, of two strands each.
+    AluGroups,
+    /// As many strands as a pool needs to be contended.
+    ManyStrands,
+}
 
 /// The name of a cell without the number of workers, so rows that lack the same cell share one reason.
 pub(super) fn label(spec: &CellSpec) -> String {

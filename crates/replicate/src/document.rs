@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use super::cell::Target;
+use super::cell::{Requirement, Target};
 use super::count::Count;
 use super::statistic::Statistic;
 use charz_data::CellSpec;
@@ -218,19 +218,6 @@ pub(super) struct Side {
     pub(super) statistic: Statistic,
     /// In place of the numbers of the claim.
     pub(super) workers: Option<Count>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Requirement {
-    /// Two packages.
-    Packages,
-    /// Two NUMA nodes.
-    Nodes,
-    /// Two ALU groups on a core, of two strands each.
-    AluGroups,
-    /// As many strands as a pool needs to be contended.
-    ManyStrands,
 }
 
 impl Document {

@@ -91,7 +91,7 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let topology = load(BuildFlags::INCLUDE_DISALLOWED, |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
     let mut machine = hwloc::machine(&topology, source, None, None);
     let nodes: Vec<usize> = topology.allowed_nodeset().iter_set().map(usize::from).collect();
-    usable::keep(&mut machine, &hwloc::ids(topology.allowed_cpuset()), &nodes);
+    usable::keep(&mut machine, &kinds::ids(topology.allowed_cpuset()), &nodes);
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
@@ -110,7 +110,7 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
     midr::name(&mut machine, &cpuinfo::read());
-    usable::mark(&mut machine, &hwloc::ids(topology.allowed_cpuset()), affinity);
+    usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }

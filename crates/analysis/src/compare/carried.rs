@@ -3,7 +3,7 @@
 //! A mark doubts a number. A comparison asks for less: whether two numbers differ by more than what the values of the invocations
 //! show of themselves.
 
-use super::wire::{Design, Quantity};
+use super::terms::{Design, Quantity};
 use charz_data::checks::{Check, V03, V04, V08, V12, V15, V16, V28, V33, V34};
 use charz_data::report::{Cell, Mark, Severity};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
-use super::wire::{Design, Quantity};
+use super::terms::{Design, Quantity};
 use super::{ALPHA, Allowed, allows, flag};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair, Ranks, Sample, follow_the_clock};

@@ -2,12 +2,29 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::{Source, families};
+use super::Source;
 use crate::group::grouped;
 use crate::numa;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Finding, FindingKind, MemoryHome, Unit};
 use charz_data::{Card, Family, Role};
+
+/// What kernels of a role are called together, as a part of an id and as a title; of the others those whose names begin alike.
+pub(super) fn family(kernel: &Kernel<'_>) -> (String, String) {
+    let (slug, title) = match kernel.role() {
+        Role::LockPool { .. } => ("locks", "Locks around a list"),
+        Role::LockFreePool { .. } => ("lock-free", "Pools without a lock"),
+        Role::Counter(_) => ("counters", "Shared counters"),
+        Role::Ring => ("rings", "Token rings"),
+        Role::Barrier => ("barriers", "Barriers"),
+        Role::HandOff(_) => ("wake-ups", "Wake-ups"),
+        _ => {
+            let first = kernel.name.split('-').next().unwrap_or_default();
+            return (first.to_owned(), format!("{first} kernels"));
+        }
+    };
+    (slug.to_owned(), title.to_owned())
+}
 
 /// Reports with what is looked up in them more than once.
 pub(super) struct CellsByKernel<'a> {
@@ -109,7 +126,7 @@ impl<'a> CellsByKernel<'a> {
             is_sync && matches!(kernel.shape, Shape::Single | Shape::Workers)
         };
         let mut relatives: HashMap<(String, Unit), usize> = HashMap::new();
-        let key = |kernel: &Kernel<'_>| (families::family(kernel).0, kernel.cells[0].cell.unit);
+        let key = |kernel: &Kernel<'_>| (family(kernel).0, kernel.cells[0].cell.unit);
         for kernel in kernels.iter().filter(|kernel| is_related(kernel)) {
             *relatives.entry(key(kernel)).or_insert(0) += 1;
         }

@@ -2,13 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
+use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell, family};
 use super::lines::{self, Lines};
 use super::{points, table};
 use crate::figure::{Axis, Body, Figure, Heatmap, Quantity, Scale, Tile, id};
 use crate::group::grouped;
 use crate::point;
-use charz_data::{Role, report::Unit};
+use charz_data::report::Unit;
 
 /// From this ratio on numbers are spread by ratios.
 const WIDE: f64 = 20.0;
@@ -16,23 +16,6 @@ const WIDE: f64 = 20.0;
 const MATRIX: [usize; 2] = [3, 3];
 /// The most lines of one figure.
 const MOST_LINES: usize = 24;
-
-/// What kernels of a role are called together, as a part of an id and as a title; of the others those whose names begin alike.
-pub(super) fn family(kernel: &Kernel<'_>) -> (String, String) {
-    let (slug, title) = match kernel.role() {
-        Role::LockPool { .. } => ("locks", "Locks around a list"),
-        Role::LockFreePool { .. } => ("lock-free", "Pools without a lock"),
-        Role::Counter(_) => ("counters", "Shared counters"),
-        Role::Ring => ("rings", "Token rings"),
-        Role::Barrier => ("barriers", "Barriers"),
-        Role::HandOff(_) => ("wake-ups", "Wake-ups"),
-        _ => {
-            let first = kernel.name.split('-').next().unwrap_or_default();
-            return (first.to_owned(), format!("{first} kernels"));
-        }
-    };
-    (slug.to_owned(), title.to_owned())
-}
 
 /// A figure for each family and unit.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {

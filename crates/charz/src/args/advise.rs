@@ -4,11 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::convert::sweep;
 use super::format::{FormatArgs, takes_one};
 use super::layers::Layers;
 use super::named;
-use super::presets::preset;
+use super::sweep::{preset, sweep};
 use crate::command::advise::Options;
 use crate::exit::Error;
 use charz_render::advise::{FORMATS, TABLE};

@@ -22,7 +22,7 @@ relation inconclusive. ^C prints what is known so far. Ends with code 1 if anyth
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(super) struct AuditArgs {
-    /// Longest duration, e.g. 90s, 10m [default: 1m, with more than 64 CPUs 5m]; what is not measured is inconclusive
+    /// Longest duration, e.g. 90s, 10m [default: 1m, with more than 64 CPUs 5m]; relations not measured in time are inconclusive
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     budget: Option<String>,
     /// Write the machine as measured to a file of hwloc XML

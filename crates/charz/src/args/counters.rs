@@ -2,12 +2,15 @@
 
 use clap::Args;
 
+use super::flag::Flag;
 use super::layers::Layers;
 use super::quantities::count;
 use crate::exit::Error;
 
 /// The widest core: no processor issues more instructions per cycle by far.
 const WIDEST: usize = 64;
+
+const ISSUE_WIDTH: Flag<u64> = Flag { name: "--issue-width", read: |name, text| Ok(count(name, text, WIDEST)? as u64) };
 
 #[derive(Clone, Debug, Args)]
 pub(super) struct CountersArgs {
@@ -30,10 +33,6 @@ impl CountersArgs {
     pub(super) const NAMES: [&str; 2] = ["counters", "issue_width"];
 
     pub(super) fn issue_width(&self, layers: &Layers) -> Result<Option<u64>, Error> {
-        const FLAG: &str = "--issue-width";
-        match self.issue_width.as_str() {
-            "auto" => Ok(None),
-            text => layers.blame(FLAG, count(FLAG, text, WIDEST)).map(|width| Some(width as u64)),
-        }
+        ISSUE_WIDTH.unless_auto(&self.issue_width, layers)
     }
 }

@@ -6,14 +6,15 @@ use charz_launch::Follow;
 use charz_topology::Mapping;
 use clap::Args;
 
-use super::convert::{MOST_MAPPED, choice, not_a_mapping, refuse_stacks};
+use super::choice::choice;
 use super::help;
+use super::map::{MOST_MAPPED, not_a_mapping, refuse_stacks};
 use super::quantities::count;
 use crate::command::exec::Options;
 use crate::exit::Error;
 use charz_data::MemoryPolicy;
 
-/// Run a program with its threads on the seats of a mapping
+/// Run a program with its threads pinned as a mapping says
 ///
 /// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. Runtimes
 /// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
@@ -30,7 +31,7 @@ pub(crate) struct ExecArgs {
     /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
-    /// Let a list: name a strand more than once, so threads share it on purpose
+    /// Let a list: name a CPU more than once, so threads share it on purpose
     #[arg(long)]
     pub(crate) allow_stack: bool,
     /// NUMA nodes of the program's memory: local (where each thread touches it first), remote, interleave, or node:N

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command};
 
-use super::convert::choice;
+use super::choice::choice;
 use crate::exit::Error;
 use charz_render::formats::Format;
 

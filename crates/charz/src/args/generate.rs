@@ -1,10 +1,11 @@
 //! Documentation that follows from the grammar: shell completions and man pages; the grammar itself as JSON; and the list of all generated pages.
 
-use clap::{Arg, Command, CommandFactory, ValueEnum};
+use std::rc::Rc;
+
+use clap::{Arg, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::{Value, json};
 
-use super::flags::Cli;
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
 use charz_analysis::compare;
@@ -19,32 +20,34 @@ pub struct Page {
 }
 
 /// Every generated page. Those for people who read the project are kept in it; packages make the others.
-pub fn pages() -> Vec<Page> {
-    type Make = fn() -> String;
+pub fn pages(grammar: Command) -> Vec<Page> {
+    type Make = Box<dyn Fn() -> Vec<u8>>;
+    fn text(make: fn() -> String) -> Make {
+        Box::new(move || make().into_bytes())
+    }
+    let spelled = Rc::new(spelled(grammar));
+    let mut built = Command::clone(&spelled);
+    built.build();
+    let built = Rc::new(built);
+    let grammar = built.clone();
     let texts: [(&str, Option<&'static str>, Make); 8] = [
-        ("kernels", Some("docs/kernels.md"), kernels::markdown),
-        ("mappers", Some("docs/mappers.md"), view::mapper_page),
-        ("checks", Some("docs/checks.md"), explain::index_page),
-        ("exit-codes", Some("docs/exit-codes.md"), view::exit_page),
-        ("grammar", None, grammar_json),
-        ("schema", None, || report::SCHEMA.to_owned()),
-        ("comparison-schema", None, || compare::SCHEMA.to_owned()),
-        ("replication-schema", None, || replicate::SCHEMA.to_owned()),
+        ("kernels", Some("docs/kernels.md"), text(kernels::markdown)),
+        ("mappers", Some("docs/mappers.md"), text(view::mapper_page)),
+        ("checks", Some("docs/checks.md"), text(explain::index_page)),
+        ("exit-codes", Some("docs/exit-codes.md"), text(view::exit_page)),
+        ("grammar", None, Box::new(move || grammar_json(&grammar).into_bytes())),
+        ("schema", None, text(|| report::SCHEMA.to_owned())),
+        ("comparison-schema", None, text(|| compare::SCHEMA.to_owned())),
+        ("replication-schema", None, text(|| replicate::SCHEMA.to_owned())),
     ];
-    let texts = texts.into_iter().map(|(name, file, make)| Page {
-        name: name.to_owned(),
-        file,
-        make: Box::new(move || make().into_bytes()),
+    let texts = texts.into_iter().map(|(name, file, make)| Page { name: name.to_owned(), file, make });
+    let completions = shells().map(|(name, shell)| {
+        let spelled = spelled.clone();
+        let make: Make = Box::new(move || completions(shell, &spelled));
+        Page { name: format!("completions-{name}"), file: None, make }
     });
-    let completions = shells().map(|(name, shell)| Page {
-        name: format!("completions-{name}"),
-        file: None,
-        make: Box::new(move || completions(shell)),
-    });
-    let mut grammar = grammar();
-    grammar.build();
     let mut manuals = Vec::new();
-    man_pages(&grammar, "man", &mut manuals);
+    man_pages(&built, "man", &mut manuals);
     texts.chain(completions).chain(manuals).collect()
 }
 
@@ -60,8 +63,8 @@ impl Page {
 }
 
 /// Each verb with its flags and tasks before the whole is built: `help` lists those that are there then.
-fn grammar() -> Command {
-    Cli::command().long_version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
+pub fn spelled(grammar: Command) -> Command {
+    grammar.long_version(env!("CARGO_PKG_VERSION")).mut_subcommands(|verb| {
         let name = verb.get_name().to_owned();
         let mut verb = verb.bin_name(format!("charz {name}")).display_name(format!("charz-{name}"));
         verb.build();
@@ -70,11 +73,9 @@ fn grammar() -> Command {
 }
 
 /// The page `grammar`: every command with its flags and arguments, and every exit code, for programs.
-fn grammar_json() -> String {
-    let mut grammar = grammar();
-    grammar.build();
+fn grammar_json(grammar: &Command) -> String {
     let mut commands = Vec::new();
-    list_commands(&grammar, &[], &mut commands);
+    list_commands(grammar, &[], &mut commands);
     let codes = EXITS.iter().map(|(exit, meaning)| json!({ "code": exit.code(), "meaning": meaning }));
     let page = json!({ "commands": commands, "exit_codes": codes.collect::<Vec<_>>() });
     format!("{page:#}\n")
@@ -110,9 +111,9 @@ pub fn shells() -> impl Iterator<Item = (String, Shell)> {
     Shell::value_variants().iter().map(|shell| (shell.to_string(), *shell))
 }
 
-pub fn completions(shell: Shell) -> Vec<u8> {
+pub fn completions(shell: Shell, spelled: &Command) -> Vec<u8> {
     let mut text = Vec::new();
-    clap_complete::generate(shell, &mut grammar(), "charz", &mut text);
+    clap_complete::generate(shell, &mut spelled.clone(), "charz", &mut text);
     text
 }
 
@@ -136,10 +137,12 @@ fn man_pages(command: &Command, name: &str, pages: &mut Vec<Page>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::verbs::Cli;
+    use clap::CommandFactory;
 
     #[test]
     fn no_two_pages_share_a_name_or_a_file() {
-        let pages = pages();
+        let pages = pages(Cli::command());
         for page in &pages {
             let same = |other: &&Page| other.name == page.name || (page.file.is_some() && other.file == page.file);
             assert_eq!(pages.iter().filter(same).count(), 1, "{}", page.name);
@@ -149,7 +152,7 @@ mod tests {
 
     #[test]
     fn what_completes_help_has_the_tasks_of_verbs() {
-        let mut grammar = grammar();
+        let mut grammar = spelled(Cli::command());
         grammar.build();
         let history = grammar.find_subcommand("help").and_then(|help| help.find_subcommand("history")).unwrap();
         assert!(history.find_subcommand("plot").is_some());

@@ -1,19 +1,15 @@
-//! `charz history`: its flags, and what they ask for; and where `charz compare` takes its base from.
+//! `charz history`: its flags, and what they ask for.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::flags::CompareArgs;
 use super::format::{FormatArgs, takes};
+use super::groups::{ShowingArgs, showing};
 use super::named;
 use super::quantities::count;
-use crate::command::STREAM;
-use crate::command::compare::Base;
 use crate::command::history::{Options, Plot, Shown, Task};
-use crate::command::render::Showing;
 use crate::exit::Error;
-use charz_analysis::history::Wanted;
 use charz_render::formats::{FORMATS, Format};
 use charz_render::history as tables;
 use charz_topology::Mapping;
@@ -76,7 +72,7 @@ pub(crate) struct ShowArgs {
 
 /// Show the numbers over time, and where they changed
 ///
-/// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all cells of the history,
+/// Changes are found by E-divisive, a method for change points; at most 1% of the calls are false, over all configurations of the history,
 /// shown or not. A change needs ten reports with a number. Suspect numbers count and are marked; invalid ones are gaps.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes(arg, plots().collect())))]
@@ -87,29 +83,19 @@ pub(crate) struct PlotArgs {
     /// Only this mapping; may be given several times
     #[arg(long, visible_alias = "placement", value_name = "MAPPING")]
     pub(crate) mapping: Vec<String>,
-    /// Only these numbers of workers, separated by commas
+    /// Only these thread counts, separated by commas
     #[arg(long, value_name = "N,…", value_delimiter = ',', allow_hyphen_values = true, alias = "workers")]
     pub(crate) threads: Vec<String>,
-    /// Only cells with these words in their parameters, as in the table, e.g. "256 MiB thp"
+    /// Only configurations with these words in their parameters, as in the table, e.g. "256 MiB thp"
     #[arg(long, value_name = "WORDS")]
     pub(crate) point: Option<String>,
-    /// Only cells that changed
+    /// Only configurations that changed
     #[arg(long)]
     pub(crate) changed: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
     pub(crate) how: ShowingArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowingArgs {
-    /// The one figure to show, by its name; without a name the error lists them
-    #[arg(long, value_name = "NAME")]
-    pub(crate) figure: Option<String>,
-    /// The file to write or replace, all of it or nothing; - is standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 const AS_ADDED: (&str, &str) = ("json", "the report as it was added, to the byte, with control characters as escapes");
@@ -190,38 +176,11 @@ fn canonical(mapping: String) -> String {
     mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
 }
 
-pub(super) fn showing(format: &Format, args: ShowingArgs) -> Showing {
-    Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
-}
-
-fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
+pub(super) fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
     let number = text.parse().ok().filter(|number| *number > 0 && text.bytes().all(|byte| byte.is_ascii_digit()));
     number.ok_or_else(|| {
         Error::bad_input(format!(
             "{flag}: {text:?} is neither {words} nor the number of a report; see charz history list"
         ))
     })
-}
-
-pub(super) fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, PathBuf), Error> {
-    match (args.baseline.as_deref(), &args.new) {
-        (None, Some(new)) => {
-            let mut files = named::reports(vec![args.base.clone(), new.clone()], notes)?.into_iter();
-            // As many as were named.
-            Ok((Base::File(files.next().unwrap_or_default()), files.next().unwrap_or_default()))
-        }
-        (Some(text), None) => {
-            let wanted = match text {
-                "newest" => Wanted::Newest,
-                "before-change" => Wanted::BeforeChange,
-                text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
-            };
-            // The only report that was named is the new one.
-            Ok((Base::History { file: args.db.clone(), wanted }, named::report(args.base.clone(), notes)?))
-        }
-        (Some(_), Some(_)) => Err(Error::bad_input(
-            "--baseline takes the base from the history; name the new report only, or leave out --baseline",
-        )),
-        (None, None) => Err(Error::bad_input("NEW is missing: name the report to compare, or the base by --baseline")),
-    }
 }

@@ -12,12 +12,11 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::convert::nearest;
-use super::flags::{ConfigArgs, SweepArgs};
+use super::choice::nearest;
 use crate::exit::Error;
 use crate::view::config::Setting;
 
@@ -151,16 +150,10 @@ impl Layers {
         self.given.is_empty()
     }
 
-    /// The grammar with these values for defaults.
-    pub(super) fn below(&self, grammar: Command) -> Command {
-        let sweep = |name: &'static str| {
-            self.given.iter().fold(SweepArgs::augment_args(Command::new(name)), |sweep, given| {
-                sweep.mut_arg(&given.key.id, |arg| arg.default_values(given.values.iter().cloned()))
-            })
-        };
-        // In place of those in the grammar, which have no flags yet that could be changed.
-        grammar.mut_subcommand("sweep", |_| sweep("sweep")).mut_subcommand("config", |_| {
-            ConfigArgs::augment_args(Command::new("config")).mut_subcommand("show", |_| sweep("show"))
+    /// The flags of a sweep with these values for defaults.
+    pub(super) fn below(&self, sweep: Command) -> Command {
+        self.given.iter().fold(sweep, |sweep, given| {
+            sweep.mut_arg(&given.key.id, |arg| arg.default_values(given.values.iter().cloned()))
         })
     }
 

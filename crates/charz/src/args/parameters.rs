@@ -159,7 +159,7 @@ fn sizes(text: &str) -> Result<Option<AskedSizes>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::args::presets::preset;
+    use crate::args::sweep::preset;
     use crate::args::tests::check_refused;
     use charz_data::params::{CHAINS, MEMORY, PAGES, SIZE, STRIDE};
 

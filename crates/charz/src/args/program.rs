@@ -1,10 +1,15 @@
 //! The flags of a user's program: how they are spelled, and what they mean.
 
+use std::time::Duration;
+
 use clap::Args;
 
+use super::choice::choice;
+use super::flag::Flag;
+use super::help;
 use super::layers::Layers;
 use super::quantities::time;
-use super::{convert::choice, help};
+
 use crate::exit::Error;
 use charz_data::{Better, Program, ProgramValue, ReportedUnit};
 use charz_measure::user_program::{self, Readers, Words};
@@ -17,7 +22,7 @@ pub(crate) struct ProgramArgs {
     /// Words are split as in a shell, and no shell runs: leading NAME=VALUE are the program's environment, and a pipeline is written
     /// sh -c '…'. Replaced are {threads} (or {n}), {cpus} (a list such as 0-3,8), {mapping} and {rank}. A command with {threads}, {n} or
     /// {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
-    /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each repetition is a run of its own.
+    /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each iteration is a run of its own.
     ///
     /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_THREADS. Without --kernel and
     /// --family it is all that is measured.
@@ -27,7 +32,7 @@ pub(crate) struct ProgramArgs {
     ///
     /// wall is the time from start to end. last is the last number on standard output; regex:RE the last match in any line of output, its
     /// first group or else all of it; json:PATH a number in the JSON on standard output, e.g. json:results.0.mean. protocol: the program
-    /// measures itself, see docs/your-kernel-in-any-language.md. Of several copies rates are added, and of times the longest counts.
+    /// measures itself, see docs/your-kernel-in-any-language.md. Rates of copies are summed; for times, the longest counts.
     #[arg(long, value_name = "HOW", allow_hyphen_values = true)]
     pub(crate) value: Option<String>,
     /// The operations of a run: the number is this by the time of the run, in op/s
@@ -86,6 +91,18 @@ impl ProgramArgs {
     }
 }
 
+const COMMAND: Flag<Words> = Flag { name: "--command", read: split };
+const SETUP: Flag<Words> = Flag { name: "--setup", read: split };
+const DIRECTION: Flag<Better> = Flag {
+    name: "--direction",
+    read: |name, text| choice(name, text, Better::ALL.map(|better| (better.name(), better))),
+};
+const RUN_TIMEOUT: Flag<u64> = Flag { name: "--run-timeout", read: timeout };
+
+fn split(name: &str, text: &str) -> Result<Words, Error> {
+    Words::split(text).map_err(|why| Error::bad_input(format!("{name}: {text:?}: {why}")))
+}
+
 /// The program that the flags describe; `None` without `--command`.
 pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Option<Program>, Error> {
     let Some(command) = &args.command else {
@@ -98,13 +115,8 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
             ))),
         };
     };
-    let split = |flag: &str, text: &str| {
-        layers.blame(flag, Words::split(text).map_err(|why| Error::bad_input(format!("{flag}: {text:?}: {why}"))))
-    };
-    let words = split("--command", command)?;
-    if let Some(setup) = &args.setup {
-        split("--setup", setup)?;
-    }
+    let words = COMMAND.of(command, layers)?;
+    SETUP.given(args.setup.as_deref(), layers)?;
     let value = layers.blame("--value", value(args))?;
     let unit = unit(args, &value, layers)?;
     let program = Program {
@@ -113,7 +125,7 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
         value,
         unit,
         verify: args.verify.clone(),
-        timeout_ns: layers.blame("--run-timeout", timeout(args))?,
+        timeout_ns: RUN_TIMEOUT.given(args.run_timeout.as_deref(), layers)?,
     };
     Readers::of(&program, 1).map_err(Error::bad_input)?;
     if !program.in_copies() && command.contains("{rank}") {
@@ -150,9 +162,7 @@ fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
 }
 
 fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<ReportedUnit, Error> {
-    let directions = Better::ALL.map(|better| (better.name(), better));
-    let asked = args.direction.as_deref().map(|word| choice("--direction", word, directions)).transpose();
-    let asked = layers.blame("--direction", asked)?;
+    let asked = DIRECTION.given(args.direction.as_deref(), layers)?;
     let (usual, is_fixed) = match value {
         ProgramValue::Wall => (ReportedUnit::SECONDS, args.unit.is_some()),
         ProgramValue::Work(_) | ProgramValue::Protocol => (ReportedUnit::RATE, false),
@@ -184,13 +194,10 @@ fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<Rep
     layers.blame("--unit", unit)
 }
 
-fn timeout(args: &ProgramArgs) -> Result<Option<u64>, Error> {
-    let time = args.run_timeout.as_deref().map(|text| time("--run-timeout", text, "--run-timeout 30s")).transpose()?;
-    match time {
-        Some(time) if time.is_zero() => {
-            Err(Error::bad_input("--run-timeout: a run needs some time; example: --run-timeout 30s"))
-        }
-        time => Ok(time.map(charz_measure::plan::nanos)),
+fn timeout(name: &str, text: &str) -> Result<u64, Error> {
+    match time(name, text, &format!("{name} 30s"))? {
+        Duration::ZERO => Err(Error::bad_input(format!("{name}: a run needs some time; example: {name} 30s"))),
+        time => Ok(charz_measure::plan::nanos(time)),
     }
 }
 

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 
 use clap::{Args, Command, Id};
 
-use super::convert::{choice, sweep};
+use super::choice::choice;
 use super::counters::CountersArgs;
-use super::flags::{OversubscribedArgs, RunArgs, SweepArgs, WhatArgs};
 use super::format::{FormatArgs, takes_one};
+use super::groups::{OversubscribedArgs, RunArgs, WhatArgs, budget};
 use super::layers::Layers;
 use super::named;
 use super::parameters::AmountArgs;
-use super::presets;
-use super::presets::preset;
+use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::replicate::{Options, Selection};
 use crate::exit::Error;
 use charz_data::params;
@@ -20,7 +19,7 @@ use charz_render::replicate::{DOCUMENT_LISTS, FORMATS};
 use charz_replicate::{DOCUMENTS, Document, Figure};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("budget", |arg| presets::budget(arg, "auto")))]
+#[command(mut_arg("budget", |arg| budget(arg, "auto")))]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ReplicateArgs {
     /// The document: t3-4, cmt, cascade, tacc or solaris
@@ -39,7 +38,7 @@ pub(crate) struct ReplicateArgs {
     pub(crate) amounts: AmountArgs,
     #[command(flatten)]
     pub(crate) oversubscribed: OversubscribedArgs,
-    /// Run such cells also where the kernel is set to panic on a lockup
+    /// Also run oversubscribed configurations on systems that panic on a lockup
     #[arg(long)]
     pub(crate) accept_panic: bool,
     #[command(flatten)]

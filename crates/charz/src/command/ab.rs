@@ -8,8 +8,8 @@ use charz_topology::Backend;
 
 use super::STREAM;
 use super::compare::Terms;
-use super::sweep::name::filled;
-use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record, output};
+use super::sweep::name::{filled, output};
+use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::provenance;
 use crate::view::look;

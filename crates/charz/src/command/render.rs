@@ -115,7 +115,7 @@ fn put(
     match &options.output {
         None => write(out)?,
         Some(file) => {
-            let file = super::sweep::output(file.clone(), true)?;
+            let file = super::sweep::name::output(file.clone(), true)?;
             atomic_file::replace(&file, write)
                 .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
         }

@@ -86,10 +86,6 @@ pub enum ClockKind {
     Auto,
 }
 
-/// The longest name of an output file in bytes: the journal and the temporary file beside it have longer ones, and 255 is the most on
-/// Linux's file systems.
-const MOST_NAME: usize = 230;
-
 /// The largest report, in bytes, that is written as plain JSON where the user names no file.
 const MOST_PLAIN: u64 = 16 << 20;
 /// How many times as large a report is before it is compressed: 5.3 as measured, by its laps.
@@ -210,7 +206,7 @@ impl New {
             Some(named) => name::filled(named.clone(), now)?,
             None => name::usual(now, |file| file.exists())?,
         };
-        output(named, self.force).map(Some)
+        name::output(named, self.force).map(Some)
     }
 }
 
@@ -226,38 +222,6 @@ fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io
         note(&format!("report: {file}"));
     }
     out.flush()
-}
-
-pub(super) fn output(file: PathBuf, force: bool) -> Result<PathBuf, Error> {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let Some(name) = file.file_name().filter(|_| !file.is_dir()) else {
-        return Err(Error::bad_input(format!("--output: {file:?} is a folder; name a file in it")));
-    };
-    if name.len() > MOST_NAME {
-        return Err(Error::bad_input(format!("--output: {name:?} has more than {MOST_NAME} bytes; shorten the name")));
-    }
-    if !folder.is_dir() {
-        return Err(Error::bad_input(format!("--output: there is no folder {folder:?}; create it first")));
-    }
-    match file.symlink_metadata() {
-        Err(_) => Ok(file),
-        Ok(_) if !force => Err(exists(&file)),
-        // What a link leads to may be anybody's: a report replaces only what was named.
-        Ok(about) if about.is_symlink() => {
-            Err(Error::bad_input(format!("--output: {file:?} is a link; name the file that it leads to")))
-        }
-        Ok(about) if about.is_file() => Ok(file),
-        Ok(_) => Err(Error::bad_input(format!(
-            "--output: {file:?} is not a regular file, and only those are replaced; name another file"
-        ))),
-    }
-}
-
-fn exists(file: &Path) -> Error {
-    Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
 }
 
 /// The kernels that a report's cells name, as far as this program has them.

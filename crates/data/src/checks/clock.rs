@@ -21,8 +21,8 @@ pub static V08: Check = Check {
     code: "V08",
     title: "CPU clock changed",
     cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's \
-            frequency while the cell was measured. Rates of arithmetic follow it one to one, those of memory less.",
-    quantity: "By how much the highest frequency that the canary saw exceeds that of the invocation in the middle, as a \
+            frequency while the configuration was measured. Rates of arithmetic follow it one to one, those of memory less.",
+    quantity: "By how much the highest frequency that the canary saw exceeds that of the run in the middle, as a \
                fraction, and no more than by how much the best value exceeds the number. A note for numbers of memory, and \
                where the best value exceeds the number by no more than half as much in cycles: the number is then that of the \
                middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length \
@@ -30,7 +30,7 @@ pub static V08: Check = Check {
     scale: Scale::Share,
     note: Some(0.01),
     suspect: Some(0.02),
-    evidence: "The canary on the seats, before the repetitions of an invocation and after each.",
+    evidence: "The canary on the seats, before the iterations of a run and after each.",
     families: "All.",
     fix: "Fix the frequency: `cpupower frequency-set -g performance`, and turbo off with `echo 0 > \
            /sys/devices/system/cpu/cpufreq/boost` or `echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo`. Let the \
@@ -44,19 +44,19 @@ pub static V08: Check = Check {
 pub static V09: Check = Check {
     code: "V09",
     title: "iteration too short to time",
-    cause: "The time is made of few steps of the clock, or the reading of the clock and the start of the workers are a good \
+    cause: "The time is made of few steps of the clock, or the reading of the clock and the start of the threads are a good \
             part of it.",
-    quantity: "The time that a repetition needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
-               divided by the shortest repetition's.",
+    quantity: "The time that an iteration needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
+               divided by the shortest iteration's.",
     scale: Scale::Ratio,
     suspect: Some(1.0),
     // 1000 steps divided by 50 are 20, STREAM's least. Where 1 ms decides, it is 20 µs, in which the start of several
     // workers is no longer small.
     invalid: Some(50.0),
-    evidence: "The intervals of the repetitions; the clock's resolution and overhead, measured before the sweep.",
+    evidence: "The intervals of the iterations; the clock's resolution and overhead, measured before the sweep.",
     families: "Kernels with work to repeat; not the floor, which measures just that, and not times that are stamped within a \
-               repetition, however short that is.",
-    fix: "Give a repetition more work: `--iterations` for arithmetic, `--size` for memory.",
+               iteration, however short that is.",
+    fix: "Give an iteration more work: `--iterations` for arithmetic, `--size` for memory.",
     source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \
              2015): overhead below 5%, resolution 10 times finer. The 1 ms is charz's first guess.",
     // In a short time every delay, every step of the clock and every late start is large.
@@ -73,7 +73,7 @@ pub static V10: Check = Check {
     quantity: "Readings of the clock source that differ from the one before the sweep.",
     scale: Scale::Count,
     invalid: Some(0.0),
-    evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each cell. Durations are \
+    evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each configuration. Durations are \
                of the monotonic clock only.",
     families: "All.",
     fix: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
@@ -88,14 +88,14 @@ pub static V10: Check = Check {
 pub static V11: Check = Check {
     code: "V11",
     title: "clock skew between CPUs",
-    cause: "A result is the difference of stamps from two strands, and how far their clocks may be apart is no small part of \
+    cause: "A result is the difference of stamps from two CPUs, and how far their clocks may be apart is no small part of \
             it.",
     quantity: "The bound of the clocks' offset, as a share of the result.",
     scale: Scale::Share,
     invalid: Some(0.10),
-    evidence: "Ping-pong between two strands: the offset cannot exceed half of the shortest round trip.",
-    families: "Results across strands: from the first start to the last end, and one-way latencies.",
-    fix: "Use the system's clock (`--clock os`) in place of the counter's, and longer repetitions.",
+    evidence: "Ping-pong between two CPUs: the offset cannot exceed half of the shortest round trip.",
+    families: "Results across CPUs: from the first start to the last end, and one-way latencies.",
+    fix: "Use the system's clock (`--clock os`) in place of the counter's, and longer iterations.",
     source: "Cristian (Distributed Computing 1989) for the bound; the 10% is charz's first guess.",
     // Overlap is computed from stamps of several strands.
     covers: &["V18"],

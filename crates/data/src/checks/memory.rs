@@ -16,7 +16,7 @@ pub static V20: Check = Check {
     quantity: "The share of the blocks' memory that is not on pages of the kind asked for.",
     scale: Scale::Share,
     invalid: Some(0.05),
-    evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the workers wait at the gate.",
+    evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the threads wait at the gate.",
     families: "Kernels with `--pages`.",
     fix: "Transparent: `echo madvise > /sys/kernel/mm/transparent_hugepage/enabled`. Reserved: `echo N > \
            /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages`. Or measure what there is: `--pages 4k`.",
@@ -29,17 +29,17 @@ pub static V20: Check = Check {
 pub static V21: Check = Check {
     code: "V21",
     title: "memory on another NUMA node",
-    cause: "Pages lie on another node than the worker's, or than `--memory` asked for: the node was full, another thread touched them first, or the kernel \
+    cause: "Pages lie on another node than the thread's, or than `--memory` asked for: the node was full, another thread touched them first, or the kernel \
             moved them to where it thought better. The rate is that of the link between the nodes.",
-    quantity: "The share of the blocks' memory that is not on the worker's node, or not as asked: of several nodes, each \
-               holds as asked no more than its equal part. A kernel that moves pages between nodes by itself makes the cell \
+    quantity: "The share of the blocks' memory that is not on the thread's node, or not as asked: of several nodes, each \
+               holds as asked no more than its equal part. A kernel that moves pages between nodes by itself makes the configuration \
                suspect, wherever they are found.",
     scale: Scale::Share,
     invalid: Some(0.01),
-    evidence: "`/proc/self/numa_maps`, while the workers wait at the gate; `kernel.numa_balancing`.",
-    families: "Kernels with blocks of memory, workers with a seat, machines with several NUMA nodes.",
+    evidence: "`/proc/self/numa_maps`, while the threads wait at the gate; `kernel.numa_balancing`.",
+    families: "Kernels with blocks of memory, threads with a seat, machines with several NUMA nodes.",
     fix: "Switch balancing off: `sysctl kernel.numa_balancing=0`. See `numactl --hardware` for free memory on the node, and \
-           use smaller blocks or fewer workers.",
+           use smaller blocks or fewer threads.",
     source: "The manual page numa(7); the 1% is charz's first guess.",
     // Balancing unmaps pages to see which threads touch them: faults within the span, and rates that change as pages move.
     covers: &["V13", "V15", "V16", "V22", "V28"],
@@ -49,9 +49,9 @@ pub static V21: Check = Check {
 pub static V22: Check = Check {
     code: "V22",
     title: "page faults during timing",
-    cause: "Memory was not there when a worker came to it: it had not been touched, was swapped out, or had its mapping taken \
+    cause: "Memory was not there when a thread came to it: it had not been touched, was swapped out, or had its mapping taken \
             away. A minor fault costs about a microsecond in the kernel, a major one waits for a disk.",
-    quantity: "The share of repetitions that are dirty. A major fault makes a repetition dirty, and so do more than 16 minor ones \
+    quantity: "The share of iterations that are dirty. A major fault makes an iteration dirty, and so do more than 16 minor ones \
                if, at a microsecond each, they took more than the lap limit's share of a lap; fewer are those of code that runs \
                for the first time.",
     scale: Scale::Share,
@@ -61,7 +61,7 @@ pub static V22: Check = Check {
     families: "All.",
     fix: "Free memory and switch swap off (`swapoff -a`); switch off what takes mappings away: `sysctl \
            kernel.numa_balancing=0`, `echo 0 > /sys/kernel/mm/ksm/run`.",
-    source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason. Repetitions \
+    source: "The manual page getrusage(2). The T3-4 report's programs touch all of their memory first for this reason. Iterations \
              without faults are as ever: a note, and V12 where too few are left.",
     // A major fault blocks (V04); first touches make the first repetitions slow.
     covers: &["V04", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
@@ -73,7 +73,7 @@ pub static V27: Check = Check {
     title: "working set fits in cache",
     cause: "Part of the block stays in caches from one pass to the next, so the rate is partly theirs. It is a fine rate \
             of caches, and not one of memory.",
-    quantity: "4 times the largest cache that a strand reaches, divided by the size of a worker's block.",
+    quantity: "4 times the largest cache that a CPU reaches, divided by the size of a thread's block.",
     scale: Scale::Ratio,
     suspect: Some(1.0),
     evidence: "The block's size and the caches of the topology.",

@@ -24,14 +24,14 @@ pub static V17: Check = Check {
 pub static V19: Check = Check {
     code: "V19",
     title: "oversubscribed",
-    cause: "There are more workers than strands (or quota) for them, as asked for. The scheduler's turns are then part of \
-            what is measured: on one machine a ring took 32 µs with a worker a strand, and 1140 µs with one worker more.",
-    quantity: "Workers beyond what can run at once: the strands of affinity mask and cpuset, or the quota's processors.",
+    cause: "There are more threads than CPUs (or quota) for them, as asked for. The scheduler's turns are then part of \
+            what is measured: on one machine a ring took 32 µs with a thread a CPU, and 1140 µs with one thread more.",
+    quantity: "Threads beyond what can run at once: the CPUs of affinity mask and cpuset, or the quota's processors.",
     scale: Scale::Count,
     note: Some(0.0),
-    evidence: "The seats of the cell; the usable strands and the quota of the topology.",
-    families: "All. Such a cell is never compared with one that is not oversubscribed.",
-    fix: "Nothing, if it is what you asked for. Else fewer workers: `--threads`.",
+    evidence: "The seats of the configuration; the usable CPUs and the quota of the topology.",
+    families: "All. Such a configuration is never compared with one that is not oversubscribed.",
+    fix: "Nothing, if it is what you asked for. Else fewer threads: `--threads`.",
     source: "T3-4 report; charz's own definition.",
     // Waiting for a turn is what sharing is.
     waives: &["V03", "V06", "V18"],
@@ -46,9 +46,9 @@ pub static V23: Check = Check {
     quantity: "Answers that differ from the oracle's.",
     scale: Scale::Count,
     invalid: Some(0.0),
-    evidence: "Each worker's checksum after each repetition, against an oracle that is computed in another way.",
+    evidence: "Each thread's checksum after each iteration, against an oracle that is computed in another way.",
     families: "All with an answer.",
-    fix: "Repeat the cell. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
+    fix: "Repeat the configuration. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
            memtest86+) and look for machine checks (`dmesg | grep -i mce`).",
     source: "STREAM validates its arrays; stress-ng `--verify`.",
     // Work that was not done takes no time.
@@ -74,12 +74,12 @@ pub static V24: Check = Check {
 pub static V25: Check = Check {
     code: "V25",
     title: "machine changed",
-    cause: "The quota was changed, or the governor, huge pages or NUMA balancing: the cell began on another machine than it \
-            ended on. Where only strands came or went, the invocation is made again.",
-    quantity: "Things in the machine's fingerprint that differ before and after the cell.",
+    cause: "The quota was changed, or the governor, huge pages or NUMA balancing: the configuration began on another machine than it \
+            ended on. Where only CPUs came or went, the run is made again.",
+    quantity: "Things in the machine's fingerprint that differ before and after the configuration.",
     scale: Scale::Count,
     invalid: Some(0.0),
-    evidence: "Online strands, cpuset, affinity mask, quota and governors, before and after each cell.",
+    evidence: "Online CPUs, cpuset, affinity mask, quota and governors, before and after each configuration.",
     families: "All.",
     fix: "Find who changed it (`systemctl`, a container runtime, a power daemon such as tuned), end it, and start the sweep \
            again.",
@@ -93,13 +93,13 @@ pub static V25: Check = Check {
 pub static V26: Check = Check {
     code: "V26",
     title: "virtual machine",
-    cause: "Strands, cores, caches and memory nodes are what the hypervisor says. Two strands may be one core below, a core \
+    cause: "CPUs, cores, caches and memory nodes are what the hypervisor says. Two CPUs may be one core below, a core \
             may be half of one, and both may change while you look.",
     quantity: "1 under a hypervisor, else 0.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "CPUID leaf 1, ECX bit 31, which is kept for hypervisors; else `/sys/hypervisor` and DMI.",
-    families: "The machine as a whole, not a cell. What is said of shared cores needs a measurement of its own.",
+    families: "The machine as a whole, not a configuration. What is said of shared cores needs a measurement of its own.",
     fix: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
     source: "AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_ECX.",
     ..Check::NEVER_RAISED

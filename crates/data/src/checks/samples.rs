@@ -20,10 +20,10 @@ pub const WIDEST_OF_COMPUTE: f64 = 0.03;
 pub static V12: Check = Check {
     code: "V12",
     title: "too few runs",
-    cause: "Repetitions within a process share its layout and its luck; only fresh processes (invocations) tell how much \
+    cause: "Iterations within a process share its layout and its luck; only fresh processes (runs) tell how much \
             numbers differ. With fewer than 6 there is no interval. With fewer than 10 the \
             interval is smallest to largest or nearly so.",
-    quantity: "Invocations with a value that are missing to 10.",
+    quantity: "Runs with a value that are missing to 10.",
     scale: Scale::Count,
     note: Some(0.0),
     // More than 4 missing are fewer than `INTERVAL_NEEDS`; all 10, and there is no number.
@@ -31,7 +31,7 @@ pub static V12: Check = Check {
     invalid: Some(9.0),
     evidence: "The report's own samples.",
     families: "All.",
-    fix: "Ask for more repetitions and invocations, or a larger `--budget`.",
+    fix: "Ask for more iterations and runs, or a larger `--budget`.",
     source: "Order statistics of the median: 1 - 2/2⁶ = 96.9%. lmbench takes 11 tries, EPCC 20, criterion 100 samples.",
     ..Check::NEVER_RAISED
 };
@@ -39,15 +39,15 @@ pub static V12: Check = Check {
 pub static V13: Check = Check {
     code: "V13",
     title: "high variation",
-    cause: "Something changes from one repetition to the next that no other check names: neighbours in caches and memory, \
-            pages in other places, power. The middle one is right for no repetition in particular.",
-    quantity: "1.4826 times the median absolute deviation of the clean repetitions, as a share of their median: a standard \
+    cause: "Something changes from one iteration to the next that no other check names: neighbours in caches and memory, \
+            pages in other places, power. The middle one is right for no iteration in particular.",
+    quantity: "1.4826 times the median absolute deviation of the clean iterations, as a share of their median: a standard \
                deviation that outliers cannot move.",
     scale: Scale::Share,
     note: Some(0.10),
     evidence: "The report's own samples.",
-    families: "Numbers made of repetitions.",
-    fix: "Quieten the machine (`charz doctor`), and repeat the cell with more invocations.",
+    families: "Numbers made of iterations.",
+    fix: "Quieten the machine (`charz doctor`), and repeat the configuration with more runs.",
     source: "Pyperf warns at a standard deviation of 10%, nanobench at 5%; the factor: Rousseeuw and Croux (JASA 1993).",
     // What spreads repetitions spreads invocations.
     covers: &["V28"],
@@ -59,11 +59,11 @@ pub static V14: Check = Check {
     title: "outliers",
     cause: "Now and then something takes far longer: an interrupt storm, a management interrupt, compaction, a neighbour. \
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
-    quantity: "The share of clean repetitions outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
+    quantity: "The share of clean iterations outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
     scale: Scale::Share,
     note: Some(0.10),
     evidence: "The report's own samples.",
-    families: "Numbers made of repetitions.",
+    families: "Numbers made of iterations.",
     fix: "Quieten the machine (`charz doctor`); look for interrupts with `watch -d cat /proc/interrupts`.",
     source: "Tukey, Exploratory Data Analysis (1977); criterion keeps outliers by the same fences. The 10% is charz's first \
              guess.",
@@ -74,11 +74,11 @@ pub static V15: Check = Check {
     code: "V15",
     title: "results drift over time",
     cause: "The machine was still warming up, or cooling down: caches, page tables, frequency, heat. The result depends on \
-            how many repetitions were made.",
-    quantity: "The difference between the medians of the first third and the last third of the invocations, as a share, where \
-               they rise or fall by more than chance; in cycles where they follow the clock of the cores. First repetitions \
-               that differ by as much from the others of their process are a note, and are left out of every invocation \
-               alike; so is a trend of numbers made of repetitions, which is that of the disturbances.",
+            how many iterations were made.",
+    quantity: "The difference between the medians of the first third and the last third of the runs, as a share, where \
+               they rise or fall by more than chance; in cycles where they follow the clock of the cores. First iterations \
+               that differ by as much from the others of their process are a note, and are left out of every run \
+               alike; so is a trend of numbers made of iterations, which is that of the disturbances.",
     scale: Scale::Share,
     suspect: Some(0.02),
     evidence: "The report's own samples, in the order in which they were taken.",
@@ -96,15 +96,15 @@ pub static V16: Check = Check {
     title: "multimodal results",
     cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
             has two speeds. One number says nothing of the other.",
-    quantity: "The m-value of the clean repetitions: the rises and falls of their histogram, 2 for a single mode. Numbers \
+    quantity: "The m-value of the clean iterations: the rises and falls of their histogram, 2 for a single mode. Numbers \
                made of blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast \
-               one; unless the canary saw two clocks within an invocation that are as much apart, except for locks and other \
+               one; unless the canary saw two clocks within a run that are as much apart, except for locks and other \
                primitives. Those are suspect also where the fast mode holds less than a fifth.",
     scale: Scale::Ratio,
     note: Some(3.2),
     evidence: "The report's own samples.",
     families: "Kernels with work to repeat.",
-    fix: "Look at all repetitions of the cell (`charz render REPORT --format json`), and measure what separates the groups \
+    fix: "Look at all iterations of the configuration (`charz render REPORT --format json`), and measure what separates the groups \
            apart, e.g. with `--pages 2m`.",
     source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's.",
     // Two groups are spread.
@@ -115,18 +115,18 @@ pub static V16: Check = Check {
 pub static V18: Check = Check {
     code: "V18",
     title: "threads did not overlap",
-    cause: "Workers started late or ended early, so the interval from the first start to the last end holds less \
-            parallel work than it says. The rate is too low as that of all workers, and too high for the few that had the \
+    cause: "Threads started late or ended early, so the interval from the first start to the last end holds less \
+            parallel work than it says. The rate is too low as that of all threads, and too high for the few that had the \
             machine to themselves at the end.",
-    quantity: "The share of repetitions that are dirty. A repetition is dirty if for more than the lap limit's share of it not all \
-               workers were at work: what (first end - last start) / (last end - first start) lacks to 1.",
+    quantity: "The share of iterations that are dirty. An iteration is dirty if for more than the lap limit's share of it not all \
+               threads were at work: what (first end - last start) / (last end - first start) lacks to 1.",
     scale: Scale::Share,
     lap: Some(0.20),
     note: Some(0.0),
     evidence: "The stamps of all laps.",
-    families: "Numbers made of repetitions of several workers on strands of their own (not V19). Of blocks those count during \
-               which all workers were at work.",
-    fix: "Give a repetition more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
+    families: "Numbers made of iterations of several threads on CPUs of their own (not V19). Of blocks those count during \
+               which all threads were at work.",
+    fix: "Give an iteration more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \
              guess.",
@@ -152,8 +152,8 @@ pub static V35: Check = Check {
 pub static V28: Check = Check {
     code: "V28",
     title: "wide confidence interval",
-    cause: "The invocations differ so much, or were so few, that the budget ended before the confidence interval was as \
-            narrow as the kernel's family is to have it. The number stands with the width that was reached; a difference \
+    cause: "The runs differ so much, or were so few, that the budget ended before the confidence interval was as \
+            narrow as this family requires. The number stands with the width that was reached; a difference \
             smaller than that cannot be seen in it.",
     quantity: "Half of the interval's width, divided by what was asked for; beyond 5% of the number (3% of kernels that \
                compute) it is suspect whatever was asked for. Where values follow the clock of the cores, the width in cycles \
@@ -163,7 +163,7 @@ pub static V28: Check = Check {
     // Three times as wide takes nine times the invocations, which no budget that was a little too small explains.
     note: Some(1.0),
     suspect: Some(3.0),
-    evidence: "The values of the invocations.",
+    evidence: "The values of the runs.",
     families: "Kernels with work to repeat.",
     fix: "Give more time (`--budget`), or quieten the machine (`charz doctor`).",
     source: "Kalibera and Jones (ISMM 2013) for measuring until an interval is narrow enough; the 3 is charz's first guess.",
@@ -175,7 +175,7 @@ pub static V33: Check = Check {
     title: "no sharp fast mode",
     cause: "Hardly any block of the work was left alone, or too few to be told from chance: the number is that of disturbed \
             blocks, and the hardware does better. The interval reaches as far as the fastest blocks.",
-    quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the invocation in the middle, as \
+    quantity: "By how much the fastest twentieth of the blocks is faster than the number, in the run in the middle, as \
                a fraction.",
     scale: Scale::Share,
     note: Some(0.01),
@@ -183,7 +183,7 @@ pub static V33: Check = Check {
     evidence: "The times of the blocks of each lap.",
     families: "Numbers made of blocks.",
     fix: "Quieten the machine (`charz doctor`), or give more time (`--budget`): a neighbour that pauses leaves blocks alone.",
-    source: "Measured for charz: in 554 cells the distance to the fastest repetitions told which medians were wrong, where \
+    source: "Measured for charz: in 554 configurations the distance to the fastest iterations told which medians were wrong, where \
              waiting did not.",
     covers: &["V28"],
     ..Check::NEVER_RAISED
@@ -193,16 +193,16 @@ pub static V29: Check = Check {
     code: "V29",
     title: "runs failed",
     cause: "A measuring process died, was refused what it needs, or did not end in its time. What is left are the values of \
-            those that survived, and if it was no accident who did, the number is theirs alone. A cell without a survivor, \
+            those that survived, and if it was no accident who did, the number is theirs alone. A configuration without a survivor, \
             or with too many failures, is `failed` and has no value.",
-    quantity: "Invocations that ended without a result, other than by a stop.",
+    quantity: "Runs that ended without a result, other than by a stop.",
     scale: Scale::Count,
     suspect: Some(0.0),
     invalid: Some(2.0),
     evidence: "The exit of each measuring process, and its own last words.",
     families: "All.",
-    fix: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer workers. Killed by the watchdog: less work a \
-           repetition (`--iterations`), or a quieter machine. A crash is a defect: report it.",
+    fix: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer threads. Killed by the watchdog: less work per \
+           iteration (`--iterations`), or a quieter machine. A crash is a defect: report it.",
     source: "Charz: first guess.",
     // Those that failed are missing to an interval.
     covers: &["V12"],

@@ -13,18 +13,18 @@ pub const STEAL_TICKS_NS: u64 = 20_000_000;
 pub static V01: Check = Check {
     code: "V01",
     title: "thread not on its CPU",
-    cause: "The system did not honour the binding, or changed it: a cpuset shrank, another program set the mask, the strand \
+    cause: "The system did not honour the binding, or changed it: a cpuset shrank, another program set the mask, the CPU \
             went offline. The number then belongs to another place on the machine than the one it is printed for. A mask \
             that cannot be read back is no proof, and counts as off the seat.",
-    quantity: "Readings of mask or strand that were not the seat, or that a seated worker could not make.",
+    quantity: "Readings of mask or CPU that were not the seat, or that a seated thread could not make.",
     scale: Scale::Count,
     invalid: Some(0.0),
     evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
                binding library.",
-    families: "Workers with a seat, so not the mapping `auto`.",
+    families: "Threads with a seat, so not the mapping `auto`.",
     fix: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
-           cpusets, or map only onto strands that stay.",
-    source: "Measured for charz: a cpuset shrunk from two strands to one moved a pinned task, and widening restored it \
+           cpusets, or map only onto CPUs that stay.",
+    source: "Measured for charz: a cpuset shrunk from two CPUs to one moved a pinned task, and widening restored it \
              unseen. Tools that ignore the result of the pin call print numbers of the wrong place.",
     // Moved, workers meet on one strand, wait for it, and spread.
     covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
@@ -34,13 +34,13 @@ pub static V01: Check = Check {
 pub static V02: Check = Check {
     code: "V02",
     title: "pinned thread migrated",
-    cause: "The scheduler moved a bound worker, so its mask was wider or elsewhere for a while, even if both ends of the \
-            lap look right. Part of the time was measured on another strand, with cold caches.",
-    quantity: "Migrations of seated workers in the timed span.",
+    cause: "The scheduler moved a bound thread, so its mask was wider or elsewhere for a while, even if both ends of the \
+            lap look right. Part of the time was measured on another CPU, with cold caches.",
+    quantity: "Migrations of seated threads in the timed span.",
     scale: Scale::Count,
     invalid: Some(0.0),
     evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
-    families: "Workers with a seat; under `auto` migrations are recorded and no finding.",
+    families: "Threads with a seat; under `auto` migrations are recorded and no finding.",
     fix: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
            end it while measuring.",
     source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
@@ -51,21 +51,21 @@ pub static V02: Check = Check {
 pub static V03: Check = Check {
     code: "V03",
     title: "thread was preempted",
-    cause: "Something else ran on the strand: another process, a kernel thread, a neighbour in the same container. The wait \
+    cause: "Something else ran on the CPU: another process, a kernel thread, a neighbour in the same container. The wait \
             is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
-    quantity: "The share of repetitions that are dirty. A repetition is dirty if one of its laps waited, runnable, for more than \
+    quantity: "The share of iterations that are dirty. An iteration is dirty if one of its laps waited, runnable, for more than \
                the lap limit's share of its time.",
     scale: Scale::Share,
     lap: Some(0.01),
     note: Some(0.0),
     evidence: "The run delay in `/proc/thread-self/schedstat` around each lap; where that is missing, involuntary context \
                switches (`getrusage`), any of which makes the lap dirty.",
-    families: "Numbers made of repetitions, but for kernels without work to repeat and cells whose workers share strands (V19). \
-               Numbers made of blocks leave out the blocks in which a worker waited.",
-    fix: "End other work (`charz doctor` shows it), or give the strands to charz alone: boot with `isolcpus=` or make an \
-           exclusive cpuset, and move interrupts away (`/proc/irq/*/smp_affinity_list`). Then repeat the cell.",
-    source: "Measured for charz: dropping repetitions by run delay brought the variation of an integer kernel from 31.8% to \
-             1.2% on a busy machine, where steal showed under 3%. Among 554 cells it predicted no error of what was left: a \
+    families: "Numbers made of iterations, but for kernels without work to repeat and configurations whose threads share CPUs (V19). \
+               Numbers made of blocks leave out the blocks in which a thread waited.",
+    fix: "End other work (`charz doctor` shows it), or give the CPUs to charz alone: boot with `isolcpus=` or make an \
+           exclusive cpuset, and move interrupts away (`/proc/irq/*/smp_affinity_list`). Then repeat the configuration.",
+    source: "Measured for charz: dropping iterations by run delay brought the variation of an integer kernel from 31.8% to \
+             1.2% on a busy machine, where steal showed under 3%. Among 554 configurations it predicted no error of what was left: a \
              note, and V12 where too little is left.",
     // The pressure is ours; what is left of the disturbance in the caches spreads the clean repetitions.
     covers: &["V06", "V13", "V14", "V15", "V16", "V18"],
@@ -75,18 +75,18 @@ pub static V03: Check = Check {
 pub static V04: Check = Check {
     code: "V04",
     title: "thread was stalled",
-    cause: "The thread neither ran nor waited for a strand: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
+    cause: "The thread neither ran nor waited for a CPU: it was stopped (SIGSTOP, a debugger, the freezer), slept on a \
             page fault or a lock, or the whole virtual machine was paused. Stolen time may land here too, as kernels that \
             know of steal count it neither as run nor as waited; V05 is raised as well then.",
-    quantity: "The share of repetitions that are dirty. A repetition is dirty if one of its laps took, beyond its processor time \
+    quantity: "The share of iterations that are dirty. An iteration is dirty if one of its laps took, beyond its processor time \
                and its run delay, more than the lap limit's share of its time.",
     scale: Scale::Share,
     lap: Some(0.01),
     note: Some(0.0),
     evidence: "The identity wall = processor time + run delay + blocked around each lap: a clock and \
                `/proc/thread-self/schedstat`.",
-    families: "Numbers made of repetitions of kernels that never block; not those that sleep by design.",
-    fix: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the cell. In a guest, ask \
+    families: "Numbers made of iterations of kernels that never block; not those that sleep by design.",
+    fix: "Do not stop or debug the process (^Z, `docker pause`, a suspended laptop), then repeat the configuration. In a guest, ask \
            whether it was migrated or snapshotted.",
     source: "Measured for charz: a stop of 0.6 s appears as 0.6 s of that difference. A note, as V03.",
     // A stopped thread does not wait for a strand, so V03 and V06 would have causes of their own.
@@ -99,10 +99,10 @@ pub static V05: Check = Check {
     title: "CPU steal",
     cause: "The host ran something else on the processor below the virtual one: neighbours, or the guest's own quota. The \
             time is missing from the lap, and the neighbour has used the caches.",
-    quantity: "Stolen time, as a share of the time of the strands in use, over at least 1 s or from 2 ticks on.",
+    quantity: "Stolen time, as a share of the time of the CPUs in use, over at least 1 s or from 2 ticks on.",
     scale: Scale::Share,
     note: Some(0.005),
-    evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the cell.",
+    evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the configuration.",
     families: "All, in guests whose hypervisor reports it.",
     fix: "Nothing in a guest. Measure at a quieter hour, on a larger or dedicated instance, or on the host.",
     source: "Charz: first guess. Steal in `/proc/stat`: the manual page proc(5).",
@@ -115,15 +115,15 @@ pub static V05: Check = Check {
 pub static V06: Check = Check {
     code: "V06",
     title: "CPU pressure (PSI)",
-    cause: "More was runnable than could run, somewhere on the machine. Even where the workers themselves never waited \
+    cause: "More was runnable than could run, somewhere on the machine. Even where the threads themselves never waited \
             (V03), the others used caches, memory bandwidth, power and turbo that the number then lacks.",
-    quantity: "The share of the clean repetitions' time in which at least one task waited for a processor.",
+    quantity: "The share of the clean iterations' time in which at least one task waited for a processor.",
     scale: Scale::Share,
     note: Some(0.02),
-    evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each repetition, less what the readings \
+    evidence: "`total=` in the line `some` of `/proc/pressure/cpu`, before and after each iteration, less what the readings \
                lie apart beyond it.",
-    families: "All but cells whose workers share strands (V19).",
-    fix: "End other work (`charz doctor` and `top` show it) and repeat the cell.",
+    families: "All but configurations whose threads share CPUs (V19).",
+    fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration.",
     source: "Linux, Documentation/accounting/psi.rst; the 2% is charz's first guess.",
     // Pressure somewhere is too weak a sign to explain a spread by.
     ..Check::NEVER_RAISED
@@ -134,15 +134,15 @@ pub static V07: Check = Check {
     title: "throttled by the CPU quota",
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
-    quantity: "Periods in which the control group or one of its ancestors was throttled. A repetition with one does not count, where \
-               the number is made of repetitions and is not about the quota.",
+    quantity: "Periods in which the control group or one of its ancestors was throttled. An iteration with one does not count, where \
+               the number is made of iterations and is not about the quota.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
     families: "All.",
     fix: "Lift the quota: version 2 `echo max > /sys/fs/cgroup/GROUP/cpu.max`, version 1 `echo -1 > \
            /sys/fs/cgroup/cpu/GROUP/cpu.cfs_quota_us`, `docker run` without `--cpus`, Kubernetes without a CPU limit. Or \
-           use fewer workers than the quota's processors.",
+           use fewer threads than the quota's processors.",
     source: "Linux, Documentation/scheduler/sched-bwc.rst; measured for charz: throttled time appears as run delay.",
     covers: &["V03", "V06", "V13", "V14", "V15", "V16", "V18"],
     ..Check::NEVER_RAISED
@@ -151,18 +151,18 @@ pub static V07: Check = Check {
 pub static V34: Check = Check {
     code: "V34",
     title: "other programs used the CPUs",
-    cause: "Something else ran meanwhile, on other strands too: it moved memory, and used the caches, the power and the clock that \
-            strands share. A worker that never waits has less of them all the same.",
-    quantity: "The time that other processes and the kernel were busy on any strand, in strands' worth of the time of the \
-               repetitions, over all invocations together: `/proc/stat` counts in ticks of 10 ms.",
+    cause: "Something else ran meanwhile, on other CPUs too: it moved memory, and used the caches, the power and the clock that \
+            CPUs share. A thread that never waits gets less of them even so.",
+    quantity: "The time that other processes and the kernel were busy on any CPU, in CPUs' worth of the time of the \
+               iterations, over all runs together: `/proc/stat` counts in ticks of 10 ms.",
     scale: Scale::Ratio,
     suspect: Some(0.05),
-    evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the repetitions, less the processor time of \
+    evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the iterations, less the processor time of \
                the measuring process.",
-    families: "Kernels whose blocks lie beyond the caches of a core; of those in the second level, what was used of other strands than the \
-               workers' own.",
-    fix: "End other work (`charz doctor` and `top` show it) and repeat the cell, or start with `--wait-quiet`.",
-    source: "Measured for charz: beside a program that copies memory on the other of two strands, reads were 15 to 19% slower, and \
+    families: "Kernels whose blocks lie beyond the caches of a core; of those in the second level, what was used of other CPUs than the \
+               threads' own.",
+    fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration, or start with `--wait-quiet`.",
+    source: "Measured for charz: beside a program that copies memory on the other of two CPUs, reads were 15 to 19% slower, and \
              nothing else told.",
     ..Check::NEVER_RAISED
 };

@@ -9,13 +9,13 @@ pub static V30: Check = Check {
     code: "V30",
     title: "too few samples for percentiles",
     cause: "What is rare is seen rarely: of fewer than 100,000 pairs, fewer than 10 lie beyond the 99.99th percentile, which is \
-            null then. The median, which is the cell's number, needs far fewer.",
-    quantity: "Pairs of times in clean repetitions that are missing to 100,000.",
+            null then. The median, which is the configuration's number, needs far fewer.",
+    quantity: "Pairs of times in clean iterations that are missing to 100,000.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "The report's own samples.",
     families: "Kernels that stamp each operation.",
-    fix: "Ask for more with `--samples` or more invocations, or a larger `--budget`.",
+    fix: "Ask for more with `--samples` or more runs, or a larger `--budget`.",
     source: "The T3-4 report took 100,000 samples of each.",
     ..Check::NEVER_RAISED
 };
@@ -25,7 +25,7 @@ pub static V31: Check = Check {
     title: "timer overhead is significant",
     cause: "Between two readings of the clock lies the better part of one reading, and it is in every time. Nothing is \
             subtracted: how much of a reading overlaps with what is timed is unknown.",
-    quantity: "The cost of a reading, as a share of the median of the second time, which is the cell's number; where only the \
+    quantity: "The cost of a reading, as a share of the median of the second time, which is the configuration's number; where only the \
                first time is short, that is a note.",
     scale: Scale::Share,
     note: Some(0.10),
@@ -33,7 +33,7 @@ pub static V31: Check = Check {
     evidence: "The clock's overhead, measured before the sweep; the report's own samples.",
     families: "Kernels that stamp each operation. A clock that is itself looked at (`step-*`, `first-*`) is not stamped by another.",
     fix: "Take the clock that is read fastest (`--clock auto`). Read such times as bounds from above.",
-    source: "Hoefler and Belli (SC 2015) ask for 5% of a repetition; for single operations charz's first guess.",
+    source: "Hoefler and Belli (SC 2015) ask for 5% of an iteration; for single operations charz's first guess.",
     ..Check::NEVER_RAISED
 };
 
@@ -48,7 +48,7 @@ pub static V32: Check = Check {
     note: Some(0.02),
     suspect: Some(0.2),
     invalid: Some(0.5),
-    evidence: "Counted by the worker that takes the samples.",
+    evidence: "Counted by the thread that takes the samples.",
     families: "Sync kernels that obey `--period`.",
     fix: "Quieten the machine (`charz doctor`), or give samples more time (`--period 200us`); `--period closed` times each from \
            its own call, and hides what a stall would have cost the others.",

@@ -3,8 +3,8 @@
 use crate::{Growth, JointHistogram};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::cell::Unit;
 use super::lap::Lap;
+use super::number::Unit;
 
 /// One repetition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

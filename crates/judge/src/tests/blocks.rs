@@ -167,9 +167,9 @@ fn beyond_the_caches_of_a_core_repetitions_count() {
     trial.facts.card = card("chase-random");
     for (level, by_blocks) in [(None, false), (Some("L1"), true), (Some("L2"), true), (Some("L3"), false)] {
         trial.cell.level = level.map(str::to_owned);
-        assert_eq!(crate::estimate::is_by_blocks(&trial.cell, &trial.facts, false), by_blocks, "{level:?}");
+        assert_eq!(crate::case::is_by_blocks(&trial.cell, &trial.facts, false), by_blocks, "{level:?}");
     }
-    assert!(!crate::estimate::is_by_blocks(&trial.cell, &trial.facts, true), "no block has a strand to itself");
+    assert!(!crate::case::is_by_blocks(&trial.cell, &trial.facts, true), "no block has a strand to itself");
 }
 
 /// What other programs use, in strands, during so many invocations of the clean cell of memory.

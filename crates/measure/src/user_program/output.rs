@@ -9,8 +9,48 @@ use charz_launch::Stream;
 
 use crate::harness::MOST_REPETITIONS;
 
-use super::lines::{Answer, Said};
 use super::value::{self, Readers};
+
+/// What a program answers: when it started and ended by `CLOCK_MONOTONIC`, in nanoseconds, and how many operations it did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) start_ns: u64,
+    pub(super) end_ns: u64,
+    pub(super) work: u64,
+}
+
+/// A line of the program's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Said {
+    Ready,
+    Answer(Answer),
+    /// It begins like an answer and is none: why, as a clause.
+    Wrong(String),
+    /// Anything else is the program's own affair.
+    Other,
+}
+
+impl Said {
+    pub(super) fn of(line: &[u8]) -> Self {
+        let line = String::from_utf8_lossy(line);
+        let line = line.trim();
+        if line == "ready" {
+            return Said::Ready;
+        }
+        if !line.starts_with(|first: char| first.is_ascii_digit()) {
+            return Said::Other;
+        }
+        let numbers: Option<Vec<u64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+        match numbers.as_deref() {
+            Some([start_ns, end_ns, _]) if end_ns <= start_ns => {
+                Said::Wrong(format!("its answer {} does not end after its start", quote(line)))
+            }
+            Some([_, _, 0]) => Said::Wrong(format!("its answer {} counts no work", quote(line))),
+            Some(&[start_ns, end_ns, work]) => Said::Answer(Answer { start_ns, end_ns, work }),
+            _ => Said::Wrong(format!("its answer {} is not START_NS END_NS WORK, three whole numbers", quote(line))),
+        }
+    }
+}
 
 /// Of a longer line expressions see this much and up to as much again; the rest is left out.
 const LONGEST_LINE: usize = 1 << 16;

@@ -14,7 +14,6 @@ use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Threa
 use charz_system::{OomKills, Status};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::lines;
 use super::output::Output;
 use super::value::{Readers, measurable};
 use super::words::{Given, Words};
@@ -53,8 +52,13 @@ pub(super) struct Site<'a> {
     kills: OomKills,
 }
 
-/// Runs a program as often as its order says, unless the flag is raised, with which `wake` becomes readable.
-pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> Result<Invocation, Failure> {
+/// Runs a program as often as its order says. `protocol` is for one that measures itself.
+pub(super) fn measure(
+    order: &Order<'_>,
+    stop: &Stop,
+    wake: BorrowedFd<'_>,
+    protocol: fn(&Site<'_>) -> Result<Measured, Failure>,
+) -> Result<Invocation, Failure> {
     let program = order.program;
     let unusable = |why: String| Failure::new(Ending::Unavailable, why);
     let split = |text: &str| Words::split(text).map_err(|why| unusable(format!("{text:?}: {why}")));
@@ -71,7 +75,7 @@ pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> R
     };
     let (before, begun) = (Fingerprint::read(), Usage::read());
     let mut measured = match program.value {
-        ProgramValue::Protocol => lines::measure(&site)?,
+        ProgramValue::Protocol => protocol(&site)?,
         _ => site.repetitions()?,
     };
     let busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));

@@ -6,17 +6,15 @@
 use std::collections::HashMap;
 
 use hwlocality::Topology;
-use hwlocality::bitmap::BitmapRef;
-use hwlocality::cpu::cpuset::CpuSet;
 use hwlocality::object::TopologyObject;
 use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, ObjectAttributes};
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
 use super::describe::{ALU_GROUPS, DOUBT};
-use super::kinds;
+use super::kinds::{self, ids};
 use super::scale::Scale;
-use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable, cpulist};
+use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable};
 
 /// Reads a loaded topology. All its strands count as usable.
 ///
@@ -41,12 +39,6 @@ pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32
     kinds::read(topology, &mut machine);
     machine.usable = Usable::everything(machine.strands.len());
     machine
-}
-
-/// The ids in a set, ascending, as far as they are possible ids. An endless set so has an end.
-pub(super) fn ids(set: BitmapRef<'_, CpuSet>) -> Vec<u32> {
-    let ids = set.iter_set().map(|id| u32::try_from(usize::from(id)).unwrap_or(u32::MAX));
-    ids.take_while(|id| *id <= cpulist::MAX_ID).collect()
 }
 
 /// A machine without strands, but with its NUMA nodes, which do not lie on the way to the strands.

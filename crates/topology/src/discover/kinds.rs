@@ -3,9 +3,16 @@
 use std::collections::HashMap;
 
 use hwlocality::Topology;
+use hwlocality::bitmap::BitmapRef;
+use hwlocality::cpu::cpuset::CpuSet;
 
-use super::hwloc::ids;
-use crate::{Info, Kind, Machine};
+use crate::{Info, Kind, Machine, cpulist};
+
+/// The ids in a set, ascending, as far as they are possible ids. An endless set so has an end.
+pub(super) fn ids(set: BitmapRef<'_, CpuSet>) -> Vec<u32> {
+    let ids = set.iter_set().map(|id| u32::try_from(usize::from(id)).unwrap_or(u32::MAX));
+    ids.take_while(|id| *id <= cpulist::MAX_ID).collect()
+}
 
 /// What hwloc ranks kinds by if they have no given rank, best first (`HWLOC_CPUKINDS_RANKING`, default strategy).
 const EVIDENCE: [&str; 4] = ["CoreType", "FrequencyMaxMHz", "FrequencyBaseMHz", "LinuxCapacity"];

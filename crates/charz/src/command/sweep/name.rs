@@ -85,6 +85,42 @@ fn in_a_name(value: &str) -> String {
     if name.is_empty() { "unknown".into() } else { name }
 }
 
+/// The longest name of an output file in bytes: the journal and the temporary file beside it have longer ones, and 255 is the most on
+/// Linux's file systems.
+const MOST_NAME: usize = 230;
+
+pub(in crate::command) fn output(file: PathBuf, force: bool) -> Result<PathBuf, Error> {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let Some(name) = file.file_name().filter(|_| !file.is_dir()) else {
+        return Err(Error::bad_input(format!("--output: {file:?} is a folder; name a file in it")));
+    };
+    if name.len() > MOST_NAME {
+        return Err(Error::bad_input(format!("--output: {name:?} has more than {MOST_NAME} bytes; shorten the name")));
+    }
+    if !folder.is_dir() {
+        return Err(Error::bad_input(format!("--output: there is no folder {folder:?}; create it first")));
+    }
+    match file.symlink_metadata() {
+        Err(_) => Ok(file),
+        Ok(_) if !force => Err(exists(&file)),
+        // What a link leads to may be anybody's: a report replaces only what was named.
+        Ok(about) if about.is_symlink() => {
+            Err(Error::bad_input(format!("--output: {file:?} is a link; name the file that it leads to")))
+        }
+        Ok(about) if about.is_file() => Ok(file),
+        Ok(_) => Err(Error::bad_input(format!(
+            "--output: {file:?} is not a regular file, and only those are replaced; name another file"
+        ))),
+    }
+}
+
+pub(super) fn exists(file: &Path) -> Error {
+    Error::bad_input(format!("--output: {file:?} exists; name another file, or replace it with --force"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

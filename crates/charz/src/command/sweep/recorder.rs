@@ -29,7 +29,7 @@ impl JournalRecorder {
     pub(crate) fn begin(file: PathBuf, report: &Report, replace: bool) -> Result<Self, Error> {
         // It may have appeared while this sweep waited for another.
         if !replace && file.symlink_metadata().is_ok() {
-            return Err(super::exists(&file));
+            return Err(super::name::exists(&file));
         }
         let journal_file = journal::beside(&file);
         let journal = Journal::create(&journal_file, Header { report: report.clone(), replace });

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
-use super::flow::Point;
-
 /// Numbers of a point: density, momentum in three directions, energy.
 pub(super) const PARTS: usize = 5;
+
+/// Density, momentum in three directions, energy.
+pub(super) type Point = [f64; PARTS];
 
 /// By plane, then row, then part, then point: a part of a row is contiguous, so loops along it take several points at once.
 pub(super) struct Field {

@@ -2,10 +2,7 @@
 
 use std::ops::Range;
 
-use super::field::{Field, PARTS, at, lines};
-
-/// Density, momentum in three directions, energy.
-pub(super) type Point = [f64; PARTS];
+use super::field::{Field, PARTS, Point, at, lines};
 
 /// The most points a side.
 pub(super) const MOST_POINTS: usize = 162;

@@ -3,8 +3,8 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use super::field::{Field, PARTS, at, lines};
-use super::flow::{Diagonal, Grid, MOST_POINTS, OMEGA, Point, State};
+use super::field::{Field, PARTS, Point, at, lines};
+use super::flow::{Diagonal, Grid, MOST_POINTS, OMEGA, State};
 
 /// The order of points, rows, planes and workers.
 pub(super) trait Direction {

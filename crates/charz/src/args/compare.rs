@@ -1,0 +1,117 @@
+//! `charz compare`: its flags, and which reports they name; and when a difference is a verdict.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::format::{FormatArgs, takes_one};
+use super::history::number;
+use super::named;
+use crate::command::compare::{Base, Options, Terms};
+use crate::exit::Error;
+use charz_analysis::compare::{Options as Rules, Quantity};
+use charz_analysis::history::Wanted;
+use charz_render::compare::FORMATS;
+
+#[derive(Debug, Args)]
+pub(super) struct CompareArgs {
+    /// The report to compare with, as for charz render (-, last); left out with --baseline
+    #[arg(value_name = "BASE")]
+    pub(super) base: PathBuf,
+    /// The report that is compared
+    #[arg(value_name = "NEW", required_unless_present = "baseline")]
+    pub(super) new: Option<PathBuf>,
+    /// Take the base out of the history: newest, before-change, or the number of a report
+    ///
+    /// newest is the newest report that was measured before the new one and may be compared with it; before-change the newest such
+    /// one that is older than the last change of any of its configurations. The output says which one it is.
+    #[arg(long, value_name = "WHICH", allow_hyphen_values = true)]
+    pub(super) baseline: Option<String>,
+    /// The history's file, as for charz history
+    #[arg(long, value_name = "FILE", requires = "baseline")]
+    pub(super) db: Option<PathBuf>,
+    /// Compare reports of different machines; every line says so
+    #[arg(long)]
+    pub(super) cross_machine: bool,
+    /// Compare reports of different builds of the kernels; every line says so
+    #[arg(long)]
+    pub(super) cross_build: bool,
+    /// Compare reports whose plans differ in what changes numbers (pages, sizes, iterations); every line says so
+    #[arg(long)]
+    pub(super) cross_plan: bool,
+    #[command(flatten)]
+    pub(super) terms: TermsArgs,
+}
+
+// What makes a difference of two reports a verdict, and how it is shown.
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
+pub(crate) struct TermsArgs {
+    /// End with code 5 unless every configuration has a verdict
+    #[arg(long)]
+    pub(crate) strict: bool,
+    #[command(flatten)]
+    pub(crate) floor: FloorArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FloorArgs {
+    /// Compare what the machine delivered, all work over all time, instead of capacity, which leaves out what others took
+    #[arg(long)]
+    pub(crate) delivered: bool,
+    /// Also compare configurations that are suspect for a reason that makes the comparison unsafe; every such line says so
+    #[arg(long)]
+    pub(crate) allow_suspect: bool,
+    /// The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) noise: Option<PathBuf>,
+}
+
+impl FloorArgs {
+    pub(super) fn rules(&self) -> Rules {
+        let quantity = if self.delivered { Quantity::Delivered } else { Quantity::Capacity };
+        Rules { quantity, allow_suspect: self.allow_suspect, ..Rules::default() }
+    }
+}
+
+pub(super) fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
+    let (base, new) = base_and_new(&args, notes)?;
+    let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
+    let mut terms = terms(args.terms)?;
+    terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
+    Ok(Options { base, new, terms })
+}
+
+fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, PathBuf), Error> {
+    match (args.baseline.as_deref(), &args.new) {
+        (None, Some(new)) => {
+            let mut files = named::reports(vec![args.base.clone(), new.clone()], notes)?.into_iter();
+            // As many as were named.
+            Ok((Base::File(files.next().unwrap_or_default()), files.next().unwrap_or_default()))
+        }
+        (Some(text), None) => {
+            let wanted = match text {
+                "newest" => Wanted::Newest,
+                "before-change" => Wanted::BeforeChange,
+                text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
+            };
+            // The only report that was named is the new one.
+            Ok((Base::History { file: args.db.clone(), wanted }, named::report(args.base.clone(), notes)?))
+        }
+        (Some(_), Some(_)) => Err(Error::bad_input(
+            "--baseline takes the base from the history; name the new report only, or leave out --baseline",
+        )),
+        (None, None) => Err(Error::bad_input("NEW is missing: name the report to compare, or the base by --baseline")),
+    }
+}
+
+pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
+    Ok(Terms {
+        rules: args.floor.rules(),
+        noise: args.floor.noise,
+        strict: args.strict,
+        format: args.format.of(FORMATS)?,
+    })
+}

@@ -1,0 +1,68 @@
+//! `charz map`, and how mappings and machines are named.
+
+use std::str::FromStr;
+
+use charz_topology::{ALIASES, Mapping, Source, mappers};
+use clap::Args;
+
+use super::choice::nearest;
+use super::format::{FormatArgs, takes_one};
+use super::groups::SourceArgs;
+use super::help;
+use super::quantities::count;
+use crate::command::Command;
+use crate::exit::Error;
+use crate::view::placement;
+
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, placement::FORMATS.iter())))]
+pub(super) struct MapArgs {
+    #[arg(long, visible_alias = "placement", value_name = "MAPPING", help = "The mapping; --help lists them",
+        long_help = help::mappings("The mapping"))]
+    pub(super) mapping: String,
+    /// How many threads
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    pub(super) threads: String,
+    /// Let a list: name a CPU more than once, so threads share it on purpose
+    #[arg(long)]
+    pub(super) allow_stack: bool,
+    #[command(flatten)]
+    pub(super) source: SourceArgs,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+}
+
+pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {
+    let mapping = Mapping::from_str(&args.mapping).map_err(not_a_mapping)?;
+    refuse_stacks(std::slice::from_ref(&mapping), args.allow_stack)?;
+    Ok(Command::Map {
+        mapping,
+        threads: count("--threads", &args.threads, MOST_MAPPED)?,
+        source: Source::of(&args.source.topology),
+        format: args.format.of(placement::FORMATS.iter())?,
+    })
+}
+
+/// The most workers that `charz map` lays out: beyond any machine, within any memory.
+pub(super) const MOST_MAPPED: usize = 1 << 20;
+
+/// A name that resembles one of a mapper, or one of another tool's.
+pub(super) fn not_a_mapping(error: charz_topology::Error) -> Error {
+    let charz_topology::Error::UnknownMapping { mapping, name, .. } = &error else { return error.into() };
+    let names: Vec<&str> = mappers().map(|card| card.name).chain(ALIASES.iter().map(|(alias, _)| *alias)).collect();
+    let Some(near) = nearest(name, &names) else { return error.into() };
+    let meant = ALIASES.iter().find(|(alias, _)| *alias == near).map(|(_, name)| format!(" ({name})"));
+    Error::bad_input(format!("unknown mapping {mapping}; did you mean {near}{}?", meant.unwrap_or_default()))
+}
+
+/// That workers share a strand while others are free can be an experiment or a slip of the finger.
+pub(super) fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), Error> {
+    let stack = mappings.iter().find_map(|mapping| Some((mapping, mapping.repeated()?)));
+    match stack {
+        Some((mapping, strand)) if !allowed => Err(Error::bad_input(format!(
+            "--mapping: {:?} names strand {strand} twice; name it once, or let workers share it with --allow-stack",
+            mapping.to_string()
+        ))),
+        _ => Ok(()),
+    }
+}

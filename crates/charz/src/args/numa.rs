@@ -1,0 +1,42 @@
+//! `charz numa`: its flags, and the sweep that it makes.
+
+use clap::Args;
+
+use super::format::{FormatArgs, takes};
+use super::groups::{RunArgs, budget};
+use super::kernels::in_roles;
+use super::layers::Layers;
+use super::sweep::{SweepArgs, preset, sweep};
+use crate::command::numa::Options;
+use crate::exit::Error;
+use charz_data::Role;
+use charz_data::card::{Access, Chase};
+use charz_measure::plan::AskedSizes;
+use charz_render::formats::MEASURED;
+
+#[derive(Debug, Args)]
+#[command(mut_arg("budget", |arg| budget(arg, "5m")))]
+#[command(mut_arg("format", |arg| takes(arg, MEASURED.map(|f| (f.name, "")).into())))]
+pub(crate) struct NumaArgs {
+    /// Size of a thread's block, past all caches
+    #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
+    pub(crate) size: String,
+    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
+    #[arg(long, value_name = "KIND", default_value = "thp")]
+    pub(crate) pages: String,
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
+    const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
+    let own = [("kernel", &*in_roles(&ROLES)), ("pages", &args.pages), ("size", &args.size)];
+    let new = sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?;
+    match &new.request.asked.sizes {
+        Some(AskedSizes::List(list)) if list.len() == 1 => {}
+        _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
+    }
+    Ok(Options { new, format: args.format.of(MEASURED)? })
+}

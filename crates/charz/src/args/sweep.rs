@@ -1,0 +1,279 @@
+//! `charz sweep`, and the sweeps that other commands make.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use charz_kernels::Kernel;
+use charz_topology::{Backend, Mapping, Source, parse_mappings};
+use clap::{Args, Command, FromArgMatches};
+
+use super::choice::choice;
+use super::counters::CountersArgs;
+use super::flag::Flag;
+use super::format::{FormatArgs, takes_one};
+use super::groups::{FITTING, HowArgs, RunArgs, WhatArgs};
+use super::help;
+use super::kernels::{chosen, families, kernels};
+use super::layers::Layers;
+use super::map::{not_a_mapping, refuse_stacks};
+use super::named;
+use super::parameters::{self, amount};
+use super::program::{ProgramArgs, program};
+use super::quantities::{budget, count, percentage, time};
+use super::refusal::refusal;
+use crate::command::{STREAM, sweep};
+use crate::exit::Error;
+use crate::view::plan;
+use charz_data::checks::INTERVAL_NEEDS;
+use charz_data::params::{self, PARAMS};
+use charz_measure::harness::MOST_REPETITIONS;
+use charz_measure::plan::{
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
+};
+use charz_measure::user_program;
+use charz_render::formats::{Format, SWEPT, TABLE};
+
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| {
+    takes_one(arg, SWEPT).long_help(help::sweep_formats())
+}), mut_args(help::grouped))]
+pub(super) struct SweepArgs {
+    #[command(flatten)]
+    pub(super) what: WhatArgs,
+    #[command(flatten)]
+    pub(super) program: ProgramArgs,
+    #[command(flatten)]
+    pub(super) how: HowArgs,
+    #[command(flatten)]
+    pub(super) run: RunArgs,
+    #[command(flatten)]
+    pub(super) counters: CountersArgs,
+    /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
+    #[arg(long, value_name = "FILE")]
+    pub(super) config: Option<PathBuf>,
+    /// Finish the sweep of an incomplete report, with its own plan
+    #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
+    pub(super) resume: Option<PathBuf>,
+    #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
+    pub(super) quick: bool,
+    /// Print every number in tables, with all warnings and findings; the same as --format table
+    #[arg(short, long, conflicts_with_all = ["format", "json", "quiet"])]
+    pub(super) verbose: bool,
+    /// Plan for another machine: hwloc XML, or a synthetic description, as for charz topo
+    ///
+    /// Nothing is measured: times are assumed, of a processor like today's. A sweep that runs beside it is not disturbed.
+    #[arg(long, value_name = "SOURCE", requires = "dry_run")]
+    pub(super) topology: Option<String>,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+    /// Print the name of the report's file and nothing else: no tables, no progress
+    #[arg(long, short, conflicts_with_all = ["format", "json", "dry_run"])]
+    pub(super) quiet: bool,
+}
+
+/// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
+fn set_by_the_report() -> impl Iterator<Item = &'static str> {
+    const OTHERS: [&str; 27] = [
+        "command",
+        "value",
+        "work",
+        "unit",
+        "direction",
+        "verify",
+        "setup",
+        "run_timeout",
+        "mapping",
+        "allow_stack",
+        "kernel",
+        "family",
+        "threads",
+        "repetitions",
+        "invocations",
+        "precision",
+        "seed",
+        "oversubscribed",
+        "accept_panic",
+        "clock",
+        "binder",
+        "config",
+        "output",
+        "force",
+        "quick",
+        "dry_run",
+        "topology",
+    ];
+    PARAMS.iter().map(|param| param.name).chain(OTHERS).chain(CountersArgs::NAMES)
+}
+
+/// A sweep of a command's own: these flags of `charz sweep`, by names and values, and its defaults.
+pub(super) fn preset(flags: &[(&str, &str)]) -> Result<SweepArgs, Error> {
+    let words = flags.iter().map(|(flag, value)| format!("--{flag}={value}"));
+    let grammar = SweepArgs::augment_args(Command::new("sweep").no_binary_name(true));
+    let matches = grammar.try_get_matches_from(words);
+    matches.and_then(|matches| SweepArgs::from_arg_matches(&matches)).map_err(refusal)
+}
+
+pub(super) fn options(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
+    let Some(file) = &args.resume else {
+        // A plan has formats of its own.
+        let format = if args.run.dry_run { TABLE } else { shown(&args)? };
+        return Ok(sweep::Options::New(Box::new(sweep(args, layers, notes)?), format));
+    };
+    Ok(sweep::Options::Resume(sweep::Resume {
+        file: resumed(file, notes)?,
+        budget: BUDGET.of(&args.run.budget, layers)?,
+        wait: args.run.bench.wait,
+        wait_quiet: WAIT_QUIET.given(args.run.wait_quiet.as_deref(), layers)?,
+        strict: args.run.strict,
+        format: shown(&args)?,
+        quiet: args.quiet,
+    }))
+}
+
+/// How a sweep shows its report.
+fn shown(args: &SweepArgs) -> Result<&'static Format, Error> {
+    match args.verbose {
+        true => Ok(TABLE),
+        false => args.format.of(SWEPT),
+    }
+}
+
+fn resumed(file: &Path, notes: &mut Vec<String>) -> Result<PathBuf, Error> {
+    match named::report(file.to_owned(), notes)? {
+        file if file.as_os_str() == STREAM => Err(Error::bad_input(
+            "--resume: a report on standard input has no journal and no file to finish; name its file",
+        )),
+        file => Ok(file),
+    }
+}
+
+const BUDGET: Flag<Budget> = Flag {
+    name: "--budget",
+    read: |_, text| if text == "auto" { Ok(Budget::Fitting) } else { budget(text).map(Budget::Of) },
+};
+const WAIT_QUIET: Flag<Duration> =
+    Flag { name: "--wait-quiet", read: |name, text| time(name, text, "--wait-quiet=1m") };
+const MAPPING: Flag<Vec<Mapping>> =
+    Flag { name: "--mapping", read: |_, text| parse_mappings(text).map_err(not_a_mapping) };
+const THREADS: Flag<(Threads, Option<usize>)> =
+    Flag { name: "--threads", read: |_, text| Threads::read(text).map_err(Error::bad_input) };
+const REPETITIONS: Flag<usize> =
+    Flag { name: "--repetitions", read: |name, text| count(name, text, MOST_REPETITIONS as usize) };
+const INVOCATIONS: Flag<Invocations> = Flag { name: "--invocations", read: invocations };
+const PRECISION: Flag<f64> = Flag { name: "--precision", read: |name, text| percentage(name, text, "2%") };
+const SEED: Flag<u64> = Flag { name: "--seed", read: seed };
+const OVERSUBSCRIBED: Flag<usize> =
+    Flag { name: "--oversubscribed", read: |name, text| count(name, text, MOST_OVERSUBSCRIBED) };
+const CLOCK: Flag<sweep::ClockKind> = Flag {
+    name: "--clock",
+    read: |name, text| {
+        use sweep::ClockKind::{Auto, Os, Tsc};
+        choice(name, text, [("auto", Auto), ("os", Os), ("tsc", Tsc)])
+    },
+};
+const BINDER: Flag<Backend> = Flag {
+    name: "--binder",
+    read: |name, text| {
+        choice(name, text, [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend)))
+    },
+};
+
+pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
+    let SweepArgs { what, how, run, quick, .. } = args;
+    let (asked, params) = parameters::read(&how.params, quick, layers)?;
+    let mut note = |flag: &str, twice: Option<String>| {
+        let sentence = |twice| format!("{}: {twice} is given more than once, and is measured once", layers.label(flag));
+        notes.extend(twice.map(sentence));
+    };
+
+    let fitting = how.mapping == [FITTING];
+    let typed = if fitting { &[] } else { how.mapping.as_slice() };
+    let mappings = typed.iter().map(|text| MAPPING.of(text, layers)).collect::<Result<Vec<_>, _>>()?.concat();
+    layers.blame(MAPPING.name, refuse_stacks(&mappings, how.allow_stack))?;
+    let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
+    let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
+    note(MAPPING.name, repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
+    let by_name = layers.blame("--kernel", kernels(&what.kernel))?;
+    note("--kernel", repeated(&what.kernel).cloned());
+    let families = layers.blame("--family", families(&what.family))?;
+    note("--family", repeated(&what.family).cloned());
+    let (threads, twice) = if quick { (Threads::Quick, None) } else { THREADS.of(&what.threads, layers)? };
+    note(THREADS.name, twice.map(|number| number.to_string()));
+    let invocations = INVOCATIONS.of(&run.invocations, layers)?;
+    let counted = if args.counters.counters { invocations.least } else { 0 };
+    let precision = PRECISION.unless_auto(&run.precision, layers)?;
+    if precision.is_some() && invocations.most < INTERVAL_NEEDS {
+        return Err(Error::bad_input(format!(
+            "--precision: {} invocations give no interval, so no width of one; allow {INTERVAL_NEEDS} or more, example: \
+             --invocations 6-30",
+            invocations.most
+        )));
+    }
+    let dry_run = sweep::DryRun {
+        source: args.topology.as_deref().map_or(Source::ThisMachine, Source::of),
+        format: if run.dry_run { args.format.of(plan::FORMATS)? } else { &plan::FORMATS[0] },
+    };
+    let program = program(&args.program, layers, notes)?;
+    let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| user_program::kernel()).collect();
+    if kernels.is_empty() || !by_name.is_empty() || !families.is_empty() {
+        kernels.extend(chosen(&by_name, &families));
+    }
+    Ok(sweep::New {
+        command: layers.command_line(),
+        request: Request {
+            kernels,
+            program,
+            mappings: (!fitting).then_some(distinct),
+            threads,
+            iterations: amount(&what.amounts, &params::ITERATIONS, |params| params.iterations, layers)?,
+            samples: amount(&what.amounts, &params::SAMPLES, |params| params.samples, layers)?,
+            span: amount(&what.amounts, &params::SPAN, |params| params.span(), layers)?,
+            asked,
+            params,
+            repetitions: REPETITIONS.unless_auto(&what.repetitions, layers)?.or(quick.then_some(QUICK_REPETITIONS)),
+            invocations: Invocations { counted, ..invocations },
+            precision,
+            seed: SEED.given(run.bench.seed.as_deref(), layers)?,
+            oversubscribed: OVERSUBSCRIBED.of(&what.oversubscribed.oversubscribed, layers)?,
+            accept_panic: what.accept_panic,
+            budget: if quick { Budget::Of(QUICK_BUDGET) } else { BUDGET.of(&run.budget, layers)? },
+        },
+        clock: CLOCK.of(&run.bench.clock, layers)?,
+        binder: BINDER.of(&run.bench.binder, layers)?,
+        output: run.output,
+        force: run.force,
+        dry_run: run.dry_run.then_some(dry_run),
+        wait: run.bench.wait,
+        wait_quiet: WAIT_QUIET.given(run.wait_quiet.as_deref(), layers)?,
+        strict: run.strict,
+        quiet: args.quiet,
+        issue_width: args.counters.issue_width(layers)?,
+    })
+}
+
+/// `6`, or `6-30`.
+fn invocations(name: &str, text: &str) -> Result<Invocations, Error> {
+    let number = |text: &str| count(name, text, MOST_INVOCATIONS);
+    let (least, most) = match text.split_once('-').filter(|(least, _)| !least.is_empty()) {
+        Some((least, most)) => (number(least)?, number(most)?),
+        None => (number(text)?, number(text)?),
+    };
+    if least > most {
+        return Err(Error::bad_input(format!(
+            "{name}: the range {text:?} runs backwards; example: --invocations 6-30"
+        )));
+    }
+    Ok(Invocations { least, most, counted: 0 })
+}
+
+fn seed(name: &str, text: &str) -> Result<u64, Error> {
+    let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|_| digits).ok_or_else(|| {
+        Error::bad_input(format!("{name}: {text:?} is no whole number from 0 to {}; example: {name} 1", u64::MAX))
+    })
+}
+
+/// The first item that is listed twice. Quadratic: the list is as short as a command line.
+fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
+    list.iter().enumerate().find_map(|(at, item)| list[..at].contains(item).then_some(item))
+}

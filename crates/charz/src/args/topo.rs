@@ -1,0 +1,110 @@
+//! `charz topo`: its flags, and the sweep of `--measured`.
+
+use std::path::PathBuf;
+
+use charz_topology::Source;
+use clap::Args;
+
+use super::format::{FormatArgs, takes};
+use super::groups::SourceArgs;
+use super::kernels::in_roles;
+use super::layers::Layers;
+use super::named;
+use super::sweep::{preset, sweep};
+use crate::command::topo;
+use crate::exit::Error;
+use crate::view::topo as topo_page;
+use charz_data::Role;
+use charz_data::card::{Access, Chase};
+use charz_render::formats::{CSV, JSON};
+use charz_render::report::CARD;
+
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes(arg, topo_formats().collect()).help(topo_help())))]
+pub(crate) struct TopoArgs {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Show what was measured beside what is claimed: by this report (- is standard input, last the newest one in this folder), or
+    /// measure now
+    #[arg(long, value_name = "REPORT", num_args = 0..=1)]
+    pub(crate) measured: Option<Option<PathBuf>>,
+    /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
+    pub(crate) budget: Option<String>,
+    /// The file of the new report, or - for standard output [default: charz-{host}-{date}.json in this folder]
+    #[arg(long, short, value_name = "FILE", requires = "measured")]
+    pub(crate) output: Option<PathBuf>,
+    /// Replace an existing output file
+    #[arg(long, requires = "measured")]
+    pub(crate) force: bool,
+    /// Wait for another charz that is measuring on this machine, instead of refusing
+    #[arg(long, requires = "measured")]
+    pub(crate) wait: bool,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+}
+
+fn topo_formats() -> impl Iterator<Item = (&'static str, &'static str)> {
+    topo_page::FORMATS.iter().map(|format| (format.name, format.about)).chain([topo_page::XML, topo_page::PNG])
+}
+
+fn topo_help() -> String {
+    format!(
+        "Output format: {} [default: {}]; with --measured: table, csv, json, xml [default: table]",
+        topo_formats().map(|(name, _)| name).collect::<Vec<_>>().join(", "),
+        topo_page::FORMATS[0].name
+    )
+}
+
+/// What is measured for a card: the curve of latencies, and the bandwidths of each level.
+const CARD_ROLES: [Role; 4] = [
+    Role::Latency(Chase::Random),
+    Role::LevelBandwidth(Access::Read),
+    Role::LevelBandwidth(Access::Write),
+    Role::LevelBandwidth(Access::Copy),
+];
+
+/// Invocations of each of its cells: there are many, and a minute for all.
+const CARD_INVOCATIONS: &str = "2-6";
+
+/// Repetitions in each, and how long they last: on a busy machine few of those that are short are interrupted, and the best of many
+/// counts.
+const CARD_REPETITIONS: &str = "10";
+const CARD_SPAN: &str = "3ms";
+
+pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<topo::Options, Error> {
+    let source = Source::of(&args.source.topology);
+    let Some(measured) = args.measured else {
+        let said = |format: &'static topo_page::Format| topo::Options::Said { source: source.clone(), format };
+        let others = [
+            (topo_page::XML.0, topo::Options::Xml { source: source.clone(), measured: None }),
+            (topo_page::PNG.0, topo::Options::Png { source: source.clone() }),
+        ];
+        return args.format.choose(topo_page::FORMATS.iter().map(|format| (format.name, said(format))).chain(others));
+    };
+    let measured = measured.map(|report| named::report(report, notes)).transpose()?;
+    let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
+    let format = args.format.choose(formats)?;
+    let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;
+    match measured {
+        Some(_) if is_new => Err(Error::bad_input(
+            "--budget, --output, --force and --wait are for measuring; leave them out, or name no report after --measured",
+        )),
+        Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
+        _ if source != Source::ThisMachine => Err(Error::bad_input(
+            "--topology: a card is of the machine that was measured; beside --measured REPORT it is for --format xml only",
+        )),
+        Some(measured) => Ok(topo::Options::Card { measured, format }),
+        None => {
+            let mut asked = preset(&[
+                ("kernel", &in_roles(&CARD_ROLES)),
+                ("invocations", CARD_INVOCATIONS),
+                ("repetitions", CARD_REPETITIONS),
+                ("span", CARD_SPAN),
+                ("budget", args.budget.as_deref().unwrap_or("1m")),
+            ])?;
+            (asked.run.output, asked.run.force, asked.run.bench.wait) = (args.output, args.force, args.wait);
+            Ok(topo::Options::Measure { new: Box::new(sweep(asked, layers, notes)?), format })
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Every command: its name, its help, and what does it.
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+
+use super::ab::{self, AbArgs};
+use super::advise::{self, AdviseArgs};
+use super::audit::{self, AuditArgs};
+use super::c2c::{self, C2cArgs};
+use super::compare::{self, CompareArgs};
+use super::config::{self, ConfigArgs};
+use super::docs::{self, CompletionsArgs, DocsArgs};
+use super::doctor::{self, DoctorArgs};
+use super::exec::{self, ExecArgs};
+use super::explain::{self, ExplainArgs};
+use super::help;
+use super::history::{self, HistoryArgs};
+use super::kernels::{self, KernelsArgs};
+use super::layers::Layers;
+use super::map::{self, MapArgs};
+use super::numa::{self, NumaArgs};
+use super::render::{self, RenderArgs};
+use super::replicate::{self, ReplicateArgs};
+use super::selftest::{self, SelftestArgs};
+use super::sweep::{self, SweepArgs};
+use super::topo::{self, TopoArgs};
+use crate::command::Command;
+use crate::exit::Error;
+use crate::view::config::Setting;
+
+/// Measure a multi-core machine and find where threads run best.
+#[derive(Debug, Parser)]
+#[command(name = "charz", version = env!("CARGO_PKG_VERSION"), override_help = help::overview(), max_term_width = 110)]
+pub(super) struct Cli {
+    /// When to use colours: auto, always or never; auto heeds NO_COLOR, CLICOLOR and CLICOLOR_FORCE
+    // The number of values by name: a verb that is built alone, for documentation, gets this flag as it stands here.
+    #[arg(
+        long,
+        value_name = "WHEN",
+        num_args = 1,
+        global = true,
+        default_value = "auto",
+        hide_default_value = true,
+        display_order = 900
+    )]
+    pub(super) color: String,
+    #[command(subcommand)]
+    pub(super) verb: Verb,
+}
+
+// What each does is said here: only the one that is typed gets its flags, since all of them take longer to list than charz topo
+// takes for this machine.
+#[derive(Debug, Subcommand)]
+#[command(defer = true)]
+pub(super) enum Verb {
+    /// Show sockets, cores, caches and NUMA nodes; with --measured, compared with measurements
+    ///
+    /// Prints the totals, a row per level, and which CPUs (hardware threads) lie on which core, as ranges where the machine is
+    /// regular; then the CPUs that this process may use, and a CPU quota if there is one.
+    ///
+    /// With --measured, sizes, latencies and bandwidths of caches and memory, the reach of the TLB and the clock are shown as reported
+    /// by the system and as measured; mismatches are marked and explained. Without a report the machine is measured, for about a minute.
+    Topo(Box<TopoArgs>),
+    /// Show where a mapping puts threads, or the options that launch a program so
+    ///
+    /// Prints the CPU of each thread, or the same placement for taskset, numactl, OpenMP, Slurm and others. Beyond the last CPU
+    /// the order starts again.
+    Map(MapArgs),
+    /// List the kernels and what they measure
+    ///
+    /// Without a name: the families, how the names of their kernels begin, and what other tools call them.
+    Kernels(KernelsArgs),
+    /// Benchmark this machine for each number of threads and each mapping
+    ///
+    /// Without flags: both arithmetic and both memory kernels, under round-robin, dumb and auto, with 1, 2, 3, 4, 6, 8, 12, …
+    /// threads up to one per CPU, fewer of these numbers on a large machine. Each configuration is measured by at least six runs,
+    /// which are fresh processes, in rounds and in random order. The rest of the budget narrows intervals that are too wide: first
+    /// those of configurations that may be the best of their kernel, then the others. Every run is on the disk before the next
+    /// begins: a sweep that is killed loses at most the one in flight, and `--resume` finishes it.
+    ///
+    /// Options not given on the command line come from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
+    /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
+    /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` can only be given on the command line.
+    Sweep(Box<SweepArgs>),
+    Exec(ExecArgs),
+    /// Measure core-to-core latency, as a matrix
+    ///
+    /// Two threads hand a line back and forth, on every pair of CPUs; the number is the time of one way. Pairs of one NUMA node
+    /// are measured once, others both ways: the memory behind the line is on the node of the first. Where all pairs do not fit into
+    /// half of the budget, pairs of each kind (distance, NUMA nodes, kinds of core) are drawn at random, at least three of each, and
+    /// the table says how many there are.
+    ///
+    /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
+    /// render shows it again, and charz compare compares it.
+    C2c(C2cArgs),
+    /// Measure latency and bandwidth between NUMA nodes, as a matrix
+    ///
+    /// Latency is that of one thread on each node that follows a random cycle through a block on each (chase-random), bandwidth that
+    /// of threads on all CPUs of the node that read such blocks together (mem-read). The report says where the blocks were; beside
+    /// the numbers stands what the firmware claims of distances.
+    ///
+    /// The result is the report of a sweep with a mapping such as list:0-7 for each node of threads and a place such as node:1 for
+    /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
+    /// --format xml writes it where lstopo finds it.
+    Numa(NumaArgs),
+    /// Measure which CPUs share cores, caches and memory, and check the system's topology
+    #[command(long_about = audit::ABOUT)]
+    Audit(AuditArgs),
+    /// A/B-test two configurations, or two builds of charz, interleaved
+    ///
+    /// Both sides measure the same kernels with the same thread counts; their configurations are paired by place. Each pair is measured
+    /// in blocks of four runs, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
+    /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
+    /// B is slower than A anywhere, and with code 5 if nothing could be compared. Inconclusive is not a pass.
+    ///
+    /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
+    /// --mapping round-robin. Environment variables are ignored.
+    Ab(Box<AbArgs>),
+    /// Measure this machine's noise (A/A test)
+    ///
+    /// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
+    /// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
+    /// second side does that much more work: they show which differences are found here.
+    Selftest(SelftestArgs),
+    /// Reproduce a published study and compare with its numbers
+    ///
+    /// The documents are t3-4 (the SPARC T3-4 report), cmt (chip multi-threading), cascade (rings of mutexes), tacc (multi-core systems
+    /// in HPC) and solaris (its scalability). The program has their surviving values and citations. Every figure and table is listed by
+    /// its number: done, partly, not measured, or not possible with the reason; and each conclusion of the document is checked on this
+    /// machine. Thread counts are the document's, up to twice the CPUs and one more. For t3-4, kernels that stamp each operation take
+    /// 10,000 pairs of times per iteration, which add up to its 100,000. A budget of auto is a few minutes, by document.
+    ///
+    /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
+    /// exists, also of another machine.
+    Replicate(Box<ReplicateArgs>),
+    /// Advise on mapping and number of threads for each kind of load, with the line to paste
+    Advise(AdviseArgs),
+    /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
+    Render(RenderArgs),
+    /// Compare two reports: slower, faster, same or inconclusive
+    ///
+    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs a difference that chance explains in less than
+    /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
+    /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
+    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 5 if nothing could be
+    /// compared.
+    ///
+    /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
+    Compare(CompareArgs),
+    /// Track reports over time and detect changes
+    ///
+    /// A history is a SQLite database with the reports of one machine. charz history plot finds the reports between which configurations became
+    /// faster or slower, and reports what else changed there: the system's kernel, the governor, charz itself. charz compare --baseline
+    /// takes the report to compare with from it.
+    ///
+    /// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
+    History(HistoryArgs),
+    /// Check whether this machine is set up for benchmarking
+    ///
+    /// Prints what to fix first: a line per check with what was found and the command that fixes it. It takes little more than a
+    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
+    Doctor(DoctorArgs),
+    /// Explain a warning: cause, limits, evidence, fix
+    ///
+    /// Without a code: the list of checks with their limits.
+    Explain(ExplainArgs),
+    /// Show the settings of a sweep, and where each comes from
+    Config(ConfigArgs),
+    /// Print the completions of a shell: bash, elvish, fish, powershell, zsh
+    ///
+    /// For this session of bash: source <(charz completions bash). Packages install them.
+    Completions(CompletionsArgs),
+    /// Print man pages, completions, schemas and reference tables
+    ///
+    /// Without a page: the list of pages, each with the file that it is kept in.
+    Docs(DocsArgs),
+    /// Measures one order from standard input: the other half of a sweep, which starts it
+    #[command(name = charz_measure::invoke::VERB, hide = true)]
+    Measure(MeasureArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct MeasureArgs {
+    /// Only say how this program was built
+    #[arg(long)]
+    pub(super) about: bool,
+}
+
+/// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.
+pub(super) fn command(
+    verb: Verb,
+    layers: &Layers,
+    settings: Vec<Setting>,
+    notes: &mut Vec<String>,
+) -> Result<Command, Error> {
+    Ok(match verb {
+        Verb::Topo(args) => Command::Topo(Box::new(topo::topo(*args, layers, notes)?)),
+        Verb::Map(args) => map::map(&args)?,
+        Verb::Kernels(args) => kernels::list(&args)?,
+        Verb::Sweep(args) => Command::Sweep(Box::new(sweep::options(*args, layers, notes)?)),
+        Verb::Render(args) => Command::Render(render::render(args, notes)?),
+        Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
+        Verb::Compare(args) => Command::Compare(compare::compare(args, notes)?),
+        Verb::Exec(args) => Command::Exec(Box::new(exec::exec(args)?)),
+        Verb::Advise(args) => Command::Advise(advise::advise(args, notes)?),
+        Verb::C2c(args) => Command::CoreToCore(Box::new(c2c::c2c(args, layers, notes)?)),
+        Verb::Numa(args) => Command::Numa(Box::new(numa::numa(args, layers, notes)?)),
+        Verb::Audit(args) => Command::Audit(audit::audit(args)?),
+        Verb::Ab(args) => Command::Ab(Box::new(ab::ab(*args, notes)?)),
+        Verb::Selftest(args) => Command::Selftest(Box::new(selftest::selftest(args, notes)?)),
+        Verb::Replicate(args) => Command::Replicate(Box::new(replicate::replicate(*args, layers, notes)?)),
+        Verb::Measure(args) if args.about => Command::About,
+        Verb::Measure(_) => Command::Measure,
+        Verb::Doctor(args) => Command::Doctor(doctor::doctor(args)?),
+        Verb::Explain(args) => explain::explain(&args)?,
+        Verb::Config(args) => config::config(args, layers, settings, notes)?,
+        Verb::Completions(args) => Command::Docs(docs::completion(&args, Cli::command())?),
+        Verb::Docs(args) => Command::Docs(docs::docs(args, Cli::command())?),
+    })
+}

@@ -1,0 +1,81 @@
+//! What numbers count, and how sure they are.
+
+use serde::{Deserialize, Serialize};
+
+use crate::reported::{Better, ReportedUnit};
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Operations per second.
+    OpsPerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+    /// Nanoseconds: the kernel does no work, its time alone is of interest.
+    Nanoseconds,
+    /// Nanoseconds from one operation to the next, over all workers.
+    NanosecondsPerOp,
+    /// Nanoseconds of a worker from one operation to its next, over the workers that do any.
+    NanosecondsPerStep,
+    /// Milliseconds a GiB, over all workers.
+    MillisecondsPerGib,
+    /// Nanoseconds: the median of the second of two times that workers stamped.
+    NanosecondsSampled,
+    /// The number of a user's program, in its own unit.
+    Reported(ReportedUnit),
+}
+
+impl Unit {
+    /// The base unit that numbers have in files.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::OpsPerSecond => "op/s",
+            Unit::BytesPerSecond => "B/s",
+            Unit::Nanoseconds | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep | Unit::NanosecondsSampled => "ns",
+            Unit::MillisecondsPerGib => "ms/GiB",
+            Unit::Reported(unit) => unit.symbol.as_str(),
+        }
+    }
+
+    /// Whether more is better; for times less is.
+    pub fn more_is_better(self) -> bool {
+        match self {
+            Unit::Reported(unit) => unit.better == Better::Higher,
+            unit => matches!(unit, Unit::OpsPerSecond | Unit::BytesPerSecond),
+        }
+    }
+}
+
+/// A confidence interval of 95%: its lower and its upper end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(from = "[f64; 2]", into = "[f64; 2]")]
+pub struct Interval {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// A number with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Estimate {
+    /// In the unit of the cell.
+    pub value: f64,
+    /// Where the true value lies; null after too few invocations to say.
+    pub interval: Option<Interval>,
+}
+
+impl Interval {
+    /// Half of its width as a fraction of `value`.
+    pub fn half_width(self, value: f64) -> f64 {
+        (self.high - self.low) / 2.0 / value.abs()
+    }
+}
+
+impl From<Interval> for [f64; 2] {
+    fn from(Interval { low, high }: Interval) -> Self {
+        [low, high]
+    }
+}
