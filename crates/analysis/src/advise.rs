@@ -2,8 +2,9 @@
 //! `auto`, and what every other placement that was measured loses.
 //!
 //! A pure function of a report. One kernel stands for a load: the one that a reader asks for first, unless the mapping matters to
-//! another. The advice is the smallest number of threads within 5% of the best, under the mapping that does best with so many; more
-//! threads than CPUs only where they are surely better. Mappings that are not apart are alike, and "no clear winner" is an answer.
+//! another. The advice is the smallest number of threads that is shown, by its interval, to be within 5% of the best, under the mapping
+//! that does best with so many; more threads than CPUs only where they are surely better, and never more than a CPU quota has CPUs. Where
+//! a number that decides has no interval there is no advice: "too few runs", and what would settle it.
 
 mod extras;
 mod sentence;
@@ -15,7 +16,7 @@ mod wire;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::Number;
-use crate::verdict::{AUTO, Loss, Rivals, SATURATED};
+use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
 use charz_data::{Role, units};
@@ -89,6 +90,12 @@ pub struct Advice<'a> {
     pub peak: Number<'a>,
     /// The numbers of other mappings with as many threads that are not apart from the best of them.
     pub alike: Vec<Number<'a>>,
+    /// Whether those differ from it by no more than [`MARGIN`](crate::verdict::MARGIN), by their intervals.
+    pub is_equal: bool,
+    /// The fewest runs of a number that decides, where these are too few for an interval: nothing is advised.
+    pub too_few: Option<usize>,
+    /// The CPUs of a quota that bounds the number of threads.
+    pub quota: Option<f64>,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
     /// Whether noise may hide another one: the number or the best one is suspect.
@@ -153,29 +160,49 @@ impl<'a> Advice<'a> {
         if numbers.len() < 2 {
             return None;
         }
-        let cpus = report.machine.usable_strands().count() as u64;
+        let usable = report.machine.usable_strands().count() as u64;
+        // What a quota has CPUs for; the rest waits.
+        let quota = report.machine.usable.quota_cpus.filter(|cpus| cpus.ceil() < usable as f64);
+        let cpus = quota.map_or(usable, |cpus| (cpus.ceil() as u64).max(1));
+        let numbers: Vec<Number<'a>> =
+            numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
         let peak = peak(&numbers, cpus)?;
         let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
-        let near = || numbers.iter().copied().filter(|number| performance(number, &peak) >= SATURATED);
+        // A number without an interval decides only that there is no advice.
+        let is_near = |number: &Number<'a>| {
+            std::ptr::eq(number.cell, peak.cell) || {
+                let loss = rivals.loss(*number, &peak);
+                match loss.interval {
+                    Some(found) => found.high <= 1.0 - SATURATED || loss.is_clock,
+                    None => performance(number, &peak) >= SATURATED,
+                }
+            }
+        };
+        let near = || numbers.iter().copied().filter(is_near);
         let fewest = near().filter(|number| competes(&number)).map(|number| number.cell.workers).min()?;
-        let first = near().filter(|number| number.cell.workers == fewest).reduce(better)?;
         let beside = || numbers.iter().copied().filter(|number| number.cell.workers == fewest);
+        let first = beside().reduce(better)?;
+        let deciding = || near().filter(|number| competes(&number)).chain([first, peak]);
+        let too_few = deciding().filter(|number| number.interval.is_none()).map(|number| number.runs()).min();
         let is_alike =
             |number: &Number<'a>, best: &Number<'_>| number.meets(best) || rivals.loss(*number, best).is_clock;
         // What binds threads can be pasted, and holds when the machine is busy.
-        let bound =
-            near().filter(|number| number.cell.workers == fewest && is_bound(number) && is_alike(number, &first));
+        let bound = beside().filter(|number| is_near(number) && is_bound(number) && is_alike(number, &first));
         let best = if is_bound(&first) { first } else { bound.reduce(better).unwrap_or(first) };
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
         regret.sort_by(|one, other| one.share.total_cmp(&other.share));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
+        let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
         Some(Advice {
             load,
             best,
             peak,
-            alike: beside().filter(is_other).filter(|number| is_alike(number, &best)).collect(),
+            is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
+            too_few,
+            quota,
+            alike,
             mappings: beside().count(),
             doubtful: best.is_doubtful() || peak.is_doubtful(),
             auto: regret.iter().find(is_auto).copied(),
@@ -201,7 +228,7 @@ impl<'a> Advice<'a> {
 
     /// Whether one mapping is better than all others that were measured with as many threads.
     pub fn is_clear(&self) -> bool {
-        self.alike.is_empty() && !self.doubtful
+        self.alike.is_empty() && !self.doubtful && self.too_few.is_none()
     }
 
     /// How each tool launches a program so, by the tool's name.
@@ -213,6 +240,9 @@ impl<'a> Advice<'a> {
     /// The line that most can paste: taskset's, or numactl's where memory is not left to the threads' own touch. `None` where the
     /// operating system places threads.
     pub fn paste(&self) -> Option<String> {
+        if self.too_few.is_some() {
+            return None;
+        }
         let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
         self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())
     }

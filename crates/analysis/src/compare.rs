@@ -24,6 +24,7 @@
 mod carried;
 mod differences;
 mod row;
+mod sentence;
 mod terms;
 mod wire;
 
@@ -35,7 +36,7 @@ pub use wire::{Comparison, Origin, Totals, schema};
 use std::fmt;
 
 use charz_data::report::Report;
-use charz_stats::{LEAST_FOR_VERDICT, Rule, min_invocations};
+use charz_stats::{Rule, runs_for_verdict};
 use row::Candidate;
 
 /// The JSON Schema of a comparison, as `cargo xtask docs` writes it.
@@ -43,7 +44,7 @@ pub const SCHEMA: &str = include_str!("../schema/comparison.json");
 /// The share of false calls to accept over all comparisons.
 pub const ALPHA: f64 = 0.01;
 /// How much is still the same where the sides took turns, as a fraction.
-pub const MARGIN: f64 = 0.02;
+pub const MARGIN: f64 = crate::verdict::MARGIN;
 /// How many times the margin where one side was measured after the other.
 pub const SEQUENTIAL: f64 = 2.0;
 
@@ -90,8 +91,12 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
     let (caveats, differences) = differences::between(base, new).into_iter().unzip();
     let allowed = Allowed { options, caveats, design: Design::Sequential };
     let rows = row::matched(base, new, &allowed);
-    refuse_nothing(&rows, &allowed).map_err(Refusal::Nothing)?;
+    let refused = refuse_nothing(&rows, &allowed);
     let comparison = judged(base, new, rows, Design::Sequential, options);
+    if let Err(why) = refused {
+        let apart = comparison.apart().map(|clause| format!("; {clause}")).unwrap_or_default();
+        return Err(Refusal::Nothing(format!("{why}{apart}")));
+    }
     Ok(Comparison { differences, notes: differences::notes(base, new), ..comparison })
 }
 
@@ -113,13 +118,14 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     let margin = margin.max(options.noise_floor.unwrap_or(0.0));
     let rule = Rule::new(ALPHA, margin).expect("shares and a finite margin");
     let pairs: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
-    let needed = min_invocations(pairs.len(), ALPHA).max(LEAST_FOR_VERDICT);
+    let needed = runs_for_verdict(pairs.len(), ALPHA);
     let fewest = pairs.iter().map(|pair| pair.base.len().min(pair.new.len())).min();
     let judged = charz_stats::compare(&pairs, &rule);
     let mut judged = judged.into_iter();
     for row in rows.iter_mut().filter(|row| row.is_compared()) {
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
+    rows.iter_mut().for_each(|row| row.look(options.quantity, &rule));
     let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
         schema: schema(),

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::point;
 use charz_data::report::{Cell, Interval};
 use charz_data::units;
+use charz_stats::Around;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {
@@ -56,6 +57,16 @@ impl<'a> Number<'a> {
     pub(crate) fn meets(&self, other: &Number<'_>) -> bool {
         let ((low, high), (other_low, other_high)) = (self.ends(), other.ends());
         low <= other_high && other_low <= high
+    }
+
+    /// Its interval as the ends of an estimate.
+    pub(crate) fn around(&self) -> Option<Around> {
+        self.interval.map(|Interval { low, high }| Around { value: self.value, low, high })
+    }
+
+    /// How many runs have a value.
+    pub(crate) fn runs(&self) -> usize {
+        self.cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count()
     }
 
     /// With its unit, and `~` if it is noisy.

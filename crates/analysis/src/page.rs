@@ -63,6 +63,8 @@ pub struct Page {
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
+    /// How each further report compares with the first, a sentence each; empty for one.
+    pub comparisons: Vec<String>,
     /// Which mapping suits each kernel best, and what leaving it to the system costs.
     pub verdicts: Table,
     /// What follows, in words, each with the report that it follows from, by its place among the sources.
@@ -226,6 +228,7 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
+        comparisons: versus::sentences(sources),
         sources: abouts,
         verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),

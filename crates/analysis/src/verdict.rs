@@ -16,10 +16,13 @@ use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Interval, Point, Report, Unit};
-use charz_stats::{Sample, follow_the_clock, median_interval, ratio_interval};
+use charz_stats::{Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
+
+/// How much is no difference, as a fraction: the margin of `≈0%`, of "makes no difference" and of `compare`.
+pub const MARGIN: f64 = 0.02;
 
 /// The verdict on the cells of a kernel at one point. Names are foreign text, as the report has them.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +41,8 @@ pub struct Verdict<'a> {
     pub doubtful: bool,
     /// The numbers of other mappings that reach the best value with as many workers, those included that do at its clock.
     pub alike: Vec<Number<'a>>,
+    /// Whether those differ from the best by no more than [`MARGIN`], by their intervals; else they could not be told apart.
+    pub is_equal: bool,
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
     pub saturation: Vec<Saturation<'a>>,
@@ -49,7 +54,8 @@ pub struct Verdict<'a> {
 pub enum Auto<'a> {
     /// There is no number of it with as many workers as the best.
     Unmeasured,
-    Best,
+    /// It is, with what it loses beside the best of the others: less than nothing; `None` where there is no other.
+    Best(Option<Loss<'a>>),
     Other(Loss<'a>),
 }
 
@@ -69,7 +75,38 @@ pub struct Loss<'a> {
     pub doubtful: bool,
 }
 
+/// What can be said of a loss: the one verdict that every sentence, tile, table and advice takes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Claim {
+    /// It is one, or a gain, that neither noise nor the clock explains.
+    Shown(f64),
+    /// It is no more than [`MARGIN`], to either side.
+    None,
+    /// It is not known whether there is one: where it lies.
+    Open(Interval),
+    /// Too few runs to say where it lies.
+    TooFew(f64),
+}
+
 impl Loss<'_> {
+    pub fn claim(&self) -> Claim {
+        match self.interval {
+            _ if self.is_sure() => Claim::Shown(self.share),
+            Some(found) if !self.doubtful && -MARGIN <= found.low && found.high <= MARGIN => Claim::None,
+            Some(found) => Claim::Open(found),
+            None => Claim::TooFew(self.share),
+        }
+    }
+
+    /// Whether it is shown to be at most so much.
+    pub(crate) fn is_at_most(&self, share: f64) -> bool {
+        !self.doubtful && self.interval.is_some_and(|found| found.high <= share)
+    }
+
+    /// Whether it may be as little as that.
+    fn may_be(&self, share: f64) -> bool {
+        self.interval.map_or(self.share, |found| found.low) <= share
+    }
     /// Whether it is one, or a gain, that neither noise nor the clock explains.
     pub fn is_sure(&self) -> bool {
         self.open == Some(false) && !self.is_clock && !self.doubtful
@@ -96,14 +133,20 @@ impl<'a> Verdict<'a> {
         let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
         let Best { number: best, mut alike, doubtful } = Best::of(&numbers)?;
         let rivals = Rivals::of(report, kernel);
-        let beside = |other: &&Number<'_>| other.cell.workers == best.cell.workers;
+        let beside = |other: &&Number<'a>| other.cell.workers == best.cell.workers;
         let losses = || numbers.iter().filter(beside).map(|number| rivals.loss(*number, &best));
         alike.extend(losses().filter(|loss| loss.is_clock).map(|loss| loss.number));
         let auto = match losses().find(|loss| loss.number.cell.mapping == AUTO) {
             None => Auto::Unmeasured,
-            Some(auto) if std::ptr::eq(auto.number.cell, best.cell) => Auto::Best,
+            Some(auto) if std::ptr::eq(auto.number.cell, best.cell) => {
+                let others =
+                    numbers.iter().filter(beside).filter(|other| !std::ptr::eq(other.cell, best.cell)).copied();
+                let next = others.reduce(|one, next| if next.is_better(&one) { next } else { one });
+                Auto::Best(next.map(|next| rivals.loss(best, &next)))
+            }
             Some(auto) => Auto::Other(auto),
         };
+        let is_equal = alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None);
         let by_mapping = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
         Some(Verdict {
             kernel,
@@ -114,7 +157,8 @@ impl<'a> Verdict<'a> {
             best,
             doubtful,
             alike,
-            saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers)).collect(),
+            is_equal,
+            saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers, &rivals)).collect(),
             auto,
         })
     }
@@ -124,12 +168,23 @@ impl<'a> Verdict<'a> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
 
+    /// The best mapping with those that are as good, or that could not be told apart from it.
+    pub fn mapping(&self) -> String {
+        let alike: Vec<&str> = self.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
+        joined(&self.best.cell.mapping, &alike, self.is_equal)
+    }
+
     /// Whether it is worth a line beside others: mappings or numbers of workers were compared. A sweep over sizes under one mapping
     /// has a verdict at each size that compares nothing, and the square of a kernel of pairs says more.
     pub fn decides(&self, report: &Report) -> bool {
         let compares = self.mappings > 1 || (self.points == 1 && !self.saturation.is_empty());
         compares && !matches!(report.role(self.kernel), Role::LineTransfer(_))
     }
+}
+
+/// Mappings that equal the best by their intervals (`a = b`), or that could not be told apart from it (`a or b`).
+pub(crate) fn joined(best: &str, alike: &[&str], is_equal: bool) -> String {
+    [best].into_iter().chain(alike.iter().copied()).collect::<Vec<_>>().join(if is_equal { " = " } else { " or " })
 }
 
 /// How numbers of one kernel are compared.
@@ -159,17 +214,21 @@ impl<'a> Rivals<'a> {
         // Numbers that are the same differ by nothing, also where both are 0.
         let as_it_stands = if number.value == best.value { 1.0 } else { number.value / best.value };
         let has_intervals = number.interval.and(best.interval).is_some();
-        let (ratio, sides) = match at_one_clock {
-            // Work per cycle is better where there is more of it, as of rates.
-            Some(InCycles { number, best, .. }) if more_is_better => {
-                (number.median() / best.median(), Some((best, number)))
+        // By the intervals that are printed, at one clock by those of the runs.
+        let (ratio, interval) = match at_one_clock {
+            Some(InCycles { number, best, .. }) => {
+                // Work per cycle is better where there is more of it, as of rates.
+                let (base, new) = if more_is_better { (&best, &number) } else { (&number, &best) };
+                let found = ratio_interval(base, new, CONFIDENCE);
+                (new.median() / base.median(), found.map(|found| (found.low, found.high)))
             }
-            Some(InCycles { number, best, .. }) => (best.median() / number.median(), Some((number, best))),
-            None => (as_it_stands, sample(best.cell).zip(sample(number.cell))),
+            None => {
+                let sides = best.around().zip(number.around());
+                (as_it_stands, sides.and_then(|(base, new)| ratio_of_estimates(base, new)))
+            }
         };
-        let interval = sides.filter(|_| has_intervals).and_then(|(base, new)| ratio_interval(&base, &new, CONFIDENCE));
-        let interval = interval.map(|interval| {
-            let (one, other) = (lost(interval.low), lost(interval.high));
+        let interval = interval.filter(|_| has_intervals).map(|(low, high)| {
+            let (one, other) = (lost(low), lost(high));
             // The number of a cell is near the median of its invocations, and not always the same.
             let (low, high) = (one.min(other).min(lost(ratio)), one.max(other).max(lost(ratio)));
             Interval { low, high }
@@ -234,11 +293,6 @@ impl InCycles {
     }
 }
 
-/// The values of the invocations of a cell.
-fn sample(cell: &Cell) -> Option<Sample> {
-    Sample::new(cell.invocations.iter().filter_map(|invocation| invocation.value).collect())
-}
-
 /// A mapping is saturated where it first reaches this share of its best, as a fraction, or its interval the best's.
 pub const SATURATED: f64 = 0.95;
 
@@ -249,14 +303,14 @@ pub struct Saturation<'a> {
     /// might give more.
     pub workers: Option<u64>,
     pub most: u64,
-    /// Whether it may be another number of workers: without the suspect numbers it is, or is unknown.
+    /// Whether it may be another number of workers: without the suspect numbers it is, or by the intervals, or there are none.
     pub doubtful: bool,
 }
 
 impl<'a> Saturation<'a> {
     /// That of the numbers of a mapping; `None` for times of an operation, which have nothing to be saturated, and of one number of
     /// workers. The time of a program is that of all its work.
-    fn of(numbers: &[Number<'a>]) -> Option<Self> {
+    fn of(numbers: &[Number<'a>], rivals: &Rivals<'_>) -> Option<Self> {
         let cell = numbers.first()?.cell;
         if !cell.unit.more_is_better() && !matches!(cell.unit, Unit::Reported(_)) {
             return None;
@@ -266,7 +320,17 @@ impl<'a> Saturation<'a> {
         // Where it is not saturated, the most count.
         let differs =
             |of_sound: (Option<u64>, u64)| of_sound != (workers, most) && (workers.is_none() || of_sound.0 != workers);
-        let doubtful = knee(&sound).is_none_or(differs);
+        let best = numbers.iter().copied().reduce(|one, next| if next.is_better(&one) { next } else { one })?;
+        let losses = || numbers.iter().map(|number| (number.cell.workers, rivals.loss(*number, &best)));
+        let fewest = |reaches: &dyn Fn(&Loss<'_>) -> bool| {
+            let first = losses().filter(|(_, loss)| reaches(loss)).map(|(workers, _)| workers).min();
+            first.filter(|first| *first < most)
+        };
+        // A number without an interval shows nothing.
+        let shown = fewest(&|loss| std::ptr::eq(loss.number.cell, best.cell) || loss.is_at_most(1.0 - SATURATED));
+        let possible = fewest(&|loss| loss.may_be(1.0 - SATURATED));
+        let has_all = numbers.iter().all(|number| number.interval.is_some());
+        let doubtful = knee(&sound).is_none_or(differs) || shown != possible || !has_all;
         Some(Saturation { mapping: &cell.mapping, workers, most, doubtful })
     }
 }

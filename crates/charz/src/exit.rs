@@ -33,7 +33,10 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),
     (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
-    (Exit::NoVerdict, "no verdict: nothing could be compared, or --strict was given and not every result is reliable"),
+    (
+        Exit::NoVerdict,
+        "no verdict: nothing could be compared, a difference was skipped or is open, or --strict was given and not every result is reliable",
+    ),
     (Exit::NotExecutable, "`charz exec`: the program cannot be executed; else the code is the program's own"),
     (Exit::NotFound, "`charz exec`: there is no such program"),
     (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),

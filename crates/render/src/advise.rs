@@ -9,7 +9,7 @@ use super::outline::Block;
 use super::{json, markdown, term};
 use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
-use charz_analysis::verdict::Loss;
+use charz_analysis::verdict::{Claim, Loss};
 use charz_data::report::Interval;
 use charz_data::units;
 
@@ -124,11 +124,13 @@ fn placement(loss: &Loss<'_>) -> String {
 
 fn regret(advice: &Advice<'_>) -> Block<'static> {
     let row = |loss: &Loss<'_>| {
-        let remark = match loss {
+        let remark = match loss.claim() {
             _ if loss.is_clock => "the clock only",
             _ if loss.doubtful => "noisy",
-            _ if loss.is_sure() => "",
-            _ => "not significant",
+            Claim::Shown(_) => "",
+            Claim::None => "no difference",
+            Claim::Open(_) => "open",
+            Claim::TooFew(_) => "too few runs",
         };
         vec![
             placement(loss),

@@ -9,7 +9,7 @@ use super::{json, markdown, term};
 use charz_analysis::compare::{Comparison, Design, Origin, Row, Side, Totals, Verdict};
 use charz_analysis::point;
 use charz_data::escape::counted;
-use charz_data::report::Status;
+use charz_data::report::{Interval, Status};
 use charz_data::units;
 
 pub type Format = super::formats::Format<fn(&Comparison, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
@@ -35,7 +35,7 @@ pub const FORMATS: &[Format] = &[
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
 fn table(comparison: &Comparison) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Title(totals(&comparison.totals))];
+    let mut blocks = vec![Block::Title(comparison.sentence("new")), Block::Text(totals(&comparison.totals))];
     blocks.extend(remarks(comparison).into_iter().map(Block::Text));
     blocks.extend([
         Block::Gap,
@@ -45,7 +45,7 @@ fn table(comparison: &Comparison) -> Vec<Block<'static>> {
     ]);
     let sorted = sorted(comparison);
     let judged: Vec<&Row> = sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared).collect();
-    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged)]).into_iter().flatten());
+    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, false)]).into_iter().flatten());
     let skipped = skipped(comparison);
     blocks.extend((!skipped.is_empty()).then_some(Block::Gap));
     blocks.extend(skipped);
@@ -77,24 +77,28 @@ const MOST_NAMED: usize = 3;
 
 /// The counts first, then what is slower, and everything else folded.
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Caption(totals(&comparison.totals)), Block::Text(rule(comparison))];
+    let counts = format!("{}. {}", totals(&comparison.totals), rule(comparison));
+    let mut blocks = vec![Block::Caption(comparison.sentence("new")), Block::Text(counts)];
     blocks.extend(remarks(comparison).into_iter().map(Block::item));
     let sorted = sorted(comparison);
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, true)]);
     }
     if !others.is_empty() {
-        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others)]));
+        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, true)]));
     }
     blocks
 }
 
-fn rows(rows: &[&Row]) -> Block<'static> {
+/// Where there is room for them, with how often a run of the new side is better.
+fn rows(rows: &[&Row], is_wide: bool) -> Block<'static> {
+    let columns = || (0..HEADING.len()).filter(move |at| is_wide || *at != BETTER);
+    let chosen = |words: [String; HEADING.len()]| columns().map(|at| words[at].clone()).collect::<Vec<_>>();
     Block::Table {
-        heading: HEADING.map(str::to_owned).to_vec(),
-        words: vec![0, 1, 7],
-        rows: rows.iter().map(|row| words(row).to_vec()).collect(),
+        heading: chosen(HEADING.map(str::to_owned)),
+        words: vec![0, 1, columns().count() - 1],
+        rows: rows.iter().map(|row| chosen(words(row))).collect(),
     }
 }
 
@@ -154,7 +158,10 @@ fn rule(comparison: &Comparison) -> String {
 const ORDER: [Verdict; 5] =
     [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared, Verdict::Same];
 
-const HEADING: [&str; 8] = ["kernel", "mapping", "threads", "base", "new", "change", "detectable", "verdict"];
+const HEADING: [&str; 9] =
+    ["kernel", "mapping", "threads", "base", "new", "change", "detectable", "P(new better)", "verdict"];
+/// The column of the common-language effect size.
+const BETTER: usize = 7;
 
 fn sorted(comparison: &Comparison) -> Vec<&Row> {
     let of = |verdict| comparison.rows.iter().filter(move |row| row.verdict == verdict);
@@ -177,6 +184,7 @@ fn words(row: &Row) -> [String; HEADING.len()] {
         side(row.new),
         change(row),
         row.smallest_effect.map_or_else(|| "-".into(), |effect| format!("±{}", units::percent(effect - 1.0))),
+        better(row),
         verdict(row),
     ]
 }
@@ -187,6 +195,13 @@ fn change(row: &Row) -> String {
         Some(interval) => format!("{} ({} to {})", signed(effect), signed(interval.low), signed(interval.high)),
         None => signed(effect),
     }
+}
+
+/// `0.97 (0.80 to 1.00)`.
+fn better(row: &Row) -> String {
+    let range = |found: Interval| format!(" ({:.2} to {:.2})", found.low, found.high);
+    let range = row.superiority_interval.map(range).unwrap_or_default();
+    row.superiority.map_or_else(|| "-".into(), |found| format!("{found:.2}{range}"))
 }
 
 fn signed(ratio: f64) -> String {

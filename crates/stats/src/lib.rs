@@ -13,6 +13,7 @@
 //! | around which values do times gather | [`bands`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
+//! | how often is a value of one set above one of the other | [`superiority`] |
 //!
 //! # What counts as one value
 //!
@@ -35,6 +36,7 @@ mod robust;
 #[cfg(test)]
 mod simulate;
 mod stopping;
+mod superiority;
 mod trend;
 mod verdict;
 
@@ -46,11 +48,14 @@ pub use interval::{Interval, LEAST_FOR_INTERVAL, median_interval};
 pub use modes::{Band, Bin, bands};
 pub use pooled::pooled;
 pub use ranks::{Ranks, min_invocations};
-pub use ratio::ratio_interval;
+pub use ratio::{Around, ratio_interval, ratio_of_estimates};
 pub use robust::Outliers;
 pub use stopping::{LOOKS, Step, needed, next_step, precision};
+pub use superiority::superiority;
 pub use trend::trend;
-pub use verdict::{Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_one};
+pub use verdict::{
+    Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_one, runs_for_verdict,
+};
 
 /// A non-empty set of finite numbers, sorted.
 #[derive(Clone, Debug, PartialEq)]

@@ -15,18 +15,32 @@ use super::interval::{Interval, median_interval};
 ///
 /// `None` where a side has no [`median_interval`], or a value that is not positive: it has no logarithm.
 pub fn ratio_interval(base: &Sample, new: &Sample, confidence: f64) -> Option<Interval> {
-    let logarithms = |sample: &Sample| {
+    let around = |sample: &Sample| {
         let interval = median_interval(sample, confidence).filter(|_| sample.min() > 0.0)?;
-        let median = sample.median().ln();
-        Some((median, median - interval.low.ln(), interval.high.ln() - median))
+        Some(Around { value: sample.median(), low: interval.low, high: interval.high })
+    };
+    let (low, high) = ratio_of_estimates(around(base)?, around(new)?)?;
+    Some(Interval { low, high, confidence })
+}
+
+/// An estimate, and the ends of its interval.
+#[derive(Clone, Copy, Debug)]
+pub struct Around {
+    pub value: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// The ends of the interval of `new` over `base` from theirs. `None` where something is not positive.
+pub fn ratio_of_estimates(base: Around, new: Around) -> Option<(f64, f64)> {
+    let logarithms = |found: Around| {
+        let middle = found.value.ln();
+        let sides = (middle - found.low.min(found.value).ln(), found.high.max(found.value).ln() - middle);
+        (found.low > 0.0 && found.high.is_finite()).then_some((middle, sides.0, sides.1))
     };
     let ((base, below_base, above_base), (new, below_new, above_new)) = (logarithms(base)?, logarithms(new)?);
     let ratio = new - base;
-    Some(Interval {
-        low: (ratio - below_new.hypot(above_base)).exp(),
-        high: (ratio + above_new.hypot(below_base)).exp(),
-        confidence,
-    })
+    Some(((ratio - below_new.hypot(above_base)).exp(), (ratio + above_new.hypot(below_base)).exp()))
 }
 
 #[cfg(test)]

@@ -46,6 +46,12 @@ mod tests;
 /// The fewest values a side of which a verdict is given: with 4 against 4 the smallest p is 0.029.
 pub const LEAST_FOR_VERDICT: usize = 5;
 
+/// How many values a side it takes to show one difference among so many comparisons at `alpha`: the only number for it, which messages, plans
+/// and totals take.
+pub fn runs_for_verdict(comparisons: usize, alpha: f64) -> usize {
+    min_invocations(comparisons, alpha).max(LEAST_FOR_VERDICT)
+}
+
 /// The share of cases in which the smallest effect would have been shown.
 const POWER: f64 = 0.9;
 
@@ -153,14 +159,13 @@ impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Doubt::NotPositive => write!(f, "a value is not a positive number, so there is no ratio"),
-            Doubt::TooFew { needed } => write!(f, "too few invocations; measure at least {needed} on either side"),
-            Doubt::TooFewForSoMany { needed, comparisons } => write!(
-                f,
-                "too few invocations for {comparisons} comparisons at once; measure at least {needed} on either side"
-            ),
+            Doubt::TooFew { needed } => write!(f, "too few runs; {needed} per side needed"),
+            Doubt::TooFewForSoMany { needed, comparisons } => {
+                write!(f, "too few runs for {comparisons} comparisons; {needed} per side needed")
+            }
             Doubt::PerhapsChance => write!(f, "among so many comparisons it may be chance; measure this one again"),
-            Doubt::AtMargin => write!(f, "a difference, but perhaps within the margin; measure more invocations"),
-            Doubt::TooNoisy => write!(f, "too noisy; measure more invocations, or on a quieter machine"),
+            Doubt::AtMargin => write!(f, "a difference, but perhaps within the margin; measure more runs"),
+            Doubt::TooNoisy => write!(f, "too noisy; measure more runs, or on a quieter machine"),
         }
     }
 }
@@ -174,10 +179,13 @@ pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
 /// others, see [`min_invocations`].
 pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
     let mut ranks = Ranks::default();
-    let sides: Vec<Result<Sides, Comparison>> = pairs.iter().map(|pair| Sides::new(pair, rule, &mut ranks)).collect();
+    let needed = runs_for_verdict(pairs.len(), rule.alpha);
+    let sides: Vec<Result<Sides, Comparison>> =
+        pairs.iter().map(|pair| Sides::new(pair, rule, needed, &mut ranks)).collect();
     let p: Vec<f64> = sides.iter().flatten().map(|sides| ranks.p_of_sorted(&sides.base, &sides.new)).collect();
     let adjusted = benjamini_hochberg(&p);
-    let many = Many { comparisons: p.len(), called: adjusted.iter().filter(|p| **p < rule.alpha).count() };
+    let many =
+        Many { batch: pairs.len(), comparisons: p.len(), called: adjusted.iter().filter(|p| **p < rule.alpha).count() };
     let mut tested = p.iter().zip(&adjusted);
     let judged = sides.into_iter().map(|sides| match sides {
         Ok(sides) => {
@@ -191,7 +199,9 @@ pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
 
 /// The other comparisons of the batch, as far as one of them has to know.
 struct Many {
-    /// How many there are, this one included.
+    /// How many pairs there are, those included that are too small for a verdict.
+    batch: usize,
+    /// How many are tested, this one included.
     comparisons: usize,
     /// How many of them have an adjusted p-value below α.
     called: usize,
@@ -213,7 +223,7 @@ struct Sides {
 
 impl Sides {
     /// A comparison without them for a pair that cannot have a verdict.
-    fn new(pair: &Pair<'_>, rule: &Rule, ranks: &mut Ranks) -> Result<Sides, Comparison> {
+    fn new(pair: &Pair<'_>, rule: &Rule, needed: usize, ranks: &mut Ranks) -> Result<Sides, Comparison> {
         let refused = |doubt: Doubt, effect: Option<f64>| Comparison {
             verdict: Verdict::Inconclusive(doubt),
             effect,
@@ -230,7 +240,7 @@ impl Sides {
             return Ok(Sides { base, new });
         }
         let some = !base.is_empty() && !new.is_empty();
-        let doubt = Doubt::TooFew { needed: min_invocations(1, rule.alpha).max(LEAST_FOR_VERDICT) };
+        let doubt = Doubt::TooFew { needed };
         Err(refused(doubt, some.then(|| Shift::new(&base, &new).estimate().exp())))
     }
 }
@@ -266,10 +276,9 @@ fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, r
         Verdict::Same
     } else if low > margin || high < -margin {
         Verdict::Inconclusive(match smallest_effect {
-            None => Doubt::TooFewForSoMany {
-                needed: min_invocations(many.comparisons, rule.alpha),
-                comparisons: many.comparisons,
-            },
+            None => {
+                Doubt::TooFewForSoMany { needed: runs_for_verdict(many.batch, rule.alpha), comparisons: many.batch }
+            }
             Some(_) => Doubt::PerhapsChance,
         })
     } else if low > 0.0 || high < 0.0 {

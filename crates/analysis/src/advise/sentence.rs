@@ -1,41 +1,67 @@
 //! Advice in words: the answer first.
 
 use super::{Advice, Load, Strands};
-use crate::verdict::Loss;
+use crate::verdict::{Claim, Loss, joined};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, MemoryHome};
 use charz_data::units;
+use charz_stats::LEAST_FOR_INTERVAL;
 
 impl Advice<'_> {
     /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
     pub fn sentence(&self) -> String {
+        if let Some(text) = self.shortage() {
+            return text;
+        }
         let cell = self.best.cell;
         let mut text =
             format!("{}: {}, {}", self.load.title(), counted(cell.workers as usize, "thread"), self.mapping());
         if let Some(auto) = &self.auto {
-            if auto.is_sure() && auto.share > 0.0 {
-                text += &format!("; unpinned threads {}", lost(auto, Subject::Several));
-            } else if auto.is_clock {
-                text += "; unpinned threads differ by the clock only";
+            match auto.claim() {
+                Claim::Shown(share) if share > 0.0 => {
+                    text += &format!("; unpinned threads {}", lost(auto, Subject::Several));
+                }
+                Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",
+                _ => {}
             }
         }
         if self.peak.cell.workers > cell.workers {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
+        if let Some(cpus) = self.quota {
+            text += &format!("; the CPU quota of {cpus:.2} has no time for more");
+        }
         format!("{text}.")
+    }
+
+    /// `Your program: too few runs to advise: 1 of 6; give --budget 6m.`
+    fn shortage(&self) -> Option<String> {
+        let runs = self.too_few?;
+        // The runs were made in rounds, in the time that the sweep took.
+        let seconds = self.report.wall_ns as f64 / 1e9 * LEAST_FOR_INTERVAL as f64 / runs.max(1) as f64;
+        let budget = if seconds < 100.0 {
+            format!("{:.0}s", seconds.ceil())
+        } else {
+            format!("{:.0}m", (seconds / 60.0).ceil())
+        };
+        let title = self.load.title();
+        Some(format!("{title}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; give --budget {budget}."))
     }
 
     /// The mapping that is advised with those that are alike; where it cannot be said, that.
     pub fn mapping(&self) -> String {
         let is_any = self.mappings > 1 && self.alike.len() + 1 == self.mappings;
-        if is_any {
+        if is_any && self.is_equal {
             return "the mapping makes no difference".to_owned();
+        }
+        if is_any {
+            return format!("{} (the mappings could not be told apart)", self.best.cell.mapping);
         }
         if self.doubtful && self.mappings > 1 {
             return "no mapping is clearly best".to_owned();
         }
-        let alike = self.alike.iter().map(|number| number.cell.mapping.as_str());
-        [self.best.cell.mapping.as_str()].into_iter().chain(alike).collect::<Vec<_>>().join(" = ")
+        let alike: Vec<&str> = self.alike.iter().map(|number| number.cell.mapping.as_str()).collect();
+        joined(&self.best.cell.mapping, &alike, self.is_equal)
     }
 
     /// What further strands and memory elsewhere do, a sentence each.
@@ -75,7 +101,7 @@ fn strands(strands: &Strands<'_>) -> String {
         2 => format!("a second thread per core, on {cores},"),
         several => format!("{several} threads per core, on {cores},"),
     };
-    let open = if strands.is_sure() { "" } else { ", not significant" };
+    let open = if strands.is_sure() { "" } else { ", which is not shown" };
     let verb = if strands.gain() < 0.0 { "cost" } else { "add" };
     let verb = if strands.per_core == 2 { format!("{verb}s") } else { verb.to_owned() };
     let range = strands.interval().map(|interval| match strands.gain() < 0.0 {

@@ -24,7 +24,13 @@ pub struct Wire<'a> {
     pub noisy: bool,
     /// Whether the mapping is better than all others with as many threads.
     pub clear: bool,
-    /// Other mappings that do as well.
+    /// The fewest runs of a number that decides, where these are too few: then nothing is advised, and the placement is only the best so far.
+    pub too_few_runs: Option<usize>,
+    /// The CPUs of a quota that bounds the number of threads.
+    pub quota_cpus: Option<f64>,
+    /// Whether `equal` differ by at most 2%, by their intervals; else they could not be told apart.
+    pub shown_equal: bool,
+    /// Other mappings that do as well, or could not be told apart.
     pub equal: Vec<&'a str>,
     /// The number of threads of the best number of all.
     pub peak_threads: u64,
@@ -147,6 +153,9 @@ impl<'a> Advice<'a> {
             unit: cell.unit,
             noisy: self.doubtful,
             clear: self.is_clear(),
+            too_few_runs: self.too_few,
+            quota_cpus: self.quota,
+            shown_equal: self.is_equal,
             equal: self.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),
             peak_threads: self.peak.cell.workers,
             gain_over_auto: gain.map(|(gain, _)| gain),

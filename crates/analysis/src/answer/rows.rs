@@ -6,10 +6,10 @@ use crate::figure::{Datum, Table};
 use crate::group::grouped;
 use crate::number::{Best, Number};
 use crate::point;
-use crate::verdict::{self, Verdict};
+use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, Interval, Report};
 use charz_data::{Role, units};
 
 /// The most points of a kernel that have rows of their own.
@@ -34,6 +34,8 @@ pub struct Row {
     pub equal: Vec<String>,
     /// Whether every mapping that was measured with as many threads reaches it.
     pub is_any: bool,
+    /// Whether those are as good by their intervals; else they could not be told apart.
+    pub is_equal: bool,
     /// Whether noise may hide another best.
     pub is_open: bool,
     /// How many mappings have a number.
@@ -53,13 +55,10 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto {
     NotMeasured,
-    Same,
-    /// The intervals leave open which is better, or one is missing.
-    NotSignificant,
-    /// The two are apart by the clock of the cores only.
-    Clock,
-    /// The share that is lost: negative where `auto` is better.
-    Loses(f64),
+    /// It is better than all others, or there is no other.
+    Best,
+    /// What can be said of its loss beside the best, or of the best beside others where it is the best; and whether that is at one clock.
+    Other(Claim, bool),
 }
 
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
@@ -115,6 +114,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         best: Reading::of(&best),
         equal: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
         is_any: beside > 1 && verdict.alike.len() + 1 == beside,
+        is_equal: verdict.is_equal,
         is_open: verdict.doubtful,
         mappings: verdict.mappings,
         knee: saturation.and_then(|found| found.workers),
@@ -122,10 +122,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
             verdict::Auto::Unmeasured => Auto::NotMeasured,
-            verdict::Auto::Best => Auto::Same,
-            verdict::Auto::Other(loss) if loss.is_sure() => Auto::Loses(loss.share),
-            verdict::Auto::Other(loss) if loss.is_clock => Auto::Clock,
-            verdict::Auto::Other(_) => Auto::NotSignificant,
+            verdict::Auto::Best(None) => Auto::Best,
+            verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
+            verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => Auto::Other(loss.claim(), loss.is_clock),
         },
         oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
     }
@@ -153,13 +152,14 @@ impl Row {
 
     /// The best mapping with those that equal it; where it cannot be told, that.
     pub fn best_mapping(&self) -> String {
-        if self.is_any {
+        if self.is_any && self.is_equal {
             return "any".to_owned();
         }
-        if self.is_open && self.mappings > 1 {
+        if (self.is_open || self.is_any) && self.mappings > 1 {
             return "no clear winner".to_owned();
         }
-        [&self.best.mapping].into_iter().chain(&self.equal).map(String::as_str).collect::<Vec<_>>().join(" = ")
+        let equal: Vec<&str> = self.equal.iter().map(String::as_str).collect();
+        verdict::joined(&self.best.mapping, &equal, self.is_equal)
     }
 
     /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
@@ -173,16 +173,33 @@ impl Row {
         }
     }
 
-    /// What `auto` costs: `3.2%`; `≈0%` where the intervals leave it open; `0%` where it is the best.
+    /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one.
     pub fn auto_costs(&self) -> String {
-        match self.auto {
-            Auto::NotMeasured => NONE.to_owned(),
-            Auto::Same => "0%".to_owned(),
-            Auto::NotSignificant => "≈0%".to_owned(),
-            Auto::Clock => "≈0% (clock)".to_owned(),
-            Auto::Loses(share) => units::percent(share),
+        let (claim, is_clock) = match self.auto {
+            Auto::NotMeasured => return NONE.to_owned(),
+            Auto::Best => return "0%".to_owned(),
+            Auto::Other(claim, is_clock) => (claim, is_clock),
+        };
+        let clock = if is_clock { " (clock)" } else { "" };
+        match claim {
+            Claim::Shown(share) => units::percent(share),
+            Claim::None => format!("≈0%{clock}"),
+            Claim::Open(found) => format!("{}{clock}", range(found)),
+            Claim::TooFew(share) => format!("{}?", units::percent(share)),
         }
     }
+}
+
+/// `−4..10%`.
+fn range(found: Interval) -> String {
+    let end = |share: f64| {
+        let percent = 100.0 * share;
+        let shown =
+            if percent.abs() < 10.0 { format!("{:.1}", percent.abs()) } else { format!("{:.0}", percent.abs()) };
+        let shown = shown.strip_suffix(".0").unwrap_or(&shown).to_owned();
+        if percent < 0.0 && shown != "0" { format!("−{shown}") } else { shown }
+    };
+    format!("{}..{}%", end(found.low), end(found.high))
 }
 
 /// One row per kernel, at most so many, with the reasons for gaps by their letters. `cpus` is [`Answer::cpus`](super::Answer::cpus).

@@ -3,6 +3,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::page::{Source, page};
+use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
 use charz_data::report::{Cell, Ending, FindingKind, Severity, Status};
 
@@ -91,7 +92,11 @@ fn a_row_says_what_one_thread_and_all_cpus_do() {
     let answer = answer_of(cells.map(|(mapping, threads, value)| rate("arith-int", mapping, threads, value)).into());
     let row = &answer.rows[0];
     assert_eq!((row.scaling(), row.knee, row.best.threads), (Some(1.9), Some(2), 2));
-    assert!(matches!(row.auto, Auto::Loses(share) if (share - 4.0 / 19.0).abs() < 1e-9), "{:?}", row.auto);
+    assert!(
+        matches!(row.auto, Auto::Other(Claim::Shown(share), false) if (share - 4.0 / 19.0).abs() < 1e-9),
+        "{:?}",
+        row.auto
+    );
     assert_eq!(row.best_mapping(), "rr");
     let launches: Vec<_> = answer.advice.iter().map(|advice| advice.launch.as_deref()).collect();
     assert_eq!(launches, [Some("taskset -c 0-1 PROGRAM"), None]);
@@ -109,12 +114,18 @@ fn the_kernel_to_which_the_mapping_matters_is_the_one_that_is_advised_on() {
 fn what_cannot_be_told_apart_is_not_told_apart() {
     let mapping = |cells: Vec<Cell>| answer_of(cells).rows[0].best_mapping();
     let both = |auto: f64| vec![rate("arith-int", "rr", 2, 1e9), rate("arith-int", "auto", 2, auto)];
-    assert_eq!(mapping(both(0.99e9)), "any");
+    let costs = |cells: Vec<Cell>| answer_of(cells).rows[0].auto_costs();
+    let narrow = || both(0.99e9).into_iter().map(|cell| cell.within(0.006)).collect();
+    assert_eq!((mapping(narrow()).as_str(), costs(narrow()).as_str()), ("any", "≈0%"));
+    // What is not shown is no zero.
+    assert_eq!((mapping(both(0.99e9)).as_str(), costs(both(0.99e9)).as_str()), ("no clear winner", "−1.8..3.7%"));
+    let few = both(0.9e9).into_iter().map(Cell::without_interval).collect();
+    assert_eq!(costs(few), "10.0%?");
     assert_eq!(mapping(both(0.5e9)), "rr");
     let noisy = both(0.5e9).into_iter().map(Cell::suspect).collect();
     assert_eq!(mapping(noisy), "no clear winner");
     let three = [both(0.99e9), vec![rate("arith-int", "dumb", 2, 0.5e9)]].concat();
-    assert_eq!(mapping(three), "rr = auto");
+    assert_eq!(mapping(three), "rr or auto");
 }
 
 /// Its last columns: what it says of all CPUs, and where 95% of the peak is reached.

@@ -99,7 +99,16 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
         report.plan.kernels.iter().any(|name| report.card(name).is_none_or(|card| card.obeys(param)))
     };
     let obeys = |param: &Param| planned(base, param) || planned(new, param);
-    let differs = |param: &&Param| !param.is_amount() && !param.same(&one.params, &other.params) && obeys(param);
+    // Where each configuration has a value of its own, that is compared, and what the plan had for none of them is not.
+    let is_own = |report: &Report, param: &Param| {
+        let mut obey =
+            report.cells.iter().filter(|cell| report.card(&cell.kernel).is_none_or(|card| card.obeys(param)));
+        obey.clone().next().is_some() && obey.all(|cell| cell.point.has(param))
+    };
+    let differs = |param: &&Param| {
+        let differs = !param.is_amount() && !param.same(&one.params, &other.params) && obeys(param);
+        differs && !(is_own(base, param) && is_own(new, param))
+    };
     let param = PARAMS.iter().copied().find(differs);
     let param = param.map(|param| (param.name, (param.show)(&one.params), (param.show)(&other.params)));
     let others = [("clock", &one.clock, &other.clock), ("binder", &one.binder, &other.binder)];

@@ -8,7 +8,7 @@ use super::carried::objection;
 use super::terms::{Design, Quantity};
 use super::{ALPHA, Allowed, allows, flag};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
-use charz_stats::{Better, Pair, Ranks, Sample, follow_the_clock};
+use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
 
 /// A cell, compared or with the reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,13 @@ pub struct Row {
     /// The smallest effect that these data would have shown nine times in ten, above 1; null where they could have shown
     /// none.
     pub smallest_effect: Option<f64>,
+    /// How often a run of the new side is better than one of the base: the common-language effect size, U / (m n) of the rank test; null
+    /// where a side has no values.
+    pub superiority: Option<f64>,
+    /// Where that lies (Newcombe 2006, method 5).
+    pub superiority_interval: Option<Interval>,
+    /// Whether the values of the two sides differ by more than the margin, though there is no verdict: a difference that is open.
+    pub apart: bool,
     /// The clock of the cores, where the values of both sides follow it; null elsewhere.
     pub clock: Option<ClockEffect>,
     /// In what the two sides are not alike, or not sound, and were compared all the same.
@@ -166,6 +173,9 @@ impl<'a> Candidate<'a> {
                 p: None,
                 adjusted_p: None,
                 smallest_effect: None,
+                superiority: None,
+                superiority_interval: None,
+                apart: false,
                 clock: None,
                 despite: Vec::new(),
             },
@@ -215,6 +225,38 @@ impl<'a> Candidate<'a> {
         row.interval = judged.interval.map(|found| Interval { low: found.low, high: found.high });
         (row.p, row.adjusted_p) = (judged.p, judged.adjusted_p);
         (row.effect, row.smallest_effect) = (judged.effect, judged.smallest_effect);
+    }
+}
+
+impl Candidate<'_> {
+    /// What the values show by themselves, also of what was skipped: no difference is passed over in silence.
+    pub(super) fn look(&mut self, quantity: Quantity, rule: &Rule) {
+        let (Some(base), Some(new)) = self.cells else { return };
+        let has_values = [self.row.base, self.row.new].into_iter().flatten().all(|side| side.value.is_some());
+        if base.unit != new.unit || !has_values {
+            return;
+        }
+        let is_compared = self.is_compared();
+        let (base, new) = self.rates.take().unwrap_or_else(|| (rates(base, quantity), rates(new, quantity)));
+        let row = &mut self.row;
+        if !is_compared {
+            let shown = compare_one(Pair { base: &base, new: &new, better: Better::Higher }, rule);
+            (row.effect, row.p, row.smallest_effect) = (shown.effect, shown.p, shown.smallest_effect);
+            row.interval = shown.interval.map(|found| Interval { low: found.low, high: found.high });
+        }
+        if let Some((found, ends)) = superiority(&base, &new, 1.0 - rule.alpha()) {
+            row.superiority = Some(found);
+            row.superiority_interval = Some(Interval { low: ends.low, high: ends.high });
+        }
+        let has_verdict = !matches!(row.verdict, Verdict::Inconclusive | Verdict::Uncompared);
+        // Of too few values for an interval, none of one side may come near one of the other.
+        let least = |values: &[f64]| values.iter().copied().reduce(f64::min);
+        let most = |values: &[f64]| values.iter().copied().reduce(f64::max);
+        let all = least(&new).zip(most(&base)).zip(most(&new).zip(least(&base)));
+        let all = all.map(|((low, most), (high, least))| Interval { low: low / most, high: high / least });
+        let margin = 1.0 + rule.margin();
+        let is_beyond = |found: Interval| found.low > margin || found.high < 1.0 / margin;
+        row.apart = !has_verdict && row.interval.or(all).is_some_and(is_beyond);
     }
 }
 

@@ -59,12 +59,8 @@ fn check_nothing(base: &Report, new: &Report, options: Options, word: &str) {
 fn verdicts() {
     let base = report(&[("a", &around(1.0)), ("b", &around(1.0)), ("c", &around(1.0)), ("d", &around(1.0)[..3])]);
     let new = report(&[("c", &around(1.001)), ("b", &around(0.9)), ("a", &around(1.1)), ("d", &around(0.5)[..3])]);
-    let expected = [
-        (Verdict::Faster, ""),
-        (Verdict::Slower, ""),
-        (Verdict::Same, ""),
-        (Verdict::Inconclusive, "too few invocations"),
-    ];
+    let expected =
+        [(Verdict::Faster, ""), (Verdict::Slower, ""), (Verdict::Same, ""), (Verdict::Inconclusive, "too few runs")];
     check(&base, &new, Options::default(), &expected);
     let totals = compare(&base, &new, &Options::default()).unwrap().totals;
     let counts = (totals.faster, totals.slower, totals.same, totals.inconclusive, totals.uncompared);
@@ -123,6 +119,87 @@ fn six_invocations_show_one_difference_and_not_one_of_many() {
     assert_eq!(comparison.rows[0].verdict, Verdict::Inconclusive);
     let needed = comparison.totals.needed;
     assert!(needed > 6 && reason.contains("8 comparisons") && reason.contains(&needed.to_string()), "{reason}");
+}
+
+#[test]
+fn what_is_skipped_does_not_hide_a_difference() {
+    let values = around(0.6);
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0)), ("c", &around(1.0)), ("d", &around(1.0)[..3])]);
+    let mut new = report(&[("a", &around(1.0)), ("b", &values), ("c", &around(1.01)), ("d", &values[..3])]);
+    for at in [1, 2] {
+        (new.cells[at].status, new.cells[at].reason) = ended(Status::Suspect, "waited");
+    }
+    for cell in base.cells.clone().iter_mut().chain(&mut new.cells) {
+        cell.capacity = Some(Estimate { value: 1.0, interval: None });
+    }
+    let comparison = compare(&base, &new, &Options::default()).unwrap();
+    assert_eq!((comparison.totals.uncompared, comparison.totals.inconclusive, comparison.totals.open), (2, 1, 2));
+    let row = &comparison.rows[1];
+    assert!(row.apart && (row.effect.unwrap() - 0.6).abs() < 0.01 && row.interval.unwrap().high < 0.7, "{row:?}");
+    let sentence = comparison.sentence("new");
+    for words in
+        ["1 of the 2 skipped differs by 40%", "1 of the 1 inconclusive differs by 40%", "1 is the same within ±4.0%"]
+    {
+        assert!(sentence.contains(words), "{words:?}: {sentence}");
+    }
+    // Where nothing could be compared it is said too.
+    let [base, new] = [base, new].map(|mut report| {
+        report.cells.truncate(2);
+        report.cells.remove(0);
+        report
+    });
+    check_nothing(&base, &new, Options::default(), "1 of the 1 skipped differs by 40%");
+}
+
+#[test]
+fn the_answer_is_a_sentence_with_the_ratio() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    let new = report(&[("a", &around(1.31)), ("b", &around(1.0))]);
+    let comparison = compare(&base, &new, &Options::default()).unwrap();
+    let sentence = comparison.sentence("B");
+    assert!(sentence.starts_with("B is 1.31 ±0.0"), "{sentence}");
+    assert!(sentence.contains("times as fast at a round-robin x1; 1 is the same within ±4.0%"), "{sentence}");
+    // All runs of the one are better than all of the other; of equal sides half are.
+    let [apart, equal] = [&comparison.rows[0], &comparison.rows[1]];
+    assert_eq!((apart.superiority, equal.superiority), (Some(1.0), Some(0.5)));
+    let [apart, equal] = [apart, equal].map(|row| row.superiority_interval.unwrap());
+    assert!(apart.low > 0.5 && equal.low < 0.5 && equal.high > 0.5, "{apart:?} {equal:?}");
+}
+
+#[test]
+fn the_number_of_runs_that_is_needed_is_one_number() {
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    for few in [3, 6] {
+        let values = around(1.0)[..few].to_vec();
+        let slow = around(0.5)[..few].to_vec();
+        let all = |first: &[f64]| {
+            let values = |name: &&str| if *name == "a" { first.to_vec() } else { values.clone() };
+            let all: Vec<_> = names.iter().map(|name| (*name, values(name))).collect();
+            report(&all.iter().map(|(name, values)| (*name, &values[..])).collect::<Vec<_>>())
+        };
+        let comparison = compare(&all(&values), &all(&slow), &Options::default()).unwrap();
+        assert_eq!(comparison.totals.needed, 7);
+        assert!(comparison.rows[0].reason.as_ref().unwrap().contains("7 per side"), "{:?}", comparison.rows[0].reason);
+    }
+}
+
+/// Each configuration has its size; that of the plan was for none of them.
+#[test]
+fn a_default_and_a_quick_sweep_are_compared_where_they_are_alike() {
+    let sweep = |plan: u64, sizes: [u64; 2]| {
+        let cells = sizes.map(|size| fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9).sized(size));
+        let mut report = fixtures::report(cells.into());
+        report.plan.params.size_bytes = plan;
+        report
+    };
+    let (base, new) = (sweep(256 << 20, [128 << 20, 1 << 20]), sweep(128 << 20, [128 << 20, 2 << 20]));
+    let verdicts: Vec<Verdict> =
+        compare(&base, &new, &Options::default()).unwrap().rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Uncompared).count(), 2);
+    let without = fixtures::report(vec![fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9)]);
+    let mut larger = without.clone();
+    larger.plan.params.size_bytes *= 2;
+    check_refused(&without, &larger, Options::default(), "--size");
 }
 
 /// What changes a report, the word of the refusal, and what allows the comparison nevertheless.

@@ -8,7 +8,7 @@ use charz_data::report::{Report, Schema};
 
 /// The major version changes when a field changes its meaning or goes away, the minor one grows with every added field.
 pub fn schema() -> Schema {
-    Schema { name: "charz-comparison".into(), major: 1, minor: 1 }
+    Schema { name: "charz-comparison".into(), major: 1, minor: 2 }
 }
 
 /// Two reports, compared.
@@ -88,6 +88,8 @@ pub struct Totals {
     pub inconclusive: usize,
     /// Rows that were not compared.
     pub uncompared: usize,
+    /// Of the rows without a verdict, skipped and inconclusive ones, those whose values differ by more than the margin.
+    pub open: usize,
     /// The fewest invocations with a value that a side of a compared row has.
     pub fewest: usize,
     /// How many invocations a side it takes to show a single difference among so many comparisons.
@@ -108,6 +110,7 @@ impl Totals {
             same: count(Verdict::Same),
             inconclusive: count(Verdict::Inconclusive),
             uncompared: count(Verdict::Uncompared),
+            open: rows.iter().filter(|row| row.apart).count(),
             fewest,
             needed,
         }

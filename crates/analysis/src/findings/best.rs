@@ -12,8 +12,7 @@ pub(super) fn best(report: &Report) -> Vec<Finding> {
     let finding = decided.map(|verdict| {
         let best = &verdict.best;
         let threads = counted(best.cell.workers as usize, "thread");
-        let names = [best].into_iter().chain(&verdict.alike).map(|number| number.cell.mapping.as_str());
-        let names = names.collect::<Vec<_>>().join(" = ");
+        let names = verdict.mapping();
         let open = if verdict.doubtful { ", no clear winner" } else { "" };
         let text = format!("{} {}: {threads}, {names}{open}: {}", verdict.kernel, verdict.label, best.shown());
         let is_one = verdict.alike.is_empty() && !verdict.doubtful;

@@ -3,7 +3,7 @@
 use super::cells::CellsByKernel;
 use crate::figure::{Datum, Table};
 use crate::point;
-use crate::verdict::{Auto, Loss, SATURATED, Saturation, Verdict};
+use crate::verdict::{Auto, Claim, Loss, SATURATED, Saturation, Verdict};
 use charz_data::escape::counted;
 use charz_data::units;
 
@@ -21,16 +21,16 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     let best = verdict.best.cell;
     let label = point::label(&verdict.point);
     let report = if sorted.are_several() { format!(" ({})", sorted.sources[source].name) } else { String::new() };
-    let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
-    let alike = if alike.is_empty() { String::new() } else { format!(" = {}", alike.join(" = ")) };
     let auto = match &verdict.auto {
         Auto::Unmeasured => "–".to_owned(),
-        Auto::Best => "same".to_owned(),
+        Auto::Best(None) => "best".to_owned(),
+        Auto::Best(Some(loss)) if loss.is_sure() => "best".to_owned(),
+        Auto::Best(Some(loss)) => format!("{} beside the next", against(loss)),
         Auto::Other(loss) => against(loss),
     };
     vec![
         Datum::word(format!("{}{label}{report}", verdict.kernel)),
-        Datum::word(format!("{}{alike}", best.mapping)),
+        Datum::word(verdict.mapping()),
         Datum::count(best.workers),
         Datum::word(verdict.best.shown()),
         verdict.saturates().map_or(Datum::none(), |found| Datum::word(saturation(found))),
@@ -43,7 +43,7 @@ fn saturation(found: &Saturation<'_>) -> String {
     format!("{workers}{}", units::doubt(found.doubtful))
 }
 
-/// How much less auto gives, or longer takes; a difference that the intervals of the two leave open says nothing.
+/// How much less auto gives, or longer takes, with the interval where that is open.
 pub(super) fn against(loss: &Loss<'_>) -> String {
     let share = units::percent(loss.share.abs());
     // A suspect number may be the better one and yet not the best.
@@ -54,11 +54,12 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
         (false, true) => format!("takes {share} less"),
     };
     let lost = format!("{lost}{}", units::doubt(loss.doubtful));
-    match loss.open {
-        _ if loss.is_clock => format!("{lost} (at one clock)"),
-        None => format!("{lost} (no interval)"),
-        Some(true) => format!("{lost} (not significant)"),
-        Some(false) => lost,
+    let clock = if loss.is_clock { " at one clock" } else { "" };
+    match loss.claim() {
+        Claim::Shown(_) => lost,
+        Claim::None => format!("no difference{clock}"),
+        Claim::Open(found) => format!("{lost}{clock} ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high),
+        Claim::TooFew(_) => format!("{lost} (too few runs)"),
     }
 }
 
@@ -66,11 +67,9 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
 pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let best = verdict.best.cell;
     let mut words = Vec::new();
-    let alike: Vec<&str> = verdict.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
-    let alike: String = alike.iter().map(|mapping| format!(" = {mapping}")).collect();
     let what = if best.unit.more_is_better() { "Peak" } else { "Fastest" };
     let threads = counted(best.workers as usize, "thread");
-    words.push(format!("{what} {} at {threads} ({}{alike})", verdict.best.shown(), best.mapping));
+    words.push(format!("{what} {} at {threads} ({})", verdict.best.shown(), verdict.mapping()));
     if let Auto::Other(loss) = &verdict.auto {
         words.push(format!("With as many threads auto {}", against(loss)));
     }

@@ -2,12 +2,32 @@
 
 use super::Source;
 use crate::answer::{Answer, Reading, Row};
+use crate::compare::{Options, compare};
 use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
 
+use charz_data::escape::shortened;
+
 /// The number of reports from which on a colour says more than a line each.
 const MATRIX: usize = 3;
+
+/// The most reports that are compared with the first in words, and the longest sentence.
+const MOST_SENTENCES: usize = 3;
+const LONGEST: f64 = 400.0;
+
+/// What `charz compare` answers of the first report and each other one.
+pub(super) fn sentences(sources: &[Source<'_>]) -> Vec<String> {
+    let [first, others @ ..] = sources else { return Vec::new() };
+    let sentence = |other: &Source<'_>| {
+        let text = match compare(first.report, other.report, &Options::default()) {
+            Ok(comparison) => comparison.sentence(other.name),
+            Err(refusal) => format!("{}: {refusal}", other.name),
+        };
+        shortened(&text, LONGEST, |_| 1.0)
+    };
+    others.iter().take(MOST_SENTENCES).map(sentence).collect()
+}
 
 /// Of the kernels that the first report has a best of, all reports; none of one report.
 pub(super) fn figures(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Figure> {

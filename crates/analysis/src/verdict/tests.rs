@@ -39,7 +39,7 @@ fn a_small_block_is_not_compared_with_a_large_one() {
     assert_eq!(best, [("32 KiB", "rr", 100e9), ("256 MiB", "auto", 12e9)]);
     let Auto::Other(loss) = verdicts[0].auto else { panic!("{:?}", verdicts[0].auto) };
     assert!((loss.share - 0.2).abs() < 1e-9, "{loss:?}");
-    assert_eq!(verdicts[1].auto, Auto::Best);
+    assert!(matches!(verdicts[1].auto, Auto::Best(Some(loss)) if loss.share < 0.0), "{:?}", verdicts[1].auto);
 }
 
 #[test]
@@ -100,7 +100,10 @@ fn what_auto_loses_is_told_with_as_many_workers() {
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).without_interval()]), (0.25, None, false));
     let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
     assert_eq!(loss(vec![time("rr", 10.0), time("auto", 15.0)]), (0.5, Some(false), false));
-    assert!(only(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()], |verdict| verdict.auto == Auto::Best));
+    assert!(only(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()], |verdict| matches!(
+        verdict.auto,
+        Auto::Best(_)
+    )));
     let elsewhere = only(vec![rate("rr", 2, 20.0), rate("auto", 1, 19.0)], |verdict| verdict.auto == Auto::Unmeasured);
     assert!(elsewhere, "auto has another number of workers");
 }
@@ -121,15 +124,16 @@ fn check_saturation(cells: Vec<Cell>, expected: Option<(Option<u64>, u64, bool)>
 
 #[test]
 fn a_mapping_is_saturated_where_it_nearly_has_its_best() {
-    let sound = |rates: &[(u64, f64)]| -> Vec<Cell> { rates.iter().map(|&(n, gb)| rate("rr", n, gb)).collect() };
+    let sound =
+        |rates: &[(u64, f64)]| -> Vec<Cell> { rates.iter().map(|&(n, gb)| rate("rr", n, gb).within(0.005)).collect() };
     check_saturation(sound(&[(1, 5.0), (2, 9.7), (4, 10.0), (8, 8.0)]), Some((Some(2), 8, false)));
     check_saturation(sound(&[(1, 5.0), (2, 10.0), (4, 20.0)]), Some((None, 4, false)));
     check_saturation(sound(&[(4, 20.0)]), None);
     let one_suspect = |gb| [sound(&[(1, 5.0), (2, 10.0), (4, 10.0)]), vec![rate("rr", 8, gb).suspect()]].concat();
     check_saturation(one_suspect(9.0), Some((Some(2), 8, false)));
     check_saturation(one_suspect(20.0), Some((None, 8, true)));
-    // Its interval reaches the best.
-    check_saturation(vec![rate("rr", 1, 9.0).within(0.2), rate("rr", 2, 10.0)], Some((Some(1), 2, false)));
+    // Its interval reaches the best, and does not show that it does.
+    check_saturation(vec![rate("rr", 1, 9.0).within(0.2), rate("rr", 2, 10.0)], Some((Some(1), 2, true)));
     check_saturation(vec![rate("rr", 1, 5.0).suspect(), rate("rr", 2, 5.0)], Some((Some(1), 2, true)));
     let time = |workers, ns| cell("chase", workers, Unit::NanosecondsPerStep, ns);
     check_saturation(vec![time(1, 4.0), time(2, 5.0)], None);

@@ -85,11 +85,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     Ok(exit(&comparison.totals, terms.strict))
 }
 
-/// A regression outweighs what could not be judged; a comparison without any verdict is no pass.
+/// A regression outweighs what could not be judged; a comparison without any verdict, or with a difference that is open, is no pass.
 pub(super) fn exit(totals: &Totals, strict: bool) -> Exit {
     if totals.slower > 0 {
         Exit::Regression
-    } else if totals.has_no_verdict() || (strict && totals.inconclusive + totals.uncompared > 0) {
+    } else if totals.has_no_verdict() || totals.open > 0 || (strict && totals.inconclusive + totals.uncompared > 0) {
         Exit::NoVerdict
     } else {
         Exit::Done

@@ -22,6 +22,9 @@ fn row(verdict: Verdict, kernel: &str) -> Row {
         p: None,
         adjusted_p: None,
         smallest_effect: Some(1.07),
+        superiority: Some(0.125),
+        superiority_interval: None,
+        apart: false,
         clock: None,
         despite: vec![Caveat::OtherMachine],
     }
@@ -49,7 +52,7 @@ fn comparison() -> Comparison {
         allow_suspect: false,
         differences: vec![format!("other processors {EVIL}")],
         notes: vec!["both are the same report".into()],
-        totals: Totals { faster: 0, slower: 1, same: 1, inconclusive: 1, uncompared: 0, fewest: 6, needed: 9 },
+        totals: Totals { faster: 0, slower: 1, same: 1, inconclusive: 1, uncompared: 0, open: 0, fewest: 6, needed: 9 },
         rows,
     }
 }
@@ -96,9 +99,10 @@ fn hostile_names_steer_nothing() {
 #[test]
 fn markdown_says_first_how_it_went_and_folds_the_rest() {
     let text = shown("markdown", &comparison());
-    let places = ["### 1 slower", "### Slower", "| slow |", "<details>", "| same |", "</details>"]
+    let places = ["### new is 0.90 times as fast", "### Slower", "| slow |", "<details>", "| same |", "</details>"]
         .map(|word| text.find(word).unwrap_or_else(|| panic!("{word} is missing: {text}")));
     assert!(places.is_sorted() && places[0] == 0, "{text}");
+    assert!(text.contains("P(new better)") && text.contains("| 0.12 |"), "{text}");
 }
 
 #[test]

@@ -22,6 +22,7 @@ pub(super) fn section(page: &Page) -> Markup {
     html! {
         section #summary aria-labelledby="summary-heading" {
             h2 #summary-heading { "Summary" }
+            @for sentence in &page.comparisons { p { strong { (Sentence(sentence)) } } }
             @for (answer, source) in page.answers.iter().zip(&page.sources) {
                 @if several { h3 { (Foreign(&source.name)) } }
                 p.machine-line { (Foreign(&answer.machine)) " · " (Foreign(&answer.when)) }

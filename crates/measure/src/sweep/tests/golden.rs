@@ -54,7 +54,7 @@ fn the_same_verdicts_on_a_sweep() {
     for verdict in verdicts(&swept.report) {
         let auto = match verdict.auto {
             Auto::Unmeasured => "unmeasured".to_owned(),
-            Auto::Best => "best".to_owned(),
+            Auto::Best(_) => "best".to_owned(),
             Auto::Other(loss) => format!("{:.9e} open {:?} doubtful {}", loss.share, loss.open, loss.doubtful),
         };
         let alike: Vec<&str> = verdict.alike.iter().map(|number| number.cell.mapping.as_str()).collect();

@@ -13,10 +13,15 @@ fn planted(law: Law, sizes: (usize, usize), effect: f64, count: usize, random: &
     let mut one = || {
         let base = law.draw(sizes.0, random);
         let new: Vec<f64> = law.draw(sizes.1, random).iter().map(|v| v * effect).collect();
-        let sides = Sides::new(&Pair { base: &base, new: &new, better: Better::Higher }, &rule(), &mut ranks);
+        let sides = Sides::new(
+            &Pair { base: &base, new: &new, better: Better::Higher },
+            &rule(),
+            LEAST_FOR_VERDICT,
+            &mut ranks,
+        );
         let Ok(sides) = sides else { panic!("there are enough values") };
         let p = ranks.p_of_sorted(&sides.base, &sides.new);
-        let many = Many { comparisons: 1, called: usize::from(p < rule().alpha) };
+        let many = Many { batch: 1, comparisons: 1, called: usize::from(p < rule().alpha) };
         judge(&sides, (p, p), &many, &rule(), &mut ranks)
     };
     (0..count).map(|_| one()).collect()
