@@ -241,7 +241,7 @@ pub fn a_longer_run_looks_more_often(kernels: Kernels) {
 
 /// Only bytes have traffic: no less than themselves, and no more than each line twice.
 pub fn traffic_is_that_of_bytes(kernels: Kernels) {
-    for kernel in kernels.iter().copied() {
+    for kernel in kernels {
         let (card, traffic) = (kernel.card(), kernel.traffic());
         assert!(traffic.is_none() || matches!(card.metric, Metric::Bytes(_)), "{}", &*card.name);
         assert!(traffic.is_none_or(|traffic| (1.0..=2.0).contains(&traffic)), "{}", &*card.name);
@@ -317,7 +317,7 @@ pub fn parameters_without_sense_are_refused(kernels: Kernels) {
 }
 
 pub fn what_a_kernel_varies_is_on_its_card(kernels: Kernels) {
-    for kernel in kernels.iter().copied() {
+    for kernel in kernels {
         let card = kernel.card();
         for (param, list) in kernel.axes().lists {
             assert!(param.vary && *param != &SIZE && card.obeys(param), "{}: {}", card.name, param.name);

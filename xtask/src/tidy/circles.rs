@@ -131,7 +131,7 @@ fn resolve<'a>(own: &str, path: &str, files: &'a BTreeMap<String, File>, depth: 
     while parts.next_if_eq(&"super").is_some() {
         at = at.rsplit_once("::").map_or("", |(above, _)| above).to_owned();
     }
-    while let Some(name) = parts.next() {
+    for name in parts {
         if files.contains_key(&join(&at, name)) {
             at = join(&at, name);
             continue;

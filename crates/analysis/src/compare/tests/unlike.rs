@@ -1,0 +1,122 @@
+//! Reports and configurations that differ in more than their numbers.
+
+use super::*;
+
+/// Each configuration has its size; that of the plan was for none of them.
+#[test]
+fn a_default_and_a_quick_sweep_are_compared_where_they_are_alike() {
+    let sweep = |plan: u64, sizes: [u64; 2]| {
+        let cells = sizes.map(|size| fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9).sized(size));
+        let mut report = fixtures::report(cells.into());
+        report.plan.params.size_bytes = plan;
+        report
+    };
+    let (base, new) = (sweep(256 << 20, [128 << 20, 1 << 20]), sweep(128 << 20, [128 << 20, 2 << 20]));
+    let verdicts: Vec<Verdict> =
+        compare(&base, &new, &Options::default()).unwrap().rows.iter().map(|row| row.verdict).collect();
+    assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Uncompared).count(), 2);
+    let without = fixtures::report(vec![fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9)]);
+    let mut larger = without.clone();
+    larger.plan.params.size_bytes *= 2;
+    check_refused(&without, &larger, Options::default(), "--size");
+}
+
+/// What changes a report, the word of the refusal, and what allows the comparison nevertheless.
+type Change = (fn(&mut Report), &'static str, fn(&mut Options), Caveat);
+
+#[test]
+fn unlike_reports_are_refused_unless_asked_for() {
+    let machine: fn(&mut Options) = |options| options.cross_machine = true;
+    let build: fn(&mut Options) = |options| options.cross_build = true;
+    let plan: fn(&mut Options) = |options| options.cross_plan = true;
+    let table: [Change; 17] = [
+        (|r| r.host.processor = Some("other".into()), "processors", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands.truncate(1), "strands", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands[0].core = Some(77), "strands", machine, Caveat::OtherMachine),
+        (|r| r.machine.numa_nodes.clear(), "memory", machine, Caveat::OtherMachine),
+        (|r| r.host.memory.total_bytes = Some(1 << 50), "memory", machine, Caveat::OtherMachine),
+        (|r| r.tool.kernels = "0".into(), "kernels' source code", build, Caveat::OtherBuild),
+        (|r| r.tool.rustc = "rustc 1.0".into(), "compiler", build, Caveat::OtherBuild),
+        (|r| r.tool.rustflags = "-Ctarget-cpu=native".into(), "compiler flags", build, Caveat::OtherBuild),
+        (|r| r.tool.profile = "dev".into(), "build profile", build, Caveat::OtherBuild),
+        (|r| with_kernel(r, "mem-read").params.pages = PageKind::Huge1G, "--pages", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "mem-read").params.size_bytes += 64, "--size", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "arith-int").params.layout = Layout::Contiguous, "--layout", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "pool-std").params.inside_steps += 1, "--inside-steps", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "futex-wake").params.period = Period::Closed, "--period", plan, Caveat::OtherPlan),
+        (|r| with_kernel(r, "timeout-futex").params.timeout_ns += 1000, "--timeout", plan, Caveat::OtherPlan),
+        (|r| r.plan.clock = "tsc".into(), "--clock", plan, Caveat::OtherPlan),
+        (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
+    ];
+    for (change, word, allow, caveat) in table {
+        let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+        let mut new = report(&[("a", &around(0.9)), ("b", &around(1.0))]);
+        change(&mut new);
+        for [base, new] in [[&base, &new], [&new, &base]] {
+            assert!(matches!(check_refused(base, new, Options::default(), word), Refusal::Unlike(_)), "{word}");
+        }
+        let mut options = Options::default();
+        allow(&mut options);
+        let comparison = compare(&base, &new, &options).unwrap();
+        assert_eq!(comparison.rows[0].verdict, Verdict::Slower, "{word}");
+        assert!(comparison.rows.iter().all(|row| row.despite == [caveat]), "{word}: every line says so");
+        assert!(comparison.differences[0].contains(word), "{:?}", comparison.differences);
+    }
+}
+
+/// The plan of a report, which has one kernel more.
+fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut charz_data::report::Plan {
+    report.plan.kernels.push(kernel.into());
+    &mut report.plan
+}
+
+#[test]
+fn sections_are_the_business_of_kernels_that_have_them() {
+    let of_arithmetic = || report(&[("arith-int", &around(1.0))]);
+    let (base, mut new) = (of_arithmetic(), of_arithmetic());
+    new.plan.params = Params { inside_steps: 10, period: Period::Closed, timeout_ns: 7, ..new.plan.params };
+    assert!(compare(&base, &new, &Options::default()).is_ok());
+}
+
+#[test]
+fn settings_are_worth_a_note() {
+    let (mut base, mut new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(1.0))]));
+    new.host.frequency_governor = Some("powersave\u{1b}".into());
+    (base.host.timer_slack_ns, new.host.timer_slack_ns) = (Some(50_000), Some(1));
+    new.id = "another".into();
+    new.schema.minor = charz_data::report::SCHEMA_MINOR + 1;
+    let notes = compare(&base, &new, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("governor") && note.contains("powersave\\u{1b}")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("format version")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("timer slack") && note.contains("\"1ns\"")), "{notes:?}");
+    let notes = compare(&base, &base, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("the same report")), "{notes:?}");
+}
+
+/// What changes one cell of the new report, and the word of the reason why it is not compared.
+type Odd = (fn(&mut Cell), &'static str);
+
+#[test]
+fn unlike_cells_are_listed_with_their_reasons() {
+    let table: [Odd; 9] = [
+        (|c| (c.status, c.reason) = ended(Status::Suspect, "waited"), "new report: noisy"),
+        (|c| (c.status, c.reason) = ended(Status::Invalid, "moved"), "new report: invalid (moved)"),
+        (|c| (c.status, c.reason) = ended(Status::Skipped, "memory"), "skipped"),
+        (|c| (c.status, c.reason) = ended(Status::Failed, "signal 9"), "failed"),
+        (|c| c.invocations[3].variant = Some("avx512".into()), "avx512"),
+        (|c| c.seats = vec![Some(1)], "different strands"),
+        (|c| c.estimator = Estimator::Best, "different ways"),
+        (|c| c.unit = Unit::BytesPerSecond, "different things"),
+        (|c| c.workers = 2, "not in the new report"),
+    ];
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    for (change, word) in table {
+        let mut new = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+        change(&mut new.cells[1]);
+        let mut expected = vec![(Verdict::Same, ""), (Verdict::Uncompared, word)];
+        if new.cells[1].workers == 2 {
+            expected.push((Verdict::Uncompared, "not in the base report"));
+        }
+        check(&base, &new, Options::default(), &expected);
+    }
+}
