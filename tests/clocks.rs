@@ -50,7 +50,7 @@ fn a_preloaded_clock_is_refused() {
         let ran = charz.args(sweep).arg(&report).env("LD_PRELOAD", &library).output().unwrap();
         let err = String::from_utf8_lossy(&ran.stderr);
         assert_eq!((ran.status.code(), ran.stdout.len()), (Some(3), 0), "{err}");
-        assert!(err.contains("0.800 times") && err.contains("LD_PRELOAD"), "{err}");
+        assert!(err.contains("0.8000 times") && err.contains("LD_PRELOAD"), "{err}");
         assert!(!report.exists(), "nothing was measured");
     }
 }
