@@ -175,6 +175,24 @@ mod tests {
     }
 
     #[test]
+    fn every_command_has_examples_and_each_parses() {
+        fn walk(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let lines: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  ")).collect();
+            assert!((2..=3).contains(&lines.len()), "{}: {help}", command.get_name());
+            for line in lines {
+                let begin = line.find("charz ").unwrap();
+                let words = shlex::split(line[begin..].trim_end_matches(')')).unwrap();
+                assert!(Cli::command().try_get_matches_from(words).is_ok(), "{line}");
+            }
+            command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help").for_each(walk);
+        }
+        let mut grammar = Cli::command();
+        grammar.build();
+        grammar.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help").for_each(walk);
+    }
+
+    #[test]
     fn the_overview_has_every_command_once_and_fits_a_screen() {
         let grammar = Cli::command();
         let verbs = grammar.get_subcommands().filter(|verb| !verb.is_hide_set()).map(clap::Command::get_name);

@@ -20,6 +20,7 @@ pub(super) enum ConfigTask {
     ///
     /// Takes the flags of charz sweep, and reads the environment and the file of `--config` as it does. A value comes from a flag, from a
     /// variable, from a line of the file, or is the default. Nothing is measured.
+    #[command(after_help = "Examples:\n  charz config show\n  charz config show --config sweep.toml --format json")]
     Show(Box<SweepArgs>),
 }
 

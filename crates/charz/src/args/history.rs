@@ -25,9 +25,13 @@ pub(crate) struct HistoryArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HistoryTask {
+    #[command(after_help = "Examples:\n  charz history add last\n  charz history add new.json --label 'new BIOS'")]
     Add(AddArgs),
+    #[command(after_help = "Examples:\n  charz history list\n  charz history list --format csv")]
     List(ListArgs),
+    #[command(after_help = "Examples:\n  charz history show\n  charz history show 3 --format html --output page.html")]
     Show(ShowArgs),
+    #[command(after_help = "Examples:\n  charz history plot\n  charz history plot --kernel mem-read --changed")]
     Plot(Box<PlotArgs>),
 }
 

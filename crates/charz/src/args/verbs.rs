@@ -59,15 +59,22 @@ pub(super) enum Verb {
     ///
     /// With --measured, sizes, latencies and bandwidths of caches and memory, the reach of the TLB and the clock are shown as reported
     /// by the system and as measured; mismatches are marked and explained. Without a report the machine is measured, for about a minute.
+    #[command(
+        after_help = "Examples:\n  charz topo\n  charz topo --measured\n  charz topo --topology 'Package:2 Core:4 PU:2'"
+    )]
     Topo(Box<TopoArgs>),
     /// Show where a mapping puts threads, or the options that launch a program so
     ///
     /// Prints the CPU of each thread, or the same placement for taskset, numactl, OpenMP, Slurm and others. Beyond the last CPU
     /// the order starts again.
+    #[command(
+        after_help = "Examples:\n  charz map --mapping round-robin --threads 4\n  charz map --mapping compact --threads 8 --format numactl"
+    )]
     Map(MapArgs),
     /// List the kernels and what they measure
     ///
     /// Without a name: the families, how the names of their kernels begin, and what other tools call them.
+    #[command(after_help = "Examples:\n  charz kernels\n  charz kernels memory\n  charz kernels stream")]
     Kernels(KernelsArgs),
     /// Benchmark this machine for each number of threads and each mapping
     ///
@@ -80,7 +87,13 @@ pub(super) enum Verb {
     /// Options not given on the command line come from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
     /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--quick`, `--force`,
     /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` can only be given on the command line.
+    #[command(
+        after_help = "Examples:\n  charz sweep --quick\n  charz sweep --kernel mem-read --threads 1,2,4\n  charz sweep --command './bench --threads {threads}' --budget 5m"
+    )]
     Sweep(Box<SweepArgs>),
+    #[command(
+        after_help = "Examples:\n  charz exec ./bench\n  charz exec --mapping compact --threads 4 -- ./bench --fast"
+    )]
     Exec(ExecArgs),
     /// Measure core-to-core latency, as a matrix
     ///
@@ -91,6 +104,7 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
     /// render shows it again, and charz compare compares it.
+    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --strands 0-3 --mode cas,exchange")]
     C2c(C2cArgs),
     /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
@@ -101,8 +115,10 @@ pub(super) enum Verb {
     /// The result is the report of a sweep with a mapping such as list:0-7 for each node of threads and a place such as node:1 for
     /// each of memory: charz sweep --resume finishes it, charz render shows it again, and charz topo --measured REPORT
     /// --format xml writes it where lstopo finds it.
+    #[command(after_help = "Examples:\n  charz numa\n  charz numa --size 1GiB --pages 2m")]
     Numa(NumaArgs),
     /// Measure which CPUs share cores, caches and memory, and check the system's topology
+    #[command(after_help = "Examples:\n  charz audit\n  charz audit --budget 30s --write measured.xml")]
     #[command(long_about = audit::ABOUT)]
     Audit(AuditArgs),
     /// A/B-test two configurations, or two builds of charz, interleaved
@@ -114,12 +130,16 @@ pub(super) enum Verb {
     ///
     /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
     /// --mapping round-robin. Environment variables are ignored.
+    #[command(
+        after_help = "Examples:\n  charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2 --mapping round-robin\n  charz ab --a-program ./old --b-program ./new --kernel arith-int"
+    )]
     Ab(Box<AbArgs>),
     /// Measure this machine's noise (A/A test)
     ///
     /// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
     /// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
     /// second side does that much more work: they show which differences are found here.
+    #[command(after_help = "Examples:\n  charz selftest --aa\n  charz selftest --aa --planted 5%")]
     Selftest(SelftestArgs),
     /// Reproduce a published study and compare with its numbers
     ///
@@ -131,10 +151,13 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
     /// exists, also of another machine.
+    #[command(after_help = "Examples:\n  charz replicate --list\n  charz replicate t3-4 --only 5")]
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
+    #[command(after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate")]
     Advise(AdviseArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
+    #[command(after_help = "Examples:\n  charz render last\n  charz render last --format html --output page.html")]
     Render(RenderArgs),
     /// Compare two reports: slower, faster, same or inconclusive
     ///
@@ -145,6 +168,7 @@ pub(super) enum Verb {
     /// compared.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
+    #[command(after_help = "Examples:\n  charz compare old.json new.json\n  charz compare last --baseline newest")]
     Compare(CompareArgs),
     /// Track reports over time and detect changes
     ///
@@ -153,25 +177,31 @@ pub(super) enum Verb {
     /// takes the report to compare with from it.
     ///
     /// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
+    #[command(after_help = "Examples:\n  charz history add *.json\n  charz history plot --changed")]
     History(HistoryArgs),
     /// Check whether this machine is set up for benchmarking
     ///
     /// Prints what to fix first: a line per check with what was found and the command that fixes it. It takes little more than a
     /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
+    #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --fix-script\n  charz doctor --strict")]
     Doctor(DoctorArgs),
     /// Explain a warning: cause, limits, evidence, fix
     ///
     /// Without a code: the list of checks with their limits.
+    #[command(after_help = "Examples:\n  charz explain\n  charz explain V03")]
     Explain(ExplainArgs),
     /// Show the settings of a sweep, and where each comes from
+    #[command(after_help = "Examples:\n  charz config show\n  CHARZ_SIZE=1GiB charz config show")]
     Config(ConfigArgs),
     /// Print the completions of a shell: bash, elvish, fish, powershell, zsh
     ///
     /// For this session of bash: source <(charz completions bash). Packages install them.
+    #[command(after_help = "Examples:\n  source <(charz completions bash)\n  charz completions fish")]
     Completions(CompletionsArgs),
     /// Print man pages, completions, schemas and reference tables
     ///
     /// Without a page: the list of pages, each with the file that it is kept in.
+    #[command(after_help = "Examples:\n  charz docs\n  charz docs exit-codes")]
     Docs(DocsArgs),
     /// Measures one order from standard input: the other half of a sweep, which starts it
     #[command(name = charz_measure::invoke::VERB, hide = true)]
