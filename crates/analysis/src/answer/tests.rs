@@ -259,3 +259,39 @@ fn more_time_is_the_fix_only_where_it_ran_out() {
     assert!(fix(Some("budget")).contains("--budget"));
     assert!(!fix(None).contains("--budget"));
 }
+
+/// The deepest cause of a configuration is named, with what would mend it.
+#[test]
+fn a_configuration_has_one_cause_and_its_own_fix() {
+    let quality = |cells: Vec<Cell>| {
+        let report = Report { complete: true, stopped_by: Some("budget".to_owned()), ..report(cells) };
+        let Quality { causes, fix, .. } = Answer::of(&report).quality;
+        assert!(fix.as_ref().is_none_or(|fix| !fix.contains("CODE")), "{fix:?}");
+        (causes, fix.unwrap())
+    };
+    let one = || rate("arith-int", "rr", 1, 1e9);
+    let mut cut = one().marked("V34", Severity::Suspect, "others at work").marked("V12", Severity::Suspect, "1 run");
+    cut.invocations.truncate(1);
+    let (causes, fix) = quality(vec![cut]);
+    assert!(causes == [("too few runs", 1)] && fix.contains("--budget"), "{causes:?} {fix}");
+    let failed = |reason: &str| {
+        let died = one().marked("V29", Severity::Invalid, &format!("4 of 4 runs failed: {reason}"));
+        let died = Cell { status: Status::Failed, reason: Some(reason.to_owned()), ..died };
+        Cell { invocations: vec![fixtures::barren(Ending::Died)], capacity: None, delivered: None, ..died }
+    };
+    let (causes, fix) = quality(vec![failed(&format!("{} \"x\"", charz_data::NO_MATCH))]);
+    assert!(
+        causes[0].0.contains("--value") && fix.contains("--value") && !fix.contains("--budget"),
+        "{causes:?} {fix}"
+    );
+    let (causes, fix) = quality(vec![failed("signal 11")]);
+    assert!(
+        causes == [("runs failed", 1)] && fix.contains("signal 11") && !fix.contains("--budget"),
+        "{causes:?} {fix}"
+    );
+    let wrong = one().marked("V23", Severity::Invalid, "no line of its output matches --verify \"y\"");
+    let (_, fix) = quality(vec![wrong]);
+    assert!(fix.contains("explain V23") && fix.contains("--verify"), "{fix}");
+    let (_, fix) = quality(vec![one().marked("V35", Severity::Suspect, "2 of 9 iterations discarded")]);
+    assert!(fix.contains("--span"), "{fix}");
+}
