@@ -6,7 +6,7 @@ use crate::group::grouped;
 use charz_data::NO_MATCH;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Ending, Mark, Report, Severity, Status};
+use charz_data::report::{Cell, Ending, Estimator, Mark, Report, Severity, Status};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct Quality {
     pub causes: Vec<(&'static str, usize)>,
     /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
     pub fix: Option<String>,
-    /// What the machine delivered of its capacity while it was measured, as a fraction; `None` where no cell shows both.
+    /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
     pub delivered: Option<f64>,
 }
 
@@ -72,6 +72,8 @@ const CAUSES: [(&str, &[&str], &str); 12] = [
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
 ];
 const TOO_FEW: &str = "too few runs";
+/// From this share on what the machine gave is not worth a word.
+const NEARLY_ALL: f64 = 0.95;
 const WIDE: &str = "wide intervals";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-100";
@@ -137,6 +139,9 @@ impl Quality {
         if !causes.is_empty() {
             text += &format!("; {}", causes.join(", "));
         }
+        if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
+            text += &format!("; the machine gave {:.0}% of that meanwhile", 100.0 * share);
+        }
         text
     }
 }
@@ -177,11 +182,17 @@ fn commonest(cells: &[&Cell]) -> String {
     most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
 }
 
-/// By the cell in the middle of those that show both numbers.
+/// Of all configurations that show both numbers, each by the time that it was measured. A thread gets no more than its part of a quota, also
+/// where repetitions are short enough to fall between its pauses.
 fn delivered(report: &Report) -> Option<f64> {
-    use charz_data::report::Estimator;
-    let shows_both = |cell: &&Cell| cell.estimator == Estimator::FastMode && cell.value().is_some();
-    let mut shares: Vec<f64> = report.cells.iter().filter(shows_both).filter_map(Cell::delivered_share).collect();
-    shares.sort_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied()
+    let quota = report.machine.usable.quota_cpus;
+    let shares = report.cells.iter().filter(|cell| cell.estimator == Estimator::FastMode && cell.value().is_some());
+    let shares = shares.filter_map(|cell| {
+        let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
+        let time: u64 =
+            cell.invocations.iter().flat_map(|invocation| &invocation.runs).map(|run| run.interval_ns).sum();
+        Some((cell.delivered_share()?.min(most), time as f64))
+    });
+    let (given, time) = shares.fold((0.0, 0.0), |sum, (share, time)| (sum.0 + share * time, sum.1 + time));
+    (time > 0.0).then(|| given / time)
 }

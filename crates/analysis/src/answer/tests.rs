@@ -295,3 +295,41 @@ fn a_configuration_has_one_cause_and_its_own_fix() {
     let (_, fix) = quality(vec![one().marked("V35", Severity::Suspect, "2 of 9 iterations discarded")]);
     assert!(fix.contains("--span"), "{fix}");
 }
+
+/// Times of threads that share a CPU are not set beside times of threads that do not.
+#[test]
+fn a_line_of_costs_is_of_one_mapping_or_names_it() {
+    let of = |kernel, mapping, ns| cell(kernel, 2, Unit::NanosecondsPerOp, ns).under(mapping);
+    let apart = |kernel, ns| of(kernel, "rr", ns).seated(&[0, 1]);
+    let all = |cells| answer_of(cells).costs.remove(0).kernels;
+    let both = vec![of("c2c-cas", "auto", 20.0), apart("c2c-cas", 130.0), apart("c2c-fetch-add", 140.0)];
+    let kernels = all([both.clone(), vec![of("c2c-fetch-add", "auto", 27.0)]].concat());
+    assert!(kernels.iter().all(|(name, reading)| reading.mapping == "rr" && !name.contains('(')), "{kernels:?}");
+    let kernels = all([both, vec![of("c2c-exchange", "auto", 30.0)]].concat());
+    for (name, reading) in kernels {
+        assert_eq!(name.contains("(auto x2)"), reading.mapping == "auto", "{name} {reading:?}");
+    }
+}
+
+/// Most configurations may be whole and quick; the machine gave what it gave over the time of all.
+#[test]
+fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
+    let of = |value: f64, share: f64| {
+        let mut cell = rate("arith-int", "rr", 2, value);
+        cell.estimator = charz_data::report::Estimator::FastMode;
+        cell.delivered =
+            cell.capacity.map(|_| charz_data::report::Estimate { value: value * share, interval: None });
+        cell
+    };
+    // The last one took a hundred times as long as each of the others.
+    let cells = || vec![of(1e11, 1.0), of(1e11, 1.0), of(1e11, 1.0), of(1e9, 0.2)];
+    let quality = answer_of(cells()).quality;
+    assert!((quality.delivered.unwrap() - 23.0 / 103.0).abs() < 1e-3, "{quality:?}");
+    assert!(quality.text().contains("gave 22%"), "{}", quality.text());
+    let whole = answer_of(vec![of(1e9, 0.99)]).quality.text();
+    assert!(!whole.contains("gave"), "{whole}");
+    let mut throttled = report(vec![of(1e9, 0.99)]);
+    throttled.machine.usable.quota_cpus = Some(0.5);
+    let text = Answer::of(&throttled).quality.text();
+    assert!(text.contains("gave 25%"), "{text}");
+}

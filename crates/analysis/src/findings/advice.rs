@@ -47,7 +47,7 @@ fn cited(numbers: &[Number<'_>]) -> String {
 fn spin_before_park(all: &[Series<'_>]) -> Vec<Finding> {
     let wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
     let two = || wakings.iter().copied().filter(|number| number.cell.workers == 2);
-    let mappings = grouped(two().filter(|number| are_apart(number.cell)), |number| number.cell.mapping.as_str());
+    let mappings = grouped(two().filter(|number| number.cell.has_own_cpus()), |number| number.cell.mapping.as_str());
     // Of several ways to wake the fastest.
     let mut limits: Vec<Vec<Number<'_>>> = Vec::new();
     for fastest in mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value)) {
@@ -80,14 +80,6 @@ fn spin_before_park(all: &[Series<'_>]) -> Vec<Finding> {
         finding(&longest, Some(longest.value), text, cited(group))
     };
     limits.iter().enumerate().map(advice).collect()
-}
-
-/// Whether each thread has a CPU of its own.
-fn are_apart(cell: &Cell) -> bool {
-    let mut seats: Vec<u32> = cell.seats.iter().copied().flatten().collect();
-    seats.sort_unstable();
-    seats.dedup();
-    seats.len() == cell.seats.len()
 }
 
 /// Whether two threads are on one CPU: by their seats, or where they were seen most of the time.
@@ -158,7 +150,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let adding = |owner| {
         let is_one = |series: &Series<'_>| *series.role() == Role::Adding(owner);
         let mut numbers = of(all, Unit::OpsPerSecond, is_one);
-        numbers.retain(|number| are_apart(number.cell));
+        numbers.retain(|number| number.cell.has_own_cpus());
         numbers.truncate(MOST);
         numbers
     };
