@@ -16,7 +16,7 @@ mod wire;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::Number;
-use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED};
+use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
 use charz_data::{Role, units};
@@ -162,8 +162,7 @@ impl<'a> Advice<'a> {
         }
         let usable = report.machine.usable_strands().count() as u64;
         // What a quota has CPUs for; the rest waits.
-        let quota = report.machine.usable.quota_cpus.filter(|cpus| cpus.ceil() < usable as f64);
-        let cpus = quota.map_or(usable, |cpus| (cpus.ceil() as u64).max(1));
+        let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
         let numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
         let peak = peak(&numbers, cpus)?;

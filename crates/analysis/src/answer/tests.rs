@@ -317,8 +317,7 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let of = |value: f64, share: f64| {
         let mut cell = rate("arith-int", "rr", 2, value);
         cell.estimator = charz_data::report::Estimator::FastMode;
-        cell.delivered =
-            cell.capacity.map(|_| charz_data::report::Estimate { value: value * share, interval: None });
+        cell.delivered = cell.capacity.map(|_| charz_data::report::Estimate { value: value * share, interval: None });
         cell
     };
     // The last one took a hundred times as long as each of the others.
@@ -332,4 +331,29 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     throttled.machine.usable.quota_cpus = Some(0.5);
     let text = Answer::of(&throttled).quality.text();
     assert!(text.contains("gave 25%"), "{text}");
+}
+
+/// Threads that a quota has no time for scale only while nobody counts the pauses.
+#[test]
+fn rows_respect_a_quota() {
+    let cells = || {
+        let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
+        [1, 2, 4].map(|threads| of(threads).seated(&(0..threads as u32).collect::<Vec<_>>())).to_vec()
+    };
+    let under = |quota: Option<f64>| {
+        let mut report = report(cells());
+        report.machine.usable.quota_cpus = quota;
+        let answer = Answer::of(&report);
+        let (table, notes) = table(&answer.rows, answer.cpus, 9);
+        let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
+        (answer.rows[0].clone(), texts, notes)
+    };
+    let (row, texts, notes) = under(None);
+    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4", 0));
+    let (row, texts, notes) = under(Some(1.5));
+    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str()), (Some(2.0), 2, "2"));
+    assert!(notes.len() == 1 && notes[0].contains("quota of 1.50"), "{notes:?}");
+    let (row, texts, notes) = under(Some(0.5));
+    assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
+    assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");
 }
