@@ -254,3 +254,27 @@ fn a_report_without_such_cells_has_no_findings() {
     let report: Report = parse(fixtures::ARITHMETIC).unwrap();
     assert_eq!(findings(&report), []);
 }
+
+#[test]
+fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
+    let pool = |kernel: &str, one: f64, two: f64, width: f64| {
+        let of = |workers: u64, value| {
+            let seats: Vec<u32> = (0..workers as u32).collect();
+            fixtures::cell(kernel, workers, Unit::OpsPerSecond, value).seated(&seats).within(width)
+        };
+        vec![of(1, one), of(2, two)]
+    };
+    let locks = |cells: Vec<Cell>| {
+        let found = of(FindingKind::Advice, 2, cells);
+        found.into_iter().find(|finding| finding.text.contains("lock that loses least"))
+    };
+    let cells = [pool("pool-std", 40e6, 10e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat();
+    let found = locks(cells).unwrap();
+    assert_eq!((found.kernel.as_str(), found.workers), ("pool-mcs", Some(2)));
+    // A section each 62.5 ns is one of a thread each 125 ns, of which it is 50 ns in the lock.
+    assert_words(&found.text, &["0.80 times (0.78 to 0.82)", "under pool-std 0.25 times", "75.0 ns ("]);
+    // What decides nothing is no advice.
+    assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
+    let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
+    assert_words(&alike.text, &["not told apart: pool-std"]);
+}
