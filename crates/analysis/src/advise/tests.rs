@@ -359,14 +359,9 @@ fn every_program_of_a_workload_report_is_advised() {
             cell(kernel, threads, Unit::OpsPerSecond, value).seated(&seats)
         })
     };
-    let deep = of("matmul-mutex", 5e9).map(|cell| {
-        let point = charz_data::report::Point { depth: Some(3), ..cell.point };
-        cell.at(point)
-    });
-    let shallow = of("matmul-mutex", 0.9e9).map(|cell| {
-        let point = charz_data::report::Point { depth: Some(9), ..cell.point };
-        cell.at(point)
-    });
+    let product =
+        |two, depth| of("matmul-mutex", two).map(|cell| cell.at(Point { depth: Some(depth), ..Point::default() }));
+    let (deep, shallow) = (product(5e9, 3), product(0.9e9, 9));
     let cells = [of("fft-mutex", 0.5e9), deep, shallow].concat();
     let report = report(cells);
     let advice: Vec<_> =

@@ -260,7 +260,7 @@ fn more_time_is_the_fix_only_where_it_ran_out() {
     assert!(!fix(None).contains("--budget"));
 }
 
-/// The deepest cause of a configuration is named, with what would mend it.
+/// The deepest cause of a configuration is named, with what to do about it.
 #[test]
 fn a_configuration_has_one_cause_and_its_own_fix() {
     let quality = |cells: Vec<Cell>| {
@@ -333,7 +333,7 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     assert!(text.contains("gave 25%"), "{text}");
 }
 
-/// Threads that a quota has no time for scale only while nobody counts the pauses.
+/// Threads that a quota has no time for scale only while the pauses are not counted.
 #[test]
 fn rows_respect_a_quota() {
     let cells = || {

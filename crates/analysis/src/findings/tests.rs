@@ -204,7 +204,7 @@ fn what_more_threads_do_under_a_quota_is_said() {
     );
 }
 
-/// A wake-up on one CPU is quick, and nobody can spin meanwhile.
+/// A wake-up on one CPU is quick, and no thread can spin meanwhile.
 #[test]
 fn the_limit_of_spinning_is_that_between_two_cpus() {
     let wake = |mapping: &str, seats: [u32; 2], ns| cell("futex-wake", 2, ns).under(mapping).seated(&seats);
