@@ -13,10 +13,11 @@ mod tests;
 mod validation;
 mod wire;
 
+use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::Number;
-use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED};
+use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
 use charz_data::{Role, units};
@@ -43,12 +44,14 @@ pub enum Load {
     Contended,
     /// The user's own program.
     Program,
+    /// A whole program of charz's own: each is a load by itself.
+    Workload,
 }
 
 impl Load {
     /// In the order in which they are advised on.
-    pub const ALL: [Load; 6] =
-        [Load::Program, Load::Compute, Load::Simd, Load::Bandwidth, Load::Latency, Load::Contended];
+    pub const ALL: [Load; 7] =
+        [Load::Program, Load::Compute, Load::Simd, Load::Bandwidth, Load::Latency, Load::Contended, Load::Workload];
 
     fn of(card: &Card, unit: Unit) -> Option<Self> {
         match &card.role {
@@ -58,6 +61,8 @@ impl Load {
             Role::Latency(Chase::Random) => Some(Load::Latency),
             Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
             Role::Program => Some(Load::Program),
+            Role::Growing | Role::Product(_) => Some(Load::Workload),
+            Role::Other if card.family == Family::Workload => Some(Load::Workload),
             Role::Other if card.family == Family::Compute => Some(Load::Compute),
             Role::Other if card.family == Family::Memory && unit == Unit::BytesPerSecond => Some(Load::Bandwidth),
             _ => None,
@@ -113,10 +118,10 @@ pub struct Advice<'a> {
 
 /// The advice on each load of which a report compares placements.
 pub fn advise(report: &Report) -> Vec<Advice<'_>> {
-    Load::ALL.into_iter().filter_map(|load| on(load, report)).collect()
+    Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()
 }
 
-fn on(load: Load, report: &Report) -> Option<Advice<'_>> {
+fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
     let is_of = |number: &Number<'_>| {
         // The empty kernel's time is no work; a program's may be all there is.
         let counts = number.cell.unit != Unit::Nanoseconds || load == Load::Program;
@@ -129,23 +134,38 @@ fn on(load: Load, report: &Report) -> Option<Advice<'_>> {
         .into_iter()
         .filter_map(|numbers| {
             let role = report.role(&numbers[0].cell.kernel);
-            Some((asked(role), Advice::of(load, main_point(numbers), report)?))
+            let advice = Advice::of(load, main_point(numbers, role), report)?;
+            (load != Load::Contended || advice.is_worth_it()).then_some((asked(role), advice))
         })
         .collect();
+    if load == Load::Workload {
+        return all.into_iter().map(|(_, advice)| advice).collect();
+    }
     all.sort_by_key(|(asked, _)| *asked);
     let matters = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
     let chosen = all.iter().position(|(_, advice)| matters(advice)).unwrap_or(0);
-    (!all.is_empty()).then(|| all.swap_remove(chosen).1)
+    if all.is_empty() { Vec::new() } else { vec![all.swap_remove(chosen).1] }
 }
 
 /// Of a kernel's numbers those of one point: with memory where programs have it unless they ask, and the largest block, which is beyond
-/// the caches where one is.
-fn main_point<'a>(numbers: Vec<Number<'a>>) -> Vec<Number<'a>> {
+/// the caches where one is; of products of matrices the depth of recursion that is the fastest.
+fn main_point<'a>(numbers: Vec<Number<'a>>, role: &Role) -> Vec<Number<'a>> {
     let points = grouped(numbers, |number| (number.cell.point, number.cell.unit));
     let rank = |numbers: &Vec<Number<'_>>| {
         let point = numbers[0].cell.point;
         (is_usual(point.memory), point.size_bytes)
     };
+    if matches!(role, Role::Product(_)) {
+        let best = |numbers: &Vec<Number<'a>>| numbers.iter().copied().reduce(better);
+        let is_better = |one: &Vec<Number<'a>>, other: &Vec<Number<'a>>| match (best(one), best(other)) {
+            (Some(one), Some(other)) => one.is_better(&other),
+            _ => false,
+        };
+        return points
+            .into_iter()
+            .reduce(|best, next| if is_better(&next, &best) { next } else { best })
+            .unwrap_or_default();
+    }
     points.into_iter().max_by_key(rank).unwrap_or_default()
 }
 
@@ -162,8 +182,7 @@ impl<'a> Advice<'a> {
         }
         let usable = report.machine.usable_strands().count() as u64;
         // What a quota has CPUs for; the rest waits.
-        let quota = report.machine.usable.quota_cpus.filter(|cpus| cpus.ceil() < usable as f64);
-        let cpus = quota.map_or(usable, |cpus| (cpus.ceil() as u64).max(1));
+        let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
         let numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
         let peak = peak(&numbers, cpus)?;
@@ -211,6 +230,12 @@ impl<'a> Advice<'a> {
             regret,
             report,
         })
+    }
+
+    /// Whether threads that contend gain by it, by numbers that are narrow enough to say so.
+    fn is_worth_it(&self) -> bool {
+        let is_narrow = |number: &Number<'_>| number.slack() <= WIDEST;
+        self.too_few.is_some() || (self.best.cell.workers > 1 && is_narrow(&self.best) && is_narrow(&self.peak))
     }
 
     /// What it gains over `auto` with as many threads, as a fraction of performance, and where that lies; 0 where it is `auto`. `None`

@@ -126,7 +126,7 @@ impl Answer {
         cut(&mut self.when);
         self.incomplete.iter_mut().for_each(cut);
         self.failed.truncate(MOST);
-        self.failed.iter_mut().chain(&mut self.counters).for_each(cut);
+        self.failed.iter_mut().chain(&mut self.counters).chain(&mut self.quality.fix).for_each(cut);
         self.rows.truncate(MOST);
         for row in &mut self.rows {
             row.equal.truncate(MOST);

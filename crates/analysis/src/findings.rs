@@ -12,6 +12,7 @@ mod efficiency;
 mod fastest;
 mod latency;
 mod loaded;
+mod locks;
 mod products;
 mod quota;
 mod series;
@@ -23,6 +24,7 @@ use charz_data::report::{Cell, Finding, FindingKind, Report};
 
 pub(crate) use latency::{Curve, clocks};
 pub(crate) use loaded::{bandwidth, knee_delay};
+pub(crate) use locks::WIDEST;
 pub(crate) use products::millis;
 use series::Series;
 
@@ -34,6 +36,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(all.iter().filter_map(|series| cliff::cliff(series, strands)));
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all));
+    found.extend(locks::locks(&all, report, strands));
     found.extend(advice::advice(&all, strands));
     found.extend(quota::quota(&all, report));
     found.extend(latency::latency(report));

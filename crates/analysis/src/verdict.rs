@@ -113,11 +113,28 @@ impl Loss<'_> {
     }
 }
 
+/// A CPU quota that is smaller than the usable CPUs, and how many threads it has time for.
+pub(crate) fn quota(machine: &Machine) -> Option<(f64, u64)> {
+    let cpus = machine.usable.quota_cpus.filter(|cpus| cpus.ceil() < machine.usable_strands().count() as f64)?;
+    Some((cpus, (cpus.ceil() as u64).max(1)))
+}
+
+/// Leaves those numbers that a quota has time for: what more threads could do without it is not what they do. All where there is none.
+fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
+    let fits = |number: &Number<'_>| number.cell.workers <= most;
+    if numbers.iter().any(fits) {
+        numbers.retain(fits);
+    }
+}
+
 /// The verdicts on a report, in the order of the cells: one for each kernel at each point that has a number of work done. The empty
 /// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let numbers = report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds).filter_map(Number::of);
-    let groups = grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point));
+    let mut groups = grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point));
+    if let Some((_, most)) = quota(&report.machine) {
+        groups.iter_mut().for_each(|group| within(group, most));
+    }
     let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group, report)).collect();
     let mut points = HashMap::new();
     verdicts.iter().for_each(|verdict| *points.entry(verdict.kernel).or_insert(0) += 1);

@@ -17,8 +17,26 @@ pub struct Tally {
     pub verdicts: Vec<Verdict>,
     /// The distances between the sides, sorted, as fractions: 0.02 where one performs 1.02 times as well as the other.
     pub effects: Vec<f64>,
-    /// Why there was no verdict, and how often.
+    /// Why there was no verdict, and how often. A number in which reasons of one kind differ is `N`.
     pub reasons: BTreeMap<String, usize>,
+}
+
+/// Counts a reason with those of its kind. What all of them have in common stays: the runs that a verdict takes are a number to act on.
+pub fn add_reason(reasons: &mut BTreeMap<String, usize>, reason: &str, times: usize) {
+    let kind = without_numbers(reason);
+    let known = reasons.keys().find(|known| without_numbers(known) == kind).cloned();
+    let (shown, before) = match known {
+        Some(known) => (common(&known, reason), reasons.remove(&known).unwrap_or(0)),
+        None => (reason.to_owned(), 0),
+    };
+    reasons.insert(shown, before + times);
+}
+
+/// Two reasons of one kind, word by word.
+fn common(one: &str, other: &str) -> String {
+    let words = one.split(' ').zip(other.split(' '));
+    let word = |(one, other): (&str, &str)| if one == other { one.to_owned() } else { without_numbers(one) };
+    words.map(word).collect::<Vec<_>>().join(" ")
 }
 
 impl Tally {
@@ -29,7 +47,7 @@ impl Tally {
             self.effects.sort_by(f64::total_cmp);
         }
         if let Some(reason) = &row.reason {
-            *self.reasons.entry(without_numbers(reason)).or_default() += 1;
+            add_reason(&mut self.reasons, reason, 1);
         }
     }
 

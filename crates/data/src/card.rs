@@ -6,7 +6,9 @@ use std::{iter, mem};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::params::{PROCESS, Param, Params, Process};
-pub use crate::role::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Text, Waiter, Words};
+pub use crate::role::{
+    Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Text, Waiter, WordOwner, Words,
+};
 use crate::words::words;
 
 /// What a kernel declares: declared as `Card::new(…)` and what differs from its defaults.

@@ -10,6 +10,9 @@ use crate::reported::ReportedUnit;
 /// The name of the kernel that a program is measured as.
 pub const COMMAND: &str = "command";
 
+/// How the reason of a run begins whose output has no line that the expression of `--value` matches.
+pub const NO_MATCH: &str = "the program printed no value: no line matches";
+
 /// What `--command` and the flags beside it ask for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

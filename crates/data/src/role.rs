@@ -53,6 +53,8 @@ pub enum Role {
     Product(Multiplier),
     /// A counter that all workers add to.
     Counter(CounterKind),
+    /// Additions to a word, one after the other.
+    Adding(WordOwner),
     /// Workers that pass a token around.
     Ring,
     Barrier,
@@ -152,6 +154,18 @@ pub enum CounterKind {
     Atomic,
     /// A shard per strand.
     Sharded,
+}
+
+/// Whose word is added to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum WordOwner {
+    /// One word for all workers.
+    All,
+    /// Each worker has its own, in memory of its own.
+    Worker,
 }
 
 /// Who multiplies matrices.

@@ -114,7 +114,7 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
         Block::Gap,
         Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
     ];
-    blocks.extend(quality.fix.map(|fix| Block::Item("Fix".to_owned(), fix.to_owned())));
+    blocks.extend(quality.fix.iter().map(|fix| Block::Item("Fix".to_owned(), fix.clone())));
     let failed = answer.failed.iter().take(most);
     blocks.extend(failed.map(|what| Block::Item("Failed".to_owned(), what.clone())));
     blocks.extend(answer.counters.iter().map(|what| Block::Item("Counters".to_owned(), what.clone())));

@@ -14,8 +14,7 @@ impl Advice<'_> {
             return text;
         }
         let cell = self.best.cell;
-        let mut text =
-            format!("{}: {}, {}", self.load.title(), counted(cell.workers as usize, "thread"), self.mapping());
+        let mut text = format!("{}: {}, {}", self.title(), counted(cell.workers as usize, "thread"), self.mapping());
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
@@ -34,6 +33,15 @@ impl Advice<'_> {
         format!("{text}.")
     }
 
+    /// The load, with the kernel that stands for it where that says more.
+    fn title(&self) -> String {
+        match self.load {
+            Load::Contended => format!("{} ({})", self.load.title(), self.best.cell.kernel),
+            Load::Workload => self.best.cell.kernel.clone(),
+            load => load.title().to_owned(),
+        }
+    }
+
     /// `Your program: too few runs to advise: 1 of 6; give --budget 6m.`
     fn shortage(&self) -> Option<String> {
         let runs = self.too_few?;
@@ -44,7 +52,7 @@ impl Advice<'_> {
         } else {
             format!("{:.0}m", (seconds / 60.0).ceil())
         };
-        let title = self.load.title();
+        let title = self.title();
         Some(format!("{title}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; give --budget {budget}."))
     }
 
@@ -91,6 +99,7 @@ impl Load {
             Load::Latency => "Latency-bound",
             Load::Contended => "Contended",
             Load::Program => "Your program",
+            Load::Workload => "Workload",
         }
     }
 }

@@ -334,3 +334,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn contention_advises_no_single_thread_and_nothing_from_wide_intervals() {
+    let of = |two: f64, width: f64| {
+        let cells = [(1, 40e6), (2, two)].map(|(threads, value)| {
+            let seats: Vec<u32> = (0..threads as u32).collect();
+            cell("pool-deque", threads, Unit::OpsPerSecond, value).seated(&seats).within(width)
+        });
+        advise(&report(cells.into())).into_iter().map(|advice| advice.sentence()).collect::<Vec<_>>()
+    };
+    assert_eq!(of(10e6, 0.02), [""; 0]);
+    assert_eq!(of(160e6, 0.7), [""; 0]);
+    let gains = of(76e6, 0.02);
+    assert!(gains.len() == 1 && gains[0].contains("2 threads") && gains[0].contains("pool-deque"), "{gains:?}");
+}
+
+/// Programs differ in what they do: each has its own advice.
+#[test]
+fn every_program_of_a_workload_report_is_advised() {
+    let of = |kernel: &str, two: f64| {
+        [(1, 1e9), (2, two)].map(|(threads, value)| {
+            let seats: Vec<u32> = (0..threads as u32).collect();
+            cell(kernel, threads, Unit::OpsPerSecond, value).seated(&seats)
+        })
+    };
+    let product =
+        |two, depth| of("matmul-mutex", two).map(|cell| cell.at(Point { depth: Some(depth), ..Point::default() }));
+    let (deep, shallow) = (product(5e9, 3), product(0.9e9, 9));
+    let cells = [of("fft-mutex", 0.5e9), deep, shallow].concat();
+    let report = report(cells);
+    let advice: Vec<_> =
+        advise(&report).iter().map(|advice| (advice.best.cell.kernel.clone(), advice.best.cell.workers)).collect();
+    assert_eq!(advice, [("fft-mutex".to_owned(), 1), ("matmul-mutex".to_owned(), 2)]);
+    assert!(advise(&report)[0].sentence().starts_with("fft-mutex: 1 thread"));
+}

@@ -11,7 +11,8 @@ use charz_data::report::{Cell, Report};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Costs {
     pub kind: String,
-    /// Each kernel's name and its number with the fewest threads that were measured.
+    /// Each kernel's name and its number, all under the mapping and with the number of threads that most of them have; of those that
+    /// lack it the best with the fewest threads, with these behind the name.
     pub kernels: Vec<(String, Reading)>,
 }
 
@@ -29,29 +30,50 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
     };
     let cells = report.cells.iter().filter(is_cost).filter_map(Number::of);
     let kernels = grouped(cells, |number| number.cell.kernel.as_str());
-    let cheapest = kernels.iter().filter_map(|numbers| {
-        let fewest = numbers.iter().map(|number| number.cell.workers).min()?;
-        let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
-        Best::of(&with).map(|best| best.number)
-    });
-    let kinds = grouped(cheapest, |number| kind(report, number.cell));
+    let kinds = grouped(kernels, |numbers| kind(report, numbers[0].cell));
     // The beginning of one name is no kind.
     let (kinds, others): (Vec<_>, Vec<_>) =
-        kinds.into_iter().partition(|numbers| numbers.len() > 1 || FIRST.contains(&&*kind(report, numbers[0].cell)));
+        kinds.into_iter().partition(|kernels| kernels.len() > 1 || FIRST.contains(&&*kind(report, kernels[0][0].cell)));
     let others = Some(others.concat()).filter(|others| !others.is_empty());
-    let named = kinds.into_iter().map(|numbers| (kind(report, numbers[0].cell), numbers));
+    let named = kinds.into_iter().map(|kernels| (kind(report, kernels[0][0].cell), kernels));
     let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
-    let list = |(kind, mut numbers): (String, Vec<Number<'_>>)| {
-        numbers.sort_by(|one, other| one.value.total_cmp(&other.value));
-        Costs {
-            kind,
-            kernels: numbers.iter().map(|number| (number.cell.kernel.clone(), Reading::of(number))).collect(),
-        }
+    let list = |(kind, kernels): (String, Vec<Vec<Number<'_>>>)| {
+        let place = commonest(&kernels);
+        let of = |numbers: &Vec<Number<'_>>| {
+            let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Number::by_value);
+            let name = &numbers.first()?.cell.kernel;
+            if let Some(number) = there {
+                return Some((name.clone(), Reading::of(&number)));
+            }
+            let fewest = numbers.iter().map(|number| number.cell.workers).min()?;
+            let with: Vec<Number<'_>> =
+                numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
+            let best = Best::of(&with)?.number;
+            Some((format!("{name} ({} x{fewest})", best.cell.mapping), Reading::of(&best)))
+        };
+        let mut shown: Vec<(String, Reading)> = kernels.iter().filter_map(of).collect();
+        shown.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+        Costs { kind, kernels: shown }
     };
     let mut costs: Vec<Costs> = kinds.map(list).collect();
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());
     costs.sort_by_key(|costs| (costs.kind == OTHERS, place(&costs.kind)));
     costs
+}
+
+fn placed<'a>(number: &Number<'a>) -> (&'a str, u64) {
+    (&number.cell.mapping, number.cell.workers)
+}
+
+/// The mapping and the number of threads that most of these kernels have a number for; of several the fewest threads, then those with a CPU
+/// each, then the first.
+fn commonest<'a>(kernels: &[Vec<Number<'a>>]) -> Option<(&'a str, u64)> {
+    let places = grouped(kernels.iter().flatten().copied(), placed);
+    let rank = |numbers: &&Vec<Number<'a>>| {
+        let own = grouped(numbers.iter(), |number| number.cell.kernel.as_str()).len();
+        (own, std::cmp::Reverse(numbers[0].cell.workers), numbers[0].cell.has_own_cpus())
+    };
+    places.iter().rev().max_by_key(rank).map(|numbers| placed(&numbers[0]))
 }
 
 /// The kinds that a reader asks for first.

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::group::grouped;
+use charz_data::NO_MATCH;
+use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Report, Severity, Status};
+use charz_data::report::{Cell, Ending, Estimator, Mark, Report, Severity, Status};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -20,9 +23,9 @@ pub struct Quality {
     pub intervals: Option<(f64, f64)>,
     /// The causes of what is noisy or missing with how many configurations have each, the commonest first.
     pub causes: Vec<(&'static str, usize)>,
-    /// What to do about the commonest cause; `None` where nothing limits the numbers.
-    pub fix: Option<&'static str>,
-    /// What the machine delivered of its capacity while it was measured, as a fraction; `None` where no cell shows both.
+    /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
+    pub fix: Option<String>,
+    /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
     pub delivered: Option<f64>,
 }
 
@@ -48,22 +51,29 @@ impl Level {
     }
 }
 
-/// Causes in the order in which they are named where they are equally common: the checks that show them, and what to do.
-const CAUSES: [(&str, &[&str], &str); 9] = [
+/// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
+/// show them, and what to do; where that is empty, what the commonest check says.
+const CAUSES: [(&str, &[&str], &str); 12] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
+    ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
+    (TOO_FEW, &["V12", "V30"], "charz sweep --resume, or a longer --budget"),
     (
         "CPU contention",
         &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"],
         "stop other programs, or wait for them with --wait-quiet",
     ),
     ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
-    ("too few runs", &["V12", "V29", "V30", "V35"], "charz sweep --resume, or a longer --budget"),
+    ("runs failed", &["V29"], ""),
+    ("ended at another size", &["V35"], "a longer --span"),
     (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
     ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
-    ("checks", &["V17", "V23", "V24", "V25", "V26"], "charz explain CODE"),
+    ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
 ];
+const TOO_FEW: &str = "too few runs";
+/// From this share on what the machine gave is not worth a word.
+const NEARLY_ALL: f64 = 0.95;
 const WIDE: &str = "wide intervals";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-100";
@@ -78,12 +88,12 @@ impl Quality {
         let noisy = cells().filter(|cell| cell.is_suspect() && cell.value().is_some()).count();
         let widths = || cells().filter_map(|cell| Some(cell.capacity?.interval?.half_width(cell.value()?)));
         let intervals = widths().reduce(f64::min).zip(widths().reduce(f64::max));
-        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut groups: BTreeMap<usize, Vec<&Cell>> = BTreeMap::new();
         for cell in cells().filter(|cell| cell.status != Status::Ok) {
-            *counts.entry(cause(cell)).or_default() += 1;
+            groups.entry(cause(cell)).or_default().push(cell);
         }
-        let mut causes: Vec<(usize, usize)> = counts.into_iter().collect();
-        causes.sort_by_key(|(at, count)| (std::cmp::Reverse(*count), *at));
+        let mut causes: Vec<(usize, Vec<&Cell>)> = groups.into_iter().collect();
+        causes.sort_by_key(|(at, cells)| (std::cmp::Reverse(cells.len()), *at));
         let known = |at: usize| CAUSES.get(at).map_or(NOT_MEASURED, |(name, _, fix)| (*name, *fix));
         let level = match reliable {
             _ if reliable + noisy == 0 => Level::Empty,
@@ -99,11 +109,12 @@ impl Quality {
             missing: results - reliable - noisy,
             skipped: report.count(Status::Skipped),
             intervals,
-            fix: causes.first().map(|(at, _)| match known(*at) {
-                (WIDE, _) if report.complete && report.stopped_by.is_none() => MORE_RUNS,
-                (_, fix) => fix,
+            fix: causes.first().map(|(at, cells)| match known(*at) {
+                (WIDE | TOO_FEW, _) if report.complete && report.stopped_by.is_none() => MORE_RUNS.to_owned(),
+                (_, "") => commonest(cells),
+                (_, fix) => fix.to_owned(),
             }),
-            causes: causes.into_iter().map(|(at, count)| (known(at).0, count)).collect(),
+            causes: causes.iter().map(|(at, cells)| (known(*at).0, cells.len())).collect(),
             delivered: delivered(report),
         }
     }
@@ -128,28 +139,60 @@ impl Quality {
         if !causes.is_empty() {
             text += &format!("; {}", causes.join(", "));
         }
+        if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
+            text += &format!("; the machine gave {:.0}% of that meanwhile", 100.0 * share);
+        }
         text
     }
 }
 
-/// The place of a cell's weightiest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the
-/// quota stopped all, that few are left is no cause.
+/// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the
+/// quota stopped all, that few are left is no cause; where the runs ended before there were enough for an interval, what disturbed these is
+/// none.
 fn cause(cell: &Cell) -> usize {
-    let is_throttled = cell.value().is_none() && cell.marks.iter().any(|mark| mark.code == "V07");
-    if is_throttled {
-        return 0;
-    }
-    let weightiest = cell.marks.iter().map(|mark| mark.severity).max().filter(|severity| *severity > Severity::Note);
-    let marks = cell.marks.iter().filter(|mark| Some(mark.severity) == weightiest);
+    let has = |code: &str| cell.marks.iter().any(|mark| mark.code == code);
     let place = |code: &str| CAUSES.iter().position(|(_, codes, _)| codes.contains(&code)).unwrap_or(CAUSES.len() - 1);
-    marks.map(|mark| place(&mark.code)).min().unwrap_or(CAUSES.len())
+    let unmatched = |reason: Option<&str>| reason.is_some_and(|reason| reason.contains(NO_MATCH));
+    let reasons =
+        cell.invocations.iter().map(|invocation| invocation.reason.as_deref()).chain([cell.reason.as_deref()]);
+    let is_unmatched = cell.value().is_none() && reasons.into_iter().any(unmatched);
+    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
+    if cell.value().is_none() && has("V07") {
+        return place("V07");
+    }
+    if is_unmatched {
+        return CAUSES.iter().position(|(_, codes, _)| codes.is_empty()).unwrap_or(CAUSES.len());
+    }
+    if has("V12") && done < INTERVAL_NEEDS {
+        return place("V12");
+    }
+    weightiest(cell).map(|mark| place(&mark.code)).min().unwrap_or(CAUSES.len())
 }
 
-/// By the cell in the middle of those that show both numbers.
+/// The marks that decide a cell's status.
+fn weightiest(cell: &Cell) -> impl Iterator<Item = &Mark> {
+    let weightiest = cell.marks.iter().map(|mark| mark.severity).max().filter(|severity| *severity > Severity::Note);
+    cell.marks.iter().filter(move |mark| Some(mark.severity) == weightiest)
+}
+
+/// `charz explain V23: REASON`, of the check that decides most of these.
+fn commonest(cells: &[&Cell]) -> String {
+    let checks = grouped(cells.iter().filter_map(|cell| weightiest(cell).next()), |mark| mark.code.as_str());
+    let most = checks.iter().rev().max_by_key(|marks| marks.len());
+    most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
+}
+
+/// Of all configurations that show both numbers, each by the time that it was measured. A thread gets no more than its part of a quota, also
+/// where repetitions are short enough to fall between its pauses.
 fn delivered(report: &Report) -> Option<f64> {
-    use charz_data::report::Estimator;
-    let shows_both = |cell: &&Cell| cell.estimator == Estimator::FastMode && cell.value().is_some();
-    let mut shares: Vec<f64> = report.cells.iter().filter(shows_both).filter_map(Cell::delivered_share).collect();
-    shares.sort_by(f64::total_cmp);
-    shares.get(shares.len() / 2).copied()
+    let quota = report.machine.usable.quota_cpus;
+    let shares = report.cells.iter().filter(|cell| cell.estimator == Estimator::FastMode && cell.value().is_some());
+    let shares = shares.filter_map(|cell| {
+        let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
+        let time: u64 =
+            cell.invocations.iter().flat_map(|invocation| &invocation.runs).map(|run| run.interval_ns).sum();
+        Some((cell.delivered_share()?.min(most), time as f64))
+    });
+    let (given, time) = shares.fold((0.0, 0.0), |sum, (share, time)| (sum.0 + share * time, sum.1 + time));
+    (time > 0.0).then(|| given / time)
 }

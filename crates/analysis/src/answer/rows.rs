@@ -47,6 +47,8 @@ pub struct Row {
     /// Whether noise may hide another of the two.
     pub is_knee_open: bool,
     pub auto: Auto,
+    /// The quota that bounds the numbers of threads, where it left some out.
+    pub quota: Option<f64>,
     /// The most threads beyond the number of CPUs, and the share of the best that they lose, where they surely lose some.
     pub oversubscribed: Option<(u64, f64)>,
 }
@@ -85,8 +87,12 @@ fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>
 
 fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let best = verdict.best;
-    let is_own =
+    let quota = verdict::quota(&report.machine);
+    let most_of_quota = quota.map(|(_, most)| most).filter(|most| best.cell.workers <= *most);
+    let of_kernel =
         |cell: &&Cell| cell.kernel == verdict.kernel && cell.point == verdict.point && cell.unit == best.cell.unit;
+    let is_own = |cell: &&Cell| of_kernel(cell) && most_of_quota.is_none_or(|most| cell.workers <= most);
+    let left_out = report.cells.iter().filter(of_kernel).any(|cell| !is_own(&cell));
     let numbers: Vec<Number<'_>> = report.cells.iter().filter(is_own).filter_map(Number::of).collect();
     let with = |threads: u64| {
         let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
@@ -126,6 +132,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
             verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
             verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => Auto::Other(loss.claim(), loss.is_clock),
         },
+        quota: quota.map(|(cpus, _)| cpus).filter(|_| left_out),
         oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
     }
 }
@@ -165,6 +172,7 @@ impl Row {
     /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
     fn reaches(&self, cpus: u64) -> Datum {
         let noisy = units::doubt(self.is_knee_open);
+        let cpus = self.quota.map_or(cpus, |quota| cpus.min(quota.ceil() as u64));
         let rising = |most: u64| if most < cpus { format!("{most}+{noisy}") } else { format!("{most}{noisy}") };
         match (self.knee, self.still_rising) {
             (Some(threads), _) => Datum::number(format!("{threads}{noisy}"), threads as f64),
@@ -250,7 +258,11 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     }
     heading.extend(["best mapping", "auto costs"]);
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
-    (Table::new(&heading, data), notes.collect())
+    let quota = shown.iter().find_map(|row| row.quota).map(|cpus| {
+        let most = counted((cpus.ceil() as usize).max(1), "thread");
+        format!("Of up to {most}: the CPU quota of {cpus:.2} has no time for more.")
+    });
+    (Table::new(&heading, data), notes.chain(quota).collect())
 }
 
 /// That of a footnote.

@@ -259,3 +259,101 @@ fn more_time_is_the_fix_only_where_it_ran_out() {
     assert!(fix(Some("budget")).contains("--budget"));
     assert!(!fix(None).contains("--budget"));
 }
+
+/// The deepest cause of a configuration is named, with what to do about it.
+#[test]
+fn a_configuration_has_one_cause_and_its_own_fix() {
+    let quality = |cells: Vec<Cell>| {
+        let report = Report { complete: true, stopped_by: Some("budget".to_owned()), ..report(cells) };
+        let Quality { causes, fix, .. } = Answer::of(&report).quality;
+        assert!(fix.as_ref().is_none_or(|fix| !fix.contains("CODE")), "{fix:?}");
+        (causes, fix.unwrap())
+    };
+    let one = || rate("arith-int", "rr", 1, 1e9);
+    let mut cut = one().marked("V34", Severity::Suspect, "others at work").marked("V12", Severity::Suspect, "1 run");
+    cut.invocations.truncate(1);
+    let (causes, fix) = quality(vec![cut]);
+    assert!(causes == [("too few runs", 1)] && fix.contains("--budget"), "{causes:?} {fix}");
+    let failed = |reason: &str| {
+        let died = one().marked("V29", Severity::Invalid, &format!("4 of 4 runs failed: {reason}"));
+        let died = Cell { status: Status::Failed, reason: Some(reason.to_owned()), ..died };
+        Cell { invocations: vec![fixtures::barren(Ending::Died)], capacity: None, delivered: None, ..died }
+    };
+    let (causes, fix) = quality(vec![failed(&format!("{} \"x\"", charz_data::NO_MATCH))]);
+    assert!(
+        causes[0].0.contains("--value") && fix.contains("--value") && !fix.contains("--budget"),
+        "{causes:?} {fix}"
+    );
+    let (causes, fix) = quality(vec![failed("signal 11")]);
+    assert!(
+        causes == [("runs failed", 1)] && fix.contains("signal 11") && !fix.contains("--budget"),
+        "{causes:?} {fix}"
+    );
+    let wrong = one().marked("V23", Severity::Invalid, "no line of its output matches --verify \"y\"");
+    let (_, fix) = quality(vec![wrong]);
+    assert!(fix.contains("explain V23") && fix.contains("--verify"), "{fix}");
+    let (_, fix) = quality(vec![one().marked("V35", Severity::Suspect, "2 of 9 iterations discarded")]);
+    assert!(fix.contains("--span"), "{fix}");
+}
+
+/// Times of threads that share a CPU are not set beside times of threads that do not.
+#[test]
+fn a_line_of_costs_is_of_one_mapping_or_names_it() {
+    let of = |kernel, mapping, ns| cell(kernel, 2, Unit::NanosecondsPerOp, ns).under(mapping);
+    let apart = |kernel, ns| of(kernel, "rr", ns).seated(&[0, 1]);
+    let all = |cells| answer_of(cells).costs.remove(0).kernels;
+    let both = vec![of("c2c-cas", "auto", 20.0), apart("c2c-cas", 130.0), apart("c2c-fetch-add", 140.0)];
+    let kernels = all([both.clone(), vec![of("c2c-fetch-add", "auto", 27.0)]].concat());
+    assert!(kernels.iter().all(|(name, reading)| reading.mapping == "rr" && !name.contains('(')), "{kernels:?}");
+    let kernels = all([both, vec![of("c2c-exchange", "auto", 30.0)]].concat());
+    for (name, reading) in kernels {
+        assert_eq!(name.contains("(auto x2)"), reading.mapping == "auto", "{name} {reading:?}");
+    }
+}
+
+/// Most configurations may be whole and quick; the machine gave what it gave over the time of all.
+#[test]
+fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
+    let of = |value: f64, share: f64| {
+        let mut cell = rate("arith-int", "rr", 2, value);
+        cell.estimator = charz_data::report::Estimator::FastMode;
+        cell.delivered = cell.capacity.map(|_| charz_data::report::Estimate { value: value * share, interval: None });
+        cell
+    };
+    // The last one took a hundred times as long as each of the others.
+    let cells = || vec![of(1e11, 1.0), of(1e11, 1.0), of(1e11, 1.0), of(1e9, 0.2)];
+    let quality = answer_of(cells()).quality;
+    assert!((quality.delivered.unwrap() - 23.0 / 103.0).abs() < 1e-3, "{quality:?}");
+    assert!(quality.text().contains("gave 22%"), "{}", quality.text());
+    let whole = answer_of(vec![of(1e9, 0.99)]).quality.text();
+    assert!(!whole.contains("gave"), "{whole}");
+    let mut throttled = report(vec![of(1e9, 0.99)]);
+    throttled.machine.usable.quota_cpus = Some(0.5);
+    let text = Answer::of(&throttled).quality.text();
+    assert!(text.contains("gave 25%"), "{text}");
+}
+
+/// Threads that a quota has no time for scale only while the pauses are not counted.
+#[test]
+fn rows_respect_a_quota() {
+    let cells = || {
+        let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
+        [1, 2, 4].map(|threads| of(threads).seated(&(0..threads as u32).collect::<Vec<_>>())).to_vec()
+    };
+    let under = |quota: Option<f64>| {
+        let mut report = report(cells());
+        report.machine.usable.quota_cpus = quota;
+        let answer = Answer::of(&report);
+        let (table, notes) = table(&answer.rows, answer.cpus, 9);
+        let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
+        (answer.rows[0].clone(), texts, notes)
+    };
+    let (row, texts, notes) = under(None);
+    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4", 0));
+    let (row, texts, notes) = under(Some(1.5));
+    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str()), (Some(2.0), 2, "2"));
+    assert!(notes.len() == 1 && notes[0].contains("quota of 1.50"), "{notes:?}");
+    let (row, texts, notes) = under(Some(0.5));
+    assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
+    assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");
+}

@@ -2,13 +2,15 @@
 
 use super::on_cell;
 use super::series::{Series, list, unknown};
+use crate::group::grouped;
 use crate::number::{Best, Number, contests};
-use charz_data::card::{CounterKind, LineOperation, Waiter};
+use charz_data::card::{LineOperation, Waiter, WordOwner};
 use charz_data::escape::counted;
-use charz_data::report::{Finding, FindingKind, Unit};
+use charz_data::report::{Cell, Finding, FindingKind, Unit};
 use charz_data::{Role, units};
+use charz_stats::ratio_of_estimates;
 
-/// The sharded counter is worth its memory from so many times on.
+/// Counters of their own are worth their memory from so many times on.
 const WORTH: f64 = 1.5;
 
 pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
@@ -40,13 +42,52 @@ fn cited(numbers: &[Number<'_>]) -> String {
 
 /// Spinning for as long as parking and waking take, and then parking, never costs more than twice what the better of the two would
 /// have cost: A. R. Karlin, K. Li, M. S. Manasse and S. Owicki, "Empirical Studies of Competitive Spinning for a
-/// Shared-Memory Multiprocessor", SOSP 1991.
-fn spin_before_park(all: &[Series<'_>]) -> Option<Finding> {
-    let mut wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
-    wakings.sort_by(Number::by_value);
-    let least = wakings.first()?;
-    let text = format!("spin at most {} before parking: one wake-up (2-competitive, Karlin 1991)", least.shown());
-    Some(finding(least, Some(least.value), text, cited(&wakings)))
+/// Shared-Memory Multiprocessor", SOSP 1991. One for each time of a wake-up from one CPU to another, with the mappings that have it: where
+/// the two threads share a CPU, who spins keeps it from the other.
+fn spin_before_park(all: &[Series<'_>]) -> Vec<Finding> {
+    let wakings = of(all, Unit::NanosecondsSampled, |series| *series.role() == Role::HandOff(Waiter::AsleepBare));
+    let two = || wakings.iter().copied().filter(|number| number.cell.workers == 2);
+    let mappings = grouped(two().filter(|number| number.cell.has_own_cpus()), |number| number.cell.mapping.as_str());
+    // Of several ways to wake the fastest.
+    let mut limits: Vec<Vec<Number<'_>>> = Vec::new();
+    for fastest in mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value)) {
+        match limits.iter_mut().find(|group| group[0].meets(&fastest)) {
+            Some(group) => group.push(fastest),
+            None => limits.push(vec![fastest]),
+        }
+    }
+    let names = |numbers: &[Number<'_>]| {
+        let names = grouped(numbers.iter().map(|number| number.cell.mapping.clone()), Clone::clone);
+        list(&names.iter().map(|all| all[0].clone()).collect::<Vec<_>>())
+    };
+    let shared: Vec<Number<'_>> = two().filter(|number| is_shared(number.cell)).collect();
+    let useless = match shared.is_empty() {
+        true => String::new(),
+        false => format!("where two threads share a CPU ({}), spinning is useless", names(&shared)),
+    };
+    if limits.is_empty() {
+        let advice = shared.first().map(|first| finding(first, None, format!("do not spin {useless}"), cited(&shared)));
+        return advice.into_iter().collect();
+    }
+    let advice = |(at, group): (usize, &Vec<Number<'_>>)| {
+        let longest = group.iter().copied().max_by(Number::by_value).unwrap_or(group[0]);
+        let rest = if at == 0 && !useless.is_empty() { format!("; {useless}") } else { String::new() };
+        let text = format!(
+            "spin at most {} before parking, under {}: one wake-up of a thread on another CPU (2-competitive, Karlin 1991){rest}",
+            longest.shown(),
+            names(group)
+        );
+        finding(&longest, Some(longest.value), text, cited(group))
+    };
+    limits.iter().enumerate().map(advice).collect()
+}
+
+/// Whether two threads are on one CPU: by their seats, or where they were seen most of the time.
+fn is_shared(cell: &Cell) -> bool {
+    let share = |strands: &[Option<u32>]| strands.len() == 2 && strands[0].is_some() && strands[0] == strands[1];
+    let runs = || cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    let seen = runs().filter(|run| share(&run.laps.iter().map(|lap| lap.strand).collect::<Vec<_>>())).count();
+    share(&cell.seats) || (cell.seats.iter().all(Option::is_none) && 2 * seen > runs().count())
 }
 
 /// A failed attempt can only disturb the others until each strand has had the line once. That is a lower bound: how much longer pays
@@ -103,24 +144,39 @@ fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(N
         .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })
 }
 
-/// By the largest crew that both counters have numbers for.
+/// What threads gain that add to words of their own, beside threads that add to one: under the same mapping, as many, each on a CPU of
+/// its own. The intervals have to decide; where they do not, nothing is said.
 fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
-    let counter = |kind| {
-        let one = all.iter().find(|series| *series.role() == Role::Counter(kind));
-        one.map(|series| series.kernel)
+    let adding = |owner| {
+        let is_one = |series: &Series<'_>| *series.role() == Role::Adding(owner);
+        let mut numbers = of(all, Unit::OpsPerSecond, is_one);
+        numbers.retain(|number| number.cell.has_own_cpus());
+        numbers.truncate(MOST);
+        numbers
     };
-    let counters = [counter(CounterKind::Atomic)?, counter(CounterKind::Sharded)?];
-    let (global, sharded) = rivals(all, counters, strands)?;
-    let times = sharded.value / global.value;
-    let (cells, doubt) = (cited(&[global, sharded]), global.doubt_beside(&sharded));
-    if times < WORTH || global.meets(&sharded) {
-        let text = format!("keep one global counter: sharding gains at most {times:.1}{doubt} times");
-        return Some(finding(&global, Some(1.0), text, cells));
-    }
-    // One shard takes what the global counter takes.
-    let shards = (times.ceil() as u64).min(strands);
-    let text = format!("shard a counter that all threads add to {shards} ways: {times:.1}{doubt} times as fast");
-    Some(finding(&sharded, Some(shards as f64), text, cells))
+    let [shared, own] = [WordOwner::All, WordOwner::Worker].map(adding);
+    let pairs = shared.iter().filter_map(|one| {
+        let is_same = |other: &&Number<'_>| {
+            (other.cell.workers, &other.cell.mapping, other.cell.point)
+                == (one.cell.workers, &one.cell.mapping, one.cell.point)
+        };
+        own.iter().find(is_same).map(|other| (*one, *other))
+    });
+    let (shared, own) = pairs
+        .filter(|(one, _)| (2..=strands).contains(&one.cell.workers))
+        .reduce(|most, next| if next.0.cell.workers > most.0.cell.workers { next } else { most })?;
+    let times = own.value / shared.value;
+    let (low, high) = ratio_of_estimates(shared.around()?, own.around()?)?;
+    let where_to = format!("{}, {}", counted(own.cell.workers as usize, "thread"), own.cell.mapping);
+    let gain = format!("{times:.1}{} times as fast ({low:.1} to {high:.1}; {where_to})", shared.doubt_beside(&own));
+    let (value, text) = if low >= WORTH {
+        (times, format!("give each thread a counter of its own where they mostly count: fetch-add is then {gain}"))
+    } else if high < WORTH {
+        (1.0, format!("keep one global counter: with one for each thread fetch-add is only {gain}"))
+    } else {
+        return None;
+    };
+    Some(finding(&own, Some(value), text, cited(&[shared, own])))
 }
 
 /// The fastest barrier, under each mapping, for each number of workers.

@@ -169,7 +169,8 @@ fn check_advice(strands: usize, cells: Vec<Cell>, values: &[f64], words: &[&str]
 
 #[test]
 fn advice_is_drawn_from_the_cells_that_it_names() {
-    check_advice(4, vec![cell("futex-wake", 2, 8e3)], &[8e3], &["8.00 µs", "futex-wake rr x2: 8.00 µs"]);
+    let apart = cell("futex-wake", 2, 8e3).seated(&[0, 1]);
+    check_advice(4, vec![apart], &[8e3], &["8.00 µs", "futex-wake rr x2: 8.00 µs"]);
     let ways = vec![cell("c2c-cas", 2, 20.0).under("pair:core"), cell("c2c-cas", 2, 150.0).under("pair:package")];
     check_advice(16, ways, &[2400.0], &["2.40 µs", "16 transfers", "c2c-cas pair:package x2: 150 ns"]);
     check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
@@ -184,7 +185,8 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
 
 #[test]
 fn advice_from_doubtful_numbers_says_so() {
-    check_advice(4, vec![cell("futex-wake", 2, 8e3).suspect()], &[8e3], &["8.00 µs~", "futex-wake rr x2: 8.00 µs~"]);
+    let suspect = cell("futex-wake", 2, 8e3).seated(&[0, 1]).suspect();
+    check_advice(4, vec![suspect], &[8e3], &["8.00 µs~", "futex-wake rr x2: 8.00 µs~"]);
 }
 
 #[test]
@@ -202,17 +204,41 @@ fn what_more_threads_do_under_a_quota_is_said() {
     );
 }
 
+/// A wake-up on one CPU is quick, and no thread can spin meanwhile.
 #[test]
-fn a_counter_is_sharded_where_that_gains_something() {
-    let counters =
-        |atomic: f64, sharded: f64| vec![cell("counter-atomic", 4, atomic), cell("counter-sharded", 4, sharded)];
-    check_advice(8, counters(10e6, 25e6), &[3.0], &["3 ways", "2.5 times", "counter-atomic rr x4: 10.0 Mop/s"]);
-    check_advice(8, counters(10e6, 900e6), &[8.0], &["8 ways"]);
-    check_advice(8, counters(10e6, 11e6), &[1.0], &["one global counter"]);
-    let doubtful = vec![cell("counter-atomic", 4, 10e6), cell("counter-sharded", 4, 25e6).suspect()];
-    check_advice(8, doubtful, &[3.0], &["2.5~ times", "counter-sharded rr x4: 25.0 Mop/s~"]);
+fn the_limit_of_spinning_is_that_between_two_cpus() {
+    let wake = |mapping: &str, seats: [u32; 2], ns| cell("futex-wake", 2, ns).under(mapping).seated(&seats);
+    let far = || wake("far", [0, 2], 30e3);
+    check_advice(4, vec![wake("one", [1, 1], 3e3), far()], &[30e3], &["share a CPU (one), spinning is useless"]);
+    check_advice(4, vec![wake("near", [0, 1], 9e3), far()], &[9e3, 30e3], &["under near", "under far"]);
+    check_advice(4, vec![wake("near", [0, 1], 30.1e3), far()], &[30.1e3], &["under near and far"]);
+    check_advice(4, vec![wake("one", [1, 1], 3e3)], &[], &["do not spin"]);
+    // Unpinned, and seen on one CPU.
+    let mut auto = wake("auto", [1, 1], 3e3);
+    auto.seats = vec![None; 2];
+    check_advice(4, vec![auto, far()], &[30e3], &["share a CPU (auto)"]);
+}
+
+#[test]
+fn a_counter_for_each_thread_pays_where_the_interval_says_so() {
+    let adding = |shared: f64, own: f64, width: f64| {
+        let of = |kernel: &str, value| {
+            let cell = fixtures::cell(kernel, 4, Unit::OpsPerSecond, value).seated(&[0, 1, 2, 3]);
+            cell.within(width)
+        };
+        vec![of("atomic-fetch-add", shared), of("atomic-fetch-add-private", own)]
+    };
+    let words = ["2.5 times as fast (2.4 to 2.6; 4 threads, rr)", "atomic-fetch-add rr x4: 10.0 Mop/s"];
+    check_advice(8, adding(10e6, 25e6, 0.02), &[2.5], &words);
+    check_advice(8, adding(10e6, 11e6, 0.02), &[1.0], &["one global counter"]);
+    check_advice(8, adding(10e6, 16e6, 0.2), &[], &[]);
+    let doubtful = adding(10e6, 25e6, 0.02).into_iter().map(Cell::suspect).collect();
+    check_advice(8, doubtful, &[2.5], &["2.5~ times"]);
     // With more workers than strands the scheduler decides.
-    check_advice(2, counters(10e6, 900e6), &[], &[]);
+    check_advice(2, adding(10e6, 900e6, 0.02), &[], &[]);
+    // A resource with a limit, whose shards steal from each other, is another thing.
+    let limited = vec![cell("counter-atomic", 4, 10e6), cell("counter-sharded", 4, 11e6)];
+    check_advice(8, limited.into_iter().map(|cell| cell.seated(&[0, 1, 2, 3])).collect(), &[], &[]);
 }
 
 #[test]
@@ -227,4 +253,28 @@ fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
 fn a_report_without_such_cells_has_no_findings() {
     let report: Report = parse(fixtures::ARITHMETIC).unwrap();
     assert_eq!(findings(&report), []);
+}
+
+#[test]
+fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
+    let pool = |kernel: &str, one: f64, two: f64, width: f64| {
+        let of = |workers: u64, value| {
+            let seats: Vec<u32> = (0..workers as u32).collect();
+            fixtures::cell(kernel, workers, Unit::OpsPerSecond, value).seated(&seats).within(width)
+        };
+        vec![of(1, one), of(2, two)]
+    };
+    let locks = |cells: Vec<Cell>| {
+        let found = of(FindingKind::Advice, 2, cells);
+        found.into_iter().find(|finding| finding.text.contains("lock that loses least"))
+    };
+    let cells = [pool("pool-std", 40e6, 10e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat();
+    let found = locks(cells).unwrap();
+    assert_eq!((found.kernel.as_str(), found.workers), ("pool-mcs", Some(2)));
+    // A section each 62.5 ns is one of a thread each 125 ns, of which it is 50 ns in the lock.
+    assert_words(&found.text, &["0.80 times (0.78 to 0.82)", "under pool-std 0.25 times", "75.0 ns ("]);
+    // What decides nothing is no advice.
+    assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
+    let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
+    assert_words(&alike.text, &["not told apart: pool-std"]);
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::noise::{Floor, Floors, Subject, noise_file};
-use crate::selftest::{Planted, Tally};
+use crate::selftest::{Planted, Tally, add_reason};
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
@@ -273,14 +273,14 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
     } else {
         writeln!(out, "  nothing could be compared: no noise floor was learned")?;
     }
-    let mut reasons = BTreeMap::<&str, usize>::new();
+    let mut reasons = BTreeMap::new();
     for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|planted| planted.reasons)) {
-        *reasons.entry(reason).or_default() += times;
+        add_reason(&mut reasons, reason, *times);
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
     reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
     for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
-        writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(reason))?;
+        writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(&reason))?;
     }
     Ok(())
 }

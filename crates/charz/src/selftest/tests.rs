@@ -73,6 +73,17 @@ fn what_was_not_compared_teaches_nothing() {
     assert_eq!(tally.reasons.into_iter().collect::<Vec<_>>(), [("in N of N repetitions".to_owned(), 2)]);
 }
 
+/// A letter in its place is nothing that a reader can do.
+#[test]
+fn the_runs_that_a_verdict_takes_are_printed() {
+    let needed = charz_stats::runs_for_verdict(1, 0.01);
+    let doubt = charz_stats::Doubt::TooFew { needed }.to_string();
+    let mut tally = Tally::default();
+    (0..3).for_each(|_| tally.count(&row(Verdict::Inconclusive, None, Some(&doubt))));
+    let (reason, times) = tally.reasons.into_iter().next().unwrap();
+    assert!(reason.contains(&needed.to_string()) && times == 3, "{reason}");
+}
+
 proptest! {
     #[test]
     fn the_floor_is_exceeded_by_one_in_twenty_at_most(effects in prop::collection::vec(0.5..2.0_f64, 1..200)) {

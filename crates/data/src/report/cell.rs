@@ -226,6 +226,14 @@ impl Cell {
         last.is_some_and(|invocation| invocation.ending == Ending::Away)
     }
 
+    /// Whether each worker is bound to a CPU of its own.
+    pub fn has_own_cpus(&self) -> bool {
+        let mut seats: Vec<u32> = self.seats.iter().copied().flatten().collect();
+        seats.sort_unstable();
+        seats.dedup();
+        seats.len() == self.seats.len()
+    }
+
     pub fn is_suspect(&self) -> bool {
         self.status == Status::Suspect
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, Words};
+use crate::card::{Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Waiter, WordOwner, Words};
 use crate::params::{
     CHAINS, DELAY, DEPTH, INSIDE, ITERATIONS, LAYOUT, MEMORY, ORDER, OUTSIDE, PAGES, PERIOD, Param, SAMPLES, SIZE,
     SPAN, STRIDE, TIMEOUT,
@@ -65,6 +65,8 @@ fn known() -> Vec<Card> {
         ("c2c-exchange", Sync, Role::LineTransfer(LineOperation::Exchange), WORK),
         ("counter-atomic", Sync, Role::Counter(CounterKind::Atomic), POOL),
         ("counter-sharded", Sync, Role::Counter(CounterKind::Sharded), POOL),
+        ("atomic-fetch-add", Sync, Role::Adding(WordOwner::All), &[&SPAN]),
+        ("atomic-fetch-add-private", Sync, Role::Adding(WordOwner::Worker), &[&SPAN]),
         ("ring-mutex", Sync, Role::Ring, &[&SPAN]),
         ("signal-std", Sync, Role::HandOff(Waiter::Asleep), WAKE),
         ("futex-wake", Sync, Role::HandOff(Waiter::AsleepBare), WAKE),

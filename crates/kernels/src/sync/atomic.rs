@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use charz_data::card::ROOM;
+use charz_data::card::{ROOM, WordOwner};
 use charz_data::params::SPAN;
-use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Work};
+use charz_data::{Bytes, Card, Contention, Family, Metric, Params, Role, Work};
 use crossbeam::utils::CachePadded;
 
 use crate::kernel::{Error, Kernel, Worker};
@@ -46,12 +46,14 @@ impl Lie {
 /// and where it comes from.
 macro_rules! atomics {
     ($(
-        $(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:expr;
+        $(#[$condition:meta])? $operation:ident, $name:literal, $does:literal, $most:expr, $takes:literal, $source:expr
+            $(, $role:ident)?;
     )*) => {
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$(
             $(#[$condition])?
             &atomic::<operation::$operation>(Lie::Contended, const { &card(concat!("atomic-", $name),
-                concat!($does, ": one word for all workers"), $most, $takes, $source) }),
+                concat!($does, ": one word for all workers"), $most, $takes, $source)
+                $(.role(Role::$role(WordOwner::All)))? }),
             $(#[$condition])?
             &atomic::<operation::$operation>(Lie::FalseShared, const { &card(concat!("atomic-", $name, "-false"),
                 concat!($does, ": a word for each worker, four of them on a line"), $most, $takes, $source) }),
@@ -60,7 +62,8 @@ macro_rules! atomics {
                 concat!($does, ": a word for each worker, on lines of its own in one array"), $most, false, $source) }),
             $(#[$condition])?
             &atomic::<operation::$operation>(Lie::Private, const { &card(concat!("atomic-", $name, "-private"),
-                concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source) }),
+                concat!($does, ": a word for each worker, in memory of its own"), $most, false, $source)
+                $(.role(Role::$role(WordOwner::Worker)))? }),
         )*];
     };
 }
@@ -90,7 +93,7 @@ atomics! {
     StoreSeqCst, "store-seq-cst", "stores to a 64-bit word, sequentially consistent", ROOM * 2.0, true, SEQ_CST;
     Fence, "fence", "stores to a 64-bit word, relaxed, and passes a full fence", ROOM / 2.0, true,
         "ISO/IEC 14882, [atomics.fences]: atomic_thread_fence";
-    FetchAdd, "fetch-add", "adds 1 to a 64-bit word and learns what was there", ROOM / 2.0, true, GOTTLIEB;
+    FetchAdd, "fetch-add", "adds 1 to a 64-bit word and learns what was there", ROOM / 2.0, true, GOTTLIEB, Adding;
     #[cfg(target_arch = "aarch64")]
     FetchAddSeqCst, "fetch-add-seq-cst", "adds 1 to a 64-bit word and learns what was there, sequentially consistent",
         ROOM / 2.0, true, GOTTLIEB;

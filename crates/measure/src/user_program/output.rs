@@ -4,7 +4,7 @@ use std::io::BufRead;
 use std::mem;
 
 use charz_data::escape::one_line;
-use charz_data::{ProgramValue, quote};
+use charz_data::{NO_MATCH, ProgramValue, quote};
 use charz_launch::Stream;
 
 use crate::harness::MOST_REPETITIONS;
@@ -190,7 +190,7 @@ impl<'a> Output<'a> {
             ProgramValue::Wall => value::measurable(seconds),
             ProgramValue::Work(operations) => value::measurable(*operations as f64 / seconds),
             ProgramValue::Regex(regex) => match &self.matched {
-                None => Err(none(format!("the program printed no value: no line matches {}", quote(regex)))),
+                None => Err(none(format!("{NO_MATCH} {}", quote(regex)))),
                 Some(text) => value::number(text),
             },
             ProgramValue::Last => match self.number {

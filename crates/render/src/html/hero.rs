@@ -131,7 +131,7 @@ fn quality(answer: &Answer) -> Markup {
     html! {
         p.badge.(class(quality.level)) {
             a href="#quality" { "Data quality: " (quality.level.name()) } ", " (quality.text())
-            @if let Some(fix) = quality.fix { ". Fix: " (fix) }
+            @if let Some(fix) = &quality.fix { ". Fix: " (Foreign(fix)) }
         }
     }
 }

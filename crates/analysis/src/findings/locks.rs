@@ -1,0 +1,98 @@
+//! Which lock loses least when threads want it at the same time, and how much work outside makes it no limit.
+
+use super::on_cell;
+use super::series::{Series, list};
+use crate::number::Number;
+use charz_data::Role;
+use charz_data::escape::counted;
+use charz_data::report::{Finding, FindingKind, Report, Unit};
+use charz_data::units;
+use charz_stats::ratio_of_estimates;
+
+/// Nothing is advised from an interval that is wider than this to either side, as a fraction.
+pub(crate) const WIDEST: f64 = 0.25;
+
+/// A lock with one thread and with several, each on a CPU of its own.
+struct Contest<'a> {
+    one: Number<'a>,
+    several: Number<'a>,
+    /// What the several do as a multiple of what one does: in the middle, at least, at most.
+    times: [f64; 3],
+}
+
+impl Contest<'_> {
+    /// `0.45 times (0.43 to 0.47)`.
+    fn shown(&self) -> String {
+        let [times, low, high] = self.times;
+        format!("{times:.2}{} times ({low:.2} to {high:.2})", self.one.doubt_beside(&self.several))
+    }
+
+    fn kernel(&self) -> String {
+        self.several.cell.kernel.clone()
+    }
+
+    /// The work outside of each thread, in nanoseconds, from which on the lock passes all sections that threads ask for: so many threads in
+    /// the time of a section and of the work outside, at most what it passes.
+    fn enough_outside(&self) -> Option<[f64; 3]> {
+        let (one, several) = (self.one.around()?, self.several.around()?);
+        let threads = self.several.cell.workers as f64;
+        let outside = |several: f64, one: f64| 1e9 * (threads / several - one.recip());
+        let found = [outside(several.value, one.value), outside(several.high, one.low), outside(several.low, one.high)];
+        Some(found).filter(|found| found[1] > 0.0)
+    }
+}
+
+/// With as many threads as there are CPUs for, of what was measured.
+pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option<Finding> {
+    let is_lock =
+        |series: &&Series<'_>| matches!(series.role(), Role::LockPool { .. }) && series.counts(Unit::OpsPerSecond);
+    let contests: Vec<Contest<'_>> = all.iter().filter(is_lock).flat_map(|series| contests(series, strands)).collect();
+    let most = contests.iter().map(|contest| contest.several.cell.workers).max()?;
+    let first = contests.iter().find(|contest| contest.several.cell.workers == most)?.several.cell;
+    let is_beside = |contest: &&Contest<'_>| {
+        let cell = contest.several.cell;
+        (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
+    };
+    let mut rivals: Vec<&Contest<'_>> = contests.iter().filter(is_beside).collect();
+    rivals.sort_by(|one, other| other.times[0].total_cmp(&one.times[0]));
+    let (best, others) = rivals.split_first()?;
+    let worst = others.last()?;
+    // Those whose intervals meet.
+    let is_alike = |other: &&&Contest<'_>| other.times[2] >= best.times[1];
+    let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
+    let equal = if alike.is_empty() { String::new() } else { format!(" (not told apart: {})", list(&alike)) };
+    let against = match alike.len() == others.len() {
+        true => String::new(),
+        false => format!(", under {} {}", worst.kernel(), worst.shown()),
+    };
+    let params = report.plan.params;
+    let outside = match best.enough_outside().filter(|_| params.outside_steps == 0) {
+        Some(found) => {
+            let [middle, low, high] = found.map(units::nanos);
+            format!("; from {middle} ({low} to {high}) of work outside a section on, it is not the limit")
+        }
+        None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),
+    };
+    let text = format!(
+        "the lock that loses least under contention is {}{equal}: {} ({}) do {} the sections of 1{against}{outside}",
+        best.kernel(),
+        counted(most as usize, "thread"),
+        first.mapping,
+        best.shown()
+    );
+    let evidence = rivals.iter().map(|rival| format!("{}, {}", rival.one.cited(), rival.several.cited()));
+    let evidence = evidence.collect::<Vec<_>>().join("; ");
+    Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(best.times[0]), text) })
+}
+
+/// Each number of several threads of a lock beside that of one, where both are narrow enough.
+fn contests<'a>(series: &Series<'a>, strands: u64) -> Vec<Contest<'a>> {
+    let is_narrow = |number: &Number<'_>| number.interval.is_some() && number.slack() <= WIDEST;
+    let numbers = || series.numbers().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
+    let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
+    let contest = |several: Number<'a>| {
+        let (low, high) = ratio_of_estimates(one.around()?, several.around()?)?;
+        Some(Contest { one, several, times: [several.value / one.value, low, high] })
+    };
+    numbers().filter(|number| (2..=strands).contains(&number.cell.workers)).filter_map(contest).collect()
+}
