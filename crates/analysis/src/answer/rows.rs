@@ -193,7 +193,8 @@ impl Row {
             Claim::Shown(share) => units::percent(share),
             Claim::None => format!("≈0%{clock}"),
             Claim::Open(found) => format!("{}{clock}", range(found)),
-            Claim::TooFew(share) => format!("{}?", units::percent(share)),
+            // A gain is no cost; of one mapping alone it is not known either.
+            Claim::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
         }
     }
 }
