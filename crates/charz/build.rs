@@ -1,4 +1,5 @@
-//! Passes the commit, the compiler and the build options to the program, which writes them into every report.
+//! Passes the commit, the compiler and the build options to the program, which writes them into every report. No name begins as those of
+//! the flags do: `cargo run` sets these variables for the program, too.
 
 use std::fs;
 use std::path::Path;
@@ -28,13 +29,13 @@ fn main() {
     let status = ["status", "--porcelain", "--untracked-files=no", "--", "..", "../../Cargo.toml", "../../Cargo.lock"];
     let changed = commit.is_some() && output("git", &status).is_some_and(|list| !list.is_empty());
     let name = commit.as_deref().unwrap_or("unknown");
-    println!("cargo::rustc-env=CHARZ_COMMIT={name}{}", if changed { "-dirty" } else { "" });
+    println!("cargo::rustc-env=BUILD_COMMIT={name}{}", if changed { "-dirty" } else { "" });
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
-    println!("cargo::rustc-env=CHARZ_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
-    println!("cargo::rustc-env=CHARZ_TARGET={}", env("TARGET"));
-    println!("cargo::rustc-env=CHARZ_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
-    println!("cargo::rustc-env=CHARZ_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
-    println!("cargo::rustc-env=CHARZ_CRATES={}", crates.join(" "));
+    println!("cargo::rustc-env=BUILD_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
+    println!("cargo::rustc-env=BUILD_TARGET={}", env("TARGET"));
+    println!("cargo::rustc-env=BUILD_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
+    println!("cargo::rustc-env=BUILD_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
+    println!("cargo::rustc-env=BUILD_CRATES={}", crates.join(" "));
     for path in ["build.rs", "src", "../../Cargo.toml", "../../Cargo.lock"] {
         println!("cargo::rerun-if-changed={path}");
     }

@@ -5,11 +5,11 @@ use charz_data::report::Tool;
 pub fn tool() -> Tool {
     Tool {
         version: env!("CARGO_PKG_VERSION").into(),
-        commit: env!("CHARZ_COMMIT").into(),
-        rustc: env!("CHARZ_RUSTC").into(),
-        target: env!("CHARZ_TARGET").into(),
-        profile: env!("CHARZ_PROFILE").into(),
-        rustflags: env!("CHARZ_RUSTFLAGS").into(),
+        commit: env!("BUILD_COMMIT").into(),
+        rustc: env!("BUILD_RUSTC").into(),
+        target: env!("BUILD_TARGET").into(),
+        profile: env!("BUILD_PROFILE").into(),
+        rustflags: env!("BUILD_RUSTFLAGS").into(),
         kernels: charz_workloads::source_hash(),
         hwloc: charz_topology::hwloc_version(),
     }
@@ -33,7 +33,7 @@ mod tests {
             let needs = package.get("dependencies").and_then(toml::Value::as_array).into_iter().flatten();
             left.extend(needs.filter_map(toml::Value::as_str));
         }
-        let watched: Vec<&str> = env!("CHARZ_CRATES").split(' ').collect();
+        let watched: Vec<&str> = env!("BUILD_CRATES").split(' ').collect();
         found.retain(|name| own(name).is_some());
         assert!(found.len() >= 8, "{found:?}");
         for name in found {

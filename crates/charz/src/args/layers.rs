@@ -28,17 +28,8 @@ const TYPED_ONLY: [&str; 12] = [
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
-/// Variables that are no flag's. `cargo run` gives a program those that its build script has set, of which the last five are.
-const NO_FLAGS: [&str; 8] = [
-    "CHARZ_DB",
-    "CHARZ_LAUNCH",
-    "CHARZ_LOCK_DIR",
-    "CHARZ_COMMIT",
-    "CHARZ_PROFILE",
-    "CHARZ_RUSTC",
-    "CHARZ_RUSTFLAGS",
-    "CHARZ_TARGET",
-];
+/// Variables that are no flag's.
+const NO_FLAGS: [&str; 3] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR"];
 
 pub(super) type Variables = BTreeMap<OsString, OsString>;
 
