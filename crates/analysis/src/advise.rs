@@ -150,10 +150,10 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
 /// Of a kernel's numbers those of one point: with memory where programs have it unless they ask, and the largest block, which is beyond
 /// the caches where one is; of products of matrices the depth of recursion that is the fastest.
 fn main_point<'a>(numbers: Vec<Number<'a>>, role: &Role) -> Vec<Number<'a>> {
-    let points = grouped(numbers, |number| (number.cell.point, number.cell.unit));
+    let points = grouped(numbers, |number| (number.cell.point, number.cell.unit, number.cell.last_size()));
     let rank = |numbers: &Vec<Number<'_>>| {
-        let point = numbers[0].cell.point;
-        (is_usual(point.memory), point.size_bytes)
+        let cell = numbers[0].cell;
+        (is_usual(cell.point.memory), cell.point.size_bytes, cell.last_size())
     };
     if matches!(role, Role::Product(_)) {
         let best = |numbers: &Vec<Number<'a>>| numbers.iter().copied().reduce(better);

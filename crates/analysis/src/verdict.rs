@@ -41,7 +41,7 @@ pub struct Verdict<'a> {
     pub doubtful: bool,
     /// The numbers of other mappings that reach the best value with as many workers, those included that do at its clock.
     pub alike: Vec<Number<'a>>,
-    /// Whether those differ from the best by no more than [`MARGIN`], by their intervals; else they could not be told apart.
+    /// Whether those differ from the best by no more than [`MARGIN`], by their intervals; else they do not differ significantly.
     pub is_equal: bool,
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
@@ -131,7 +131,8 @@ fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
 /// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let numbers = report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds).filter_map(Number::of);
-    let mut groups = grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point));
+    let mut groups =
+        grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
     if let Some((_, most)) = quota(&report.machine) {
         groups.iter_mut().for_each(|group| within(group, most));
     }
@@ -185,7 +186,7 @@ impl<'a> Verdict<'a> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
 
-    /// The best mapping with those that are as good, or that could not be told apart from it.
+    /// The best mapping with those that are as good, or that do not differ from it significantly.
     pub fn mapping(&self) -> String {
         let alike: Vec<&str> = self.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
         joined(&self.best.cell.mapping, &alike, self.is_equal)
@@ -199,7 +200,7 @@ impl<'a> Verdict<'a> {
     }
 }
 
-/// Mappings that equal the best by their intervals (`a = b`), or that could not be told apart from it (`a or b`).
+/// Mappings that equal the best by their intervals (`a = b`), or that do not differ from it significantly (`a or b`).
 pub(crate) fn joined(best: &str, alike: &[&str], is_equal: bool) -> String {
     [best].into_iter().chain(alike.iter().copied()).collect::<Vec<_>>().join(if is_equal { " = " } else { " or " })
 }

@@ -10,6 +10,7 @@ use charz_data::Family;
 use charz_data::checks::{
     ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29, V33, WIDEST, WIDEST_OF_COMPUTE,
 };
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Mark, Run, Severity};
 use charz_data::units;
 use charz_stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
@@ -40,9 +41,9 @@ fn few(case: &Case<'_>) -> Option<Mark> {
         if count == 0 {
             "every iteration was disturbed: no value".into()
         } else if count < INTERVAL_NEEDS {
-            format!("{count} runs; {INTERVAL_NEEDS} needed for a confidence interval")
+            format!("{}; {INTERVAL_NEEDS} needed for a confidence interval", counted(count as usize, "run"))
         } else {
-            format!("{count} runs: the interval is about min to max")
+            format!("with {count} runs the interval spans nearly all values")
         }
     })
 }

@@ -63,7 +63,7 @@ impl Advice<'_> {
             return "the mapping makes no difference".to_owned();
         }
         if is_any {
-            return format!("{} (the mappings could not be told apart)", self.best.cell.mapping);
+            return format!("{} (no significant difference between the mappings)", self.best.cell.mapping);
         }
         if self.doubtful && self.mappings > 1 {
             return "no mapping is clearly best".to_owned();

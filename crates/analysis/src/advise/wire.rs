@@ -28,9 +28,9 @@ pub struct Wire<'a> {
     pub too_few_runs: Option<usize>,
     /// The CPUs of a quota that bounds the number of threads.
     pub quota_cpus: Option<f64>,
-    /// Whether `equal` differ by at most 2%, by their intervals; else they could not be told apart.
+    /// Whether `equal` differ by at most 2%, by their intervals; else they do not differ significantly.
     pub shown_equal: bool,
-    /// Other mappings that do as well, or could not be told apart.
+    /// Other mappings that do as well, or do not differ significantly.
     pub equal: Vec<&'a str>,
     /// The number of threads of the best number of all.
     pub peak_threads: u64,

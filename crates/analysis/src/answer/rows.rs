@@ -34,7 +34,7 @@ pub struct Row {
     pub equal: Vec<String>,
     /// Whether every mapping that was measured with as many threads reaches it.
     pub is_any: bool,
-    /// Whether those are as good by their intervals; else they could not be told apart.
+    /// Whether those are as good by their intervals; else they do not differ significantly.
     pub is_equal: bool,
     /// Whether noise may hide another best.
     pub is_open: bool,
@@ -89,8 +89,10 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let best = verdict.best;
     let quota = verdict::quota(&report.machine);
     let most_of_quota = quota.map(|(_, most)| most).filter(|most| best.cell.workers <= *most);
-    let of_kernel =
-        |cell: &&Cell| cell.kernel == verdict.kernel && cell.point == verdict.point && cell.unit == best.cell.unit;
+    let of_kernel = |cell: &&Cell| {
+        let is_same = cell.point == verdict.point && cell.last_size() == best.cell.last_size();
+        cell.kernel == verdict.kernel && is_same && cell.unit == best.cell.unit
+    };
     let is_own = |cell: &&Cell| of_kernel(cell) && most_of_quota.is_none_or(|most| cell.workers <= most);
     let left_out = report.cells.iter().filter(of_kernel).any(|cell| !is_own(&cell));
     let numbers: Vec<Number<'_>> = report.cells.iter().filter(is_own).filter_map(Number::of).collect();

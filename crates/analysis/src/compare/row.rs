@@ -337,6 +337,13 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
     if base.unit != new.unit {
         return Err("the two count different things".into());
     }
+    if let (Some(one), Some(other)) = (base.last_size(), new.last_size())
+        && one != other
+    {
+        return Err(format!(
+            "their iterations ended at sizes {one} and {other}; the same --span on machines as busy gives one"
+        ));
+    }
     let on_purpose = allowed.design == Design::Interleaved;
     for (caveat, what) in unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose) {
         // On another machine a kernel takes another path, and that is the machine's.
@@ -371,7 +378,7 @@ fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> 
 
 fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {
     let seats = (base.seats != new.seats)
-        .then(|| (Caveat::OtherMachine, "its workers sat on different strands in the two reports".to_owned()));
+        .then(|| (Caveat::OtherMachine, "its threads were on different CPUs in the two reports".to_owned()));
     let (one, other) = (variants(base), variants(new));
     let path = (one != other).then(|| {
         let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
@@ -380,12 +387,12 @@ fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (
     // What was delivered is all work over all time, however the values are made.
     let of_values = quantity == Quantity::Capacity;
     let estimator = (of_values && base.estimator != new.estimator)
-        .then(|| (Caveat::OtherPlan, "the values come from the repetitions in different ways".to_owned()));
+        .then(|| (Caveat::OtherPlan, "the values come from the iterations in different ways".to_owned()));
     // The best of more is better; the median of more is only surer.
     let counts = (base.repetitions, new.repetitions);
     let repetitions = (of_values && base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
         let what = format!(
-            "the best of {} repetitions against the best of {}; give both sweeps the same --repetitions",
+            "the best of {} iterations against the best of {}; give both sweeps the same --repetitions",
             counts.0, counts.1
         );
         (Caveat::OtherPlan, what)

@@ -9,7 +9,7 @@ use charz_data::units;
 const MOST: usize = 3;
 
 impl Comparison {
-    /// `new is 1.31 ±0.04 times as fast at mem-read x2; 3 are the same within ±4.0%, 1 could not be told apart; 4 of the 8 skipped differ by
+    /// `new is 1.31 ±0.04 times as fast at mem-read x2; 3 are the same within ±4.0%, 1 inconclusive; 4 of the 8 skipped differ by
     /// 37 to 44%.`
     pub fn sentence(&self, new: &str) -> String {
         let of = |verdict| self.rows.iter().filter(move |row| row.verdict == verdict);
@@ -26,7 +26,7 @@ impl Comparison {
         let verb = |count: usize| if count == 1 { "is" } else { "are" };
         let margin = units::percent(self.margin);
         let same = format!("{} {} the same within ±{margin}", totals.same, verb(totals.same));
-        let open = format!("{} could not be told apart", totals.inconclusive);
+        let open = format!("{} inconclusive", totals.inconclusive);
         let rest: Vec<String> = [(totals.same, same), (totals.inconclusive, open)]
             .into_iter()
             .filter(|one| one.0 > 0)

@@ -5,9 +5,9 @@ mod unlike;
 use proptest::prelude::*;
 
 use super::*;
-use charz_data::PageKind;
 use charz_data::params::{Layout, Params, Period};
 use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Severity, Status, Unit, fixtures};
+use charz_data::{Growth, GrowthStep, Halt, PageKind};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
@@ -196,10 +196,25 @@ fn the_best_of_more_is_another_number() {
     reports[1].cells.iter_mut().for_each(|cell| cell.repetitions = 5);
     check(&reports[0], &reports[1], Options::default(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
     reports.iter_mut().for_each(|report| report.cells[1].estimator = Estimator::Best);
-    let expected = [(Verdict::Same, ""), (Verdict::Uncompared, "best of 3 repetitions against the best of 5")];
+    let expected = [(Verdict::Same, ""), (Verdict::Uncompared, "best of 3 iterations against the best of 5")];
     check(&reports[0], &reports[1], Options::default(), &expected);
     let allowed = Options { cross_plan: true, ..Options::default() };
     check(&reports[0], &reports[1], allowed, &[(Verdict::Same, ""), (Verdict::Same, "")]);
+}
+
+/// What grows until its time is over does other work where it comes to another size.
+#[test]
+fn numbers_of_different_sizes_are_not_compared() {
+    let grown = |last: u64| {
+        let mut report = report(&[("a", &around(1.0))]);
+        let step = |size| GrowthStep { size, ..GrowthStep::default() };
+        let growth = Growth::new((1..=last).map(step).collect(), Halt::Time);
+        let runs = report.cells[0].invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+        runs.for_each(|run| run.growth = Some(Box::new(growth.clone())));
+        report
+    };
+    check(&grown(9), &grown(9), Options::default(), &[(Verdict::Same, "")]);
+    check(&grown(9), &grown(8), Options::default(), &[(Verdict::Uncompared, "ended at sizes 9 and 8")]);
 }
 
 #[test]

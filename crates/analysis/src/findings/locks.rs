@@ -60,7 +60,8 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     // Those whose intervals meet.
     let is_alike = |other: &&&Contest<'_>| other.times[2] >= best.times[1];
     let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
-    let equal = if alike.is_empty() { String::new() } else { format!(" (not told apart: {})", list(&alike)) };
+    let equal =
+        if alike.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&alike)) };
     let against = match alike.len() == others.len() {
         true => String::new(),
         false => format!(", under {} {}", worst.kernel(), worst.shown()),

@@ -220,6 +220,12 @@ impl Cell {
         self.invocations.iter().find_map(|invocation| invocation.evidence.as_ref()?.no_counters.as_deref())
     }
 
+    /// The last size of its iterations that count, where they grow: a number of another size is one of other work.
+    pub fn last_size(&self) -> Option<u64> {
+        let grown = self.invocations.iter().flat_map(Invocation::clean_runs).find_map(|run| run.growth.as_ref());
+        Some(grown?.steps.last()?.size)
+    }
+
     /// Whether a CPU or NUMA node that it needs was not there the last time.
     pub fn is_away(&self) -> bool {
         let last = self.invocations.iter().chain(&self.counted).max_by_key(|invocation| invocation.started_ns);

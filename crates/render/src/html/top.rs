@@ -67,7 +67,7 @@ pub(super) fn verdicts(page: &Page) -> Markup {
         @if !table.rows.is_empty() {
             section #verdicts aria-labelledby="verdicts-heading" {
                 h2 #verdicts-heading { "Best placement" }
-                p.about { "The best mapping and number of threads per kernel, the number of threads at which it saturates, and what " code { "auto" } " (placement by the operating system) costs at the same number. Mappings joined by = differ by at most 2%; those joined by \"or\" could not be told apart." }
+                p.about { "The best mapping and number of threads per kernel, the number of threads at which it saturates, and what " code { "auto" } " (placement by the operating system) costs at the same number. Mappings joined by = differ by at most 2%; those joined by \"or\" do not differ significantly." }
                 div.scroll tabindex="0" role="region" aria-labelledby="verdicts-heading" {
                     table.verdicts {
                         thead { tr { @for name in &table.heading { th scope="col" { (name) } } } }
