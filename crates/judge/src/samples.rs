@@ -41,7 +41,7 @@ fn few(case: &Case<'_>) -> Option<Mark> {
         if count == 0 {
             "every iteration was disturbed: no value".into()
         } else if count < INTERVAL_NEEDS {
-            format!("{}; {INTERVAL_NEEDS} needed for a confidence interval", counted(count as usize, "run"))
+            format!("{}; {INTERVAL_NEEDS} needed for a confidence interval", counted(count, "run"))
         } else {
             format!("with {count} runs the interval spans nearly all values")
         }

@@ -202,7 +202,7 @@ fn the_best_of_more_is_another_number() {
     check(&reports[0], &reports[1], allowed, &[(Verdict::Same, ""), (Verdict::Same, "")]);
 }
 
-/// What grows until its time is over does other work where it comes to another size.
+/// What grows until its time is over does other work where it reaches another size.
 #[test]
 fn numbers_of_different_sizes_are_not_compared() {
     let grown = |last: u64| {

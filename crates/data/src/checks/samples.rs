@@ -136,9 +136,9 @@ pub static V18: Check = Check {
 pub static V35: Check = Check {
     code: "V35",
     title: "ended at another size",
-    cause: "The program makes one size after the other until its time is over. An iteration that came to fewer sizes, or to more, or that \
+    cause: "The program makes one size after the other until its time is over. An iteration that reached fewer sizes, or more, or that \
             was stopped within one, did other work, and what an operation costs depends on the size.",
-    quantity: "The share of iterations that are dirty. An iteration is dirty if a size was left unfinished, or if it came to another size \
+    quantity: "The share of iterations that are dirty. An iteration is dirty if a size was left unfinished, or if it reached another size \
                than most iterations did.",
     scale: Scale::Share,
     note: Some(0.0),
