@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use charz_data::params::{Layout, Params, Period};
-use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Severity, Status, Unit, fixtures};
+use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Lap, Run, Severity, Status, Unit, fixtures};
 use charz_data::{Growth, GrowthStep, Halt, PageKind};
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
@@ -206,15 +206,16 @@ fn the_best_of_more_is_another_number() {
 #[test]
 fn numbers_of_different_sizes_are_not_compared() {
     let grown = |last: u64| {
-        let mut report = report(&[("a", &around(1.0))]);
+        let mut report = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
         let step = |size| GrowthStep { size, ..GrowthStep::default() };
         let growth = Growth::new((1..=last).map(step).collect(), Halt::Time);
-        let runs = report.cells[0].invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
-        runs.for_each(|run| run.growth = Some(Box::new(growth.clone())));
+        let run = Run { growth: Some(Box::new(growth)), ..Run::undisturbed(vec![Lap::undisturbed(0, None, 1000)]) };
+        report.cells[0].invocations.iter_mut().for_each(|invocation| invocation.runs = vec![run.clone()]);
         report
     };
-    check(&grown(9), &grown(9), Options::default(), &[(Verdict::Same, "")]);
-    check(&grown(9), &grown(8), Options::default(), &[(Verdict::Uncompared, "ended at sizes 9 and 8")]);
+    let same = (Verdict::Same, "");
+    check(&grown(9), &grown(9), Options::default(), &[same, same]);
+    check(&grown(9), &grown(8), Options::default(), &[(Verdict::Uncompared, "ended at sizes 9 and 8"), same]);
 }
 
 #[test]
@@ -339,7 +340,7 @@ fn nothing_to_compare_is_no_comparison() {
     check_nothing(&base, &suspect, options, "--allow-suspect");
     let mut elsewhere = base.clone();
     elsewhere.cells[0].seats = vec![Some(1)];
-    check_nothing(&base, &elsewhere, options, "different strands");
+    check_nothing(&base, &elsewhere, options, "different CPUs");
 }
 
 prop_compose! {

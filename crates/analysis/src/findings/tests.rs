@@ -276,5 +276,5 @@ fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     // What decides nothing is no advice.
     assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
     let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
-    assert_words(&alike.text, &["not told apart: pool-std"]);
+    assert_words(&alike.text, &["not significantly different: pool-std"]);
 }

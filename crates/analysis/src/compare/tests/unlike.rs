@@ -104,7 +104,7 @@ fn unlike_cells_are_listed_with_their_reasons() {
         (|c| (c.status, c.reason) = ended(Status::Skipped, "memory"), "skipped"),
         (|c| (c.status, c.reason) = ended(Status::Failed, "signal 9"), "failed"),
         (|c| c.invocations[3].variant = Some("avx512".into()), "avx512"),
-        (|c| c.seats = vec![Some(1)], "different strands"),
+        (|c| c.seats = vec![Some(1)], "different CPUs"),
         (|c| c.estimator = Estimator::Best, "different ways"),
         (|c| c.unit = Unit::BytesPerSecond, "different things"),
         (|c| c.workers = 2, "not in the new report"),
