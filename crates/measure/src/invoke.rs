@@ -12,7 +12,7 @@
 mod child;
 mod process;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Metric, Params};
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
 /// request of another version.
-pub const PROTOCOL: u32 = 6;
+pub const PROTOCOL: u32 = 7;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -64,6 +64,8 @@ pub struct MeasureRequest {
     /// After so long no other repetition begins, if there are two.
     pub enough_ns: u64,
     pub deadline_ns: u64,
+    /// The deadline moves by as long as a thread had to wait for a CPU, to this one at the latest.
+    pub latest_ns: u64,
     /// What the kernel `command` runs.
     pub program: Option<Program>,
     /// The name of the order in which seats were taken, for such a program.
@@ -90,6 +92,7 @@ impl MeasureRequest {
             time_box_ns: 0,
             enough_ns: u64::MAX,
             deadline_ns: 0,
+            latest_ns: 0,
             program: None,
             mapping: String::new(),
             counters: false,
@@ -111,6 +114,29 @@ pub fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
     }
 }
 
+/// When a process has taken longer than it may: what only waits for CPUs that others keep busy is slow, and not stuck.
+#[derive(Clone, Copy)]
+struct Deadline {
+    begun: Instant,
+    after: Duration,
+    latest: Duration,
+}
+
+impl Deadline {
+    /// From now on, and later by so much.
+    fn of(order: &MeasureRequest, grace: Duration) -> Self {
+        let [after, latest] = [order.deadline_ns, order.deadline_ns.max(order.latest_ns)].map(Duration::from_nanos);
+        Deadline { begun: Instant::now(), after: after + grace, latest: latest + grace }
+    }
+
+    /// The time that is left, given how long a thread of the process has waited for a CPU up to now; `None` when it is over.
+    fn left(&self, waited: impl FnOnce() -> Duration) -> Option<Duration> {
+        let took = self.begun.elapsed();
+        let left = |deadline: Duration| deadline.checked_sub(took).filter(|left| !left.is_zero());
+        left(self.after).or_else(|| left(self.after.saturating_add(waited()).min(self.latest)))
+    }
+}
+
 pub trait Invoke {
     /// Measures in a fresh process whose environment, and so whose stack, is moved by `seed`. An error is reported in the
     /// invocation's ending.
@@ -118,4 +144,21 @@ pub trait Invoke {
 
     /// Leaves the machine to other programs for this time, or until the user stops the sweep.
     fn rest(&self, time: Duration);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_moves_by_what_was_waited_and_not_for_ever() {
+        let [second, minute] = [1, 60].map(Duration::from_secs);
+        let begun = Instant::now().checked_sub(minute).expect("the machine runs for longer");
+        let left = |after, waited| Deadline { begun, after, latest: minute * 2 }.left(|| waited);
+        assert!(left(minute + second, Duration::ZERO) <= Some(second));
+        assert_eq!(left(minute, Duration::ZERO), None);
+        assert!(left(minute, second * 30).is_some_and(|left| (second * 29..=second * 30).contains(&left)));
+        assert!(left(minute, minute * 9).is_some_and(|left| left <= minute));
+        assert_eq!(left(second, second * 50), None);
+    }
 }

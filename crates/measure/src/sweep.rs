@@ -229,10 +229,11 @@ impl Sweep<'_> {
                 }
                 let own = MeasureRequest { counters: self.counts_next(cell), ..self.order_for(cell, homes) };
                 let (most_ns, begun) = (nanos(most), Instant::now());
-                let (time_box_ns, deadline_ns) = (own.time_box_ns.min(most_ns), own.deadline_ns.min(most_ns));
-                let order = MeasureRequest { time_box_ns, deadline_ns, ..own };
+                let [time_box_ns, deadline_ns, latest_ns] =
+                    [own.time_box_ns, own.deadline_ns, own.latest_ns].map(|time| time.min(most_ns));
+                let order = MeasureRequest { time_box_ns, deadline_ns, latest_ns, ..own };
                 let mut invocation = self.invoke.invoke(&order, seed);
-                if invocation.ending == Ending::TimedOut && own.deadline_ns > most_ns && begun.elapsed() >= most {
+                if invocation.ending == Ending::TimedOut && own.latest_ns > most_ns && begun.elapsed() >= most {
                     invocation = Invocation::without_runs(Ending::Stopped, "the budget ended");
                 }
                 match report::check_invocation(cell, &invocation) {
@@ -275,16 +276,19 @@ impl Sweep<'_> {
         let repetitions = u32::try_from(cell.repetitions).unwrap_or(u32::MAX);
         // Predictions are wrong on busy machines; what takes ten times as long is stuck.
         let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
-        // Each repetition of a storm has a box of its own; any other may take what the whole may.
-        let (time_box, deadline) = if self.is_storm(cell) {
-            (STORM_BOX, deadline.max(STORM_BOX.saturating_mul(repetitions)))
-        } else {
-            (deadline, deadline)
-        };
         let timeout = self.order.program.as_ref().and_then(|program| program.timeout_ns);
-        let (time_box, deadline) = match timeout.map(Duration::from_nanos).filter(|_| cell.kernel == COMMAND) {
-            Some(timeout) => (timeout, timeout.saturating_mul(repetitions).saturating_add(LEAST_DEADLINE)),
-            None => (time_box, deadline),
+        let (time_box, deadline, latest) = match timeout.map(Duration::from_nanos) {
+            // Each repetition of a storm has a box of its own, and its workers wait for each other; any other may take what the whole may.
+            _ if self.is_storm(cell) => {
+                let deadline = deadline.max(STORM_BOX.saturating_mul(repetitions));
+                (STORM_BOX, deadline, deadline)
+            }
+            Some(timeout) if cell.kernel == COMMAND => {
+                let deadline = timeout.saturating_mul(repetitions).saturating_add(LEAST_DEADLINE);
+                (timeout, deadline, deadline)
+            }
+            None if cell.kernel == COMMAND => (deadline, deadline, deadline),
+            _ => (deadline * BUSY, deadline, deadline * BUSY),
         };
         MeasureRequest {
             kernel: cell.kernel.clone(),
@@ -296,6 +300,7 @@ impl Sweep<'_> {
             time_box_ns: nanos(time_box),
             enough_ns: self.enough(cell).map_or(u64::MAX, nanos),
             deadline_ns: nanos(deadline),
+            latest_ns: nanos(latest),
             params: self.params(cell),
             ..self.order.clone()
         }
@@ -401,6 +406,9 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 const ENOUGH: f64 = 1.5;
 /// The least that an invocation is given before it is thought stuck.
 const LEAST_DEADLINE: Duration = Duration::from_secs(5);
+/// How many times its deadline an invocation may take where other programs keep the CPUs busy. What is stuck in earnest and waits for CPUs
+/// besides is ended then.
+const BUSY: u32 = 4;
 
 /// What a cell is judged by; `None` where its kernel is none of this program's.
 pub fn judge_context(report: &Report, cell: &Cell) -> Option<JudgeContext> {

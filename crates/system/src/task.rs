@@ -1,5 +1,8 @@
 //! `stat`, `sched` and `schedstat` of a thread or process, below `/proc/PID` or `/proc/thread-self`.
 
+use std::fs;
+use std::time::Duration;
+
 /// The file `stat`, as in proc_pid_stat(5): `13064 (a name) R 1 …`. The name may hold blanks and parentheses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat<'a> {
@@ -65,4 +68,11 @@ pub fn migrations(sched: &str) -> Option<u64> {
 pub fn times_ns(schedstat: &str) -> [Option<u64>; 2] {
     let mut numbers = schedstat.split_whitespace().map(|number| number.parse().ok());
     [numbers.next().flatten(), numbers.next().flatten()]
+}
+
+/// The longest time that one of the threads which a process has now has waited for a CPU up to now; zero where the system does not say.
+pub fn longest_wait(pid: u32) -> Duration {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let texts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
+    Duration::from_nanos(texts.filter_map(|text| times_ns(&text)[1]).max().unwrap_or(0))
 }

@@ -1,13 +1,17 @@
 //! Each parser on what the kernel writes. `tests/systems` has control groups of several kinds of systems, with what is to be found there.
 
 use std::fs;
+use std::hint::spin_loop;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use charz_data::cpulist;
 
 use crate::cgroup::{Group, counted, groups_in, tightest};
 use crate::stat::Ticks;
-use crate::task::{Stat, migrations, times_ns};
+use crate::task::{Stat, longest_wait, migrations, times_ns};
 use crate::{Status, cpuinfo, meminfo, numa_maps, pressure, stat, threads};
 
 /// What is found in the control groups of a system whose files are below `root`.
@@ -172,7 +176,7 @@ fn waits_of_some_tasks_are_pressure() {
 
 #[test]
 fn threads_of_a_user_are_at_least_those_of_this_process() {
-    let beside = std::thread::spawn(|| std::thread::sleep(std::time::Duration::from_millis(100)));
+    let beside = thread::spawn(|| thread::sleep(Duration::from_millis(100)));
     assert!(threads::of_user().is_some_and(|threads| threads >= 2));
     beside.join().unwrap();
 }
@@ -183,4 +187,30 @@ fn the_limit_on_threads_is_the_one_that_the_system_shows() {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max processes")).unwrap();
     assert_eq!(threads::max_of_user(), line.split_whitespace().next().unwrap().parse().ok());
     assert!(threads::mappings() > 0);
+}
+
+/// More threads than CPUs have to wait for each other.
+#[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+fn a_thread_that_waits_for_a_cpu_is_seen() {
+    let Some(before) = fs::read_to_string("/proc/thread-self/schedstat").ok().and_then(|text| times_ns(&text)[1])
+    else {
+        println!("skipped: the system does not count how long a thread waits");
+        return;
+    };
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..=thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    spin_loop();
+                }
+            });
+        }
+        while longest_wait(std::process::id()).as_nanos() <= u128::from(before) {
+            thread::yield_now();
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    assert_eq!(longest_wait(0), Duration::ZERO, "no process has this id");
 }

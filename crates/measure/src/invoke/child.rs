@@ -6,17 +6,19 @@ use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Family, Stop};
+use charz_system::task;
 use charz_topology::{Backend, Binder};
 use charz_workloads::limit::ThreadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{GRACE, MeasureRequest, PROTOCOL, STUCK};
+use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
@@ -91,8 +93,8 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         Some(nanos) => Arc::new(TscClock::calibrated(nanos)),
     };
     let stop = Stop::new();
-    let (begun, deadline) = (Instant::now(), Duration::from_nanos(order.deadline_ns));
-    supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
+    let deadline = Deadline::of(order, Duration::ZERO);
+    let overdue = supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
     let bench = Bench {
         binder: &binder,
         clock: &clock,
@@ -116,7 +118,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         separate_laps: order.separate_laps,
     };
     let invocation = upward(&cell, bench).unwrap_or_else(Invocation::from);
-    Ok(in_time(invocation, begun.elapsed(), deadline))
+    Ok(in_time(invocation, &deadline, &overdue))
 }
 
 /// Measures the cell, in a warm process after the same with fewer workers on the first of its seats.
@@ -136,10 +138,10 @@ fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Fail
 
 /// A program in place of a kernel.
 fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
-    let (begun, deadline) = (Instant::now(), Duration::from_nanos(order.deadline_ns));
+    let deadline = Deadline::of(order, Duration::ZERO);
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
-    supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
+    let overdue = supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
     let run = user_program::Order {
         program,
         seats: &order.seats,
@@ -148,40 +150,54 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
         repetitions: usize::try_from(order.repetitions).unwrap_or(usize::MAX),
         time_box: Duration::from_nanos(order.time_box_ns),
         enough: Duration::from_nanos(order.enough_ns),
-        deadline,
+        deadline: deadline.after,
     };
     let invocation = user_program::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
-    Ok(in_time(invocation, begun.elapsed(), deadline))
+    Ok(in_time(invocation, &deadline, &overdue))
 }
 
 /// The flag is raised at the deadline too: reported as stopped by the user, such an invocation would end the sweep.
-fn in_time(invocation: Invocation, took: Duration, deadline: Duration) -> Invocation {
-    if invocation.ending != Ending::Stopped || took < deadline {
+fn in_time(invocation: Invocation, deadline: &Deadline, overdue: &AtomicBool) -> Invocation {
+    if invocation.ending != Ending::Stopped || !overdue.load(Ordering::Acquire) {
         return invocation;
     }
-    let reason = format!("it did not end in its time of {}", units::duration(deadline));
+    let (time, took) = (units::duration(deadline.after), deadline.begun.elapsed());
+    let reason = match took < deadline.after * 2 {
+        true => format!("it did not end in its time of {time}"),
+        false => format!(
+            "it did not end in its time of {time}, nor in the {} that it got because CPUs were busy",
+            units::duration(took)
+        ),
+    };
     Invocation { ending: Ending::TimedOut, reason: Some(reason), ..invocation }
 }
 
 /// Raises the flag at the deadline, or when the other end of standard input goes away, and closes `waker`; if the workers do not
-/// heed it, ends the process.
-fn supervise(stop: Stop, deadline: Duration, waker: Option<UnixStream>) -> io::Result<()> {
+/// heed it, ends the process. What it returns is set where it was the deadline.
+fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::Result<Arc<AtomicBool>> {
+    let overdue = Arc::new(AtomicBool::new(false));
+    let passed = Arc::clone(&overdue);
     let watch = move || {
         let stdin = io::stdin();
         let mut ends = [PollFd::new(&stdin, PollFlags::IN)];
-        let until = Instant::now().checked_add(deadline);
-        // The ends of programs interrupt it.
-        while let Err(Errno::INTR) = {
-            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-            poll(&mut ends, left.and_then(|left| Timespec::try_from(left).ok()).as_ref())
-        } {}
+        loop {
+            let Some(left) = deadline.left(|| task::longest_wait(std::process::id())) else {
+                passed.store(true, Ordering::Release);
+                break;
+            };
+            match poll(&mut ends, Timespec::try_from(left).ok().as_ref()) {
+                // At its end there may be more of it; and the ends of programs interrupt.
+                Ok(0) | Err(Errno::INTR) => {}
+                Ok(_) | Err(_) => break,
+            }
+        }
         stop.raise();
         // Readable at its other end.
         drop(waker);
         thread::sleep(GRACE / 2);
         std::process::exit(STUCK);
     };
-    thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| ())
+    thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| overdue)
 }
 
 #[cfg(test)]
@@ -228,10 +244,12 @@ mod tests {
 
     #[test]
     fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
-        let deadline = Duration::from_secs(5);
-        let after = |ending, took| in_time(Invocation::without_runs(ending, "why"), took, deadline).ending;
-        assert_eq!(after(Ending::Stopped, deadline), Ending::TimedOut);
-        assert_eq!(after(Ending::Stopped, deadline / 2), Ending::Stopped);
-        assert_eq!(after(Ending::Done, deadline * 2), Ending::Done);
+        let deadline = Deadline::of(&MeasureRequest::new(&Params::SMALL), Duration::ZERO);
+        let after = |ending, overdue| {
+            in_time(Invocation::without_runs(ending, "why"), &deadline, &AtomicBool::new(overdue)).ending
+        };
+        assert_eq!(after(Ending::Stopped, true), Ending::TimedOut);
+        assert_eq!(after(Ending::Stopped, false), Ending::Stopped);
+        assert_eq!(after(Ending::Done, true), Ending::Done);
     }
 }

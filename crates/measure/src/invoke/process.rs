@@ -9,12 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
-use charz_system::{OomKills, cgroup};
+use charz_system::{OomKills, cgroup, task};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::{ABOUT, GRACE, Invoke, MeasureRequest, STUCK, VERB};
+use super::{ABOUT, Deadline, GRACE, Invoke, MeasureRequest, STUCK, VERB};
 use charz_data::report::{Ending, Invocation, Tool};
 use charz_data::units;
 
@@ -48,7 +48,8 @@ impl<'a> Processes<'a> {
 
     /// How the program says that it was built.
     pub fn about(&self) -> Result<Tool, String> {
-        let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", ABOUT_TIME));
+        let about = Deadline { begun: Instant::now(), after: ABOUT_TIME, latest: ABOUT_TIME };
+        let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", about));
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
@@ -74,13 +75,12 @@ impl<'a> Processes<'a> {
         let child = self.spawn(&[VERB], seed)?;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
-        let deadline = Duration::from_nanos(order.deadline_ns) + GRACE;
-        let Talk { end, status, pipes } = self.converse(child, &line, deadline)?;
+        let Talk { end, status, pipes } = self.converse(child, &line, Deadline::of(order, GRACE))?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(
                 Ending::TimedOut,
-                format!("ended by the watchdog after {:.1} s", deadline.as_secs_f64()),
+                format!("ended by the watchdog after {:.1} s", begun.elapsed().as_secs_f64()),
             ),
             End::Answered if status.code() == Some(STUCK) => Invocation::without_runs(
                 Ending::TimedOut,
@@ -97,8 +97,7 @@ impl<'a> Processes<'a> {
     }
 
     /// Sends a line to the child and reads its output until it ends, or kills it at the deadline or when the user stops.
-    fn converse(&self, mut child: Guarded, line: &[u8], deadline: Duration) -> io::Result<Talk> {
-        let begun = Instant::now();
+    fn converse(&self, mut child: Guarded, line: &[u8], deadline: Deadline) -> io::Result<Talk> {
         // Kept open until the answer is complete: the measuring process stops when its standard input is closed.
         let mut stdin = child.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         // A process that dies at once is reported by its exit status, not by the closed pipe.
@@ -111,7 +110,7 @@ impl<'a> Processes<'a> {
             if self.stop.raised() {
                 break End::Cancelled;
             }
-            let Some(left) = deadline.checked_sub(begun.elapsed()) else { break End::TimedOut };
+            let Some(left) = deadline.left(|| task::longest_wait(child.0.id())) else { break End::TimedOut };
             if pipes.pump(self.wake, left)? {
                 break End::Answered;
             }
