@@ -23,10 +23,22 @@ fn no_such(flag: &str, text: &str, names: &[&str]) -> Error {
 }
 
 /// Similarity from which on the command-line parser too takes a word for a slip of another.
-pub(super) const ALIKE: f64 = 0.7;
+const ALIKE: f64 = 0.7;
+
+/// Bytes of the longest word that may be a slip of a name.
+const LONGEST: usize = 64;
 
 /// The name that the typed word most resembles, if it does so at all.
 pub(super) fn nearest<'a>(text: &str, names: &[&'a str]) -> Option<&'a str> {
-    let scored = names.iter().map(|name| (strsim::jaro_winkler(text, name), *name));
-    scored.filter(|(score, _)| *score > ALIKE).max_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, name)| name)
+    most_alike(text, names.iter().copied()).into_iter().next()
+}
+
+/// Those that the typed word resembles, the most alike first.
+pub(super) fn most_alike<'a>(text: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    // What is longer is no slip, and takes a time that grows with its square.
+    let text = if text.len() <= LONGEST { text } else { "" };
+    let scored = names.map(|name| (strsim::jaro_winkler(text, name), name));
+    let mut alike: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > ALIKE).collect();
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike.into_iter().map(|(_, name)| name).collect()
 }

@@ -3,7 +3,7 @@
 use charz_kernels::{Family, Kernel};
 use clap::Args;
 
-use super::choice::{ALIKE, choice};
+use super::choice::{choice, most_alike};
 use super::format::{FormatArgs, takes_one};
 use super::help;
 use crate::command::Command;
@@ -58,10 +58,7 @@ pub(super) fn kernels(names: &[String]) -> Result<Vec<&'static str>, Error> {
 
 fn unknown_kernel(name: &str, names: impl Iterator<Item = &'static str>) -> Error {
     const MOST_SIMILAR: usize = 3;
-    let mut similar: Vec<(f64, &str)> = names.map(|known| (strsim::jaro_winkler(name, known), known)).collect();
-    similar.retain(|(score, _)| *score > ALIKE);
-    similar.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let similar: Vec<&str> = similar.into_iter().take(MOST_SIMILAR).map(|(_, name)| name).collect();
+    let similar: Vec<&str> = most_alike(name, names).into_iter().take(MOST_SIMILAR).collect();
     let similar = if similar.is_empty() { String::new() } else { format!(" (similar: {})", similar.join(", ")) };
     Error::bad_input(format!("unknown kernel {}{similar}; list: charz kernels", quote(name)))
 }
