@@ -33,6 +33,7 @@ pub fn start(words: &[String]) -> Outcome {
     stages.where_possible("other architecture", emulated::quickly)?;
     if !checks_only {
         let user = User::new()?;
+        stages.stage("build of the tests", test::build)?;
         // Beside the tests, which wait a lot: what is counted does not depend on what else runs.
         let gate = thread::spawn(|| aside(&mut bench::command("gate", &["--quick".into()])));
         let tests = test::run(&mut stages, &[], user.as_ref());

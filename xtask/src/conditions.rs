@@ -10,7 +10,6 @@ use std::time::Instant;
 
 use xtask::{Failure, Outcome, arguments, process, setup, workspace};
 
-use crate::libtest::Ran;
 use crate::test;
 use crate::user::User;
 
@@ -73,12 +72,7 @@ fn rows(Condition(name, about, make): &Condition, rounds: usize, of_cargo: &[Str
     let began = Instant::now();
     let (mut passed, mut failures) = (0, String::new());
     for round in 1..=rounds {
-        let mut command = test::command(of_cargo);
-        if !made.runner.is_empty() {
-            command.env(User::variable()?, &made.runner);
-        }
-        let mut ran = Ran::default();
-        ran.run(command.args(["--", "--show-output"]))?;
+        let ran = test::tests(of_cargo, &[], &made.runner)?;
         passed += usize::from(ran.failed.is_empty());
         failures.extend(ran.failed.iter().map(|test| format!("{:<12} round {round}: {test}\n", "")));
     }

@@ -24,6 +24,7 @@ pub struct Ran {
 impl Ran {
     /// Runs more of them, by a cargo that is asked for `--no-fail-fast`, and the programs for `--show-output`. What passing tests
     /// print is not shown; of that, lines that begin with `skipped: ` are kept. Tests that fail are kept as well, and no failure here.
+    /// A program's lines are shown when it has ended, since others may run beside it.
     pub fn run(&mut self, command: &mut Command) -> Outcome {
         let typed = process::line(command);
         let unread = |error: std::io::Error| Failure::io(format!("run `{typed}`"), &error);
@@ -34,17 +35,28 @@ impl Ran {
         // The command would keep the pipe open for ever.
         command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
         let mut child = child.map_err(unread)?;
-        let (mut output, known) = (Output::default(), self.failed.len());
+        let (mut output, known, mut shown) = (Output::default(), self.failed.len(), String::new());
         for line in BufReader::new(reader).split(b'\n') {
             let line = line.map_err(unread)?;
             let line = String::from_utf8_lossy(&line);
+            if program(&line).is_some() {
+                print!("{shown}");
+                shown.clear();
+            }
             if output.shows(self, &line) {
-                println!("{line}");
+                shown.extend([&*line, "\n"]);
             }
         }
+        print!("{shown}");
         let status = child.wait().map_err(unread)?;
         let is_explained = status.success() || self.failed.len() > known;
         if is_explained { Ok(()) } else { Err(Failure::found(format!("`{typed}` ended with {status}"))) }
+    }
+
+    /// With what others came to.
+    pub fn append(&mut self, others: Ran) {
+        self.failed.extend(others.failed);
+        self.skipped.extend(others.skipped);
     }
 
     /// A failure that names all that failed.

@@ -1,6 +1,7 @@
 //! `test`: everything that shows whether the project works, fast checks first.
 
 use std::process::Command;
+use std::thread;
 
 use xtask::packages::{self, CC, HWLOC, OBJDUMP};
 use xtask::target::Target;
@@ -15,32 +16,30 @@ pub fn start(arguments: &[String]) -> Outcome {
     let mut stages = Stages::default();
     stages.stage("setup", || packages::ensure(&[CC, HWLOC, OBJDUMP]).map(drop))?;
     stages.stage("tidy", tidy::check)?;
+    if divide(arguments).0.is_empty() {
+        stages.stage("build of the tests", build)?;
+    }
     run(&mut stages, arguments, None)?;
     stages.summary("passed");
     Ok(())
 }
 
-/// The tests as `user`, and then, as root, those that this user had to skip. Nothing is built twice: both run the same
+/// The tests as `user`, and then, as root, those that this user had to skip, of programs that [`build`] has built. Nothing is built twice: both run the same
 /// programs. All of them run, whatever fails first, and the failure names each test.
 pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Outcome {
     let (of_cargo, of_tests) = divide(arguments);
     let everything = of_cargo.is_empty();
-    if everything {
-        stages.stage("build of the tests", build)?;
-    }
     let mut all = Ran::default();
     stages.stage("tests", || {
-        let mut command = command(of_cargo);
-        if let Some(user) = user {
-            command.env(User::variable()?, user.runner());
-        }
-        all.run(command.args(["--", "--show-output"]).args(of_tests))
+        all = tests(of_cargo, of_tests, &user.map(User::runner).unwrap_or_default())?;
+        Ok(())
     })?;
     if user.is_some() && !all.skipped.is_empty() {
         // What root skips as well is kept.
         let skipped: Vec<String> = std::mem::take(&mut all.skipped).into_iter().map(|skipped| skipped.test).collect();
-        stages
-            .stage("tests as root", || all.run(command(&[]).args(["--", "--show-output", "--exact"]).args(skipped)))?;
+        stages.stage("tests as root", || {
+            all.run(command(&KINDS.concat()).args(["--", "--show-output", "--exact"]).args(skipped))
+        })?;
     }
     if everything {
         // Each of their cases once, which shows that they still work. They take no arguments of test programs.
@@ -57,7 +56,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
 /// Builds all test programs.
 pub fn build() -> Outcome {
     programs()?;
-    process::run(command(&[]).args(["--benches", "--no-run"]))
+    process::run(command(&KINDS.concat()).args(["--benches", "--no-run"]))
 }
 
 /// Builds the programs of the workspace with its examples, which tests run too. For one package alone cargo would build the
@@ -71,21 +70,42 @@ const THREADS: &str = "RUST_TEST_THREADS";
 
 const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
 
-/// All test programs, or those of these arguments, in one build and without optimisation: the tests take a few minutes in all,
-/// optimising their dependencies would take longer, and only here overflow is checked.
-pub fn command(of_cargo: &[String]) -> Command {
+/// The test programs in two parts that run beside each other: those of one wait as much as those of the other compute.
+const KINDS: [&[&str]; 2] = [&["--lib", "--bins"], &["--test", "*"]];
+
+/// Runs all test programs, or those of these arguments, with these words before each.
+pub fn tests(of_cargo: &[String], of_tests: &[String], runner: &str) -> Outcome<Ran> {
+    let part = |of_cargo: &[&str]| {
+        let (mut ran, mut command) = (Ran::default(), command(of_cargo));
+        if !runner.is_empty() {
+            command.env(User::variable()?, runner);
+        }
+        ran.run(command.args(["--", "--show-output"]).args(of_tests)).map(|()| ran)
+    };
+    if !of_cargo.is_empty() {
+        return part(&of_cargo.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let [ours, theirs] = thread::scope(|scope| {
+        let beside = KINDS.map(|kind| scope.spawn(move || part(kind)));
+        beside.map(|part| part.join().expect("it does not panic"))
+    });
+    let mut all = ours?;
+    all.append(theirs?);
+    Ok(all)
+}
+
+/// Test programs in one build and without optimisation: the tests take a few minutes in all, optimising their dependencies would take
+/// longer, and only here overflow is checked.
+fn command(of_cargo: &[&str]) -> Command {
     let mut command = workspace::cargo();
     command.args(TEST).args(of_cargo);
     // Many wait, for programs or for time that has to pass.
     if std::env::var_os(THREADS).is_none() {
-        command.env(THREADS, (2 * std::thread::available_parallelism().map_or(1, usize::from)).to_string());
+        command.env(THREADS, (2 * thread::available_parallelism().map_or(1, usize::from)).to_string());
     }
     // Of the chosen package alone where there is one, and of all otherwise.
-    if !of_cargo.iter().any(|word| ["-p", "--package"].contains(&word.as_str())) {
+    if !of_cargo.iter().any(|word| ["-p", "--package"].contains(word)) {
         command.arg("--workspace");
-    }
-    if of_cargo.is_empty() {
-        command.args(["--lib", "--bins", "--tests"]);
     }
     command
 }
