@@ -1,8 +1,10 @@
 //! Reports of synthetic machines, for tests of pages and figures.
 
 use charz_data::report::{
-    Cell, Ending, Evidence, Frequency, Invocation, MemoryHome, PageKind, Pages, Point, Report, Status, Unit, fixtures,
+    Cell, Ending, Estimate, Evidence, Frequency, Interval, Invocation, MemoryHome, PageKind, Pages, Point, Report,
+    Status, Unit, fixtures,
 };
+use charz_stats::{Sample, median_interval};
 use charz_topology::{Source, discover};
 
 pub const LATENCY: &str = "chase-random";
@@ -26,6 +28,16 @@ pub fn cell(kernel: &str, seats: &[u32], point: Point, value: f64) -> Cell {
     let unit = if kernel == LATENCY { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
     let cell = fixtures::cell(kernel, seats.len() as u64, unit, value).seated(seats).at(point).inside("memory");
     Cell { footprint_bytes: 1 << 28, ..cell }
+}
+
+/// The cell with these values of its invocations, and the number and the interval that a sweep gives it.
+pub fn valued(mut cell: Cell, values: Vec<f64>) -> Cell {
+    let some = cell.invocations[0].clone();
+    cell.invocations = values.iter().map(|value| Invocation { value: Some(*value), ..some.clone() }).collect();
+    let sample = Sample::new(values).expect("values are finite numbers, and there are some");
+    let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
+    cell.capacity = Some(Estimate { value: sample.median(), interval });
+    cell
 }
 
 pub fn on(node: u32) -> Point {

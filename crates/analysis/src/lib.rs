@@ -3,6 +3,8 @@
 pub mod advise;
 pub mod answer;
 pub mod card;
+#[cfg(test)]
+mod claims;
 pub mod compare;
 pub mod curve;
 pub mod figure;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::point;
 use charz_data::report::{Cell, Interval};
 use charz_data::units;
-use charz_stats::Around;
+use charz_stats::{Around, ratio_of_estimates};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {
@@ -35,7 +35,7 @@ impl<'a> Number<'a> {
     }
 
     /// The ends of its interval; the least and the largest value after too few invocations for one.
-    fn ends(&self) -> (f64, f64) {
+    pub(crate) fn ends(&self) -> (f64, f64) {
         if let Some(Interval { low, high }) = self.interval {
             return (low, high);
         }
@@ -77,6 +77,18 @@ impl<'a> Number<'a> {
     /// `~` for a result of the two, if one of them is noisy.
     pub(crate) fn doubt_beside(&self, other: &Number<'_>) -> &'static str {
         units::doubt(self.is_doubtful() || other.is_doubtful())
+    }
+
+    /// How many times the other it is: `1.31 (1.29 to 1.33)`; with `~` if one of them is noisy, `1.31?` after too few runs for an interval.
+    pub(crate) fn times(&self, base: &Number<'_>) -> String {
+        let times = units::count_of(self.value / base.value);
+        match base.around().zip(self.around()).and_then(|(base, own)| ratio_of_estimates(base, own)) {
+            None => format!("{times}?"),
+            Some((low, high)) => {
+                let [low, high] = [low, high].map(units::count_of);
+                format!("{times}{} ({low} to {high})", self.doubt_beside(base))
+            }
+        }
     }
 
     /// Which cell of the report it is from, and what it is.

@@ -4,10 +4,11 @@ use fastrand::Rng;
 use proptest::prelude::*;
 
 use super::*;
+use crate::fixtures::valued;
 use charz_data::cpulist;
 use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, Estimate, Point};
-use charz_stats::{Sample, median_interval, ratio_of_estimates};
+use charz_data::report::{Cell, Point};
+use charz_stats::ratio_of_estimates;
 
 fn rate(mapping: &str, threads: u64, value: f64) -> Cell {
     let cell = cell("mem-read", threads, Unit::BytesPerSecond, value * 1e9).under(mapping);
@@ -167,18 +168,6 @@ fn contenders_are_the_advised_one_and_three_others() {
     assert_eq!(few, 2);
 }
 
-/// A cell with values of its own, and the number and the interval that a sweep gives it.
-fn valued(mapping: &str, threads: u64, values: Vec<f64>) -> Cell {
-    let mut cell = rate(mapping, threads, 1.0);
-    let some = cell.invocations[0].clone();
-    cell.invocations =
-        values.iter().map(|value| charz_data::report::Invocation { value: Some(*value), ..some.clone() }).collect();
-    let sample = Sample::new(values).unwrap();
-    let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
-    cell.capacity = Some(Estimate { value: sample.median(), interval });
-    cell
-}
-
 /// A machine on which it is known what each placement gives.
 struct Truth {
     cpus: u64,
@@ -214,13 +203,13 @@ impl Truth {
 
     /// A sweep of it, of which each placement has a noise of its own, and a drift of its own now and then.
     fn swept(&self, random: &mut Rng) -> Report {
-        let cells = self.rates.iter().map(|(mapping, threads, rate)| {
+        let cells = self.rates.iter().map(|(mapping, threads, truth)| {
             let (noise, count) = (0.002 + 0.03 * random.f64(), random.usize(6..20));
             let values = (0..count).map(|_| {
                 let normal = (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos();
-                rate * (noise * normal).exp()
+                truth * (noise * normal).exp()
             });
-            valued(mapping, *threads, values.collect())
+            valued(rate(mapping, *threads, 1.0), values.collect())
         });
         let cells = cells.collect();
         report(cells).on(self.cpus as u32)

@@ -122,10 +122,9 @@ fn backoffs<'a>(all: &[Series<'a>]) -> Vec<[&'a str; 2]> {
 fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
     let cells = cited(&[at_once, later]);
     if at_once.meets(&later) {
-        return format!("; a back-off of some microseconds changes nothing: {cells}");
+        return format!("; a back-off of some microseconds makes no significant difference: {cells}");
     }
-    let doubt = later.doubt_beside(&at_once);
-    format!("; a back-off of some microseconds gains {:.1}{doubt} times: {cells}", later.value / at_once.value)
+    format!("; with a back-off of some microseconds {} times as fast: {cells}", later.times(&at_once))
 }
 
 /// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
@@ -168,7 +167,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let times = own.value / shared.value;
     let (low, high) = ratio_of_estimates(shared.around()?, own.around()?)?;
     let where_to = format!("{}, {}", counted(own.cell.workers as usize, "thread"), own.cell.mapping);
-    let gain = format!("{times:.1}{} times as fast ({low:.1} to {high:.1}; {where_to})", shared.doubt_beside(&own));
+    let gain = format!("{} times as fast, {where_to}", own.times(&shared));
     let (value, text) = if low >= WORTH {
         (times, format!("give each thread a counter of its own where they mostly count: fetch-add is then {gain}"))
     } else if high < WORTH {
@@ -201,7 +200,7 @@ fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
 
 fn or_others(alike: &[Number<'_>]) -> String {
     let names: Vec<String> = alike.iter().map(|number| number.cell.kernel.clone()).collect();
-    if names.is_empty() { String::new() } else { format!(" (equal: {})", list(&names)) }
+    if names.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&names)) }
 }
 
 /// Under each mapping, how to hand something to another thread.
@@ -217,7 +216,7 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     sleeping.retain(|number| number.cell.workers == 2);
     let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
-        let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_better(&best));
+        let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_surely_below(&best));
         let spin = flag.map(|flag| format!("; spinning is faster: {}", flag.shown()));
         let rivals = all.iter().filter(|series| is_one(series, false) && series.mapping == *mapping);
         let (others, spin, unknown) = (or_others(&alike), spin.unwrap_or_default(), unknown(rivals, best.cell.workers));

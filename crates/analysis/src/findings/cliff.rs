@@ -43,7 +43,11 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
     let first = numbers.first().filter(|first| first.cell.workers <= strands)?;
     let fastest = numbers.iter().min_by(|one, other| one.by_value(other)).unwrap_or(first);
     let (low, high) = (fastest.shown(), slowest(&numbers)?.shown());
-    let text = format!(": no oversubscription cliff up to {most} threads on {strands} CPUs: {low} to {high} per hop");
+    let verdict = match (1..numbers.len()).any(|at| may_be_edge(&numbers, at)) {
+        true => "an oversubscription cliff is not shown",
+        false => "no oversubscription cliff",
+    };
+    let text = format!(": {verdict} up to {most} threads on {strands} CPUs: {low} to {high} per hop");
     Some(series.finding(FindingKind::Cliff, None, None, &text))
 }
 
@@ -53,6 +57,13 @@ fn is_edge(numbers: &[Number<'_>], at: usize) -> bool {
     slowest(before).is_some_and(|before| {
         after.iter().all(|after| after.value >= STEEP * before.value && before.is_surely_below(after))
     })
+}
+
+/// Whether the intervals leave room for one.
+fn may_be_edge(numbers: &[Number<'_>], at: usize) -> bool {
+    let (before, after) = numbers.split_at(at);
+    let most = before.iter().map(|number| number.ends().0).fold(0.0, f64::max);
+    after.iter().all(|after| after.ends().1 >= STEEP * most)
 }
 
 fn slowest<'a>(numbers: &[Number<'a>]) -> Option<Number<'a>> {

@@ -48,10 +48,10 @@ fn winner(best: &Number<'_>, alike: &[Number<'_>], reference: Option<&Number<'_>
         let is_it = |number: &Number<'_>| number.cell.kernel == reference.cell.kernel;
         is_it(best) || alike.iter().any(is_it)
     };
-    let against = match reference.zip(times).filter(|(reference, _)| !named(reference)) {
+    let against = match reference.filter(|reference| !named(reference)) {
         None => String::new(),
-        Some((reference, _)) if best.meets(reference) => format!("; {} does as much", name(reference)),
-        Some((reference, times)) => format!("; {times:.2}{} times {}", best.doubt_beside(reference), name(reference)),
+        Some(reference) if best.meets(reference) => format!("; not significantly faster than {}", name(reference)),
+        Some(reference) => format!("; {} times {}", best.times(reference), name(reference)),
     };
     let (workers, mapping) = (counted(best.cell.workers as usize, "thread"), &best.cell.mapping);
     let text = format!("{workers} {mapping}: the fastest {what} is {}, {}{ties}{against}", name(best), best.shown());

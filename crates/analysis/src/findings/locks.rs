@@ -21,10 +21,9 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// `0.45 times (0.43 to 0.47)`.
+    /// `0.45 (0.43 to 0.47) times`.
     fn shown(&self) -> String {
-        let [times, low, high] = self.times;
-        format!("{times:.2}{} times ({low:.2} to {high:.2})", self.one.doubt_beside(&self.several))
+        format!("{} times", self.several.times(&self.one))
     }
 
     fn kernel(&self) -> String {

@@ -35,9 +35,6 @@ pub(super) fn products(report: &Report) -> Vec<Finding> {
 fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> Option<Finding> {
     let depth = |number: &Number<'_>| number.cell.point.params(plan).depth;
     let order = |cell: &Cell| cell.point.params(plan).order;
-    let times = |one: &Number<'_>, other: &Number<'_>| {
-        format!("{}{}", units::count_of(one.value / other.value), one.doubt_beside(other))
-    };
     let Best { number: best, alike, .. } = Best::of(depths)?;
     let deepest = depths.iter().max_by_key(|number| depth(number)).filter(|_| depths.len() > 1)?;
     let cell = best.cell;
@@ -45,9 +42,10 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> 
         0 => String::new(),
         others => format!(" (within the intervals of {})", counted(others, "other depth")),
     };
-    let cost = match depth(deepest) == depth(&best) {
-        true => ", the deepest that was measured".to_owned(),
-        false => format!("; depth {} takes {} times as long", depth(deepest), times(&best, deepest)),
+    let cost = match depth(deepest) {
+        deepest if deepest == depth(&best) => ", the deepest that was measured".to_owned(),
+        other if best.meets(deepest) => format!("; depth {other} is not significantly slower"),
+        other => format!("; depth {other} takes {} times as long", best.times(deepest)),
     };
     let same = |library: &&Number<'_>| {
         let other = library.cell;
@@ -100,7 +98,7 @@ mod tests {
         assert_eq!((found.kind, found.value, found.workers), (FindingKind::Products, Some(2.0), Some(2)));
         assert_words(
             &found.text,
-            &["order 1024: depth 2", "100 ms", "depth 5 takes 20.0 times", "25", "matmul-library"],
+            &["order 1024: depth 2", "100 ms", "depth 5 takes 20.0 (19.4 to 20.6) times", "25", "matmul-library"],
         );
     }
 
@@ -118,7 +116,7 @@ mod tests {
         report.cells.iter_mut().for_each(|cell| cell.point.order = None);
         report.plan.params.order = 2048;
         let [found] = products(&report).try_into().unwrap();
-        assert_words(&found.text, &["order 2048: depth 1", "80.0 ms", "depth 2 takes 2.00 times"]);
+        assert_words(&found.text, &["order 2048: depth 1", "80.0 ms", "depth 2 takes 2.00 (1.94 to 2.06) times"]);
     }
 
     #[test]

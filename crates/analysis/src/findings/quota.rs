@@ -15,8 +15,8 @@ pub(super) fn quota(all: &[Series<'_>], report: &Report) -> Option<Finding> {
     let (fewest, more) = numbers.split_first()?;
     let threads = |number: &Number<'_>| counted(number.cell.workers as usize, "thread");
     let times = |(at, number): (usize, &Number<'_>)| {
-        let (verb, doubt) = (if at == 0 { " do" } else { "" }, fewest.doubt_beside(number));
-        format!("{}{verb} {:.2}{doubt} times", threads(number), number.value / fewest.value)
+        let verb = if at == 0 { " do" } else { "" };
+        format!("{}{verb} {} times", threads(number), number.times(fewest))
     };
     let last = more.last()?;
     let all: Vec<String> = more.iter().enumerate().map(times).collect();
