@@ -139,7 +139,9 @@ impl Sweep<'_> {
                 |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
             let gone: Vec<Option<String>> = (0..places(self.report)).map(|place| self.waits_for(place)).collect();
             let fits = |place: usize| in_time(place) && gone[place].is_none();
-            let Some((turn, places)) = self.next_round(&mut random, fits) else {
+            let left_over = self.budget.saturating_sub(sitting.elapsed());
+            let takes = |place| pace.expect(place, self.predicted(self.cell(place)));
+            let Some((turn, places)) = self.next_round(&mut random, left_over, takes, fits) else {
                 let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
                 let waiting = (0..gone.len()).find_map(waiting).filter(|_| !self.stop.raised());
                 let since = waits_since.get_or_insert_with(Instant::now).elapsed();

@@ -200,7 +200,9 @@ fn what_more_threads_do_under_a_quota_is_said() {
     assert_eq!((found.kind, found.value), (FindingKind::Advice, Some(0.95)));
     assert_words(
         &found.text,
-        &["quota of 1.00, 2 threads do 1.01 (0.98 to 1.04) times and 4 threads 0.95 (0.92 to 0.98) times the work of 1 thread"],
+        &[
+            "quota of 1.00, 2 threads do 1.01 (0.98 to 1.04) times and 4 threads 0.95 (0.92 to 0.98) times the work of 1 thread",
+        ],
     );
 }
 
@@ -244,7 +246,12 @@ fn a_counter_for_each_thread_pays_where_the_interval_says_so() {
 #[test]
 fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
     let barriers = vec![cell("barrier-std", 4, 9e3), cell("barrier-spin", 4, 300.0), cell("barrier-sense", 4, 305.0)];
-    check_advice(4, barriers, &[300.0], &["barrier-spin, 300 ns (not significantly different: barrier-sense)", "barrier-spin rr x4: 300 ns"]);
+    check_advice(
+        4,
+        barriers,
+        &[300.0],
+        &["barrier-spin, 300 ns (not significantly different: barrier-sense)", "barrier-spin rr x4: 300 ns"],
+    );
     let waker = [cell("signal-std", 2, 9e3), cell("channel-std", 2, 7e3), cell("flag", 2, 80.0)];
     check_advice(4, waker.to_vec(), &[7e3], &["channel-std, 7.00 µs", "80.0 ns", "flag rr x2: 80.0 ns"]);
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use charz_kernels::{Family, Stop};
 use charz_system::task;
@@ -204,6 +204,8 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
 mod tests {
     use charz_data::params::Process;
     use charz_kernels::Params;
+
+    use std::time::Instant;
 
     use super::*;
 

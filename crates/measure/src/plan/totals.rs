@@ -24,18 +24,14 @@ impl Plan {
             let budget = units::duration(self.budget);
             return Some(format!("starting and the first runs took the whole budget of {budget}; {remedy}"));
         }
-        let rounds = left.as_secs_f64() / predicted.as_secs_f64() * self.invocations.fewest() as f64;
-        let enough = match rounds as usize {
-            _ if predicted <= left => return None,
-            0 => "which is not enough for one run of each".to_owned(),
-            rounds => format!("which is enough for about {rounds} of each"),
-        };
-        Some(format!(
-            "{} of each configuration take about {}, and {} of the budget is left, {enough}; {remedy}",
+        let told = format!(
+            "{} of each configuration take about {}, and {} of the budget is left: 1 thread and all CPUs are measured first, and some \
+             configurations not at all; {remedy}",
             counted(self.invocations.fewest(), "run"),
             units::duration(predicted),
             units::duration(left),
-        ))
+        );
+        (predicted > left).then_some(told)
     }
 
     /// About how large the report will be as plain JSON: intervals take up to [`TIMES_FEWEST`] times the fewest invocations, if there is

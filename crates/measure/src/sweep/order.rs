@@ -1,10 +1,15 @@
-//! Which cells are measured next: numbers for all of them first, then those that decide the advice, then wide intervals.
+//! Which cells are measured next: numbers for all of them first, or for those that the budget can settle; then those that decide the
+//! advice, then wide intervals.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
 
 use super::{Sweep, contends, places};
 use charz_data::report::{Cell, Point};
 use charz_judge::ATTEMPTS;
+
+/// Where a budget is too small for all cells, those are settled together that take one of so many parts of what is left of it.
+const BATCHES: u32 = 4;
 
 /// What an invocation of a cell is for; the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,6 +24,8 @@ pub(super) enum Turn {
     Width,
     /// To narrow the interval of more workers than strands, which settles no question of placement.
     Oversubscribed,
+    /// One of the fewest where the budget has no time for all of them.
+    Beyond,
 }
 
 impl Sweep<'_> {
@@ -28,13 +35,72 @@ impl Sweep<'_> {
     pub(super) fn next_round(
         &self,
         random: &mut fastrand::Rng,
+        left: Duration,
+        takes: impl Fn(usize) -> Duration,
         fits: impl Fn(usize) -> bool,
     ) -> Option<(Turn, Vec<usize>)> {
-        let best = self.best();
-        let turn = |place| (self.wants_more(place) && fits(place)).then(|| self.turn(place, &best));
+        let (best, beyond) = (self.best(), self.beyond(left, takes));
+        let turn = |place| {
+            let turn = (self.wants_more(place) && fits(place)).then(|| self.turn(place, &best))?;
+            Some(if beyond.contains(&place) { Turn::Beyond } else { turn })
+        };
         let turns: Vec<Option<Turn>> = (0..places(self.report)).map(turn).collect();
         let first = turns.iter().flatten().min().copied()?;
-        Some((first, self.round(random, |place| turns[place] == Some(first))))
+        let wanted = (0..turns.len()).filter(|&place| turns[place] == Some(first));
+        Some((
+            first,
+            match first {
+                // One after the other: most will have no number.
+                Turn::Beyond => wanted.min_by_key(|&place| self.urgency(place)).into_iter().collect(),
+                _ => self.round(random, |place| turns[place] == Some(first)),
+            },
+        ))
+    }
+
+    /// The cells that have to wait where the rest of the budget cannot give all of them their fewest invocations, if an invocation of a cell
+    /// takes so long: a few runs of each would settle nothing. Some at a time are settled, since a busy machine takes longer than predicted.
+    pub(super) fn beyond(&self, left: Duration, takes: impl Fn(usize) -> Duration) -> HashSet<usize> {
+        let mut due: Vec<usize> = (0..places(self.report)).filter(|&place| self.missing(place) > 0).collect();
+        due.sort_by_key(|&place| self.urgency(place));
+        let owed = |place: usize| takes(place).saturating_mul(u32::try_from(self.missing(place)).unwrap_or(u32::MAX));
+        if due.iter().map(|&place| owed(place)).sum::<Duration>() <= left {
+            return HashSet::new();
+        }
+        let mut rest = left / BATCHES;
+        let is_beyond = |place: &usize| {
+            let fits = rest.checked_sub(owed(*place));
+            rest = fits.unwrap_or(rest);
+            fits.is_none()
+        };
+        let beyond: HashSet<usize> = due.iter().copied().filter(is_beyond).collect();
+        // Where it is enough for none, all get what there is.
+        if beyond.len() == due.len() && due.iter().all(|&place| self.cell(place).invocations.is_empty()) {
+            return HashSet::new();
+        }
+        beyond
+    }
+
+    /// What is first where there is no time for all: what has begun, the fewest runs missing to it, and then what is asked first.
+    fn urgency(&self, place: usize) -> (bool, u64, u8) {
+        let cell = self.cell(place);
+        (cell.invocations.is_empty(), self.missing(place), self.rank(place))
+    }
+
+    /// How soon a cell is asked for: what one thread and all strands do, then whether the mapping matters there, then what lies between
+    /// and beyond.
+    fn rank(&self, place: usize) -> u8 {
+        let cell = self.cell(place);
+        let own = || self.report.cells.iter().filter(|other| other.kernel == cell.kernel && other.point == cell.point);
+        let first = own().next().is_none_or(|first| first.mapping == cell.mapping);
+        let within = own().map(|other| other.workers).filter(|workers| *workers <= self.order.strands);
+        let [least, most] = [within.clone().min(), within.max()].map(|end| end.unwrap_or(cell.workers));
+        match (first, cell.workers == least || cell.workers == most) {
+            _ if cell.workers > self.order.strands && most != cell.workers => 4,
+            (true, true) => 0,
+            (false, _) if cell.workers == most => 1,
+            (true, false) => 2,
+            (false, _) => 3,
+        }
     }
 
     /// The cells that want an invocation, in random order; see [`next_round`](Self::next_round).
