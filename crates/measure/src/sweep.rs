@@ -41,7 +41,6 @@ use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Stat
 pub trait Listener {
     /// At least `invocations` are going to be made, in `predicted` time; the sweep ends after `until` at most.
     fn begin(&mut self, _invocations: usize, _predicted: Duration, _until: Duration) {}
-    fn start(&mut self, _cell: &Cell) {}
     /// It is over; `left` is the predicted rest of the fewest invocations, zero while intervals are refined, and `longest` what the budget
     /// leaves.
     fn finish(&mut self, _cell: &Cell, _left: Duration, _longest: Duration) {}
@@ -169,7 +168,7 @@ impl Sweep<'_> {
                 }
                 let begun = Instant::now();
                 let owed = self.owed(place);
-                match self.step(place, random.u64(..), sitting, listener)? {
+                match self.step(place, random.u64(..), sitting)? {
                     Ending::Stopped if self.stop.raised() => return Ok(()),
                     Ending::Stopped => break 'rounds,
                     Ending::Done => pace.learn(place, predicted, begun.elapsed()),
@@ -195,14 +194,7 @@ impl Sweep<'_> {
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
     /// goes on.
-    fn step(
-        &mut self,
-        place: usize,
-        seed: u64,
-        sitting: Instant,
-        listener: &mut dyn Listener,
-    ) -> Result<Ending, JournalError> {
-        listener.start(self.cell(place));
+    fn step(&mut self, place: usize, seed: u64, sitting: Instant) -> Result<Ending, JournalError> {
         let started_ns = self.report.wall_ns + nanos(sitting.elapsed());
         let most = self.budget.saturating_sub(sitting.elapsed()).saturating_add(self.budget / OVERTIME);
         let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed, most) };

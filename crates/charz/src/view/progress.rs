@@ -12,32 +12,48 @@ use charz_data::units;
 use charz_measure::sweep::Listener;
 
 pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
-    if terminal { Box::new(Bar { bar: ProgressBar::hidden() }) } else { Box::new(Lines::default()) }
+    if terminal {
+        Box::new(Bar { bar: ProgressBar::hidden(), count: Count::default() })
+    } else {
+        Box::new(Lines::default())
+    }
 }
 
+/// As long as the sweep may last: the number of runs grows while intervals are refined.
 struct Bar {
     bar: ProgressBar,
+    count: Count,
+}
+
+/// Runs, of those that are due.
+#[derive(Default)]
+struct Count {
+    done: usize,
+    due: usize,
+}
+
+impl Count {
+    /// The time that is left first, which is not cut off where a line is too long.
+    fn line(&mut self, cell: &Cell, left: Duration, longest: Duration) -> String {
+        self.done += 1;
+        self.due = self.due.max(self.done);
+        format!("{}, {}/{} {}", rest(left, longest), self.done, self.due, told(cell))
+    }
 }
 
 impl Listener for Bar {
     fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
-        self.bar =
-            ProgressBar::new(invocations as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let style = ProgressStyle::with_template("{bar:30} {wide_msg}");
+        self.count.due = invocations;
+        self.bar = ProgressBar::new(until.as_millis() as u64)
+            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         self.bar.set_message(announced(invocations, predicted, until));
     }
 
-    fn start(&mut self, cell: &Cell) {
-        self.bar.set_prefix(title(cell));
-    }
-
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
-        if self.bar.length() <= Some(self.bar.position()) {
-            // Beyond the fewest: where the intervals are still too wide.
-            self.bar.inc_length(1);
-        }
-        self.bar.inc(1);
-        self.bar.set_message(format!("{}, {}", told(cell), rest(left, longest)));
+        let all = self.bar.length().unwrap_or_default();
+        self.bar.set_position(all.saturating_sub(longest.as_millis() as u64));
+        self.bar.set_message(self.count.line(cell, left, longest));
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
@@ -57,14 +73,13 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 
 #[derive(Default)]
 struct Lines {
-    invocations: usize,
-    done: usize,
+    count: Count,
     last: Option<Instant>,
 }
 
 impl Listener for Lines {
     fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
-        self.invocations = invocations;
+        self.count.due = invocations;
         self.last = Some(Instant::now());
         note(&format!("measuring: {}", announced(invocations, predicted, until)));
     }
@@ -78,10 +93,10 @@ impl Listener for Lines {
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
-        self.done += 1;
+        let line = self.count.line(cell, left, longest);
         if self.last.is_none_or(|last| last.elapsed() >= LINE_EVERY) {
             self.last = Some(Instant::now());
-            note(&format!("{}/{} {}, {}", self.done, self.invocations.max(self.done), told(cell), rest(left, longest)));
+            note(&line);
         }
     }
 }
@@ -127,9 +142,11 @@ fn waiting(gone: &str, most: Duration) -> String {
 }
 
 fn rest(left: Duration, longest: Duration) -> String {
-    match left.is_zero() {
-        true => format!("refining intervals, at most {} left", units::duration(longest)),
-        false => format!("{} left", units::duration(left)),
+    let [first, end] = [left, longest].map(units::duration);
+    match () {
+        () if left.is_zero() => format!("at most {end} left, refining intervals"),
+        () if left < longest => format!("at most {end} left, first table in {first}"),
+        () => format!("{first} left"),
     }
 }
 

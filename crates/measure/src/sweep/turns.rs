@@ -62,7 +62,7 @@ fn blocks(
                     return Ok(());
                 }
                 let began = Instant::now();
-                if side.step(place, random.u64(..), sitting, listener)? == Ending::Stopped {
+                if side.step(place, random.u64(..), sitting)? == Ending::Stopped {
                     if !side.stop.raised() {
                         sides.iter_mut().for_each(|side| side.report.stopped_by = Some("budget".into()));
                     }
