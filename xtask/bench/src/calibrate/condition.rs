@@ -42,7 +42,7 @@ const fn hog(name: &'static str, words: &'static str, place: Place) -> Condition
 pub const MEMORY: Condition = hog("memory", "memory", Place::Other);
 pub const DUTY: Condition = hog("spin-10/90", "spin 10 90", Place::Worker);
 
-pub const CONDITIONS: [Condition; 11] = [
+pub const CONDITIONS: [Condition; 13] = [
     Condition { name: "undisturbed", beside: Beside::Nothing },
     hog("spin", "spin 100 0", Place::Any),
     hog("spin-worker", "spin 100 0", Place::Worker),
@@ -53,7 +53,9 @@ pub const CONDITIONS: [Condition; 11] = [
     hog("compile", "compile", Place::Any),
     MEMORY,
     hog("nice-19", "spin 100 0 --nice 19", Place::Worker),
+    hog("fifo-50/50", "spin 50 50 --fifo", Place::Worker),
     Condition { name: "quota-150%", beside: Beside::Quota(150) },
+    Condition { name: "quota-50%", beside: Beside::Quota(50) },
 ];
 
 /// A condition that holds as long as this lives.
@@ -74,7 +76,15 @@ impl Condition {
             Beside::Quota(percent) => Ok(Held { quota: Some(Quota::new(percent)?), ..Held::default() }),
             Beside::Hog(words, place) => {
                 let program = std::env::current_exe().map_err(|error| Failure::io("find this program", &error))?;
-                let mut command = Command::new(program);
+                // One that no other class of the scheduler holds up.
+                let (words, mut command) = match words.strip_suffix(" --fifo") {
+                    None => (words, Command::new(program)),
+                    Some(words) => {
+                        let mut first = Command::new("chrt");
+                        first.args(["-f", "1"]).arg(program);
+                        (words, first)
+                    }
+                };
                 command.args(["hog", &time.as_secs().to_string()]).args(words.split(' '));
                 match (place, seats) {
                     (Place::Any, _) => {}

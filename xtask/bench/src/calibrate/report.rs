@@ -22,6 +22,10 @@ pub struct Cell {
     pub interval: Option<[f64; 2]>,
     /// The middle of the highest clocks that its invocations saw.
     pub clock_hz: Option<f64>,
+    /// The share of the capacity that it says was delivered.
+    pub delivered: Option<f64>,
+    /// The share of their time for which its workers had a CPU.
+    pub on_cpu: Option<f64>,
 }
 
 /// The cells of a report. One from before cells had a capacity has its numbers in their summaries.
@@ -53,6 +57,8 @@ fn cell(cell: &Value) -> Option<Cell> {
         value: number["value"].as_f64(),
         interval: interval(&number["interval"]),
         clock_hz: clock(cell),
+        delivered: delivered(cell),
+        on_cpu: on_cpu(cell),
     })
 }
 
@@ -60,6 +66,23 @@ fn clock(cell: &Value) -> Option<f64> {
     let counted = cell["invocations"].as_array()?.iter().filter(|invocation| invocation["value"].is_number());
     let clocks: Option<_> = counted.map(|counted| counted["evidence"]["frequency"]["highest_hz"].as_f64()).collect();
     Some(Sample::new(clocks?)?.median())
+}
+
+fn delivered(cell: &Value) -> Option<f64> {
+    let [capacity, delivered] = ["capacity", "delivered"].map(|key| cell[key]["value"].as_f64());
+    let share = delivered? / capacity?;
+    Some(if cell["unit"].as_str()?.starts_with("nanoseconds") { share.recip() } else { share })
+}
+
+fn on_cpu(cell: &Value) -> Option<f64> {
+    let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let runs = all(&cell["invocations"]).into_iter().flat_map(|invocation| all(&invocation["runs"]));
+    let (mut on_cpu, mut wall) = (0, 0);
+    for lap in runs.flat_map(|run| all(&run["laps"])) {
+        on_cpu += lap["counts"]["cpu_ns"].as_u64()?;
+        wall += lap["end_ns"].as_u64()?.checked_sub(lap["start_ns"].as_u64()?)?;
+    }
+    (wall > 0).then(|| on_cpu as f64 / wall as f64)
 }
 
 /// An interval is an array of two numbers, or an object with `low` and `high`.
@@ -111,6 +134,8 @@ mod tests {
             value: Some(2.0),
             interval: Some([1.5, 2.5]),
             clock_hz: None,
+            delivered: Some(0.5),
+            on_cpu: None,
         };
         assert_eq!(only(both), expected);
         let delivered = r#"{"kernel": "mem-read", "workers": 1, "status": "suspect", "capacity": null,
@@ -120,6 +145,18 @@ mod tests {
         let none = r#"{"kernel": "x", "workers": 1, "status": "failed", "capacity": null, "delivered": null}"#;
         let Cell { status, value, interval, .. } = only(none);
         assert_eq!((status, value, interval), (Status::Missing, None, None));
+    }
+
+    #[test]
+    fn what_was_delivered_and_the_time_for_it() {
+        let lap =
+            |start, end, cpu| format!(r#"{{"start_ns": {start}, "end_ns": {end}, "counts": {{"cpu_ns": {cpu}}}}}"#);
+        let runs = format!(r#"[{{"laps": [{}, {}]}}, {{"laps": [{}]}}]"#, lap(0, 10, 10), lap(2, 12, 5), lap(0, 20, 5));
+        let cell = only(&format!(
+            r#"{{"kernel": "chase-random", "workers": 2, "status": "ok", "unit": "nanoseconds_per_step",
+            "invocations": [{{"value": 1.0, "runs": {runs}}}], "capacity": {{"value": 2.0}}, "delivered": {{"value": 4.0}}}}"#
+        ));
+        assert_eq!((cell.delivered, cell.on_cpu), (Some(0.5), Some(0.5)));
     }
 
     #[test]

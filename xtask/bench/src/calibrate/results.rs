@@ -55,6 +55,7 @@ impl Results {
             let ratio = table::ratio(figures.wrong_if_suspect, figures.wrong_if_ok);
             let ratio = ratio.map_or("undefined".to_owned(), |ratio| format!("{ratio:.2}"));
             let [suspect, ok] = [figures.wrong_if_suspect, figures.wrong_if_ok];
+            row("delivered within 5 points of the time on a CPU", figures.delivered.to_string());
             row("more than 2% off: suspect, `ok`, ratio of the shares", format!("{suspect}, {ok}, {ratio}"));
             if let Some([median, max]) = self.drift() {
                 row(
@@ -63,11 +64,19 @@ impl Results {
                 );
             }
             text += &format!("Cells by status and error against the truth:\n\n{}\n", table::confusion(&cells));
-            let columns = ["condition", "cells `ok`", "`ok` within 2%", "worst `ok`", "intervals holding the truth"];
+            let columns = [
+                "condition",
+                "cells `ok`",
+                "`ok` within 2%",
+                "worst `ok`",
+                "intervals holding the truth",
+                "delivered right",
+            ];
             let lines = self.conditions().into_iter().map(|(name, cells)| {
-                let Figures { ok, ok_right, worst_ok, holding, .. } = table::figures(&cells);
+                let Figures { ok, ok_right, worst_ok, holding, delivered, .. } = table::figures(&cells);
                 let worst = worst_ok.map_or("-".to_owned(), table::percent);
-                vec![name.to_owned(), ok.to_string(), ok_right.to_string(), worst, holding.to_string()]
+                let shares = [holding, delivered].map(|share| share.to_string());
+                [vec![name.to_owned(), ok.to_string(), ok_right.to_string(), worst], shares.into()].concat()
             });
             text += &format!("{}\n", table::markdown(&columns, lines));
         }
@@ -97,6 +106,7 @@ impl Results {
                 "worst_ok": figures.worst_ok,
                 "intervals_holding_truth": figures.holding.json(),
                 "ok_intervals_holding_truth": figures.ok_holding.json(),
+                "delivered_within_5_points": figures.delivered.json(),
                 "wrong_if_suspect": figures.wrong_if_suspect.json(),
                 "wrong_if_ok": figures.wrong_if_ok.json(),
             })

@@ -17,6 +17,8 @@ pub struct Judged {
     error: Option<f64>,
     /// Whether its interval holds the truth.
     holds: Option<bool>,
+    /// How far what it says was delivered is from the share of the time for which its workers had a CPU.
+    delivered_off: Option<f64>,
 }
 
 /// The cells that have a truth.
@@ -26,12 +28,16 @@ pub fn judge<'a>(cells: &'a [Cell], truths: &'a Truths) -> impl Iterator<Item = 
         let known = truth.width() <= CHANGED;
         let error = cell.value.filter(|_| known).map(|value| truth.error(value));
         let holds = cell.interval.filter(|_| known).map(|interval| truth.meets(interval));
-        Some(Judged { status: cell.status, known, error, holds })
+        let delivered_off = cell.delivered.zip(cell.on_cpu).map(|(delivered, on_cpu)| (delivered - on_cpu).abs());
+        Some(Judged { status: cell.status, known, error, holds, delivered_off })
     })
 }
 
 /// The error up to which a number is right.
 const RIGHT: f64 = 0.02;
+
+/// How far off what was delivered may be, as a share of the capacity.
+const DELIVERED: f64 = 0.05;
 
 /// A machine that itself changed by more than this share around a sweep has no truth: any number would be right.
 const CHANGED: f64 = 0.05;
@@ -95,6 +101,8 @@ pub struct Figures {
     pub wrong_if_ok: Share,
     /// The largest error of a cell that is `ok`.
     pub worst_ok: Option<f64>,
+    /// Of cells that say what was delivered, those that are right.
+    pub delivered: Share,
 }
 
 pub fn figures(cells: &[Judged]) -> Figures {
@@ -110,6 +118,7 @@ pub fn figures(cells: &[Judged]) -> Figures {
         wrong_if_suspect: Share::new(errors(Status::Suspect).map(|error| error > RIGHT)),
         wrong_if_ok: Share::new(errors(Status::Ok).map(|error| error > RIGHT)),
         worst_ok: errors(Status::Ok).max_by(f64::total_cmp),
+        delivered: Share::new(cells.iter().filter_map(|cell| cell.delivered_off).map(|off| off <= DELIVERED)),
     }
 }
 
@@ -161,7 +170,8 @@ mod tests {
 
     fn cell(status: Status, value: Option<f64>) -> Cell {
         let interval = value.map(|value| [value * 0.99, value * 1.01]);
-        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval, clock_hz: None }
+        let (delivered, on_cpu) = (value.map(|_| 0.50), Some(0.54));
+        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval, clock_hz: None, delivered, on_cpu }
     }
 
     fn judged(cells: &[(Status, Option<f64>)]) -> Vec<Judged> {
@@ -177,9 +187,11 @@ mod tests {
         let cells = judged(&[&ok[..], &rest].concat());
         let table = [[2, 1, 1, 1, 1, 1, 0], [0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 1, 0]];
         assert_eq!(counts(&cells), table);
-        let Figures { ok, ok_right, holding, ok_holding, wrong_if_suspect, wrong_if_ok, worst_ok } = figures(&cells);
-        let shares = [ok, ok_right, holding, ok_holding, wrong_if_suspect, wrong_if_ok].map(|s| (s.count, s.of));
-        assert_eq!(shares, [(7, 10), (3, 7), (2, 7), (2, 6), (1, 1), (3, 6)]);
+        let Figures { ok, ok_right, holding, ok_holding, wrong_if_suspect, wrong_if_ok, worst_ok, delivered } =
+            figures(&cells);
+        let shares = [ok, ok_right, holding, ok_holding, wrong_if_suspect, wrong_if_ok, delivered];
+        let shares = shares.map(|share| (share.count, share.of));
+        assert_eq!(shares, [(7, 10), (3, 7), (2, 7), (2, 6), (1, 1), (3, 6), (7, 7)]);
         assert!((worst_ok.unwrap() - 0.5).abs() < 1e-12);
     }
 

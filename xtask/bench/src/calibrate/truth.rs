@@ -157,7 +157,16 @@ mod tests {
     }
 
     fn cell(clock_hz: Option<f64>) -> Cell {
-        Cell { kernel: "arith-int".into(), workers: 1, status: Status::Ok, value: None, interval: None, clock_hz }
+        Cell {
+            kernel: "arith-int".into(),
+            workers: 1,
+            status: Status::Ok,
+            value: None,
+            interval: None,
+            clock_hz,
+            delivered: None,
+            on_cpu: None,
+        }
     }
 
     #[test]
