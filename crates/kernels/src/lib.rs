@@ -4,7 +4,7 @@
 //! * [`kernel`]: the three steps of a kernel's life. Start here.
 //! * [`catalog`]: all kernels, and how a program adds its own.
 //! * [`watch`]: what a worker looks at while it runs.
-//! * [`block`]: memory with a kind of page. [`clock`]: what stamps.
+//! * [`block`]: memory with a kind of page. [`clock`]: what stamps. `cpu`: CPUID, on x86.
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
 //!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts.
 //!   [`noop`]: the floor. Whole programs are in `charz-workloads`.
@@ -24,7 +24,7 @@ pub mod catalog;
 pub mod chase;
 pub mod clock;
 #[cfg(target_arch = "x86_64")]
-mod cpu;
+pub mod cpu;
 pub mod kernel;
 #[cfg(any(test, feature = "laws"))]
 #[doc(hidden)]
