@@ -18,7 +18,7 @@ pub struct TscClock {
 }
 
 impl TscClock {
-    /// That of a machine whose clocks ran at these rates.
+    /// The counter of a machine whose clocks ran at these rates.
     pub fn calibrate(rates: &Rates) -> Result<Self, String> {
         check_tsc()?;
         if rates.ticks == 0.0 {
