@@ -33,7 +33,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    /// That of the CPU that the calling thread runs on.
+    /// Reads it on the CPU that the calling thread runs on.
     pub fn read() -> Signature {
         let (leaf, version) = (__cpuid(0), __cpuid(1).eax);
         let mut vendor = [0; 12];

@@ -42,6 +42,7 @@ mod pairs;
 pub mod peak;
 #[doc(hidden)]
 pub mod plain;
+mod sample;
 pub mod stream;
 pub mod sync;
 #[doc(hidden)]
@@ -66,3 +67,6 @@ pub use watch::{Stop, Watch};
 
 /// A hash of the crate's sources: numbers of two builds are those of the same kernels if it is the same.
 pub const SOURCE_HASH: &str = env!("CHARZ_KERNELS_HASH");
+
+/// The optimisation level that the crate was compiled with.
+pub const OPT_LEVEL: &str = env!("CHARZ_KERNELS_OPT_LEVEL");

@@ -6,7 +6,7 @@ pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarc
 /// The instruction of [`read`].
 pub const PLAIN: &str = if cfg!(target_arch = "aarch64") { "mrs cntvct_el0" } else { "rdtsc" };
 
-/// Those of [`read_ordered`].
+/// The instructions of [`read_ordered`].
 pub const ORDERED: &str = if cfg!(target_arch = "aarch64") { "isb, mrs cntvct_el0" } else { "lfence, rdtsc" };
 
 /// Whether there is [`read_waiting`].
