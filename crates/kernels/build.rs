@@ -20,6 +20,7 @@ fn hash_bytes(bytes: &[u8], hash: u64) -> u64 {
 fn main() {
     let hash = hash_folder(Path::new("src"), 0xcbf2_9ce4_8422_2325);
     println!("cargo::rustc-env=CHARZ_KERNELS_HASH={hash:016x}");
+    println!("cargo::rustc-env=CHARZ_KERNELS_OPT_LEVEL={}", std::env::var("OPT_LEVEL").unwrap_or_default());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=src");
 }

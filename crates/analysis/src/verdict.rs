@@ -326,8 +326,8 @@ pub struct Saturation<'a> {
 }
 
 impl<'a> Saturation<'a> {
-    /// That of the numbers of a mapping; `None` for times of an operation, which have nothing to be saturated, and of one number of
-    /// workers. The time of a program is that of all its work.
+    /// Finds where the numbers of a mapping saturate; `None` for times of an operation, which have nothing to be saturated, and of one
+    /// number of workers. The time of a program is that of all its work.
     fn of(numbers: &[Number<'a>], rivals: &Rivals<'_>) -> Option<Self> {
         let cell = numbers.first()?.cell;
         if !cell.unit.more_is_better() && !matches!(cell.unit, Unit::Reported(_)) {

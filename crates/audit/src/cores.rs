@@ -12,7 +12,7 @@ use super::{Bench, Probe};
 const FEW: usize = 8;
 /// The loads that are bound by the units of a core, each by another.
 const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
-/// Those that are searched for siblings that are not claimed.
+/// The strands that are searched for siblings that are not claimed.
 const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
 /// The most contradictions that are measured again one by one.
 const MOST_BY_ITSELF: usize = 16;

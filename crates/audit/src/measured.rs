@@ -80,25 +80,7 @@ fn drop_empty(machine: &mut Machine) {
     let strands = &mut machine.strands;
     machine.cores = renumber(&machine.cores, strands, |strand| strand.core.as_mut().into_iter().collect());
     machine.caches = renumber(&machine.caches, strands, |strand| strand.caches.iter_mut().collect());
-    let count = |part: &dyn Fn(&Strand) -> bool| strands.iter().filter(|strand| part(strand)).count() as u32;
-    for (index, core) in (0..).zip(&mut machine.cores) {
-        core.strands = count(&|strand| strand.core == Some(index));
-    }
-    for (index, cache) in (0..).zip(&mut machine.caches) {
-        cache.strands = count(&|strand| strand.caches.contains(&index));
-    }
-    for (index, package) in (0..).zip(&mut machine.packages) {
-        package.strands = count(&|strand| strand.package == Some(index));
-    }
-    for (index, node) in (0..).zip(&mut machine.numa_nodes) {
-        node.strands = count(&|strand| strand.numa_nodes.contains(&index));
-    }
-    for (index, group) in (0..).zip(&mut machine.groups) {
-        group.strands = count(&|strand| strand.groups.contains(&index));
-    }
-    for (index, kind) in (0..).zip(&mut machine.kinds) {
-        kind.strands = count(&|strand| strand.kind == Some(index));
-    }
+    machine.count_strands();
 }
 
 /// The parts that some strand is in, in their order; the strands' indices follow.

@@ -2,21 +2,29 @@
 
 use crate::quantity;
 
+/// What a parameter's value is, and how large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Quantity {
+    /// A whole number.
     Count(Bounds),
+    /// A size: `48KiB`.
     Bytes(Bounds),
+    /// A time: `50ms`.
     Nanoseconds(Bounds),
     /// One of a few words.
     Word,
 }
 
+/// The numbers that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bounds {
+    /// The smallest.
     pub min: u64,
+    /// The largest.
     pub max: u64,
+    /// What each is a multiple of, 1 for any.
     pub multiple_of: u64,
 }
 

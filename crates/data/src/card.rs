@@ -18,6 +18,7 @@ use crate::words::words;
 pub struct Card {
     /// The name on the command line and in reports, e.g. `mem-read`.
     pub name: Text,
+    /// Its family.
     pub family: Family,
     /// What a worker does, in one sentence.
     pub about: Text,
@@ -43,6 +44,7 @@ pub struct Card {
     /// Whether workers contend for one cache line: a run may take many times longer than its work alone and be hard to stop
     /// from outside, so it gets a deadline and a bounded number of workers.
     pub contends: bool,
+    /// How many workers it takes.
     pub workers: WorkerCount,
     /// Whether the measured work includes work of the operating system: workers sleep and are woken, threads start and end.
     /// Time off the strand and page faults are then no disturbance.
@@ -86,26 +88,6 @@ impl Card {
         self
     }
 
-    pub const fn metric(mut self, metric: Metric) -> Card {
-        put(&mut self.metric, metric);
-        self
-    }
-
-    pub const fn role(mut self, role: Role) -> Card {
-        put(&mut self.role, role);
-        self
-    }
-
-    pub const fn uncounted_traffic(mut self, what: &'static str) -> Card {
-        put(&mut self.uncounted_traffic, Cow::Borrowed(what));
-        self
-    }
-
-    pub const fn params(mut self, params: &'static [&'static Param]) -> Card {
-        put(&mut self.params, Cow::Borrowed(params));
-        self
-    }
-
     /// What the first and the second of the times are that the workers stamp.
     pub const fn times(mut self, first: &'static str, second: &'static str) -> Card {
         put(
@@ -123,36 +105,13 @@ impl Card {
         self
     }
 
-    pub const fn source(mut self, source: &'static str) -> Card {
-        put(&mut self.source, Cow::Borrowed(source));
-        self
-    }
-
+    /// A sweep without flags runs it.
     pub const fn by_default(mut self) -> Card {
         self.by_default = true;
         self
     }
 
-    pub const fn max_per_cycle(mut self, max: f64) -> Card {
-        self.max_per_cycle = Some(max);
-        self
-    }
-
-    pub const fn contends(mut self, contends: bool) -> Card {
-        self.contends = contends;
-        self
-    }
-
-    pub const fn workers(mut self, workers: WorkerCount) -> Card {
-        self.workers = workers;
-        self
-    }
-
-    pub const fn blocks_in_kernel(mut self, blocks: bool) -> Card {
-        self.blocks_in_kernel = blocks;
-        self
-    }
-
+    /// Whether the parameter changes what it does.
     pub fn obeys(&self, param: &Param) -> bool {
         self.params.contains(&param)
     }
@@ -164,6 +123,31 @@ impl Card {
         let doubled = iter::successors(Some(first), |workers| workers.checked_mul(2));
         doubled.take_while(move |before| is_warm && *before < workers)
     }
+}
+
+/// Functions that set a field of their name, in constants.
+macro_rules! sets {
+    ($($field:ident: $type:ty => $value:expr;)*) => {
+        impl Card {$(
+            #[doc = concat!("The same with another value of [`", stringify!($field), "`](#structfield.", stringify!($field), ").")]
+            pub const fn $field(mut self, $field: $type) -> Card {
+                put(&mut self.$field, $value);
+                self
+            }
+        )*}
+    };
+}
+
+sets! {
+    metric: Metric => metric;
+    role: Role => role;
+    uncounted_traffic: &'static str => Cow::Borrowed(uncounted_traffic);
+    params: &'static [&'static Param] => Cow::Borrowed(params);
+    source: &'static str => Cow::Borrowed(source);
+    max_per_cycle: f64 => Some(max_per_cycle);
+    contends: bool => contends;
+    workers: WorkerCount => workers;
+    blocks_in_kernel: bool => blocks_in_kernel;
 }
 
 fn write_params<S: Serializer>(params: &[&'static Param], serializer: S) -> Result<S::Ok, S::Error> {
@@ -241,22 +225,27 @@ pub enum Metric {
 }
 
 impl Metric {
+    /// [`Metric::Ops`], with what one operation is.
     pub const fn ops(one: &'static str) -> Metric {
         Metric::Ops(Cow::Borrowed(one))
     }
 
+    /// [`Metric::Bytes`], with which bytes are counted.
     pub const fn bytes(which: &'static str) -> Metric {
         Metric::Bytes(Cow::Borrowed(which))
     }
 
+    /// [`Metric::SerialTime`], with what one operation is.
     pub const fn serial_time(one: &'static str) -> Metric {
         Metric::SerialTime(Cow::Borrowed(one))
     }
 
+    /// [`Metric::OpTime`], with what one operation is.
     pub const fn op_time(one: &'static str) -> Metric {
         Metric::OpTime(Cow::Borrowed(one))
     }
 
+    /// [`Metric::TimePerGib`], with which bytes are counted.
     pub const fn time_per_gib(which: &'static str) -> Metric {
         Metric::TimePerGib(Cow::Borrowed(which))
     }
@@ -266,7 +255,9 @@ impl Metric {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Times {
+    /// The first time: from what to what.
     pub first: Text,
+    /// The second time, of which most analyses speak.
     pub second: Text,
     /// Whether each of them begins and ends on one strand, so it involves no other strand's clock.
     pub on_one_strand: bool,
@@ -277,12 +268,16 @@ pub struct Times {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkerCount {
+    /// One or more.
     Any,
+    /// So many and no other number.
     Exactly(usize),
+    /// So many or more.
     AtLeast(usize),
 }
 
 impl WorkerCount {
+    /// Whether it takes so many.
     pub const fn allows(self, workers: usize) -> bool {
         match self {
             WorkerCount::Any => workers > 0,
@@ -291,6 +286,7 @@ impl WorkerCount {
         }
     }
 
+    /// The smallest number that it takes.
     pub const fn min(self) -> usize {
         match self {
             WorkerCount::Any => 1,

@@ -18,12 +18,15 @@ pub struct CellSpec {
     /// The number of workers, once it is known for a machine.
     #[serde(skip)]
     pub workers: u64,
+    /// Bytes of a block.
     pub size: Option<u64>,
     /// The level of caches that holds the blocks, `L1`, `L2`, … or `memory`, in place of a size.
     pub level: Option<String>,
+    /// The pages of blocks.
     pub pages: Option<PageKind>,
     /// Bytes from one place of a block that a load may read to the next.
     pub stride: Option<u64>,
+    /// Where blocks lie.
     pub memory: Option<MemoryHome>,
     /// Rows of the matrices that are multiplied.
     pub order: Option<u64>,
@@ -38,6 +41,7 @@ fn auto() -> String {
 }
 
 impl CellSpec {
+    /// The kernels whose numbers are added, one as a rule.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
         self.kernel.split('+')
     }

@@ -8,18 +8,20 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Contention {
+    /// Attempts at an operation.
     pub attempts: u64,
     /// Attempts that failed because another worker came first.
     pub failures: u64,
     /// Operations that had to wait: spun, slept, or found nothing to take.
     pub waits: u64,
-    /// Those of them whose time was sampled.
+    /// Operations that had to wait and whose time was sampled.
     pub sampled_waits: u64,
     /// The sum of the sampled times of operations that waited.
     pub sampled_waits_ns: u64,
 }
 
 impl Contention {
+    /// Attempts that did not fail.
     pub const fn successes(&self) -> u64 {
         self.attempts - self.failures
     }

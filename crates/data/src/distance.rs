@@ -59,6 +59,7 @@ pub struct Access {
     pub from: u32,
     /// OS id of the memory's node.
     pub to: u32,
+    /// The time of a load that depends on the one before.
     pub latency_ns: Option<f64>,
     /// What all strands of the node read together.
     pub bytes_per_second: Option<f64>,

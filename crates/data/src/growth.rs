@@ -31,9 +31,11 @@ impl Growth {
 pub struct GrowthStep {
     /// The size, from 1; of a product of matrices the levels of its recursion, from 0.
     pub size: u64,
+    /// The time of the whole size.
     pub time_ns: u64,
     /// The same work on one thread by plain calls, without a runtime; null where that was not timed.
     pub sequential_ns: Option<u64>,
+    /// Activities that it has, each a part of the work that any thread can do.
     pub activities: u64,
     /// The most threads that existed at a time, up to the end of this size.
     pub threads: u64,

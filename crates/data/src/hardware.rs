@@ -17,15 +17,15 @@ pub struct HardwareCounts {
     pub instructions: Option<HardwareCount>,
     /// Branch instructions that retired.
     pub branches: Option<HardwareCount>,
-    /// Those of them that were predicted wrongly.
+    /// Branch instructions that were predicted wrongly.
     pub branch_misses: Option<HardwareCount>,
     /// Accesses to the last level of the caches; on AMD processors since Zen, to the second level.
     pub cache_references: Option<HardwareCount>,
-    /// Those of them that missed it.
+    /// Accesses that missed it.
     pub cache_misses: Option<HardwareCount>,
     /// Loads from the first-level data cache.
     pub l1d_loads: Option<HardwareCount>,
-    /// Those of them that missed it.
+    /// Loads that missed it.
     pub l1d_load_misses: Option<HardwareCount>,
 }
 

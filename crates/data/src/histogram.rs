@@ -22,7 +22,9 @@ pub struct JointHistogram {
     pub count: u64,
     /// Pairs whose second time is the shorter one.
     pub second_shorter: u64,
+    /// The first times.
     pub first: Histogram,
+    /// The second times.
     pub second: Histogram,
     /// `[first, second, count]` of each bin that is not empty, ascending: its shortest times, in nanoseconds, with 8 bins per octave.
     pub bins: Vec<[u64; 3]>,
@@ -32,7 +34,9 @@ pub struct JointHistogram {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
+    /// The shortest time; 0 without times.
     pub min_ns: u64,
+    /// The longest time.
     pub max_ns: u64,
     /// `[time, count]` of each bin that is not empty, ascending: its shortest time, in nanoseconds, with 64 bins per octave.
     pub bins: Vec<[u64; 2]>,
@@ -88,6 +92,7 @@ impl Histogram {
         self.quantile(self.count().div_ceil(2))
     }
 
+    /// How many times there are.
     pub fn count(&self) -> u64 {
         self.bins.iter().fold(0, |sum, [_, count]| sum.saturating_add(*count))
     }
@@ -129,7 +134,7 @@ impl Histogram {
 }
 
 impl JointHistogram {
-    /// Those of several repetitions together.
+    /// The pairs of several repetitions together.
     pub fn sum<'a>(all: impl IntoIterator<Item = &'a JointHistogram>) -> Self {
         // A repetition without samples has no shortest time.
         let all: Vec<&JointHistogram> = all.into_iter().filter(|samples| samples.count > 0).collect();

@@ -6,10 +6,13 @@
 /// A name from elsewhere, and the kernels that measure the same.
 #[derive(Debug)]
 pub struct KnownAs {
+    /// What it is called elsewhere.
     pub name: &'static str,
+    /// The names of the kernels here.
     pub kernels: &'static [&'static str],
 }
 
+/// All names, STREAM first, then those of LIKWID, lmbench and others.
 #[rustfmt::skip]
 pub static KNOWN_AS: &[KnownAs] = &[
     KnownAs { name: "stream", kernels: &["mem-copy", "mem-scale", "mem-add", "mem-triad"] },

@@ -37,6 +37,7 @@ pub struct Machine {
     /// Operating-system ids of strands that the description knows but does not list: offline, or not allowed.
     /// Ascending.
     pub absent: Vec<u32>,
+    /// How much of it this process may use.
     pub usable: Usable,
     /// Contradictions between this description and another source, one sentence each.
     pub doubts: Vec<String>,
@@ -76,16 +77,21 @@ pub struct Strand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Package {
+    /// The operating system's id, where it has one.
     pub os_id: Option<u32>,
+    /// The processor's name.
     pub model: Option<String>,
+    /// How many strands it has.
     pub strands: u32,
 }
 
+/// A core: what its strands execute on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Core {
     /// The operating system's id, where it has one; often unique within its package only.
     pub os_id: Option<u32>,
+    /// How many strands it has.
     pub strands: u32,
 }
 
@@ -93,6 +99,7 @@ pub struct Core {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumaNode {
+    /// The operating system's id, where it has one.
     pub os_id: Option<u32>,
     /// The kind of memory where it is not main memory, such as `MCDRAM` or `GPUMemory`.
     pub subtype: Option<String>,
@@ -104,15 +111,19 @@ pub struct NumaNode {
     pub usable: bool,
 }
 
+/// A cache.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cache {
     /// 1 for the caches next to the core.
     pub level: u32,
+    /// What it holds.
     pub holds: CacheHolds,
     /// Rank among the caches of its level that hold the same, machine-wide.
     pub index: u32,
+    /// Bytes that it holds, where known.
     pub size_bytes: Option<u64>,
+    /// Bytes of a line, where known.
     pub line_bytes: Option<u32>,
     /// How many ways a set has; `None` where it is not known, or the cache is fully associative.
     pub ways: Option<u32>,
@@ -120,12 +131,16 @@ pub struct Cache {
     pub strands: u32,
 }
 
+/// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum CacheHolds {
+    /// Data and instructions.
     Unified,
+    /// Data.
     Data,
+    /// Instructions.
     Instruction,
 }
 
@@ -135,6 +150,7 @@ pub enum CacheHolds {
 pub struct Group {
     /// What it is: `die`, `group`, or the group's own subtype.
     pub what: String,
+    /// How many strands it has.
     pub strands: u32,
 }
 
@@ -148,6 +164,7 @@ pub struct Kind {
     pub how_known: String,
     /// Attributes of the kind, such as `CoreType` or `FrequencyMaxMHz`, in its order.
     pub infos: Vec<Info>,
+    /// How many strands there are of it.
     pub strands: u32,
 }
 
@@ -155,6 +172,7 @@ pub struct Kind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Info {
+    /// Its key, such as `FrequencyMaxMHz`.
     pub name: String,
     /// The text, as found: not escaped.
     pub value: String,
@@ -227,6 +245,25 @@ impl Machine {
     /// The sizes of a strand's caches for data, from the innermost outwards, up to the first that is not known.
     pub fn cache_sizes(&self, strand: &Strand) -> Vec<u64> {
         self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes).collect()
+    }
+
+    /// Counts for each part the strands that lie in it.
+    pub fn count_strands(&mut self) {
+        fn count<T>(parts: &mut [T], field: fn(&mut T) -> &mut u32, found: impl Iterator<Item = u32>) {
+            parts.iter_mut().for_each(|part| *field(part) = 0);
+            found.for_each(|index| *field(&mut parts[index as usize]) += 1);
+        }
+        let all = || self.strands.iter();
+        count(&mut self.packages, |part| &mut part.strands, all().filter_map(|strand| strand.package));
+        count(&mut self.cores, |part| &mut part.strands, all().filter_map(|strand| strand.core));
+        count(
+            &mut self.numa_nodes,
+            |part| &mut part.strands,
+            all().flat_map(|strand| strand.numa_nodes.iter().copied()),
+        );
+        count(&mut self.caches, |part| &mut part.strands, all().flat_map(|strand| strand.caches.iter().copied()));
+        count(&mut self.groups, |part| &mut part.strands, all().flat_map(|strand| strand.groups.iter().copied()));
+        count(&mut self.kinds, |part| &mut part.strands, all().filter_map(|strand| strand.kind));
     }
 }
 

@@ -37,6 +37,7 @@ const ALONE: &str = "alone";
 const MOST: u64 = 4096;
 
 impl Mix {
+    /// All threads do the kind that their kernel counts.
     pub const ALONE: Mix = Mix { compute: 0, working_set: 0, io: 0 };
 
     /// Threads of all kinds.

@@ -2,6 +2,7 @@
 //!
 //! A new parameter is a field of [`Params`], with its default, and a line of [`PARAMS`]; the kernels that obey it name it on
 //! their cards.
+#![allow(missing_docs, reason = "a parameter has its own line of help")]
 
 mod kinds;
 
@@ -28,7 +29,9 @@ pub struct Params {
     pub span_ns: u64,
     /// Size of a worker's private block; kernels of several arrays divide it.
     pub size_bytes: u64,
+    /// The pages of blocks.
     pub pages: PageKind,
+    /// Where blocks lie.
     pub memory: MemoryPolicy,
     /// From one place of a block that may be read to the next.
     pub stride_bytes: u64,
@@ -36,11 +39,13 @@ pub struct Params {
     pub chains: u64,
     /// Steps of about 1 ns between two portions of a worker that loads the memory.
     pub delay: u64,
+    /// How the words of several workers lie beside each other.
     pub layout: Layout,
     /// Work inside a critical section, in steps of about 1 ns.
     pub inside_steps: u64,
     /// Work between critical sections, in steps of about 1 ns.
     pub outside_steps: u64,
+    /// The time from one sample to the next.
     pub period: Period,
     /// How long a wait lasts that nothing but its timeout ends.
     pub timeout_ns: u64,
@@ -54,6 +59,7 @@ pub struct Params {
     pub depth: u64,
     /// The kinds of units that workers do.
     pub mix: Mix,
+    /// What the process has done before.
     pub process: Process,
 }
 
@@ -83,10 +89,12 @@ impl Params {
         process: Process::Fresh,
     };
 
+    /// [`Params::span_ns`] as a duration.
     pub const fn span(&self) -> Duration {
         Duration::from_nanos(self.span_ns)
     }
 
+    /// [`Params::timeout_ns`] as a duration.
     pub const fn timeout(&self) -> Duration {
         Duration::from_nanos(self.timeout_ns)
     }
@@ -124,6 +132,7 @@ pub struct Param {
     pub details: &'static str,
     /// A value for error messages.
     pub example: &'static str,
+    /// What its values are, and their range.
     pub quantity: Quantity,
     /// Whether a sweep may take a list of values, each of which makes cells of its own.
     pub vary: bool,
@@ -153,6 +162,7 @@ impl PartialEq for Param {
 impl Eq for Param {}
 
 impl Param {
+    /// The parameter of this name.
     pub fn find(name: &str) -> Option<&'static Param> {
         PARAMS.iter().find(|param| param.name == name).copied()
     }
@@ -457,27 +467,10 @@ pub const PROCESS: Param = field!(
 );
 
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
+#[rustfmt::skip]
 pub const PARAMS: &[&Param] = &[
-    &SIZE,
-    &PAGES,
-    &MEMORY,
-    &STRIDE,
-    &CHAINS,
-    &DELAY,
-    &LAYOUT,
-    &INSIDE,
-    &OUTSIDE,
-    &PERIOD,
-    &TIMEOUT,
-    &CLASS,
-    &POOL,
-    &ORDER,
-    &DEPTH,
-    &MIX,
-    &PROCESS,
-    &ITERATIONS,
-    &SAMPLES,
-    &SPAN,
+    &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
+    &ORDER, &DEPTH, &MIX, &PROCESS, &ITERATIONS, &SAMPLES, &SPAN,
 ];
 
 #[cfg(test)]

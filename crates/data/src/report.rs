@@ -65,7 +65,7 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// That of the reports which this program writes.
+    /// The format of the reports that this program writes.
     pub fn of_reports() -> Self {
         Schema { name: SCHEMA_NAME.into(), major: SCHEMA_MAJOR, minor: SCHEMA_MINOR }
     }
@@ -111,6 +111,7 @@ pub struct Report {
 }
 
 impl Report {
+    /// What the report says of a kernel.
     pub fn card(&self, kernel: &str) -> Option<&Card> {
         self.cards.iter().find(|card| card.name == kernel)
     }
@@ -125,6 +126,7 @@ impl Report {
         (!self.complete).then(|| self.stopped_by.as_deref().unwrap_or("an interruption"))
     }
 
+    /// How many cells have this status.
     pub fn count(&self, status: Status) -> usize {
         self.cells.iter().filter(|cell| cell.status == status).count()
     }

@@ -17,11 +17,14 @@ pub struct ReportedUnit {
     pub better: Better,
 }
 
+/// Which numbers are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
+    /// Higher ones, as of rates.
     Higher,
+    /// Lower ones, as of times.
     Lower,
 }
 
@@ -33,6 +36,8 @@ impl ReportedUnit {
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
 
+    /// A unit of this symbol.
+    ///
     /// # Errors
     /// What is wrong with the symbol, as the end of a sentence.
     pub fn new(symbol: &str, better: Better) -> Result<Self, &'static str> {
@@ -47,6 +52,7 @@ impl ReportedUnit {
 pub struct Symbol(#[cfg_attr(feature = "schema", schemars(length(min = 1, max = 24)))] &'static str);
 
 impl Symbol {
+    /// The most characters.
     pub const LONGEST: usize = 24;
 
     fn new(text: &str) -> Result<Self, &'static str> {
@@ -67,6 +73,7 @@ impl Symbol {
         })))
     }
 
+    /// Its text.
     pub const fn as_str(self) -> &'static str {
         self.0
     }

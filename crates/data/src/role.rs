@@ -45,6 +45,7 @@ pub enum Role {
     },
     /// A pool of items without a lock.
     LockFreePool {
+        /// The pool without the backoff that this one adds.
         backs_off: Option<Text>,
     },
     /// A program whose activities double from size to size, on a runtime that has threads for them.
@@ -57,6 +58,7 @@ pub enum Role {
     Adding(WordOwner),
     /// Workers that pass a token around.
     Ring,
+    /// A barrier, at which workers meet.
     Barrier,
     /// Something handed to another thread.
     HandOff(Waiter),
@@ -81,12 +83,15 @@ impl Role {
     }
 }
 
+/// The numbers that arithmetic is done with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Numbers {
+    /// Integers of 64 bits.
     Integer,
+    /// Doubles.
     Float,
 }
 
@@ -96,8 +101,11 @@ pub enum Numbers {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Access {
+    /// Reads all of it.
     Read,
+    /// Overwrites all of it.
     Write,
+    /// Copies one half to the other.
     Copy,
 }
 
@@ -123,9 +131,9 @@ pub enum Chase {
 pub enum Words {
     /// Its own, again and again.
     Steady,
-    /// Those that it has just written.
+    /// Words that it has just written.
     OwnWritten,
-    /// Those that another worker has just written.
+    /// Words that another worker has just written.
     OtherWritten,
 }
 
@@ -135,14 +143,19 @@ pub enum Words {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum LineOperation {
+    /// Loads of one worker's line by the other, and a store to its own.
     ReadWrite,
+    /// Compare-and-swap.
     Cas,
+    /// Fetch-and-add.
     FetchAdd,
+    /// Swap.
     Exchange,
 }
 
 words! { LineOperation { ReadWrite = "read-write", Cas = "cas", FetchAdd = "fetch-add", Exchange = "exchange" } }
 
+/// How a limited resource is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

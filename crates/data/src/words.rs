@@ -4,8 +4,10 @@
 macro_rules! words {
     ($type:ident { $($value:ident = $word:literal),+ $(,)? }) => {
         impl $type {
+            /// Every value, in the order in which they are listed.
             pub const ALL: [$type; [$($word),+].len()] = [$($type::$value),+];
 
+            /// Its word on the command line and in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$value => $word,)+

@@ -3,25 +3,30 @@
 use std::iter::Sum;
 use std::ops::{Add, AddAssign};
 
+/// A number of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ops(pub u64);
 
+/// A number of bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub u64);
 
 /// What was done: operations and bytes that the card counts; the other stays 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
+    /// Operations, as the card counts them.
     pub ops: Ops,
     /// Bytes moved, by the kernel's own convention.
     pub bytes: Bytes,
 }
 
 impl Work {
+    /// So many operations.
     pub const fn ops(n: u64) -> Self {
         Work { ops: Ops(n), bytes: Bytes(0) }
     }
 
+    /// So many bytes.
     pub const fn bytes(n: u64) -> Self {
         Work { ops: Ops(0), bytes: Bytes(n) }
     }

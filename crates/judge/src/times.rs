@@ -61,7 +61,7 @@ fn dear(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
 /// A percentile is reported if at least this many times are beyond it; fewer do not locate it.
 const BEYOND: u64 = 10;
 
-/// Those of all repetitions that count; `None` where none has any.
+/// The times of all repetitions that count; `None` where none has any.
 pub(super) fn distribution(case: &Case<'_>) -> Option<Distribution> {
     let samples = case.cell.samples();
     if samples.count == 0 {

@@ -4,7 +4,7 @@
 //! * [`kernel`]: the three steps of a kernel's life. Start here.
 //! * [`catalog`]: all kernels, and how a program adds its own.
 //! * [`watch`]: what a worker looks at while it runs.
-//! * [`block`]: memory with a kind of page. [`clock`]: what stamps.
+//! * [`block`]: memory with a kind of page. [`clock`]: what stamps. `cpu`: CPUID, on x86.
 //! * [`arith`], [`peak`]: arithmetic. [`stream`], [`level`], [`chase`], [`loaded`], [`cache_words`]: caches and memory. [`pages`], [`alloc`]: the
 //!   memory of the operating system. [`sync`]: workers that contend or wait for each other. [`timer`]: clocks and timeouts.
 //!   [`noop`]: the floor. Whole programs are in `charz-workloads`.
@@ -24,7 +24,7 @@ pub mod catalog;
 pub mod chase;
 pub mod clock;
 #[cfg(target_arch = "x86_64")]
-mod cpu;
+pub mod cpu;
 pub mod kernel;
 #[cfg(any(test, feature = "laws"))]
 #[doc(hidden)]
@@ -42,6 +42,7 @@ mod pairs;
 pub mod peak;
 #[doc(hidden)]
 pub mod plain;
+mod sample;
 pub mod stream;
 pub mod sync;
 #[doc(hidden)]
@@ -66,3 +67,6 @@ pub use watch::{Stop, Watch};
 
 /// A hash of the crate's sources: numbers of two builds are those of the same kernels if it is the same.
 pub const SOURCE_HASH: &str = env!("CHARZ_KERNELS_HASH");
+
+/// The optimisation level that the crate was compiled with.
+pub const OPT_LEVEL: &str = env!("CHARZ_KERNELS_OPT_LEVEL");

@@ -9,20 +9,19 @@
 
 mod first;
 mod read;
-mod sample;
 mod scale;
 mod source;
 mod timeout;
 
 use first::First;
 use read::Step;
-use sample::sampled;
 use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, Metric};
 
 use crate::kernel::Kernel;
+use crate::sample::sampled;
 
 pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
 

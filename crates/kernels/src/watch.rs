@@ -56,7 +56,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// Those of 0.15 s, and 160 KiB.
+    /// The most that are kept: 0.15 s of them, in 160 KiB.
     const MOST: usize = 4096;
 
     /// Touches the memory: a page fault within a run would be in a block.

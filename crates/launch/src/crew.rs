@@ -53,7 +53,9 @@ pub struct Crew {
 /// What happened to a crew.
 #[derive(Debug)]
 pub enum Event {
+    /// The program wrote this.
     Output(Id, Stream, Vec<u8>),
+    /// The program and all that it started have ended.
     Ended(Id, Box<Ended>),
     /// A stop signal has stopped the program's first process.
     Stopped(Id),
@@ -65,9 +67,12 @@ pub enum Event {
     Idle,
 }
 
+/// Where captured output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
+    /// Standard output.
     Out,
+    /// Standard error.
     Err,
 }
 

@@ -13,6 +13,7 @@ use thiserror::Error;
 pub struct Launch {
     /// A path, or a name that is looked up in `PATH`.
     pub program: OsString,
+    /// Its arguments, without the name of the program.
     pub arguments: Vec<OsString>,
     /// Variables to set, or to unset (`None`), over those of this process.
     pub environment: Vec<(OsString, Option<OsString>)>,
@@ -23,13 +24,14 @@ pub struct Launch {
     pub skip: Vec<usize>,
     /// NUMA nodes by OS id of which all memory is to come; of several from each in turn. Empty: as threads touch it.
     pub nodes: Vec<u32>,
+    /// Where its standard streams go.
     pub streams: Streams,
 }
 
 /// Where a program's standard streams go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Streams {
-    /// Those of this process; the program stays in its process group, so a terminal treats both alike.
+    /// To where this process has them; the program stays in its process group, so a terminal treats both alike.
     #[default]
     Inherit,
     /// No input; output arrives as [`crate::Event::Output`]. The program has a process group of its own.
@@ -55,6 +57,7 @@ pub enum Follow {
 /// How the threads of a program were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
+    /// How they were.
     pub by: Follow,
     /// Why that is not what was asked for: a clause.
     pub refused: Option<String>,
@@ -69,14 +72,17 @@ pub struct Id(pub(crate) usize);
 pub struct Ended {
     /// Of the process that was started.
     pub status: ExitStatus,
-    /// When the program was let go, and when its process had ended.
+    /// When the program was let go.
     pub start: Instant,
+    /// When its process had ended.
     pub end: Instant,
     /// In order of appearance, the first [`MAX_THREADS`] of them.
     pub threads: Vec<Thread>,
-    /// How many threads there were, how many of those with a seat were on other CPUs at their end, and of how many that was not seen.
+    /// How many threads there were.
     pub appeared: usize,
+    /// How many threads with a seat were on other CPUs at their end.
     pub off_seat: usize,
+    /// For how many threads with a seat that was not seen.
     pub unseen: usize,
     /// What all threads were counted together, those that are not listed too. `None` for what was not counted for each of them.
     pub counts: Counts,
@@ -85,6 +91,7 @@ pub struct Ended {
     pub pages: Vec<(u32, u64)>,
     /// Processes that still ran after the end of the first one and had to be ended, by process id.
     pub left: Vec<i32>,
+    /// How its threads were found.
     pub following: Following,
 }
 
@@ -96,6 +103,7 @@ pub const MAX_THREADS: usize = 4096;
 pub struct Thread {
     /// In order of appearance, from 0.
     pub ordinal: usize,
+    /// The system's number of it.
     pub tid: i32,
     /// The name that the thread had at its end.
     pub name: String,
@@ -130,10 +138,13 @@ pub enum Error {
     /// There is one that cannot be run.
     #[error("it cannot be executed: {0}")]
     NotExecutable(io::Error),
-    #[error("the system refuses CPU {seat}: {source}", seat = charz_data::cpulist::print(.seats))]
-    Seat { seats: Vec<u32>, source: io::Error },
-    #[error("the system refuses memory of NUMA node {list}: {source}", list = charz_data::cpulist::print(.nodes))]
-    Memory { nodes: Vec<u32>, source: io::Error },
+    /// The system does not let it run on these CPUs, by OS ids.
+    #[error("the system refuses CPU {seat}: {1}", seat = charz_data::cpulist::print(.0))]
+    Seat(Vec<u32>, #[source] io::Error),
+    /// The system gives it no memory of these NUMA nodes, by OS ids.
+    #[error("the system refuses memory of NUMA node {list}: {1}", list = charz_data::cpulist::print(.0))]
+    Memory(Vec<u32>, #[source] io::Error),
+    /// The system starts no process.
     #[error("the system refuses a process: {0}")]
     Process(io::Error),
 }

@@ -33,12 +33,14 @@ pub struct Relay {
 /// A signal that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived {
+    /// Its number, such as `SIGINT`.
     pub signal: i32,
     /// The system sent it to the whole process group, as a terminal does on `^C`: the program has it too, if it is in the group.
     pub to_group: bool,
 }
 
 impl Relay {
+    /// Catches signals until it is dropped. An error if the system has no socket for it.
     pub fn catch() -> io::Result<Self> {
         let (arrived, sender) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;

@@ -36,10 +36,10 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Resul
     }
     let start = move || {
         if !mask.is_empty() {
-            affinity::set(0, &mask).map_err(|source| Error::Seat { seats: mask, source })?;
+            affinity::set(0, &mask).map_err(|source| Error::Seat(mask, source))?;
         }
         if !launch.nodes.is_empty() {
-            memory::place(&launch.nodes).map_err(|source| Error::Memory { nodes: launch.nodes.clone(), source })?;
+            memory::place(&launch.nodes).map_err(|source| Error::Memory(launch.nodes.clone(), source))?;
         }
         command.spawn().map_err(|error| refusal(launch, error))
     };

@@ -85,7 +85,7 @@ impl Limits {
         }
     }
 
-    /// Those of a machine that is not this one: its memory, as far as it is known.
+    /// The limits of a machine that is not this one: its memory, as far as it is known.
     pub fn of(machine: &Machine) -> Self {
         let memory =
             machine.numa_nodes.iter().map(|node| node.memory_bytes).sum::<Option<u64>>().filter(|bytes| *bytes > 0);

@@ -192,7 +192,7 @@ pub struct ResolvedRequest<'a> {
     threads: Vec<Vec<usize>>,
     /// Each mapping with its order, if mappings were asked for.
     orders: Option<Vec<(Mapping, Order)>>,
-    /// Those that are taken otherwise: for kernels of the processor and the memory,
+    /// Orders that are taken otherwise: for kernels of the processor and the memory,
     spread: Vec<(Mapping, Order)>,
     /// for programs,
     programs: Vec<(Mapping, Order)>,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json as object};
 use super::formats::Format;
 use super::look::TerminalStyle;
 use super::outline::Block;
-use super::report::csv::harmless;
+use super::report::csv::{harmless, record};
 use super::{json, term};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
@@ -110,16 +110,16 @@ fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
 
 /// Numbers in base units; what is not known is an empty field.
 fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    let mut rows = csv::Writer::from_writer(out);
-    rows.write_record(table.heading.iter().map(|name| key(name)))?;
+    record(out, table.heading.iter().map(|name| key(name)))?;
     for row in &table.rows {
-        rows.write_record(row.data.iter().map(|datum| match datum {
+        let field = |datum: &Datum| match datum {
             Datum { number: Some(number), .. } => number.to_string(),
             Datum { text, .. } if text == "-" => String::new(),
             Datum { text, .. } => harmless(text),
-        }))?;
+        };
+        record(out, row.data.iter().map(field))?;
     }
-    rows.flush()
+    Ok(())
 }
 
 fn objects(table: &Table) -> Vec<Map<String, Value>> {

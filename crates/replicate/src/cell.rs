@@ -47,17 +47,22 @@ pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
 pub struct Target {
     /// Usable strands.
     pub strands: u64,
+    /// Cores, at least 1, as of the next two.
     pub cores: u64,
+    /// Packages.
     pub packages: u64,
+    /// NUMA nodes.
     pub nodes: u64,
     /// The most ALU groups of a core that are known to have two usable strands each; 0 where the topology states none.
     pub alu_groups: u64,
     /// The distances at which two usable strands are.
     pub distances: BTreeSet<Distance>,
+    /// Which kernels run with how many workers.
     pub admits: Admits,
 }
 
 impl Target {
+    /// Counts what the usable strands of a machine make up.
     pub fn new(machine: &Machine, admits: Admits) -> Target {
         let usable = || machine.usable_strands();
         // An unknown number is 1.

@@ -10,10 +10,13 @@ use super::count::Count;
 use super::statistic::Statistic;
 use charz_data::CellSpec;
 
+/// A source document, as its file has it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Document {
+    /// Where it was published.
     pub citation: Citation,
+    /// What the cells of its sweep have in common.
     pub protocol: Protocol,
     pub(super) machines: Vec<Reference>,
     #[serde(default)]
@@ -48,9 +51,13 @@ pub struct Citation {
 pub struct Protocol {
     /// How the document measured, and where charz differs.
     pub about: String,
+    /// The value of `--budget`.
     pub budget: String,
+    /// The value of `--layout`.
     pub layout: String,
+    /// The value of `--period`.
     pub period: String,
+    /// The value of `--samples`.
     pub samples: String,
 }
 

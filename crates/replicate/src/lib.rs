@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(missing_docs)]
 
 mod cell;
 mod claim;
@@ -38,6 +39,7 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     FILES.iter().map(|text| Document::read(text).expect("a document of the project can be read")).collect()
 });
 
+/// The document of this name.
 pub fn find(name: &str) -> Option<&'static Document> {
     DOCUMENTS.iter().find(|document| document.citation.name == name)
 }

@@ -32,10 +32,12 @@ impl Replication {
         Schema { name: "charz-replication".into(), major: 1, minor: 0 }
     }
 
+    /// How many figures have this status.
     pub fn figures_with(&self, status: Status) -> usize {
         self.figures.iter().filter(|figure| figure.status == status).count()
     }
 
+    /// How many conclusions have this verdict.
     pub fn claims_with(&self, verdict: Verdict) -> usize {
         self.figures.iter().flat_map(|figure| &figure.claims).filter(|claim| claim.verdict == verdict).count()
     }
@@ -111,6 +113,7 @@ pub enum Status {
 }
 
 impl Status {
+    /// The word of tables and of CSV.
     pub fn name(self) -> &'static str {
         match self {
             Status::Done => "done",
@@ -235,6 +238,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// The words of tables.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Holds => "holds here",

@@ -54,6 +54,7 @@ const MOST: u32 = 200_000;
 /// A series is given up after so many orders that are no less divergent; its p is known to a seventh by then.
 const HOPELESS: u32 = 50;
 
+/// A place where a series goes to another level.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
     /// The index of the first value of the new level.

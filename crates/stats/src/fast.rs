@@ -41,11 +41,12 @@ pub struct FastMode {
 }
 
 impl FastMode {
+    /// Whether [`FastMode::value`] is a mode, and not the median of all.
     pub fn is_sharp(&self) -> bool {
         self.share > 0.0
     }
 
-    /// That of positive times, each with the number of blocks that it stands for; `None` without a time.
+    /// Finds it in positive times, each with the number of blocks that it stands for; `None` without a time.
     pub fn of(mut times: Vec<(f64, f64)>) -> Option<Self> {
         times.sort_by(|one, other| one.0.total_cmp(&other.0));
         let blocks = Blocks::new(&times);

@@ -21,6 +21,7 @@
 //! invocation, such as the median of its repetitions. Repetitions within an invocation share its memory layout, its
 //! neighbours and its moment. Who hands them over one by one gets intervals that are far too narrow, and differences that
 //! are not there.
+#![warn(missing_docs)]
 
 mod changes;
 mod clock;
@@ -67,7 +68,7 @@ impl Sample {
         if values.is_empty() || !values.iter().all(|value| value.is_finite()) {
             return None;
         }
-        values.sort_by(f64::total_cmp);
+        values.sort_unstable_by(f64::total_cmp);
         Some(Sample(values))
     }
 
@@ -77,14 +78,17 @@ impl Sample {
         self.0.len()
     }
 
+    /// The values, ascending.
     pub fn values(&self) -> &[f64] {
         &self.0
     }
 
+    /// The smallest value.
     pub fn min(&self) -> f64 {
         self.0[0]
     }
 
+    /// The largest value.
     pub fn max(&self) -> f64 {
         self.0[self.0.len() - 1]
     }

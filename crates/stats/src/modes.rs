@@ -17,6 +17,7 @@ pub struct Bin {
     pub low: f64,
     /// The least value beyond it, larger than `low`.
     pub high: f64,
+    /// How many values it has.
     pub count: u64,
 }
 
@@ -27,6 +28,7 @@ pub struct Band {
     pub low: f64,
     /// Where its last column ends.
     pub high: f64,
+    /// Where the density has its summit.
     pub mode: f64,
     /// The share of all values that is in it, as a fraction.
     pub share: f64,

@@ -26,8 +26,11 @@ pub fn ratio_interval(base: &Sample, new: &Sample, confidence: f64) -> Option<In
 /// An estimate, and the ends of its interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Around {
+    /// The estimate.
     pub value: f64,
+    /// The lower end, above 0 for a ratio.
     pub low: f64,
+    /// The upper end.
     pub high: f64,
 }
 

@@ -17,8 +17,10 @@ pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
 
 const CONFIDENCE: f64 = 0.95;
 
+/// What [`next_step`] advises.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
+    /// Measure on.
     Measure {
         /// Look again when there are so many invocations in all.
         until: usize,
@@ -26,6 +28,7 @@ pub enum Step {
         /// which is worth saying at once.
         needed: Option<usize>,
     },
+    /// The target is reached.
     Precise {
         /// Half of the width of the interval over the median.
         reached: f64,

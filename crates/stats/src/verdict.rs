@@ -64,15 +64,18 @@ pub enum Better {
     Lower,
 }
 
+/// Two sides to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
     /// One value an invocation, in any unit, in any order.
     pub base: &'a [f64],
     /// The same for the new side, in the same unit.
     pub new: &'a [f64],
+    /// Which values perform better.
     pub better: Better,
 }
 
+/// What a difference has to be to count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
     alpha: f64,
@@ -99,6 +102,7 @@ impl Rule {
     }
 }
 
+/// What a comparison says of the new side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The new side performs better, by more than the margin.
@@ -136,8 +140,10 @@ pub enum Doubt {
     TooNoisy,
 }
 
+/// A pair compared as one of many.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// Whether and how they differ, with the p-value adjusted for the number of pairs.
     pub verdict: Verdict,
     /// The performance of the new side over that of the base: above 1 is better, with times as well as with rates. The
     /// median of all ratios, one value of each side. `None` where a side has no values, or one that has no ratio.

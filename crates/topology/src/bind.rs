@@ -98,6 +98,7 @@ pub trait Seats: Send + Sync {
     }
 }
 
+/// Seats threads, through one of the backends or what a test puts in their place.
 pub struct Binder {
     seats: Box<dyn Seats>,
 }

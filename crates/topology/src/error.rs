@@ -22,6 +22,7 @@ pub enum Error {
     Mapping {
         /// The mapping as it was given, already escaped.
         mapping: String,
+        /// What is wrong with it.
         reason: String,
     },
     /// There is no mapper of that name.
@@ -39,19 +40,29 @@ pub enum Error {
     Command {
         /// The program as it was given, already escaped.
         program: String,
+        /// What it did: the rest of the sentence.
         reason: String,
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
     #[error("cannot seat a worker on strand {os_id}: {reason}")]
-    Seat { os_id: u32, reason: String },
+    Seat {
+        /// The operating system's id of the strand.
+        os_id: u32,
+        /// Why.
+        reason: String,
+    },
     /// The operating system did not agree to put memory where it was asked to.
     #[error("cannot put memory on NUMA node {nodes}: {reason}")]
     PlaceMemory {
         /// The operating system's ids of the nodes, as a list.
         nodes: String,
+        /// Why.
         reason: String,
     },
     /// The operating system does not report where a thread is.
     #[error("cannot read back where a worker sits: {reason}")]
-    ReadBack { reason: String },
+    ReadBack {
+        /// Why.
+        reason: String,
+    },
 }

@@ -124,7 +124,7 @@ fn by_id(order: fn(&[u32]) -> Order) -> Result<(Box<dyn Mapper>, String), String
     Ok((Box::new(ById(order)), String::new()))
 }
 
-/// Those given to [`add`].
+/// The mappers given to [`add`].
 static ADDED: OnceLock<&[MapperCard]> = OnceLock::new();
 
 /// Why mappers were not added.

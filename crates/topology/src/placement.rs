@@ -2,6 +2,7 @@
 
 use crate::Order;
 
+/// Where workers sit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// For each worker the operating system's id of its strand; `None` for a worker that the operating system moves.

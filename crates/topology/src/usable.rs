@@ -56,11 +56,13 @@ pub(crate) fn keep(machine: &mut Machine, cpus: &[u32], nodes: &[usize]) {
 /// them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Present {
+    /// The CPUs that are online.
     pub online: Option<Vec<u32>>,
-    /// Those of the cpuset.
+    /// The CPUs of the cpuset.
     pub cpuset: Option<Vec<u32>>,
-    /// Those of the affinity mask, which the cpuset limits too.
+    /// The CPUs of the affinity mask, which the cpuset limits too.
     pub affinity: Option<Vec<u32>>,
+    /// The nodes that are online.
     pub online_nodes: Option<Vec<u32>>,
     /// The nodes that this process may put memory on.
     pub nodes: Option<Vec<u32>>,

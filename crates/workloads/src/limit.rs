@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 /// The most threads, and what sets that limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadLimit {
+    /// The most threads at a time.
     pub at_most: u32,
     /// A clause, e.g. `vm.max_map_count is 65530`.
     pub because: String,

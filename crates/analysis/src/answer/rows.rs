@@ -268,7 +268,7 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     (Table::new(&heading, data), notes.chain(quota).collect())
 }
 
-/// That of a footnote.
+/// The letter of a footnote.
 fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }

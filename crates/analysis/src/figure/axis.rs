@@ -38,7 +38,7 @@ pub struct Tick {
 }
 
 impl Scale {
-    /// That of numbers in a unit. Times of levels, or of many workers, differ by factors: a curve of several decades shows nothing of
+    /// The scale of numbers in a unit. Times of levels, or of many workers, differ by factors: a curve of several decades shows nothing of
     /// its lower ones on an even axis.
     pub fn of(unit: Unit) -> Scale {
         if unit.more_is_better() { Scale::Linear } else { Scale::Log10 }

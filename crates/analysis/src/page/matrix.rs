@@ -18,7 +18,7 @@ pub struct Matrix<'a> {
     pub kernel: &'a str,
     pub operation: LineOperation,
     pub machine: &'a Machine,
-    /// Those that have a part in a pair, in logical order: neighbours on the machine are neighbours here.
+    /// The strands that have a part in a pair, in logical order: neighbours on the machine are neighbours here.
     pub strands: Vec<&'a Strand>,
     /// By OS ids, home first.
     pub cells: BTreeMap<[u32; 2], &'a Cell>,
@@ -28,7 +28,7 @@ pub struct Row {
     pub class: Class,
     /// How many the machine has; `None` where they are too many to count.
     pub pairs: Option<u64>,
-    /// Those that have a number.
+    /// Pairs that have a number.
     pub measured: usize,
     pub suspect: usize,
     /// The numbers in nanoseconds, if there are any.

@@ -242,6 +242,7 @@ impl Cell {
         seats.len() == self.seats.len()
     }
 
+    /// Whether a check of the cell makes its number doubtful.
     pub fn is_suspect(&self) -> bool {
         self.status == Status::Suspect
     }

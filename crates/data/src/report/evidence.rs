@@ -104,6 +104,7 @@ pub struct Pages {
 }
 
 impl Pages {
+    /// Bytes on pages of all kinds.
     pub fn total(&self) -> u64 {
         let kinds = [self.base_bytes, self.transparent_bytes, self.huge_2m_bytes, self.huge_1g_bytes];
         kinds.into_iter().fold(0, u64::saturating_add)

@@ -5,6 +5,7 @@
 //! let cells = vec![cell("mem-read", 4, Unit::BytesPerSecond, 2e9), cell("mem-read", 4, Unit::BytesPerSecond, 3e9).under("auto").suspect()];
 //! let report = report(cells);
 //! ```
+#![allow(missing_docs, reason = "for tests")]
 
 use crate::machine::{Core, Strand};
 

@@ -14,7 +14,7 @@ pub struct Tool {
     pub rustc: String,
     /// The target triple.
     pub target: String,
-    /// The build profile and its optimisation level.
+    /// The build profile, and the optimisation level of the kernels.
     pub profile: String,
     /// Flags given to the compiler beside the profile's.
     pub rustflags: String,

@@ -203,14 +203,17 @@ impl Lap {
         }
     }
 
+    /// How many workers it stands for.
     pub fn workers(&self) -> u64 {
         self.group.map_or(1, |group| group.workers)
     }
 
+    /// When the last of them began.
     pub fn last_start_ns(&self) -> u64 {
         self.group.map_or(self.start_ns, |group| group.last_start_ns)
     }
 
+    /// When the first of them had ended.
     pub fn first_end_ns(&self) -> u64 {
         self.group.map_or(self.end_ns, |group| group.first_end_ns)
     }

@@ -53,7 +53,9 @@ impl Unit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "[f64; 2]", into = "[f64; 2]")]
 pub struct Interval {
+    /// The lower end.
     pub low: f64,
+    /// The upper end.
     pub high: f64,
 }
 

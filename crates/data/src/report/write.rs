@@ -16,7 +16,7 @@ pub fn is_packed(path: &Path) -> bool {
 /// Writes a report as one line of JSON, compressed by gzip if it is `packed`.
 ///
 /// # Errors
-/// Those of `out`.
+/// The errors of `out`.
 pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<()> {
     let line = |out: &mut dyn Write| {
         serde_json::to_writer(&mut *out, report)?;

@@ -34,7 +34,7 @@ trait Meet: Send + Sync + Sized + 'static {
 
     fn new(parties: usize) -> Result<Self, Error>;
 
-    /// That of a party that meets the others for the first time, for those that have one. All parties ask before they meet.
+    /// The sense of a party that meets the others for the first time, where the barrier has one. All parties ask before they meet.
     fn sense(&self) -> bool {
         false
     }

@@ -35,23 +35,11 @@ pub struct Rings {
 
 /// What follows so many rings at once. They stay in registers, but for the last one or two of 16 on x86_64, which has 15 to
 /// give away: the detour of those over the stack takes a few cycles, which only rings in the first-level cache show.
+#[rustfmt::skip]
 const FOLLOW: [unsafe fn(&mut [usize; MOST_RINGS], u64); MOST_RINGS] = [
-    follow::<1, TURN>,
-    follow::<2, TURN>,
-    follow::<3, TURN>,
-    follow::<4, TURN>,
-    follow::<5, TURN>,
-    follow::<6, TURN>,
-    follow::<7, TURN>,
-    follow::<8, TURN>,
-    follow::<9, TURN>,
-    follow::<10, TURN>,
-    follow::<11, TURN>,
-    follow::<12, TURN>,
-    follow::<13, TURN>,
-    follow::<14, TURN>,
-    follow::<15, TURN>,
-    follow::<16, TURN>,
+    follow::<1, TURN>, follow::<2, TURN>, follow::<3, TURN>, follow::<4, TURN>, follow::<5, TURN>, follow::<6, TURN>,
+    follow::<7, TURN>, follow::<8, TURN>, follow::<9, TURN>, follow::<10, TURN>, follow::<11, TURN>, follow::<12, TURN>,
+    follow::<13, TURN>, follow::<14, TURN>, follow::<15, TURN>, follow::<16, TURN>,
 ];
 
 impl Rings {

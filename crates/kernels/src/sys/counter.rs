@@ -6,20 +6,16 @@ pub const AVAILABLE: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarc
 /// The instruction of [`read`].
 pub const PLAIN: &str = if cfg!(target_arch = "aarch64") { "mrs cntvct_el0" } else { "rdtsc" };
 
-/// Those of [`read_ordered`].
+/// The instructions of [`read_ordered`].
 pub const ORDERED: &str = if cfg!(target_arch = "aarch64") { "isb, mrs cntvct_el0" } else { "lfence, rdtsc" };
 
-/// Whether there is [`read_waiting`]: CPUID 8000_0001h, EDX bit 27.
+/// Whether there is [`read_waiting`].
 pub fn waits() -> bool {
     #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::__cpuid;
-        __cpuid(0x8000_0000).eax > 0x8000_0000 && __cpuid(0x8000_0001).edx >> 27 & 1 == 1
-    }
+    let waits = crate::cpu::has_rdtscp();
     #[cfg(not(target_arch = "x86_64"))]
-    {
-        false
-    }
+    let waits = false;
+    waits
 }
 
 /// Reads the counter without a fence: possibly before earlier instructions are done, or after later ones.

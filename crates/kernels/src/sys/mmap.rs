@@ -78,7 +78,7 @@ impl Mapping {
     /// Gives every page of the mapping its memory, near the processor that the calling thread runs on.
     ///
     /// # Errors
-    /// That of `madvise`, e.g. where a control group has no more huge pages: a plain write would end the process then.
+    /// The error of `madvise`, e.g. where a control group has no more huge pages: a plain write would end the process then.
     pub fn populate(&mut self) -> io::Result<()> {
         // Linux before 5.14 does not know the advice; the first write to each page does the same there.
         self.advise_if_known(libc::MADV_POPULATE_WRITE)
@@ -103,7 +103,7 @@ impl Mapping {
     /// Has the kernel keep its memory from being taken away; what has none yet is given some.
     ///
     /// # Errors
-    /// That of `mlock`: `ENOMEM`, `EPERM` or `EAGAIN` where the process may lock no more.
+    /// The error of `mlock`: `ENOMEM`, `EPERM` or `EAGAIN` where the process may lock no more.
     pub fn lock(&self) -> io::Result<()> {
         // SAFETY: the range is our own mapping, and locking changes nothing that is read from it.
         match unsafe { libc::mlock(self.start.as_ptr().cast(), self.bytes) } {
@@ -157,7 +157,7 @@ impl Guarded {
     /// Forbids writing to the memory, allows it again, and writes into its first word; returns what stood there.
     ///
     /// # Errors
-    /// That of `mprotect`; nothing was written then.
+    /// The error of `mprotect`; nothing was written then.
     pub fn flip(&mut self, word: u64) -> io::Result<u64> {
         for access in [libc::PROT_READ, libc::PROT_READ | libc::PROT_WRITE] {
             // SAFETY: the range is our own mapping, and no reference into it outlives this function.

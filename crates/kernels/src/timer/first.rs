@@ -11,10 +11,10 @@ use std::marker::PhantomData;
 
 use charz_data::{Card, Metric, Params};
 
-use super::sample::Probe;
 use super::scale;
 use super::source::Source;
 use crate::kernel::Error;
+use crate::sample::Probe;
 use crate::sys::{code, counter};
 use crate::watch::Watch;
 

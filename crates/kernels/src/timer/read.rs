@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Metric, Params, Work};
 
-use super::sample::Probe;
 use super::source::Source;
 use crate::kernel::{Axes, Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, stage};
+use crate::sample::Probe;
 use crate::watch::Watch;
 
 pub(super) const READ: Card = super::CARD

@@ -7,8 +7,8 @@ use std::time::Duration;
 use charz_data::params::{MAX_TIMEOUT_NS, SAMPLES, TIMEOUT};
 use charz_data::{Card, Metric, Params};
 
-use super::sample::Probe;
 use crate::kernel::Error;
+use crate::sample::Probe;
 use crate::watch::Watch;
 
 mod calls;

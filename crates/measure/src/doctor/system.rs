@@ -125,17 +125,13 @@ fn counters(look: &Look) -> Result<Seen, String> {
     Ok(seen.undone(&paranoid, |before| format!("sysctl kernel.perf_event_paranoid={before}")).valued(paranoid.clone()))
 }
 
-/// Whether the processor says that a hypervisor runs below: CPUID 1, ECX bit 31, which is reserved for hypervisors. `None`
-/// where there is no such question.
-#[cfg(target_arch = "x86_64")]
+/// Whether the processor says that a hypervisor runs below. `None` where the architecture has no such question.
 pub fn under_hypervisor() -> Option<bool> {
-    Some(raw_cpuid::CpuId::new().get_feature_info()?.has_hypervisor())
-}
-
-/// Whether the processor says that a hypervisor runs below. `None`: this architecture has no such question.
-#[cfg(not(target_arch = "x86_64"))]
-pub fn under_hypervisor() -> Option<bool> {
-    None
+    #[cfg(target_arch = "x86_64")]
+    let answer = Some(charz_kernels::cpu::has_hypervisor());
+    #[cfg(not(target_arch = "x86_64"))]
+    let answer = None;
+    answer
 }
 
 fn guest(look: &Look) -> Result<Seen, String> {

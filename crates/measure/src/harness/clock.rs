@@ -18,7 +18,7 @@ pub struct TscClock {
 }
 
 impl TscClock {
-    /// That of a machine whose clocks ran at these rates.
+    /// The counter of a machine whose clocks ran at these rates.
     pub fn calibrate(rates: &Rates) -> Result<Self, String> {
         check_tsc()?;
         if rates.ticks == 0.0 {
@@ -46,8 +46,7 @@ impl Clock for TscClock {
 
 #[cfg(target_arch = "x86_64")]
 fn check_tsc() -> Result<(), String> {
-    let invariant = raw_cpuid::CpuId::new().get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc());
-    if !invariant {
+    if !charz_kernels::cpu::has_invariant_counter() {
         return Err(
             "the processor does not promise an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8)".into()
         );

@@ -55,7 +55,7 @@ const BEYOND: u64 = 4;
 const ENOUGH: u64 = 32 << 20;
 
 impl BlockSizes {
-    /// That of a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
+    /// The sizes for a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
     /// level below hold for each strand, and what those of the level do, so a block is as far from either edge as possible.
     /// A level that holds less than twice that of the one below for each strand is left out: nothing lies well inside of it.
     pub fn of(machine: &Machine) -> BlockSizes {

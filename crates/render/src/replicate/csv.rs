@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::report::csv::{harmless, number};
+use crate::report::csv::{harmless, number, record};
 use charz_replicate::{Number, PublishedRange, ReplicatedFigure, Replication, Row};
 
 /// What the fields are made of.
@@ -41,13 +41,12 @@ const COLUMNS: [Column; 20] = [
 ];
 
 pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(COLUMNS.map(|(name, _)| name))?;
+    record(out, COLUMNS.map(|(name, _)| name))?;
     for figure in &replication.figures {
         let mut write = |row: Option<&Row>, range: Option<&PublishedRange>| {
             let here = row.and_then(|row| row.here.as_ref());
-            let record = Record { replication, figure, row, range, here };
-            writer.write_record(COLUMNS.map(|(_, field)| harmless(&field(&record))))
+            let of = Record { replication, figure, row, range, here };
+            record(out, COLUMNS.map(|(_, field)| harmless(&field(&of))))
         };
         if figure.rows.is_empty() {
             write(None, None)?;
@@ -59,5 +58,5 @@ pub(super) fn write(replication: &Replication, out: &mut dyn Write) -> io::Resul
             row.published.iter().try_for_each(|range| write(Some(row), Some(range)))?;
         }
     }
-    writer.flush()
+    Ok(())
 }

@@ -170,20 +170,31 @@ fn table<const N: usize>(
     rows_of: impl Fn(&Cell) -> Vec<Vec<String>>,
 ) -> io::Result<()> {
     let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
-    let mut rows = csv::Writer::from_writer(out);
     let origin = ORIGIN.iter().map(|(name, _)| *name);
-    rows.write_record(origin.chain(names).chain(varied.iter().map(|param| param.key)))?;
+    record(out, origin.chain(names).chain(varied.iter().map(|param| param.key)))?;
     for report in reports {
         let origin = ORIGIN.map(|(_, field)| field(report));
         for cell in &report.cells {
             let parameters: Vec<String> =
                 varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
             for row in rows_of(cell) {
-                rows.write_record(origin.iter().chain(&row).chain(&parameters))?;
+                record(out, origin.iter().chain(&row).chain(&parameters))?;
             }
         }
     }
-    rows.flush()
+    Ok(())
+}
+
+/// One record (RFC 4180, but for the line's end): a field with a comma, a quotation mark or a line's end is quoted.
+pub(crate) fn record(out: &mut dyn Write, fields: impl IntoIterator<Item: AsRef<str>>) -> io::Result<()> {
+    for (at, field) in fields.into_iter().enumerate() {
+        let (comma, field) = (if at > 0 { "," } else { "" }, field.as_ref());
+        match field.contains([',', '"', '\r', '\n']) {
+            true => write!(out, "{comma}\"{}\"", field.replace('"', "\"\""))?,
+            false => write!(out, "{comma}{field}")?,
+        }
+    }
+    writeln!(out)
 }
 
 /// A sum over all laps; one with an unknown part is unknown, and so is one of nothing.

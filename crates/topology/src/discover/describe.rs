@@ -6,7 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::export::mask;
+use super::export::{distances, mask};
+use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
 
 /// The info of a Core whose ALU groups were measured: how many it has.
@@ -276,16 +277,8 @@ impl Writer<'_> {
         if size < 2 || rows.len() != size || rows.iter().any(|row| row.len() != size) {
             return;
         }
-        let list = |numbers: Vec<u64>| numbers.iter().map(|number| format!("{number} ")).collect::<String>();
-        let indexes = list((0..size).map(|index| self.node_id(index) as u64).collect());
-        let values = list(rows.iter().flatten().copied().collect());
-        let _ = writeln!(
-            self.text,
-            "  <distances2 type=\"NUMANode\" nbobjs=\"{size}\" kind=\"5\" name=\"NUMALatency\" indexing=\"os\">\n    \
-             <indexes length=\"{}\">{indexes}</indexes>\n    <u64values length=\"{}\">{values}</u64values>\n  </distances2>",
-            indexes.len(),
-            values.len()
-        );
+        let ids: Vec<usize> = (0..size).map(|index| self.node_id(index)).collect();
+        self.text.push_str(&distances("NUMALatency", 5, &ids, rows.iter().flatten().copied()));
     }
 
     fn kinds(&mut self) {
@@ -304,20 +297,4 @@ impl Writer<'_> {
             self.text.push_str("  </cpukind>\n");
         }
     }
-}
-
-/// Text as the value of an attribute; XML has no control characters.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for mark in text.chars() {
-        match mark {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            other if other.is_control() => escaped.push(' '),
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }

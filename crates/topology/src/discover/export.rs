@@ -97,15 +97,18 @@ fn matrix(topology: &Topology, figure: &Figure, measured: &[Access]) -> String {
     let value = |from: &TopologyObject, to: &TopologyObject| whole_value(figure, find(measured, from, to)?);
     let values = nodes.iter().flat_map(|from| nodes.iter().map(|to| value(from, to)));
     let Some(values) = values.collect::<Option<Vec<u64>>>().filter(|_| nodes.len() > 1) else { return String::new() };
-    let list = |numbers: Vec<u64>| numbers.iter().map(|number| format!("{number} ")).collect::<String>();
-    let indexes = list(nodes.iter().filter_map(|node| node.os_index()).map(|id| id as u64).collect());
-    let values = list(values);
+    let ids: Vec<usize> = nodes.iter().filter_map(|node| node.os_index()).collect();
+    distances(figure.matrix, figure.kind, &ids, values.into_iter())
+}
+
+/// A matrix of distances between the nodes with these ids, row by row, of a kind of hwloc/distances.h.
+pub(super) fn distances(name: &str, kind: u8, ids: &[usize], values: impl Iterator<Item = u64>) -> String {
+    let nodes = ids.len();
+    let indexes: String = ids.iter().map(|id| format!("{id} ")).collect();
+    let values: String = values.map(|value| format!("{value} ")).collect();
     format!(
-        "  <distances2 type=\"NUMANode\" nbobjs=\"{}\" kind=\"{}\" name=\"{}\" indexing=\"os\">\n    \
+        "  <distances2 type=\"NUMANode\" nbobjs=\"{nodes}\" kind=\"{kind}\" name=\"{name}\" indexing=\"os\">\n    \
          <indexes length=\"{}\">{indexes}</indexes>\n    <u64values length=\"{}\">{values}</u64values>\n  </distances2>\n",
-        nodes.len(),
-        figure.kind,
-        figure.matrix,
         indexes.len(),
         values.len()
     )

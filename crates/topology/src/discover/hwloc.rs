@@ -34,9 +34,9 @@ pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32
         machine.alu = AluSource::Measured;
     }
     machine.doubts = infos(topology.root_object(), DOUBT);
-    count_strands(&mut machine);
     machine.absent = absent(topology, &machine);
     kinds::read(topology, &mut machine);
+    machine.count_strands();
     machine.usable = Usable::everything(machine.strands.len());
     machine
 }
@@ -299,27 +299,6 @@ fn ranks(groups: &[Option<u32>]) -> Vec<(u32, u32)> {
         });
     }
     ranks
-}
-
-/// Counts for each part of the machine the strands that lie in it.
-fn count_strands(machine: &mut Machine) {
-    for strand in &machine.strands {
-        if let Some(package) = strand.package {
-            machine.packages[package as usize].strands += 1;
-        }
-        if let Some(core) = strand.core {
-            machine.cores[core as usize].strands += 1;
-        }
-        for node in &strand.numa_nodes {
-            machine.numa_nodes[*node as usize].strands += 1;
-        }
-        for cache in &strand.caches {
-            machine.caches[*cache as usize].strands += 1;
-        }
-        for group in &strand.groups {
-            machine.groups[*group as usize].strands += 1;
-        }
-    }
 }
 
 /// The ids that the topology knows without listing their strands.

@@ -34,9 +34,6 @@ pub(super) fn read(topology: &Topology, machine: &mut Machine) {
     }
     for strand in &mut machine.strands {
         strand.kind = kind_of.get(&strand.os_id).copied();
-        if let Some(kind) = strand.kind {
-            machine.kinds[kind as usize].strands += 1;
-        }
     }
 }
 

@@ -9,63 +9,32 @@ use charz_system::cpuinfo;
 
 use crate::Machine;
 
-/// Implementer, part, name.
-const NAMES: [(u8, u16, &str); 55] = [
-    (0x41, 0xd03, "Cortex-A53"),
-    (0x41, 0xd04, "Cortex-A35"),
-    (0x41, 0xd05, "Cortex-A55"),
-    (0x41, 0xd07, "Cortex-A57"),
-    (0x41, 0xd08, "Cortex-A72"),
-    (0x41, 0xd09, "Cortex-A73"),
-    (0x41, 0xd0a, "Cortex-A75"),
-    (0x41, 0xd0b, "Cortex-A76"),
-    (0x41, 0xd0c, "Neoverse-N1"),
-    (0x41, 0xd0d, "Cortex-A77"),
-    (0x41, 0xd0e, "Cortex-A76AE"),
-    (0x41, 0xd40, "Neoverse-V1"),
-    (0x41, 0xd41, "Cortex-A78"),
-    (0x41, 0xd42, "Cortex-A78AE"),
-    (0x41, 0xd44, "Cortex-X1"),
-    (0x41, 0xd46, "Cortex-A510"),
-    (0x41, 0xd47, "Cortex-A710"),
-    (0x41, 0xd48, "Cortex-X2"),
-    (0x41, 0xd49, "Neoverse-N2"),
-    (0x41, 0xd4a, "Neoverse-E1"),
-    (0x41, 0xd4b, "Cortex-A78C"),
-    (0x41, 0xd4c, "Cortex-X1C"),
-    (0x41, 0xd4d, "Cortex-A715"),
-    (0x41, 0xd4e, "Cortex-X3"),
-    (0x41, 0xd4f, "Neoverse-V2"),
-    (0x41, 0xd80, "Cortex-A520"),
-    (0x41, 0xd81, "Cortex-A720"),
-    (0x41, 0xd82, "Cortex-X4"),
-    (0x41, 0xd83, "Neoverse-V3AE"),
-    (0x41, 0xd84, "Neoverse-V3"),
-    (0x41, 0xd85, "Cortex-X925"),
-    (0x41, 0xd87, "Cortex-A725"),
-    (0x41, 0xd8e, "Neoverse-N3"),
-    (0x42, 0x516, "ThunderX2"),
-    (0x43, 0x0a1, "ThunderX-88XX"),
-    (0x43, 0x0af, "ThunderX2-99xx"),
-    (0x46, 0x001, "A64FX"),
-    (0x48, 0xd01, "TaiShan-v110"),
-    (0x48, 0xd02, "TaiShan-v120"),
-    (0x4e, 0x003, "Denver-2"),
-    (0x4e, 0x004, "Carmel"),
-    (0x50, 0x000, "X-Gene"),
-    (0x51, 0x001, "Oryon"),
-    (0x51, 0xc00, "Falkor"),
-    (0x51, 0xc01, "Saphira"),
-    (0x61, 0x022, "Icestorm-M1"),
-    (0x61, 0x023, "Firestorm-M1"),
-    (0x61, 0x024, "Icestorm-M1-Pro"),
-    (0x61, 0x025, "Firestorm-M1-Pro"),
-    (0x61, 0x028, "Icestorm-M1-Max"),
-    (0x61, 0x029, "Firestorm-M1-Max"),
-    (0x61, 0x032, "Blizzard-M2"),
-    (0x61, 0x033, "Avalanche-M2"),
-    (0xc0, 0xac3, "Ampere-1"),
-    (0xc0, 0xac4, "Ampere-1a"),
+/// By implementer: parts and their names.
+#[rustfmt::skip]
+const NAMES: [(u32, &[(u32, &str)]); 10] = [
+    (0x41, &[
+        (0xd03, "Cortex-A53"), (0xd04, "Cortex-A35"), (0xd05, "Cortex-A55"), (0xd07, "Cortex-A57"),
+        (0xd08, "Cortex-A72"), (0xd09, "Cortex-A73"), (0xd0a, "Cortex-A75"), (0xd0b, "Cortex-A76"),
+        (0xd0c, "Neoverse-N1"), (0xd0d, "Cortex-A77"), (0xd0e, "Cortex-A76AE"), (0xd40, "Neoverse-V1"),
+        (0xd41, "Cortex-A78"), (0xd42, "Cortex-A78AE"), (0xd44, "Cortex-X1"), (0xd46, "Cortex-A510"),
+        (0xd47, "Cortex-A710"), (0xd48, "Cortex-X2"), (0xd49, "Neoverse-N2"), (0xd4a, "Neoverse-E1"),
+        (0xd4b, "Cortex-A78C"), (0xd4c, "Cortex-X1C"), (0xd4d, "Cortex-A715"), (0xd4e, "Cortex-X3"),
+        (0xd4f, "Neoverse-V2"), (0xd80, "Cortex-A520"), (0xd81, "Cortex-A720"), (0xd82, "Cortex-X4"),
+        (0xd83, "Neoverse-V3AE"), (0xd84, "Neoverse-V3"), (0xd85, "Cortex-X925"), (0xd87, "Cortex-A725"),
+        (0xd8e, "Neoverse-N3"),
+    ]),
+    (0x42, &[(0x516, "ThunderX2")]),
+    (0x43, &[(0x0a1, "ThunderX-88XX"), (0x0af, "ThunderX2-99xx")]),
+    (0x46, &[(0x001, "A64FX")]),
+    (0x48, &[(0xd01, "TaiShan-v110"), (0xd02, "TaiShan-v120")]),
+    (0x4e, &[(0x003, "Denver-2"), (0x004, "Carmel")]),
+    (0x50, &[(0x000, "X-Gene")]),
+    (0x51, &[(0x001, "Oryon"), (0xc00, "Falkor"), (0xc01, "Saphira")]),
+    (0x61, &[
+        (0x022, "Icestorm-M1"), (0x023, "Firestorm-M1"), (0x024, "Icestorm-M1-Pro"), (0x025, "Firestorm-M1-Pro"),
+        (0x028, "Icestorm-M1-Max"), (0x029, "Firestorm-M1-Max"), (0x032, "Blizzard-M2"), (0x033, "Avalanche-M2"),
+    ]),
+    (0xc0, &[(0xac3, "Ampere-1"), (0xac4, "Ampere-1a")]),
 ];
 
 /// Gives packages without a model the names of their processors, in the order of their strands.
@@ -95,8 +64,8 @@ fn names(cpuinfo: &str) -> BTreeMap<u32, String> {
             }
         };
         let (implementer, part) = (field("CPU implementer")?, field("CPU part")?);
-        let known = NAMES.iter().find(|(i, p, _)| (u32::from(*i), u32::from(*p)) == (implementer, part));
-        let name = known.map(|(_, _, name)| (*name).to_owned());
+        let parts = NAMES.iter().find(|(of, _)| *of == implementer).map_or(&[][..], |(_, parts)| parts);
+        let name = parts.iter().find(|(number, _)| *number == part).map(|(_, name)| (*name).to_owned());
         Some((field("processor")?, name.unwrap_or_else(|| format!("Arm {implementer:#x} part {part:#x}"))))
     });
     cpus.collect()
@@ -142,8 +111,9 @@ mod tests {
 
     #[test]
     fn every_number_has_one_name() {
-        for (at, (implementer, part, name)) in NAMES.iter().enumerate() {
-            let same = NAMES[..at].iter().find(|(i, p, n)| (i, p) == (implementer, part) || n == name);
+        let all = || NAMES.iter().flat_map(|(of, parts)| parts.iter().map(move |(part, name)| (of, part, name)));
+        for (at, (of, part, name)) in all().enumerate() {
+            let same = all().take(at).find(|(o, p, n)| (*o, *p) == (of, part) || *n == name);
             assert_eq!(same, None, "{name}");
         }
     }

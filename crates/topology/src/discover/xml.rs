@@ -16,6 +16,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use self::object::{Objects, attributes};
+pub(super) use self::rewrite::escaped;
 use self::rewrite::{Rewrite, is_readable};
 use crate::error::quote;
 

@@ -62,7 +62,7 @@ struct Register<M: Maker> {
     free: Vec<u32>,
     /// Threads that exist or are being made.
     alive: u32,
-    /// Those of them that exist, and their most.
+    /// Threads that exist, and the most there were.
     living: u32,
     peak: u32,
     created: u64,

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
+use rayon_core::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
 use super::parker::Parker;
 use super::{Counts, Hand, Runtime, STACK, Setting, patience};
@@ -103,7 +103,7 @@ fn halves<T: Send>(parts: &mut [Option<T>], work: &(impl Fn(T) + Sync)) {
         [part] => part.take().into_iter().for_each(work),
         _ => {
             let (left, right) = parts.split_at_mut(parts.len() / 2);
-            rayon::join(|| halves(left, work), || halves(right, work));
+            rayon_core::join(|| halves(left, work), || halves(right, work));
         }
     }
 }

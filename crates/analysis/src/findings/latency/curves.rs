@@ -42,7 +42,7 @@ pub(crate) struct Curve<'a> {
 }
 
 impl<'a> Curve<'a> {
-    /// Those of the kernels that load in such an order, in the order of their first cells.
+    /// The curves of the kernels that load in such an order, in the order of their first cells.
     pub(crate) fn of(report: &'a Report, chase: Chase) -> Vec<Self> {
         report
             .kernels_in(|role| *role == Role::Latency(chase))

@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use charz_data::params::SAMPLES;
-use charz_data::{Card, Family, JointHistogram, Metric, Work, WorkerCount};
+use charz_data::{Card, Family, Metric, Params, WorkerCount};
 
 use super::{Child, STACK};
 use crate::clock::{Clock, OsClock};
-use crate::kernel::{Error, Worker};
-use crate::pairs::Pairs;
-use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::kernel::{Axes, Error};
+use crate::plain::{PlainKernel, kernels};
+use crate::sample::{Probe, sampled};
 use crate::sys::pthread::thread::{self as pthread, Attributes};
 use crate::watch::{Stop, Watch};
 
@@ -86,28 +86,31 @@ fn read(text: &[u8]) -> Option<(u64, u64)> {
 }
 
 const fn first(card: &'static Card) -> PlainKernel {
-    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
-        let (name, samples) = (kernel.name(), kernel.samples(params)?);
-        stage("pthread_create", Extent::Each(Work::ops(samples)), move |_| {
-            Ok(Box::new(Starter { name, samples, pairs: Pairs::with_room(samples)?, wrong: None }))
-        })
-    })
-    .check(|kernel| match SERVES.load(Ordering::Relaxed) {
-        true => Ok(()),
-        false => Err(kernel.unavailable("needs a program that starts itself anew (charz_kernels::serve)")),
-    })
+    sampled::<Starter>(card).axes(Axes::NONE)
 }
 
-struct Starter {
-    name: &'static str,
-    samples: u64,
-    pairs: Pairs,
-    wrong: Option<Error>,
-}
+/// Starts fresh processes.
+struct Starter(&'static str);
 
-impl Starter {
-    fn start(&self) -> Result<(u64, u64), Error> {
-        let name = self.name;
+impl Probe for Starter {
+    const VARIANT: &'static str = "pthread_create";
+
+    fn check() -> Result<(), Error> {
+        match SERVES.load(Ordering::Relaxed) {
+            true => Ok(()),
+            false => {
+                let needs = "create-first needs a program that starts itself anew (charz_kernels::serve)";
+                Err(Error::Unavailable(needs.into()))
+            }
+        }
+    }
+
+    fn new(name: &'static str, _: &Params) -> Result<Self, Error> {
+        Ok(Starter(name))
+    }
+
+    fn sample(&mut self, _: &Watch) -> Result<Option<(u64, u64)>, Error> {
+        let name = self.0;
         let refused = |error| {
             Error::Refused(format!(
                 "{name}: {PROGRAM} cannot be started ({error}): allow more processes, and mount /proc"
@@ -116,40 +119,10 @@ impl Starter {
         let mut fresh = Command::new(PROGRAM);
         fresh.arg0(NAME[0]).arg(NAME[1]).stdin(Stdio::null()).stderr(Stdio::null());
         let output = fresh.output().map_err(refused)?;
-        read(&output.stdout).ok_or_else(|| {
+        let pair = read(&output.stdout).ok_or_else(|| {
             Error::Refused(format!("{name}: a fresh process made no thread ({}): allow more threads", output.status))
-        })
-    }
-}
-
-impl Worker for Starter {
-    fn prepare(&mut self) {
-        self.pairs.reset();
-        self.wrong = None;
-    }
-
-    fn run(&mut self, watch: &Watch) -> Work {
-        while (self.pairs.0.len() as u64) < self.samples && !watch.should_stop() {
-            match self.start() {
-                Ok(pair) => self.pairs.0.push(pair),
-                Err(error) => {
-                    self.wrong = Some(error);
-                    // A run that was refused counts as a whole one, so it is verified: `verify` returns the error.
-                    return Work::ops(self.samples);
-                }
-            }
-        }
-        Work::ops(self.pairs.0.len() as u64)
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        self.wrong.take().map_or(Ok(()), Err)?;
-        let (found, samples) = (self.pairs.0.len() as u64, self.samples);
-        Error::unless(found == samples, self.name, || format!("there are {found} pairs of times, not {samples}"))
-    }
-
-    fn samples(&mut self) -> Option<JointHistogram> {
-        Some(self.pairs.joint())
+        })?;
+        Ok(Some(pair))
     }
 }
 

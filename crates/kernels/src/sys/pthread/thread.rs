@@ -100,7 +100,7 @@ const WORDS: usize = 128;
 pub struct Mask(Box<[u64; WORDS]>);
 
 impl Mask {
-    /// That of the calling thread.
+    /// The mask of the calling thread.
     pub fn own() -> Result<Self, Error> {
         let mut mask = Box::new([0; WORDS]);
         // SAFETY: the memory has as many bytes as is claimed; any bytes are valid.

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{CARD, TimedWait, Timeout};
 use crate::kernel::{Error, Kernel};
+use crate::sample::sampled;
 use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, TimerFd};
-use crate::timer::sample::sampled;
 
 /// A kernel each: its word, the call, what that can be asked for, what it waits for; and how, or what the worker has for it.
 macro_rules! calls {

@@ -27,9 +27,7 @@ impl Rewrite {
         let known = |name: &str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
         for (name, value) in attributes.iter().filter(|(name, _)| known(name)) {
             // Writing to a string cannot fail.
-            let _ = write!(self.text, " {name}=\"");
-            self.escaped(value);
-            self.text.push('"');
+            let _ = write!(self.text, " {name}=\"{}\"", escaped(value));
         }
         self.text.push('>');
         self.begun = true;
@@ -57,24 +55,26 @@ impl Rewrite {
         self.text.push('\n');
         self.text
     }
+}
 
-    /// The escapes that hwloc undoes.
-    fn escaped(&mut self, text: &str) {
-        for mark in text.chars() {
-            match mark {
-                '&' => self.text.push_str("&amp;"),
-                '<' => self.text.push_str("&lt;"),
-                '>' => self.text.push_str("&gt;"),
-                '"' => self.text.push_str("&quot;"),
-                '\n' => self.text.push_str("&#10;"),
-                '\r' => self.text.push_str("&#13;"),
-                '\t' => self.text.push_str("&#9;"),
-                // XML has no other control characters, not even as references; no figure of a machine needs them.
-                other if other.is_control() => self.text.push(' '),
-                other => self.text.push(other),
-            }
+/// Text as the value of an attribute, with the escapes that hwloc undoes.
+pub(in crate::discover) fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for mark in text.chars() {
+        match mark {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\r' => escaped.push_str("&#13;"),
+            '\t' => escaped.push_str("&#9;"),
+            // XML has no other control characters, not even as references; no figure of a machine needs them.
+            other if other.is_control() => escaped.push(' '),
+            other => escaped.push(other),
         }
     }
+    escaped
 }
 
 /// Whether hwloc's parser can read an element of this name.

@@ -7,7 +7,7 @@ use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
-pub(super) trait Probe: Sized + 'static {
+pub(crate) trait Probe: Sized + 'static {
     const VARIANT: &'static str;
 
     fn check() -> Result<(), Error>;
@@ -23,7 +23,7 @@ pub(super) trait Probe: Sized + 'static {
     fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error>;
 }
 
-pub(super) const fn sampled<P: Probe>(card: &'static Card) -> PlainKernel {
+pub(crate) const fn sampled<P: Probe>(card: &'static Card) -> PlainKernel {
     let kernel = PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
         let (name, params, samples) = (kernel.name(), *params, kernel.samples(params)?);
         P::admit(name, &params)?;
