@@ -5,8 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use charz_data::cpulist;
-use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, Estimate, Point};
+use charz_data::report::fixtures::{barren, cell, report};
+use charz_data::report::{Cell, Ending, Estimate, Evidence, Invocation, Point, ProgramSeen};
 use charz_stats::{Sample, median_interval, ratio_of_estimates};
 
 fn rate(mapping: &str, threads: u64, value: f64) -> Cell {
@@ -172,7 +172,7 @@ fn valued(mapping: &str, threads: u64, values: Vec<f64>) -> Cell {
     let mut cell = rate(mapping, threads, 1.0);
     let some = cell.invocations[0].clone();
     cell.invocations =
-        values.iter().map(|value| charz_data::report::Invocation { value: Some(*value), ..some.clone() }).collect();
+        values.iter().map(|value| Invocation { value: Some(*value), ..some.clone() }).collect();
     let sample = Sample::new(values).unwrap();
     let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
     cell.capacity = Some(Estimate { value: sample.median(), interval });
@@ -368,4 +368,20 @@ fn every_program_of_a_workload_report_is_advised() {
         advise(&report).iter().map(|advice| (advice.best.cell.kernel.clone(), advice.best.cell.workers)).collect();
     assert_eq!(advice, [("fft-mutex".to_owned(), 1), ("matmul-mutex".to_owned(), 2)]);
     assert!(advise(&report)[0].sentence().starts_with("fft-mutex: 1 thread"));
+}
+
+#[test]
+fn a_program_that_waits_is_told_of() {
+    let said = |wanted: f64| {
+        let of = |threads| {
+            let mut cell = rate("rr", threads, 10.0);
+            let seen = ProgramSeen { wanted_cpus: Some(wanted), ..ProgramSeen::default() };
+            let evidence = Some(Evidence { program: Some(seen), ..Evidence::default() });
+            cell.invocations.push(Invocation { evidence, ..barren(Ending::Done) });
+            cell
+        };
+        only(2, vec![of(1), of(2)], |advice| advice.sentence())
+    };
+    assert!(said(0.04).contains("work for 0.0 of 1 CPU"), "{}", said(0.04));
+    assert!(!said(0.4).contains("work for"), "{}", said(0.4));
 }
