@@ -171,8 +171,7 @@ fn contenders_are_the_advised_one_and_three_others() {
 fn valued(mapping: &str, threads: u64, values: Vec<f64>) -> Cell {
     let mut cell = rate(mapping, threads, 1.0);
     let some = cell.invocations[0].clone();
-    cell.invocations =
-        values.iter().map(|value| Invocation { value: Some(*value), ..some.clone() }).collect();
+    cell.invocations = values.iter().map(|value| Invocation { value: Some(*value), ..some.clone() }).collect();
     let sample = Sample::new(values).unwrap();
     let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
     cell.capacity = Some(Estimate { value: sample.median(), interval });
