@@ -156,7 +156,7 @@ fn fixtures() -> Report {
     report
 }
 
-const ANY: Admits = |_, _| Ok(());
+pub(super) const ANY: Kernels = Kernels { admits: |_, _| Ok(()), footprint: |_, _, _| None };
 
 fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
     let document = find("t3-4").unwrap();
@@ -250,6 +250,33 @@ fn an_advantage_of_auto_holds() {
         evaluated("Figure 2", &report).claims.last().unwrap().verdict
     };
     assert_eq!([15e9, 10e9, 8e9].map(verdict), [Verdict::Holds, Verdict::Holds, Verdict::Fails]);
+}
+
+/// Four cores of two strands each, half of which run a thread, then each of which does.
+#[test]
+fn a_claim_about_memory_is_by_cores_and_needs_a_problem_beyond_the_caches() {
+    let mut report = report("Package:2 L2:1(size=1MB) Core:2 PU:2");
+    for (workers, rate) in [(2, 4e9), (4, 5e9)] {
+        let cell = charz_data::report::fixtures::cell("npb-cg", workers, Unit::OpsPerSecond, rate);
+        report.cells.push(cell.under("round-robin"));
+    }
+    let document = find("tacc").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Table 4").collect();
+    let check = |report: &Report, footprint| {
+        let mut claims = evaluate(document, &figures, report, Kernels { footprint, ..ANY }).figures.remove(0).claims;
+        claims.swap_remove(1)
+    };
+    assert_eq!(check(&report, |_, _, _| Some(1 << 30)).verdict, Verdict::Holds);
+    let held = check(&report, |_, _, _| Some(1 << 20));
+    assert_eq!((held.verdict, held.open), (Verdict::Undecided, true));
+    assert!(held.evidence.contains("all 1 MiB") && held.evidence.contains("class S"), "{}", held.evidence);
+    report.cells[0].capacity.as_mut().unwrap().interval = None;
+    let bare = check(&report, |_, _, _| Some(1 << 30));
+    assert!(
+        bare.open && bare.evidence.contains("too few runs") && bare.evidence.contains("--budget"),
+        "{}",
+        bare.evidence
+    );
 }
 
 #[test]
