@@ -48,6 +48,12 @@ pub struct Kernels {
     pub footprint: fn(kernel: &str, params: &Params, workers: u64) -> Option<u64>,
 }
 
+#[cfg(any(test, feature = "fixtures"))]
+impl Kernels {
+    /// Those that run with any number of workers.
+    pub const ANY: Kernels = Kernels { admits: |_, _| Ok(()), footprint: |_, _, _| None };
+}
+
 /// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
 #[derive(Clone, Debug)]
 pub struct Target {

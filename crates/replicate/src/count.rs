@@ -127,10 +127,11 @@ impl FromStr for Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kernels;
 
     #[track_caller]
     fn check(text: &str, [strands, cores]: [u64; 2], expected: Option<&[u64]>) {
-        let target = Target { strands, cores, ..Target::flat(1, crate::tests::ANY) };
+        let target = Target { strands, cores, ..Target::flat(1, Kernels::ANY) };
         let found = text.parse::<Count>().unwrap().numbers(&target).ok();
         assert_eq!(found.as_deref(), expected, "{text} on {strands}");
     }

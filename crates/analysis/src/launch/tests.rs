@@ -72,7 +72,7 @@ fn likwid_counts_within_a_cpuset() {
     assert!(launch.notes[0].contains("CPUs 3,2,7"), "{:?}", launch.notes);
 }
 
-/// What each rank of a job is told by Open MPI makes it bind itself, read back from the system.
+/// The words of the shell that a rank runs, with the number that Open MPI gives it.
 #[test]
 fn each_rank_of_open_mpi_binds_itself_to_its_own_seat() {
     let Form::Command(words) = launch("mpirun", &seated(&[6, 0, 2]), MemoryHome::Local).form else { panic!() };
