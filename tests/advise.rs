@@ -122,6 +122,7 @@ fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<S
         "likwid" => present("command -v likwid-pin"),
         "systemd" => present("systemd-run --scope --quiet true"),
         "docker" => false,
+        "mpirun" => present("mpirun --version | grep -q 'Open MPI'"),
         "omp-places" | "gomp" | "kmp" | "exec" => true,
         tool => present(&format!("command -v {tool}")),
     };
@@ -137,7 +138,13 @@ fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<S
     // The line of charz exec names this program as it is installed.
     let own = Path::new(env!("CARGO_BIN_EXE_charz")).parent().unwrap();
     let path = format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default());
-    let output = Command::new("sh").args(["-c", &line]).env("PATH", path).output().unwrap();
+    let mut shell = Command::new("sh");
+    // Where root runs tests, nothing is to be protected from it.
+    shell
+        .args(["-c", &line])
+        .env("PATH", path)
+        .envs(["", "_CONFIRM"].map(|end| (format!("OMPI_ALLOW_RUN_AS_ROOT{end}"), "1")));
+    let output = shell.output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -171,6 +178,38 @@ fn a_process_that_a_line_launches_may_use_its_seats_and_no_others() {
             assert_eq!(cpulist::parse(list.trim()).unwrap(), expected, "{tool}");
         }
     }
+}
+
+#[test]
+fn each_rank_that_a_line_launches_is_on_its_own_seat() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("show");
+    executable(&program, "#!/bin/sh\necho $OMPI_COMM_WORLD_RANK $(taskset -pc $$ | sed 's/.*: //')\n");
+    let seats: Vec<u32> = cpus().into_iter().rev().take(2).collect();
+    for ranks in [seats.len(), 2 * seats.len()] {
+        let Some(shown) = launched("mpirun", &cpulist::print(&seats), ranks, &program) else { return };
+        let mut found: Vec<&str> = shown.lines().collect();
+        found.sort_unstable();
+        let expected: Vec<String> = (0..ranks).map(|rank| format!("{rank} {}", seats[rank % seats.len()])).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+/// likwid-pin numbers the CPUs of a mask from 0.
+#[test]
+fn a_line_for_likwid_holds_in_the_cpuset_that_it_was_made_in() {
+    let last = cpus().pop().unwrap();
+    let charz = env!("CARGO_BIN_EXE_charz");
+    let map = format!("{charz} map --mapping list:{last} --threads 1 --format likwid");
+    let script =
+        format!("command -v likwid-pin >/dev/null && $({map} | grep -v '#') grep Cpus_allowed_list: /proc/self/status");
+    let output = Command::new("taskset").args(["-c", &last.to_string(), "sh", "-c", &script]).output().unwrap();
+    if !output.status.success() {
+        return println!("absent: likwid");
+    }
+    let shown = String::from_utf8(output.stdout).unwrap();
+    let list = shown.lines().find_map(|line| Some(line.split_once("Cpus_allowed_list:")?.1.trim()));
+    assert_eq!(list, Some(last.to_string().as_str()), "{shown}");
 }
 
 /// Prints the CPUs of each thread, in order.

@@ -125,9 +125,15 @@ fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
     let threads = &["--threads", "1,2", "--mapping", "dumb"];
     let trial = Trial::with("sh -c 'echo 4' x {threads}", threads, &["--value", "last"]);
     for cell in trial.report()["cells"].as_array().unwrap() {
-        let fewer = |mark: &Value| mark["code"] == "V01" && mark["severity"] == "suspect";
+        let fewer = |mark: &Value| mark["code"] == "V36";
         assert_eq!(cell["marks"].as_array().unwrap().iter().any(fewer), cell["workers"] == 2, "{}", cell["marks"]);
+        assert_eq!(cell["capacity"].is_null(), cell["workers"] == 2, "a number of one thread is none of two: {cell}");
     }
+    assert!(
+        trial.ran.out.contains("fewer threads than asked for") && trial.ran.out.contains("{threads}"),
+        "{}",
+        trial.ran.out
+    );
 }
 
 #[test]

@@ -32,6 +32,40 @@ fn documents_and_their_figures_are_listed() {
     }
 }
 
+/// Where a document has words such as `charz sweep --kernel chase-stride`, there is such a command with such flags and values.
+#[test]
+fn commands_that_documents_name_exist() {
+    let pages = output(&["docs"]);
+    let commands: Vec<&str> = pages.lines().filter_map(|page| page.strip_prefix("man-")).collect();
+    let mut found = 0;
+    for document in DOCUMENTS {
+        let file = crate::support::root().join(format!("crates/replicate/documents/{document}.toml"));
+        let text = std::fs::read_to_string(file).unwrap();
+        for (at, _) in text.match_indices("charz ") {
+            let line = text[at..].lines().next().unwrap();
+            let mut words =
+                line.split_whitespace().skip(1).map(|word| word.trim_end_matches([',', ';', '.', ')', '"', ':']));
+            let command = words.next().unwrap_or_default();
+            let mut words = words.skip_while(|word| word.bytes().all(|byte| byte.is_ascii_uppercase())).peekable();
+            if !commands.contains(&command) {
+                assert!(words.next().is_none_or(|word| !word.starts_with("--")), "no such command: {line}");
+                continue;
+            }
+            let help = output(&[command, "--help"]);
+            while let Some(flag) = words.next_if(|word| word.starts_with("--")) {
+                found += 1;
+                assert!(help.contains(flag), "{command} has no {flag}: {line}");
+                let has_value = help.contains(&format!("{flag} <"));
+                let Some(value) = words.next_if(|word| has_value && !word.starts_with("--")) else { continue };
+                let is_name = value.bytes().all(|byte| byte.is_ascii_uppercase());
+                let is_kernel = || flag == "--kernel" && run(["kernels", value]).code == Some(0);
+                assert!(is_name || is_kernel() || help.contains(value), "{flag} takes no {value}: {line}");
+            }
+        }
+    }
+    assert!(found > 5, "documents name commands");
+}
+
 #[test]
 fn the_format_is_that_of_its_schema() {
     let schema = json(&output(&["docs", "replication-schema"]));

@@ -1,15 +1,15 @@
-//! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25 and V32.
+//! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25, V32 and V36.
 
 use std::collections::BTreeSet;
 
 use charz_data::params;
 
 use super::case::{Case, excess, total};
-use super::{mark, raise};
+use super::raise;
 use charz_data::checks::{Check, STEAL_TICKS_NS, STEAL_WINDOW_NS};
-use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32};
+use charz_data::checks::{V01, V02, V03, V04, V05, V06, V07, V10, V19, V25, V32, V36};
 use charz_data::escape::counted;
-use charz_data::report::{Evidence, Mark, Severity};
+use charz_data::report::{Evidence, Mark, ProgramSeen};
 use charz_data::units;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
@@ -37,12 +37,16 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-/// A program that was asked for more threads than it ever had: its number is not that of so many.
+/// A program that was asked for more threads than worked: its number is not that of so many.
 fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
-    let had = programs.map(|program| program.threads).min().filter(|had| *had < asked as u64)?;
-    let had = counted(had as usize, "thread");
-    Some(mark(&V01, Severity::Suspect, format!("the program had {had}, and was asked for {asked}")))
+    let working = |seen: &ProgramSeen| seen.working.unwrap_or(seen.threads).min(seen.threads);
+    let seen = programs.min_by_key(|seen| working(seen))?;
+    raise(&V36, (asked as u64).saturating_sub(working(seen)) as f64, || {
+        let idle = seen.threads - working(seen);
+        let idle = if idle > 0 { format!(" at work, {idle} idle,") } else { String::new() };
+        format!("the program had {}{idle} instead of {asked}", counted(working(seen) as usize, "thread"))
+    })
 }
 
 fn moved(case: &Case<'_>) -> Option<Mark> {

@@ -20,7 +20,6 @@ use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
 use crate::seats::Seats;
 use crate::spawn::{Spawned, spawn};
-use crate::sys::affinity;
 
 /// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -115,7 +114,8 @@ impl Crew {
         }
         let mark = mark();
         let now = Instant::now();
-        let Spawned { mut child, traced } = spawn(launch, seats.mask(given), by == Follow::Ptrace, &mark)?;
+        let cpus = seats.alone(given);
+        let Spawned { mut child, traced } = spawn(launch, cpus.clone(), by == Follow::Ptrace, &mark)?;
         let pid = child.id() as i32;
         let mut by = by;
         if let Err(error) = traced {
@@ -124,15 +124,12 @@ impl Crew {
             if !observe::has_own_proc() {
                 by = Follow::None;
                 refused = refused.map(|ptrace| format!("{ptrace} and {OTHER_PROC}"));
-                // It holds no other thread up, but a thread that appears unseen is not to share the first one's seat.
-                let _ = affinity::set(pid, &seats.mask(None));
             }
         }
         let number = self.started;
         self.started += 1;
         if by != Follow::None {
-            let task = Task { program: number, ordinal, given, unseated_ns: Some(0), seen: observe::Seen::default() };
-            self.tasks.insert(pid, task);
+            self.tasks.insert(pid, Task::new(number, ordinal, given, cpus));
         }
         if by == Follow::Poll {
             adopt_orphans();
@@ -158,6 +155,7 @@ impl Crew {
             off_seat: 0,
             unseen: 0,
             look: (by == Follow::Poll).then(|| Look::new(now)),
+            unbound: vec![pid],
             live: usize::from(by != Follow::None),
         };
         self.programs.insert(number, program);
@@ -242,8 +240,31 @@ impl Crew {
 
     /// A new thread of a program, which ran unseated for at most so long.
     pub(crate) fn adopt(&mut self, number: usize, tid: i32, unseated_ns: u64) {
-        if let Some(program) = self.programs.get_mut(&number) {
-            self.tasks.insert(tid, program.seat(number, tid, unseated_ns));
+        let Some(program) = self.programs.get_mut(&number) else { return };
+        self.tasks.insert(tid, program.seat(number, tid, unseated_ns));
+        let Program { unbound, seats, .. } = program;
+        unbound.retain(|tid| {
+            let Some(task) = self.tasks.get_mut(tid) else { return false };
+            task.hold(*tid, seats.mask(task.given));
+            task.given.is_none()
+        });
+    }
+
+    /// A process has become another program, which may run on all seats until a thread appears beside it, as it did when it began.
+    /// A program that waits for it, such as a shell, is no company.
+    pub(crate) fn begin(&mut self, pid: i32) {
+        let (mut above, mut last) = (HashSet::from([pid]), pid);
+        while let Some((_, parent)) = observe::kin(last)
+            && self.tasks.contains_key(&parent)
+            && above.insert(parent)
+        {
+            last = parent;
+        }
+        let Some(number) = self.tasks.get(&pid).map(|task| task.program) else { return };
+        let is_alone = self.tasks.iter().all(|(tid, task)| task.program != number || above.contains(tid));
+        if is_alone && let (Some(program), Some(task)) = (self.programs.get_mut(&number), self.tasks.get_mut(&pid)) {
+            task.hold(pid, program.seats.alone(task.given));
+            program.unbound.push(pid);
         }
     }
 

@@ -18,9 +18,11 @@ pub struct Launch {
     /// Variables to set, or to unset (`None`), over those of this process.
     pub environment: Vec<(OsString, Option<OsString>)>,
     /// CPUs by OS id, one for each thread in order of appearance, the program's first thread first; more threads than seats share
-    /// them. `None`: placed by the system, as all threads are where there are no seats.
+    /// them. `None`: placed by the system, as all threads are where there are no seats. As long as a program has one thread, that
+    /// thread may run on all of them, so a program that counts its CPUs finds as many as it has seats.
     pub seats: Vec<Option<u32>>,
-    /// Threads by order of appearance, from 0, that get no seat and may run on all of them, such as helpers of a runtime.
+    /// Threads by order of appearance, from 0, that get no seat, such as helpers of a runtime. They may run on the seats that no
+    /// other thread has, and on all where each has one.
     pub skip: Vec<usize>,
     /// NUMA nodes by OS id of which all memory is to come; of several from each in turn. Empty: as threads touch it.
     pub nodes: Vec<u32>,
@@ -95,6 +97,39 @@ pub struct Ended {
     pub following: Following,
 }
 
+impl Ended {
+    /// How many threads of these programs worked, each counted by its processor time: as 1 from 10 ms or a hundredth of the busiest one's
+    /// on, and as less below that, since a program may do its work in many short threads. `None` where not all were counted to their ends.
+    pub fn working<'a>(programs: impl IntoIterator<Item = &'a Ended>) -> Option<u64> {
+        let mut times = Vec::new();
+        for ended in programs {
+            if ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared {
+                return None;
+            }
+            times.extend(ended.threads.iter().map(|thread| thread.counts.cpu_ns));
+        }
+        let times: Vec<u64> = times.into_iter().collect::<Option<_>>()?;
+        let enough = (times.iter().max()? / 100).clamp(1, 10_000_000) as f64;
+        Some(times.iter().map(|time| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
+    }
+
+    /// How many CPUs the program used on average, from its start to its end; `None` where it was not counted.
+    #[must_use]
+    pub fn used_cpus(&self) -> Option<f64> {
+        self.counts.cpu_ns.map(|ns| self.per_wall(ns))
+    }
+
+    /// How many more it had work for.
+    #[must_use]
+    pub fn missed_cpus(&self) -> Option<f64> {
+        self.counts.run_delay_ns.map(|ns| self.per_wall(ns))
+    }
+
+    fn per_wall(&self, ns: u64) -> f64 {
+        ns as f64 / self.end.saturating_duration_since(self.start).as_nanos().max(1) as f64
+    }
+}
+
 /// A program with more threads than these is counted in whole, but not thread by thread.
 pub const MAX_THREADS: usize = 4096;
 
@@ -107,9 +142,9 @@ pub struct Thread {
     pub tid: i32,
     /// The name that the thread had at its end.
     pub name: String,
-    /// The CPU that it got.
+    /// The CPU that it got; `None` also of one beside which there was none, with several seats.
     pub seat: Option<u32>,
-    /// From its start to its end; when polled, the last that was seen.
+    /// From its start to its end, migrations from when it got its seat; when polled, the last that was seen.
     pub counts: Counts,
     /// The CPUs on which it was allowed to run at its end; empty where that was not seen.
     pub allowed: Vec<u32>,

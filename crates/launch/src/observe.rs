@@ -59,6 +59,16 @@ fn seen(status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
     }
 }
 
+/// The CPUs on which a thread may run; empty where that cannot be seen.
+pub fn allowed(tid: i32) -> Vec<u32> {
+    Status::new(text(tid, &format!("task/{tid}/status"))).cpus().unwrap_or_default()
+}
+
+/// How often a thread has moved from CPU to CPU; 0 where that cannot be seen.
+pub fn migrations(tid: i32) -> u64 {
+    task::migrations(&text(tid, &format!("task/{tid}/sched"))).unwrap_or(0)
+}
+
 /// The process of a thread, and that process's parent.
 pub fn kin(tid: i32) -> Option<(i32, i32)> {
     let status = Status::new(text(tid, "status"));

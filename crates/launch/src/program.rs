@@ -10,7 +10,7 @@ use std::time::Instant;
 use charz_data::report::Counts;
 
 use crate::launch::{Ended, Following, MAX_THREADS, Thread};
-use crate::observe::Seen;
+use crate::observe::{self, Seen};
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
 
@@ -39,9 +39,31 @@ pub struct Task {
     pub program: usize,
     pub ordinal: usize,
     pub given: Given,
+    /// Where it may run: its seat or, as long as it has none of its own, several.
+    cpus: Vec<u32>,
+    /// How often it had moved before it got them.
+    moved: u64,
     pub unseated_ns: Option<u64>,
     /// What was seen of it last.
     pub seen: Seen,
+}
+
+impl Task {
+    pub fn new(program: usize, ordinal: usize, given: Given, cpus: Vec<u32>) -> Self {
+        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), seen: Seen::default() }
+    }
+
+    /// Lets it run on these CPUs from now on. One that has set its own affinity keeps that.
+    pub fn hold(&mut self, tid: i32, cpus: Vec<u32>) {
+        if self.cpus != cpus {
+            self.moved = observe::migrations(tid);
+            let allowed = observe::allowed(tid);
+            if allowed.is_empty() || allowed == self.cpus {
+                let _ = affinity::set(tid, &cpus);
+            }
+            self.cpus = cpus;
+        }
+    }
 }
 
 pub struct Program {
@@ -71,6 +93,8 @@ pub struct Program {
     pub delivered: HashMap<i32, Instant>,
     /// It leads a process group.
     pub group: bool,
+    /// Threads that may run on several CPUs until others appear: one beside which there was none, and those that are skipped.
+    pub unbound: Vec<i32>,
     /// Threads that are known and have not ended.
     pub live: usize,
 }
@@ -93,17 +117,21 @@ impl Program {
         let refused = !mask.is_empty() && affinity::set(tid, &mask).is_err();
         let unseated_ns = (!refused).then_some(unseated_ns);
         self.live += 1;
-        Task { program: number, ordinal, given, unseated_ns, seen: Seen::default() }
+        if given.is_none() {
+            self.unbound.push(tid);
+        }
+        Task { unseated_ns, ..Task::new(number, ordinal, given, mask) }
     }
 
     /// A thread has ended.
     pub fn note(&mut self, tid: i32, task: Task) {
-        let Task { ordinal, given, unseated_ns, seen: Seen { name, counts, allowed }, .. } = task;
+        let Task { ordinal, given, cpus, moved, unseated_ns, seen: Seen { name, mut counts, allowed }, .. } = task;
+        counts.migrations = counts.migrations.map(|all| all.saturating_sub(moved));
+        let seat = self.seats.os_id(given).filter(|id| cpus == [*id]);
         self.seats.release(given);
         self.live -= 1;
         self.ended += 1;
         self.counts = Some(self.counts.map_or(counts, |sum| sum.plus(counts)));
-        let seat = self.seats.os_id(given);
         let thread = Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns };
         match thread.on_seat() {
             Some(on_seat) => self.off_seat += usize::from(!on_seat),

@@ -2,8 +2,8 @@
 
 use crate::launch::Follow;
 
-/// Variables from which runtimes take their number of threads. Without them these count the CPUs on which the first thread may run,
-/// of which a seated thread has one: OpenMP, OpenBLAS, Rust's rayon and tokio, Go, Julia.
+/// Variables from which runtimes take their number of threads. Without them these count CPUs, of which there may be fewer than seats, or
+/// take one: OpenMP, OpenBLAS, Rust's rayon and tokio, Go, Julia.
 const COUNTS: [&str; 7] = [
     "CHARZ_THREADS",
     "OMP_NUM_THREADS",
@@ -19,9 +19,9 @@ pub const BINDING: [&str; 4] = ["OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINIT
 
 /// Variables and values with which runtimes use as many threads as there are seats, and leave these where they are.
 ///
-/// Of a program that is followed, the first thread is on its seat when the runtime starts. With `OMP_PROC_BIND` both GNU's and LLVM's
-/// runtime take that CPU for the whole machine and bind all threads to it. LLVM's does so even with `false`, and without any variable,
-/// unless its affinity is `disabled`; beside that it warns of `OMP_PROC_BIND`. Where no thread is followed the runtime has to bind.
+/// Of a program that is followed, a runtime that binds would move threads off their seats. LLVM's sets masks even with `OMP_PROC_BIND`
+/// unset or `false`, unless its affinity is `disabled`; beside that it warns of `OMP_PROC_BIND`. Where no thread is followed the runtime
+/// has to bind.
 #[must_use]
 pub fn variables(seats: &[Option<u32>], follow: Follow) -> Vec<(&'static str, String)> {
     let mut variables: Vec<_> = COUNTS.map(|name| (name, seats.len().max(1).to_string())).into();

@@ -49,19 +49,31 @@ impl Seats {
         given.and_then(|seat| self.seats[seat])
     }
 
-    /// All seats' OS ids, ascending: where threads that get no seat may run. Empty: anywhere.
-    pub fn all(&self) -> Vec<u32> {
+    /// The CPUs for a thread beside which there is no other: those of all seats, as many as a program is to find that counts them.
+    pub fn alone(&self, given: Given) -> Vec<u32> {
+        let all = self.all();
+        if all.is_empty() { self.mask(given) } else { all }
+    }
+
+    /// All seats' OS ids, ascending. Empty: anywhere.
+    fn all(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.seats.iter().flatten().copied().collect();
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    /// The CPUs for a thread: its seat, or all of them. Empty: anywhere.
+    /// The CPUs for a thread: its seat, or those of seats that no thread has, or all where each has one. Empty: anywhere.
     pub fn mask(&self, given: Given) -> Vec<u32> {
         match given {
             Some(seat) => self.seats[seat].map_or_else(|| self.anywhere.clone(), |id| vec![id]),
-            None => self.all(),
+            None => {
+                let taken =
+                    |id: &u32| self.seats.iter().zip(&self.live).any(|(seat, live)| *seat == Some(*id) && *live > 0);
+                let all = self.all();
+                let free: Vec<u32> = all.iter().copied().filter(|id| !taken(id)).collect();
+                if free.is_empty() { all } else { free }
+            }
         }
     }
 }

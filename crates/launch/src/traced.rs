@@ -147,6 +147,7 @@ impl Crew {
             trace::follow_ends(tid)?;
             program.start = Some(Instant::now());
         }
+        self.begin(tid);
         trace::resume(tid, 0)
     }
 

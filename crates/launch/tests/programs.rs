@@ -73,11 +73,50 @@ fn a_program_is_on_its_seat_from_its_first_instruction() {
     }
 }
 
+/// Prints where the shell, or a fork of it, may run.
+const OWN: &str =
+    "while read -r name list; do case $name in Cpus_allowed_list:) echo $list;; esac; done < /proc/self/status";
+
+#[test]
+fn a_program_finds_as_many_cpus_as_it_has_seats_until_it_makes_threads() {
+    let cpus = cpus();
+    let all = charz_data::cpulist::print(&cpus);
+    let seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
+    for follow in [Follow::Ptrace, Follow::Poll] {
+        let (_, said) = run(follow, &Launch { seats: seats.clone(), ..shell(OWN) });
+        assert_eq!(said.trim(), all, "{follow:?}");
+    }
+    // A shell that waits is no company for the program that it starts, and has its own seat from then on.
+    let script = format!("grep Cpus_allowed_list /proc/self/status; {OWN}");
+    let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(&script) });
+    let lists: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().last()).collect();
+    assert_eq!(lists, [all.as_str(), &cpus[0].to_string()]);
+    assert_eq!(ended.threads[0].on_seat(), Some(true));
+}
+
+#[test]
+fn threads_without_a_seat_may_run_where_no_other_has_one() {
+    let cpus = cpus();
+    let seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
+    let (ended, _) = run(Follow::Ptrace, &Launch { seats, skip: vec![0], ..shell("(:) & wait") });
+    assert_eq!((ended.threads[0].seat, ended.threads[1].seat), (None, Some(cpus[0])));
+    assert_eq!(ended.threads[0].allowed, if cpus.len() > 1 { &cpus[1..] } else { &cpus[..] });
+}
+
+#[test]
+fn threads_that_only_wait_do_not_work() {
+    let script = "for i in 1 2; do (n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done) & done; wait";
+    let (ended, _) = run(Follow::Ptrace, &shell(script));
+    assert_eq!((ended.appeared, Ended::working([&ended])), (3, Some(2)));
+    let (ended, _) = run(Follow::Poll, &shell(script));
+    assert_eq!(Ended::working([&ended]), None, "what ended unseen may have worked");
+}
+
 #[test]
 fn forked_workers_have_a_seat_each() {
     let cpus = cpus();
     let seats = cpus.iter().copied().map(Some).collect();
-    let script = "for i in 1 2 3 4; do grep Cpus_allowed_list /proc/self/status & done; wait";
+    let script = &format!("for i in 1 2 3 4; do ({OWN}) & done; wait");
     let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(script) });
     assert_eq!(said.lines().count(), 4);
     assert_eq!(ended.appeared, 5);

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_analysis::point;
-use charz_data::CellSpec;
 use charz_data::distance::Distance;
 use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::Point;
+use charz_data::{CellSpec, Params};
 use serde::Deserialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -39,8 +39,20 @@ pub(super) fn label(spec: &CellSpec) -> String {
     format!("{} {}{level}{}", spec.kernel, spec.mapping, point::label(&point))
 }
 
-/// Whether a kernel runs with this number of workers; why not, as a clause.
-pub type Admits = fn(kernel: &str, workers: u64) -> Result<(), String>;
+/// What is known of kernels.
+#[derive(Clone, Copy, Debug)]
+pub struct Kernels {
+    /// Whether one runs with this number of workers; why not, as a clause.
+    pub admits: fn(kernel: &str, workers: u64) -> Result<(), String>,
+    /// The bytes that all workers of one take together; `None` where it is not known.
+    pub footprint: fn(kernel: &str, params: &Params, workers: u64) -> Option<u64>,
+}
+
+#[cfg(any(test, feature = "fixtures"))]
+impl Kernels {
+    /// Those that run with any number of workers.
+    pub const ANY: Kernels = Kernels { admits: |_, _| Ok(()), footprint: |_, _, _| None };
+}
 
 /// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
 #[derive(Clone, Debug)]
@@ -57,13 +69,13 @@ pub struct Target {
     pub alu_groups: u64,
     /// The distances at which two usable strands are.
     pub distances: BTreeSet<Distance>,
-    /// Which kernels run with how many workers.
-    pub admits: Admits,
+    /// What is known of kernels.
+    pub kernels: Kernels,
 }
 
 impl Target {
     /// Counts what the usable strands of a machine make up.
-    pub fn new(machine: &Machine, admits: Admits) -> Target {
+    pub fn new(machine: &Machine, kernels: Kernels) -> Target {
         let usable = || machine.usable_strands();
         // An unknown number is 1.
         let distinct =
@@ -76,15 +88,15 @@ impl Target {
             nodes: distinct(|strand| strand.numa),
             alu_groups: if machine.alu.is_known() { shared_groups(usable()) } else { 0 },
             distances: pairs.map(|(one, other)| machine.distance(one, other)).collect(),
-            admits,
+            kernels,
         }
     }
 
     /// One package of cores with one strand each.
     #[cfg(any(test, feature = "fixtures"))]
-    pub fn flat(strands: u64, admits: Admits) -> Target {
+    pub fn flat(strands: u64, kernels: Kernels) -> Target {
         let distances = (strands > 1).then_some(Distance::Numa).into_iter().collect();
-        Target { strands, cores: strands, packages: 1, nodes: 1, alu_groups: 0, distances, admits }
+        Target { strands, cores: strands, packages: 1, nodes: 1, alu_groups: 0, distances, kernels }
     }
 
     /// The documents went beyond the strands of their machines, and so does a replication of a fixed number of workers, up to twice
@@ -99,7 +111,7 @@ impl Target {
         if pair.is_some_and(|distance: Distance| !self.distances.contains(&distance)) {
             return Err(format!("{} is not on this machine: no two usable strands are so far apart", spec.mapping));
         }
-        spec.kernels().try_for_each(|kernel| (self.admits)(kernel, workers))
+        spec.kernels().try_for_each(|kernel| (self.kernels.admits)(kernel, workers))
     }
 
     pub(super) fn check(&self, requirement: Option<Requirement>) -> Result<(), String> {

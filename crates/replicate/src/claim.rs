@@ -11,6 +11,8 @@ struct Comparison {
     /// `None` if the intervals leave it open, or a side has none.
     holds: Option<bool>,
     suspect: bool,
+    /// Whether a side has no interval.
+    bare: bool,
     words: String,
 }
 
@@ -38,7 +40,12 @@ impl Claim {
             return CheckedClaim { suspect, ..claim(Verdict::Fails, evidence) };
         }
         if let Some((words, suspect)) = all(None) {
-            let evidence = format!("the intervals leave it open: {words}");
+            let why = if compared.iter().flatten().any(|comparison| comparison.bare) {
+                "too few runs for an interval, give a longer --budget"
+            } else {
+                "the intervals leave it open"
+            };
+            let evidence = format!("{why}: {words}");
             return CheckedClaim { suspect, open: true, ..claim(Verdict::Undecided, evidence) };
         }
         match compared.iter().find_map(|comparison| comparison.as_ref().err()) {
@@ -91,6 +98,9 @@ impl Claim {
         };
         let named = |side: &Side| cell::label(&side.cell) + &side.statistic.size();
         let (left, left_workers) = number(&self.left)?;
+        if self.beyond_caches {
+            results.beyond_caches(&self.left.cell, left_workers, target)?;
+        }
         let (right, against) = match (&self.right, self.limit) {
             (Some(side), _) => {
                 let (right, workers) = number(side)?;
@@ -106,7 +116,7 @@ impl Claim {
                 (right, format!("{label}x{workers}"))
             }
             (None, Some(limit)) => {
-                let limit = limit * if self.per_strand { target.strands as f64 } else { 1.0 };
+                let limit = limit * if self.per_core { target.cores as f64 } else { 1.0 };
                 (
                     Number { value: limit, low: Some(limit), high: Some(limit), suspect: false, note: None },
                     "the limit".to_owned(),
@@ -115,16 +125,12 @@ impl Claim {
             (None, None) => return Err("the claim has one side".into()),
         };
         let digits = |number: &Number| format!("{}{}", units::count_of(number.value), units::doubt(number.suspect));
-        let bare = if [&left, &right].iter().any(|side| side.low.is_none()) { ", without an interval" } else { "" };
         let (label, unit) = (named(&self.left), &self.unit);
         Ok(Comparison {
             holds: self.relation.holds(&left, &right, self.by),
             suspect: left.suspect || right.suspect,
-            words: format!(
-                "{label} x{left_workers} {} against {against} {} {unit}{bare}",
-                digits(&left),
-                digits(&right)
-            ),
+            bare: left.low.is_none() || right.low.is_none(),
+            words: format!("{label} x{left_workers} {} against {against} {} {unit}", digits(&left), digits(&right)),
         })
     }
 }

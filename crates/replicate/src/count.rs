@@ -7,13 +7,14 @@ use serde::Deserialize;
 use super::cell::Target;
 
 /// A worker count as a document's file has it: a number, `strands`, `core` (the strands of one core), `strands/2`, `3*strands/2`,
-/// `2*strands+1`, `strands<=16`, or `between`.
+/// `2*strands+1`, `strands<=16`, the same of `cores`, or `between`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
 pub(super) enum Count {
     Fixed(u64),
-    /// `times` the strands divided by `over`, plus `more`, at most `max`.
-    Strands {
+    /// `times` the strands or the cores divided by `over`, plus `more`, at most `max`.
+    Parts {
+        of_cores: bool,
         times: u64,
         over: u64,
         more: u64,
@@ -31,11 +32,12 @@ impl Count {
         let number = match *self {
             Count::Fixed(number) => number,
             Count::Core => (strands / target.cores.max(1)).max(1),
-            Count::Strands { times, over, more, max } => {
-                if strands * times < over {
-                    return Err(format!("{times}/{over} of {strands} strands is less than one worker"));
+            Count::Parts { of_cores, times, over, more, max } => {
+                let (parts, name) = if of_cores { (target.cores, "cores") } else { (strands, "strands") };
+                if parts * times < over {
+                    return Err(format!("{times}/{over} of {parts} {name} is less than one worker"));
                 }
-                (strands * times / over + more).min(max.unwrap_or(u64::MAX))
+                (parts * times / over + more).min(max.unwrap_or(u64::MAX))
             }
             Count::Between => {
                 let powers = (0..63).map(|power| 1_u64 << power).take_while(|&power| power < strands);
@@ -114,7 +116,7 @@ impl FromStr for Count {
             None => (1, rest),
         };
         match (unit, text) {
-            ("strands", _) => Ok(Count::Strands { times, over, more, max }),
+            ("strands" | "cores", _) => Ok(Count::Parts { of_cores: unit == "cores", times, over, more, max }),
             (_, "core") => Ok(Count::Core),
             (_, "between") => Ok(Count::Between),
             _ => Err(format!("{text:?} is not a worker count")),
@@ -125,10 +127,11 @@ impl FromStr for Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kernels;
 
     #[track_caller]
     fn check(text: &str, [strands, cores]: [u64; 2], expected: Option<&[u64]>) {
-        let target = Target { strands, cores, ..Target::flat(1, |_, _| Ok(())) };
+        let target = Target { strands, cores, ..Target::flat(1, Kernels::ANY) };
         let found = text.parse::<Count>().unwrap().numbers(&target).ok();
         assert_eq!(found.as_deref(), expected, "{text} on {strands}");
     }
@@ -146,6 +149,9 @@ mod tests {
         check("strands/4", [2, 2], None);
         check("strands/2", [2, 2], Some(&[1]));
         check("core", [2, 2], Some(&[1]));
+        check("cores/2", [16, 8], Some(&[4]));
+        check("2*cores", [16, 8], Some(&[16]));
+        check("cores/4", [8, 2], None);
     }
 
     #[test]

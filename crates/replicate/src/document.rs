@@ -190,9 +190,12 @@ pub(super) struct Claim {
     pub(super) right: Option<Side>,
     /// A number in place of the right side.
     pub(super) limit: Option<f64>,
-    /// Whether the limit is multiplied by the strands of the machine.
+    /// Whether the limit is multiplied by the cores of the machine.
     #[serde(default)]
-    pub(super) per_strand: bool,
+    pub(super) per_core: bool,
+    /// Whether it is about memory: undecided where the last caches hold the whole problem.
+    #[serde(default)]
+    pub(super) beyond_caches: bool,
 }
 
 fn one() -> f64 {

@@ -1,6 +1,6 @@
 //! A document's figures beside a report, or beside what a machine could measure.
 
-use super::cell::{Admits, Target};
+use super::cell::{Kernels, Target};
 use super::document::{Document, Figure, Reference, Series};
 use super::replication::{
     CheckedClaim, Gap, GapKind, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status, Verdict,
@@ -13,8 +13,8 @@ use charz_data::report::Report;
 const MAX_REASONS: usize = 3;
 
 /// These figures of a document beside a report.
-pub fn evaluate(document: &Document, figures: &[&Figure], report: &Report, admits: Admits) -> Replication {
-    let (results, target) = (Results::new(report), Target::new(&report.machine, admits));
+pub fn evaluate(document: &Document, figures: &[&Figure], report: &Report, kernels: Kernels) -> Replication {
+    let (results, target) = (Results::new(report), Target::new(&report.machine, kernels));
     let origin = Origin {
         id: report.id.clone(),
         started: report.started.clone(),

@@ -14,7 +14,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-pub use cell::{Admits, Target};
+pub use cell::{Kernels, Target};
 pub use document::{Citation, Document, Figure, Protocol, Reference};
 pub use evaluate::{evaluate, feasibility};
 pub use replication::{

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::cell;
+use super::cell::{self, Target};
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic, factor};
 use charz_analysis::card::Card;
 use charz_data::CellSpec;
+use charz_data::machine::CacheHolds;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 
@@ -103,6 +104,31 @@ impl<'a> Results<'a> {
         self.report.cells.iter().find(|cell| spec.describes(cell, &self.report.plan)).ok_or_else(|| Gap {
             reason: format!("the report has no cell {} with this number of workers", cell::label(spec)),
             kind: GapKind::Open,
+        })
+    }
+
+    /// That the last caches do not hold the problem of a cell, whose time would not be that of memory.
+    pub(super) fn beyond_caches(&self, spec: &CellSpec, workers: u64, target: &Target) -> Result<(), Gap> {
+        let machine = &self.report.machine;
+        let caches = || machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+        let last = caches().map(|cache| cache.level).max();
+        let held = caches().filter(|cache| Some(cache.level) == last).filter_map(|cache| cache.size_bytes).sum();
+        spec.cells(workers).try_for_each(|spec| {
+            let params = self.cell(&spec)?.point.params(&self.report.plan.params);
+            let bytes = (target.kernels.footprint)(&spec.kernel, &params, workers);
+            match bytes.filter(|bytes| *bytes <= held) {
+                None => Ok(()),
+                Some(bytes) => Err(Gap {
+                    reason: format!(
+                        "it is about memory, and the last caches ({}) hold all {} of {} of class {}; a longer --budget takes a larger class",
+                        units::iec(held),
+                        units::iec(bytes),
+                        spec.kernel,
+                        params.class
+                    ),
+                    kind: GapKind::Open,
+                }),
+            }
         })
     }
 

@@ -156,12 +156,10 @@ fn fixtures() -> Report {
     report
 }
 
-const ANY: Admits = |_, _| Ok(());
-
 fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
     let document = find("t3-4").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
-    evaluate(document, &figures, report, ANY).figures.remove(0)
+    evaluate(document, &figures, report, Kernels::ANY).figures.remove(0)
 }
 
 #[test]
@@ -223,11 +221,11 @@ fn without_cells_there_is_no_number() {
     let document = find("t3-4").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().collect();
     let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
-    let empty = evaluate(document, &figures, &report("Core:2 PU:1"), ANY);
+    let empty = evaluate(document, &figures, &report("Core:2 PU:1"), Kernels::ANY);
     assert!(empty.figures.iter().flat_map(|figure| &figure.rows).all(|row| row.here.is_none() && row.ratio.is_none()));
     // One is another command's.
     assert_eq!(all.map(|status| empty.figures_with(status)), [0, 1, 15, 1, 3]);
-    let target = Target::flat(2, ANY);
+    let target = Target::flat(2, Kernels::ANY);
     let expected = feasibility(document, &figures, &target);
     let status = |number: &str| expected.figures.iter().find(|figure| figure.number == number).unwrap().status;
     assert_eq!(
@@ -252,13 +250,41 @@ fn an_advantage_of_auto_holds() {
     assert_eq!([15e9, 10e9, 8e9].map(verdict), [Verdict::Holds, Verdict::Holds, Verdict::Fails]);
 }
 
+/// Four cores of two strands each, half of which run a thread, then each of which does.
+#[test]
+fn a_claim_about_memory_is_by_cores_and_needs_a_problem_beyond_the_caches() {
+    let mut report = report("Package:2 L2:1(size=1MB) Core:2 PU:2");
+    for (workers, rate) in [(2, 4e9), (4, 5e9)] {
+        let cell = charz_data::report::fixtures::cell("npb-cg", workers, Unit::OpsPerSecond, rate);
+        report.cells.push(cell.under("round-robin"));
+    }
+    let document = find("tacc").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Table 4").collect();
+    let check = |report: &Report, footprint| {
+        let mut claims =
+            evaluate(document, &figures, report, Kernels { footprint, ..Kernels::ANY }).figures.remove(0).claims;
+        claims.swap_remove(1)
+    };
+    assert_eq!(check(&report, |_, _, _| Some(1 << 30)).verdict, Verdict::Holds);
+    let held = check(&report, |_, _, _| Some(1 << 20));
+    assert_eq!((held.verdict, held.open), (Verdict::Undecided, true));
+    assert!(held.evidence.contains("all 1 MiB") && held.evidence.contains("class S"), "{}", held.evidence);
+    report.cells[0].capacity.as_mut().unwrap().interval = None;
+    let bare = check(&report, |_, _, _| Some(1 << 30));
+    assert!(
+        bare.open && bare.evidence.contains("too few runs") && bare.evidence.contains("--budget"),
+        "{}",
+        bare.evidence
+    );
+}
+
 #[test]
 fn two_cores_are_no_two_strands_of_one() {
     let machine = discover(&Source::Synthetic("Package:2 L3:1 Core:2 PU:2".into())).unwrap();
     let document = find("tacc").unwrap();
     let of_two = |figure: &&Figure| ["Figure 2", "Table 3"].contains(&figure.number.as_str());
     let figures: Vec<&Figure> = document.figures.iter().filter(of_two).collect();
-    let cells = document.cells(&figures, &Target::new(&machine, ANY));
+    let cells = document.cells(&figures, &Target::new(&machine, Kernels::ANY));
     assert!(cells.iter().any(|cell| cell.workers == 2));
     for cell in cells.iter().filter(|cell| cell.workers == 2) {
         let Order::Strands(order) = cell.mapping.parse::<Mapping>().unwrap().order(&machine).unwrap() else { continue };
@@ -270,7 +296,7 @@ fn two_cores_are_no_two_strands_of_one() {
 #[test]
 fn a_figure_is_done_only_if_the_machine_has_all_of_it() {
     let status = |name: &str, synthetic: &str, number: &str| {
-        let target = Target::new(&discover(&Source::Synthetic(synthetic.into())).unwrap(), ANY);
+        let target = Target::new(&discover(&Source::Synthetic(synthetic.into())).unwrap(), Kernels::ANY);
         let document = find(name).unwrap();
         let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
         feasibility(document, &figures, &target).figures.remove(0).status
@@ -304,7 +330,7 @@ fn worker_counts_are_the_documents() {
     let document = find("t3-4").unwrap();
     let all: Vec<&Figure> = document.figures.iter().collect();
     let workers = |strands: u64| -> Vec<u64> {
-        let target = Target::flat(strands, ANY);
+        let target = Target::flat(strands, Kernels::ANY);
         let cells = document.cells(&all, &target);
         let reads = cells.iter().filter(|cell| cell.kernel == "arith-int" && cell.mapping == "dumb");
         reads.map(|cell| cell.workers).collect()
@@ -317,7 +343,7 @@ proptest! {
     /// Each cell is planned once, with at least one worker and at most twice as many as there are strands, and one.
     #[test]
     fn worker_counts_stay_within_the_machine(strands in 1_u64..4096, cores in 1_u64..4096, packages in 1_u64..64) {
-        let target = Target { cores: cores.min(strands), packages, nodes: packages, ..Target::flat(strands, ANY) };
+        let target = Target { cores: cores.min(strands), packages, nodes: packages, ..Target::flat(strands, Kernels::ANY) };
         for document in DOCUMENTS.iter() {
             let figures: Vec<&Figure> = document.figures.iter().collect();
             let cells = document.cells(&figures, &target);

@@ -71,6 +71,7 @@ pub static MAPPERS: &[MapperCard] = &[
     MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
     MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: |_| by_id(simple::auto) },
     MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: |_| plain(simple::compact) },
+    MapperCard { name: "compact-cores", parameter: None, about: "As compact, with the first strand of each core only.", read: |_| plain(simple::compact_cores) },
     MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
     MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: |_| plain(round_robin::by_numa) },
     MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of workers on each package, one digit or one comma-separated number per package, dealt in turn and in round-robin order within.", read: occupancy::read },

@@ -7,6 +7,9 @@ use charz_data::report::{Interval, MemoryHome};
 use charz_data::units;
 use charz_stats::LEAST_FOR_INTERVAL;
 
+/// Below this share of its CPUs a program is bound by something else.
+const IDLE: f64 = 0.1;
+
 impl Advice<'_> {
     /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
     pub fn sentence(&self) -> String {
@@ -30,7 +33,17 @@ impl Advice<'_> {
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");
         }
+        if let Some(wanted) = self.wanted_cpus().filter(|wanted| *wanted < IDLE * cell.workers as f64) {
+            let cpus = counted(cell.workers as usize, "CPU");
+            text += &format!("; it waits rather than computes: it has work for {wanted:.1} of {cpus}");
+        }
         format!("{text}.")
+    }
+
+    /// How many CPUs the program had work for, in the run that had most.
+    fn wanted_cpus(&self) -> Option<f64> {
+        let evidence = self.best.cell.invocations.iter().filter_map(|invocation| invocation.evidence.as_ref());
+        evidence.filter_map(|evidence| evidence.program.as_ref()?.wanted_cpus).reduce(f64::max)
     }
 
     /// The load, with the kernel that stands for it where that says more.

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixtures::valued;
 use charz_data::cpulist;
-use charz_data::report::fixtures::{cell, report};
-use charz_data::report::{Cell, Point};
+use charz_data::report::fixtures::{barren, cell, report};
+use charz_data::report::{Cell, Ending, Evidence, Invocation, Point, ProgramSeen};
 use charz_stats::ratio_of_estimates;
 
 fn rate(mapping: &str, threads: u64, value: f64) -> Cell {
@@ -357,4 +357,20 @@ fn every_program_of_a_workload_report_is_advised() {
         advise(&report).iter().map(|advice| (advice.best.cell.kernel.clone(), advice.best.cell.workers)).collect();
     assert_eq!(advice, [("fft-mutex".to_owned(), 1), ("matmul-mutex".to_owned(), 2)]);
     assert!(advise(&report)[0].sentence().starts_with("fft-mutex: 1 thread"));
+}
+
+#[test]
+fn a_program_that_waits_is_told_of() {
+    let said = |wanted: f64| {
+        let of = |threads| {
+            let mut cell = rate("rr", threads, 10.0);
+            let seen = ProgramSeen { wanted_cpus: Some(wanted), ..ProgramSeen::default() };
+            let evidence = Some(Evidence { program: Some(seen), ..Evidence::default() });
+            cell.invocations.push(Invocation { evidence, ..barren(Ending::Done) });
+            cell
+        };
+        only(2, vec![of(1), of(2)], |advice| advice.sentence())
+    };
+    assert!(said(0.04).contains("work for 0.0 of 1 CPU"), "{}", said(0.04));
+    assert!(!said(0.4).contains("work for"), "{}", said(0.4));
 }

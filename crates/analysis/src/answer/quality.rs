@@ -53,9 +53,14 @@ impl Level {
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 12] = [
+const CAUSES: [(&str, &[&str], &str); 13] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
+    (
+        "fewer threads than asked for",
+        &["V36"],
+        "write {threads} where the program takes its number of threads, or measure --threads 1 alone",
+    ),
     (TOO_FEW, &["V12", "V30"], "charz sweep --resume, or a longer --budget"),
     (
         "CPU contention",

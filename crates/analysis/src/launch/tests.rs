@@ -41,9 +41,64 @@ fn memory_goes_where_it_was_measured() {
 }
 
 #[test]
+fn slurm_takes_threads_as_a_mask_and_tasks_as_a_list() {
+    let step = "srun --nodes=1 --ntasks=1 --cpus-per-task=8 --cpu-bind=mask_cpu";
+    check_line("srun", &[6, 0, 2, 0], MemoryHome::Local, &format!("{step}:0x45 PROGRAM"));
+    check_line(
+        "srun",
+        &[130, 64, 3],
+        MemoryHome::Local,
+        &format!("{step}:0x400000000000000010000000000000008 PROGRAM"),
+    );
+    check_line(
+        "srun-tasks",
+        &[6, 0, 6, 0],
+        MemoryHome::Local,
+        "srun --nodes=1 --ntasks=4 --cpu-bind=map_cpu:6,0 PROGRAM",
+    );
+}
+
+#[test]
+fn likwid_counts_within_a_cpuset() {
+    let mut report = report(SERVER);
+    for strand in &mut report.machine.strands {
+        strand.usable = [1, 2, 3, 7].contains(&strand.os_id);
+    }
+    let placed = Placed { machine: &report.machine, seats: &seated(&[3, 2, 7]), memory: MemoryHome::Local };
+    let tool = TOOLS.iter().find(|one| one.name == "likwid").unwrap();
+    let launch = (tool.launch)(&placed);
+    // The first strands of cores, CPU 2 alone, come before the second ones.
+    assert_eq!(launch.line(PROGRAM).as_deref(), Some("likwid-pin -c 2,0,3 PROGRAM"));
+    assert!(launch.notes[0].contains("CPUs 3,2,7"), "{:?}", launch.notes);
+}
+
+/// The words of the shell that a rank runs, with the number that Open MPI gives it.
+#[test]
+fn each_rank_of_open_mpi_binds_itself_to_its_own_seat() {
+    let Form::Command(words) = launch("mpirun", &seated(&[6, 0, 2]), MemoryHome::Local).form else { panic!() };
+    let at = words.iter().position(|word| word == "sh").unwrap();
+    let script = words[at + 2].replace("exec taskset", "echo");
+    let told = |rank: u32| shell(&format!("OMPI_COMM_WORLD_LOCAL_RANK={rank} sh -c {} sh a 'b c'", quoted(&script)));
+    assert_eq!([0, 1, 2].map(told), ["-c 6 a b c\n", "-c 0 a b c\n", "-c 2 a b c\n"]);
+    let starts = |ranks: usize| {
+        launch("mpirun", &seated(&[0, 1, 2, 3, 4, 5, 6, 7, 0])[..ranks], MemoryHome::Local).line("").unwrap()
+    };
+    assert!(
+        !starts(4).contains("hwthread")
+            && starts(5).contains("--use-hwthread-cpus")
+            && starts(9).contains("OVERSUBSCRIBE")
+    );
+}
+
+#[test]
 fn a_line_that_floats_binds_nothing() {
     for tool in TOOLS {
         let launch = launch(tool.name, &[None, None], MemoryHome::Local);
+        assert!(
+            launch.line(PROGRAM).is_none_or(|line| !line.contains("taskset") && !line.contains("mask_cpu")),
+            "{}",
+            tool.name
+        );
         assert!(launch.form != Form::Without || launch.notes[0].starts_with("auto binds nothing"), "{}", tool.name);
     }
     let line = launch("omp-places", &[None, None], MemoryHome::Local).line(PROGRAM);

@@ -16,7 +16,10 @@ pub static TOOLS: &[Tool] = &[
     Tool { name: "kmp", about: "The variable of LLVM's and Intel's OpenMP library.", launch: kmp },
     Tool { name: "likwid", about: "likwid-pin, one entry per thread.", launch: likwid },
     Tool { name: "hwloc-bind", about: "hwloc-bind, for a whole process.", launch: hwloc_bind },
-    Tool { name: "srun", about: "Slurm's srun, one entry per task.", launch: srun },
+    Tool { name: "srun", about: "Slurm's srun, for one task of several threads.", launch: srun },
+    Tool { name: "srun-tasks", about: "Slurm's srun, one task per thread.", launch: srun_tasks },
+    Tool { name: "mpirun", about: "Open MPI's mpirun, one rank per thread.", launch: mpirun },
+    Tool { name: "impi", about: "Intel MPI's mpirun, one rank per thread.", launch: impi },
     Tool { name: "systemd", about: "A scope of systemd, for a whole process and its children.", launch: systemd },
     Tool { name: "docker", about: "docker run, or podman run, for a container.", launch: docker },
     Tool { name: "kubernetes", about: "The resources of a pod, for nodes with the static CPU manager policy.", launch: kubernetes },
@@ -26,6 +29,9 @@ pub static TOOLS: &[Tool] = &[
 
 /// What tools that bind a process cannot do.
 const SET: &str = "A set, not an order: the operating system moves the process's threads within it.";
+
+/// What Slurm asks for where CPUs are named.
+const WHOLE_NODE: &str = "Slurm takes CPUs by number only in a job with the whole node: salloc or sbatch --exclusive, without --hint=nomultithread.";
 
 fn command(words: &[&str]) -> Form {
     Form::Command(words.iter().map(|word| (*word).to_owned()).collect())
@@ -92,12 +98,27 @@ fn kmp(placed: &Placed<'_>) -> Launch {
     openmp(placed, vec![("KMP_AFFINITY", Some(affinity))])
 }
 
+/// In a cpuset, or under a mask, likwid-pin takes ids for numbers within it: those of the first strands of all cores come before those of
+/// the second ones.
 fn likwid(placed: &Placed<'_>) -> Launch {
     let Some(round) = placed.round() else { return without("likwid-pin") };
     let (threads, cpus) = (placed.seats.len(), round.len());
     let over = format!("likwid-pin starts the list over: {threads} threads on {}.", counted(cpus, "CPU"));
-    let notes = (cpus < threads).then_some(over).into_iter().collect();
-    Launch { notes, form: command(&["likwid-pin", "-c", &join(&round, ",")]) }
+    let mut notes: Vec<String> = (cpus < threads).then_some(over).into_iter().collect();
+    let mut inside: Vec<_> = placed.machine.usable_strands().collect();
+    let all = placed.machine.strands.len();
+    if inside.len() == all {
+        return Launch { notes, form: command(&["likwid-pin", "-c", &join(&round, ",")]) };
+    }
+    inside.sort_by_key(|strand| strand.strand_in_core);
+    let number = |seat: &u32| inside.iter().position(|strand| strand.os_id == *seat).map(|at| at as u32);
+    let Some(numbers) = round.iter().map(number).collect::<Option<Vec<u32>>>() else { return without("likwid-pin") };
+    notes.push(format!(
+        "In a cpuset of {} of {all} CPUs likwid-pin counts from 0: these are CPUs {}.",
+        inside.len(),
+        join(&round, ",")
+    ));
+    Launch { notes, form: command(&["likwid-pin", "-c", &join(&numbers, ",")]) }
 }
 
 fn hwloc_bind(placed: &Placed<'_>) -> Launch {
@@ -109,11 +130,68 @@ fn hwloc_bind(placed: &Placed<'_>) -> Launch {
     })
 }
 
-/// srun starts its list over by itself; it places tasks, which are processes. The ids hold on one node only.
+/// srun(1) honours masks only where the step has every CPU of the node: a step has what `--cpus-per-task` says.
 fn srun(placed: &Placed<'_>) -> Launch {
+    let all = format!("--cpus-per-task={}", placed.machine.strands.len());
+    let bind = |bind: &str| command(&["srun", "--nodes=1", "--ntasks=1", &all, &format!("--cpu-bind={bind}")]);
+    match placed.cpus() {
+        Some(cpus) => Launch { notes: vec![SET.to_owned(), WHOLE_NODE.to_owned()], form: bind(&mask(&cpus)) },
+        None => Launch { notes: Vec::new(), form: bind("none") },
+    }
+}
+
+/// `mask_cpu:0x5` of CPUs 0 and 2.
+fn mask(cpus: &[u32]) -> String {
+    let digit = |digit: u32| (0..4).filter(|bit| cpus.contains(&(4 * digit + bit))).map(|bit| 1 << bit).sum::<u32>();
+    let digits = 0..=cpus.iter().max().map_or(0, |max| max / 4);
+    digits.rev().fold("mask_cpu:0x".to_owned(), |text, at| format!("{text}{:x}", digit(at)))
+}
+
+/// srun starts its list over by itself. The ids hold on one node only.
+fn srun_tasks(placed: &Placed<'_>) -> Launch {
     let bind = placed.round().map_or_else(|| "none".to_owned(), |round| format!("map_cpu:{}", join(&round, ",")));
     let tasks = format!("--ntasks={}", placed.seats.len());
-    Launch { notes: Vec::new(), form: command(&["srun", "--nodes=1", &tasks, &format!("--cpu-bind={bind}")]) }
+    let notes = placed.bound().map(|_| WHOLE_NODE.to_owned()).into_iter().collect();
+    Launch { notes, form: command(&["srun", "--nodes=1", &tasks, &format!("--cpu-bind={bind}")]) }
+}
+
+/// What Open MPI 4 and 5 take for the number of a hardware thread differs (prrte, issue 63), and 4.1 sorts the list of
+/// `--bind-to cpu-list:ordered`, so each rank binds itself by its number on the node.
+fn mpirun(placed: &Placed<'_>) -> Launch {
+    let ranks = placed.seats.len();
+    let strands = || placed.machine.usable_strands();
+    let cores = strands().map(|strand| strand.core.unwrap_or(strand.os_id)).collect::<BTreeSet<u32>>().len();
+    let ranks_text = ranks.to_string();
+    let mut words = vec!["mpirun", "-np", &ranks_text];
+    // Without more words it starts a rank per core.
+    if ranks > strands().count() {
+        words.extend(["--map-by", "slot:OVERSUBSCRIBE"]);
+    } else if ranks > cores {
+        words.push("--use-hwthread-cpus");
+    }
+    words.extend(["--bind-to", "none"]);
+    let Some(seats) = placed.bound() else { return Launch { notes: Vec::new(), form: command(&words) } };
+    let list = join(&seats, ",");
+    let bind = format!("exec taskset -c $(echo {list} | cut -d, -f$((OMPI_COMM_WORLD_LOCAL_RANK + 1))) \"$@\"");
+    words.extend(["sh", "-c", &bind, "sh"]);
+    let notes = vec![
+        "Each rank binds itself: the numbers of CPUs in Open MPI's own lists differ between its versions.".to_owned(),
+    ];
+    Launch { notes, form: command(&words) }
+}
+
+/// "Environment Variables for Process Pinning" of the Intel MPI Library's reference for developers: rank i gets entry i.
+fn impi(placed: &Placed<'_>) -> Launch {
+    let ranks = placed.seats.len().to_string();
+    let Some(seats) = placed.bound() else {
+        return Launch { notes: Vec::new(), form: command(&["mpirun", "-genv", "I_MPI_PIN", "off", "-n", &ranks]) };
+    };
+    let list = join(&seats, ",");
+    let words = ["mpirun", "-genv", "I_MPI_PIN_PROCESSOR_LIST", &list, "-n", &ranks];
+    Launch {
+        notes: vec!["Unset I_MPI_PIN_DOMAIN: with it Intel MPI ignores the list.".to_owned()],
+        form: command(&words),
+    }
 }
 
 /// systemd.resource-control(5): `AllowedCPUs=` needs the cpuset controller of cgroup v2, which the system's manager has.

@@ -16,7 +16,8 @@ use charz_data::MemoryPolicy;
 
 /// Run a program with its threads pinned as a mapping says
 ///
-/// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. Runtimes
+/// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. A program's only
+/// thread may run on all seats, so it finds as many CPUs as it may use; it is bound when the second one appears. Runtimes
 /// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
 /// none itself; variables that are set are kept. CHARZ_THREADS has the number. More threads than seats share them evenly.
 ///
@@ -39,8 +40,8 @@ pub(crate) struct ExecArgs {
     pub(crate) memory: String,
     /// Threads that get no seat, by order of appearance from 0 (the first thread), such as helpers of a runtime
     ///
-    /// They may run on all seats. --skip 0 leaves the first thread unseated: of a program whose first thread waits for the others, or
-    /// counts the CPUs on which it may run to find how many threads to start.
+    /// They may run on the seats that no other thread has, or on all where each has one. --skip 0 leaves the first thread unbound: of a
+    /// program whose first thread waits for the others.
     #[arg(long, value_name = "I,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) skip: Vec<String>,
     /// How new threads are found: ptrace, poll or none

@@ -10,15 +10,15 @@ use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use charz_data::CellSpec;
 use charz_data::escape::counted;
 use charz_data::report::Report;
+use charz_data::{CellSpec, Params};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{self, Plan, PlanError};
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
-use charz_replicate::{Document, Figure, Target, evaluate, feasibility};
+use charz_replicate::{Document, Figure, Kernels, Target, evaluate, feasibility};
 
 pub enum Options {
     Documents(&'static ListWriter),
@@ -38,7 +38,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
-            let target = Target::new(&discover(&Source::ThisMachine)?, admits);
+            let target = Target::new(&discover(&Source::ThisMachine)?, KERNELS);
             (selection.format.write)(&feasibility(selection.document, &selection.figures, &target), &look, out)?;
         }
         Options::From { selection, report } => selection.write(&read(&report)?, &look, out)?,
@@ -53,8 +53,15 @@ impl ReportWriter for Selection {
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-        (self.format.write)(&evaluate(self.document, &self.figures, report, admits), look, out)
+        (self.format.write)(&evaluate(self.document, &self.figures, report, KERNELS), look, out)
     }
+}
+
+const KERNELS: Kernels = Kernels { admits, footprint };
+
+fn footprint(kernel: &str, params: &Params, workers: u64) -> Option<u64> {
+    let workers = usize::try_from(workers).ok()?;
+    charz_workloads::find(kernel).map(|kernel| kernel.footprint_together(params, workers).0)
 }
 
 /// A kernel that does not exist refuses nothing: a report may be of another charz.
@@ -70,7 +77,7 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
 
 impl Selection {
     pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
-        self.document.cells(&self.figures, &Target::new(machine, admits))
+        self.document.cells(&self.figures, &Target::new(machine, KERNELS))
     }
 }
 

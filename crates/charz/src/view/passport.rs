@@ -31,15 +31,18 @@ const MOVED_TO_SEAT: u64 = 1;
 pub fn print(passport: &Passport) -> String {
     let Passport { program, seats, ended, stolen, own } = passport;
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+    let cpus = distinct(seats.iter().flatten().copied()).len();
+    let of = if cpus > 0 { format!("of {}", counted(cpus, "CPU")) } else { "CPUs".to_owned() };
+    let used = ended.used_cpus().map(|used| format!(", used {used:.1} {of}")).unwrap_or_default();
     let mut text = format!(
-        "charz: {}: {}; {}\n",
+        "charz: {}: {}; {}{used}\n",
         plain(&name),
         headline(seats, ended),
         units::duration(ended.end.saturating_duration_since(ended.start))
     );
     let lines = [
         moved(ended),
-        unused(seats, ended),
+        too_few(seats, ended),
         waited(ended),
         (*stolen >= NOTABLE)
             .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
@@ -81,34 +84,42 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
     if ids.is_empty() {
         return format!("{threads}, not bound");
     }
-    let unseated = ended.threads.iter().filter(|thread| thread.seat.is_none()).count();
-    let floating = if unseated > 0 { format!(", {unseated} of them unseated (--skip)") } else { String::new() };
+    let unbound = ended.threads.iter().filter(|thread| thread.seat.is_none());
+    let free = cpus_of(&distinct(unbound.clone().flat_map(|thread| thread.allowed.iter().copied())));
+    let unbound = unbound.count();
+    let floating = if unbound > 0 { format!(", {unbound} ran unbound on {free}") } else { String::new() };
     if ended.off_seat > 0 {
         return format!("{} of {threads} left their seats on {cpus}{floating}", ended.off_seat);
     }
-    let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
+    let all = match ended.appeared {
+        1 => "its only thread".to_owned(),
+        _ if unbound > 0 => format!("{} of {threads}", ended.appeared - unbound),
+        2 => "both threads".to_owned(),
+        _ => format!("all {threads}"),
+    };
     if ended.unseen > 0 {
         let seen = ended.appeared - ended.unseen;
         return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
     }
-    match &used(ended)[..] {
-        [] => format!("{all} ran without a seat, on {cpus} (--skip)"),
+    match &distinct(ended.threads.iter().filter_map(|thread| thread.seat))[..] {
+        [] => format!("{} ran unbound on {free}", if ended.appeared == 1 { all } else { threads }),
         used => format!("{all} stayed on {}{floating}", cpus_of(used)),
     }
 }
 
-/// The CPUs that threads were on.
-fn used(ended: &Ended) -> Vec<u32> {
-    distinct(ended.threads.iter().filter_map(|thread| thread.seat))
-}
-
-/// The program may not know how many threads it was to have.
-fn unused(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
-    let (all, used) = (distinct(seats.iter().flatten().copied()), used(ended));
-    let unused: Vec<u32> = all.iter().copied().filter(|id| !used.contains(id)).collect();
-    let followed = ended.following.by != Follow::None;
-    (followed && !unused.is_empty()).then(|| {
-        format!("no thread was on {}: {} seats and {}", cpus_of(&unused), all.len(), counted(ended.appeared, "thread"))
+/// The program may not know how many threads it was to have, or let one do all the work.
+fn too_few(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
+    let cpus = distinct(seats.iter().flatten().copied()).len();
+    let working = Ended::working([ended]).map_or(ended.appeared, |working| working as usize).min(ended.appeared);
+    let threads = match ended.appeared {
+        1 => "1 thread".to_owned(),
+        all if working < all => format!("{working} of {all} threads at work"),
+        all => format!("{all} threads"),
+    };
+    (working < cpus && ended.following.by != Follow::None).then(|| {
+        format!(
+            "{threads} for {cpus} CPUs: give the program its number of threads ($CHARZ_THREADS), or take fewer CPUs with --threads"
+        )
     })
 }
 
@@ -237,7 +248,7 @@ mod tests {
     #[test]
     fn a_good_run_is_one_line() {
         let ended = ended(&[(0, &[0]), (2, &[2])]);
-        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: all 2 threads stayed on CPUs 0,2; 10.0 s"]);
+        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: both threads stayed on CPUs 0,2; 10.0 s"]);
     }
 
     #[test]
@@ -254,9 +265,25 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_without_a_thread_is_named() {
+    fn fewer_threads_than_cpus_are_told_of() {
         let lines = said(&ended(&[(0, &[0])]), &[0, 5], &[]);
-        assert!(lines[1].contains("CPU 5"), "{lines:?}");
+        assert!(lines[1].contains("1 thread for 2 CPUs"), "{lines:?}");
+        let mut idle = ended(&[(0, &[0]), (5, &[5])]);
+        for (thread, cpu_ns) in idle.threads.iter_mut().zip([SECOND, SECOND / 10_000]) {
+            thread.counts.cpu_ns = Some(cpu_ns);
+        }
+        let lines = said(&idle, &[0, 5], &[]);
+        assert!(lines[1].contains("1 of 2 threads at work for 2 CPUs"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_thread_without_a_seat_stayed_on_none() {
+        let mut alone = ended(&[(0, &[0, 1])]);
+        (alone.threads[0].seat, alone.off_seat, alone.counts.cpu_ns) = (None, 0, Some(SECOND));
+        assert_eq!(
+            said(&alone, &[0, 1], &[])[0],
+            "charz: solver: its only thread ran unbound on CPUs 0-1; 10.0 s, used 0.1 of 2 CPUs"
+        );
     }
 
     #[test]

@@ -166,3 +166,21 @@ pub static V34: Check = Check {
              nothing else told.",
     ..Check::NEVER_RAISED
 };
+
+pub static V36: Check = Check {
+    code: "V36",
+    title: "fewer threads than asked for",
+    cause: "The program made fewer threads than the configuration is named for, or left some of them idle, so its number is that of \
+            another number of threads and stands in no column of this one.",
+    quantity: "Threads that were asked for and did not work. A thread works if it used 1% of the processor time of the busiest one, or 10 ms.",
+    scale: Scale::Count,
+    invalid: Some(0.0),
+    evidence: "The threads of the program and of all processes that it starts, and the processor time of each when it ends.",
+    families: "Programs of `--command`.",
+    fix: "Give the program its number of threads: {threads} where it takes one, in an option or in a variable, as in \
+           `--command 'OMP_NUM_THREADS={threads} ./bench'`. Measure one that has a fixed number with that number alone: `--threads 1`.",
+    source: "Charz: first guess for the limits of work.",
+    // What is invalid for good is not measured further.
+    covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
+    ..Check::NEVER_RAISED
+};

@@ -38,11 +38,18 @@ pub struct Evidence {
 }
 
 /// What was seen of a program's runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramSeen {
     /// The most threads that a repetition had, those of all copies and of the processes that they started together.
     pub threads: u64,
+    /// How many of them worked, by their processor time; null or absent where it was not counted for each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working: Option<u64>,
+    /// How many CPUs the copies of a repetition had work for on average, whether they got them or not, the most; null or absent where it
+    /// was not counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wanted_cpus: Option<f64>,
     /// How they were found and put on their seats: `ptrace`, `poll` (some ran unseated for milliseconds) or `none`.
     pub followed: String,
     /// Processes that outlived the program that had started them, and were ended.

@@ -5,8 +5,8 @@ use charz_data::PageKind;
 
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
-use charz_data::report::Contention;
 use charz_data::report::Severity::{Invalid, Note, Suspect};
+use charz_data::report::{Contention, ProgramSeen};
 
 #[test]
 fn v20_other_pages() {
@@ -240,4 +240,17 @@ fn a_gap_hides_no_finding() {
         trial.laps(|lap| lap.on_seat = None);
         trial.some_runs(6, wait);
     });
+}
+
+#[test]
+fn v36_fewer_threads() {
+    let of_program = |trial: &mut Trial, working, threads| {
+        let seen = ProgramSeen { working, threads, ..ProgramSeen::default() };
+        trial.evidence(|evidence| evidence.program = Some(seen.clone()));
+    };
+    let asked = clean().cell.seats.len() as u64;
+    check(&[("V36", Invalid)], |trial| of_program(trial, None, asked - 1));
+    check(&[("V36", Invalid)], |trial| of_program(trial, Some(asked - 1), asked + 1));
+    check(&[], |trial| of_program(trial, Some(asked), asked + 1));
+    check(&[], |trial| of_program(trial, None, asked));
 }

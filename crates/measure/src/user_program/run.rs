@@ -108,8 +108,11 @@ pub(super) struct Measured {
 
 impl Measured {
     /// Takes note of the programs of a repetition.
-    pub(super) fn see<'a>(&mut self, copies: impl Iterator<Item = &'a Ended>) {
+    pub(super) fn see<'a>(&mut self, copies: impl Iterator<Item = &'a Ended> + Clone) {
         let seen = self.evidence.program.get_or_insert_default();
+        seen.working = seen.working.max(Ended::working(copies.clone()));
+        let wanted: Option<f64> = copies.clone().map(|ended| Some(ended.used_cpus()? + ended.missed_cpus()?)).sum();
+        seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0)));
         let mut threads = 0;
         for ended in copies {
             threads += ended.appeared as u64;
@@ -334,10 +337,13 @@ impl<'a> Site<'a> {
         let mut told = BTreeSet::new();
         let of_seat = |rank: usize| {
             let seat = self.order.seats[rank];
-            // Workers that share a seat share its threads: the first of them has the counts.
+            // Workers that share a seat share its threads: the first of them has the counts, and those of threads that had no seat.
             let first = told.insert(seat);
             let own = threads.iter().filter(|thread| first && thread.seat == seat);
-            let counts = own.clone().map(counts_on_seat).reduce(Counts::plus).unwrap_or(Counts::NOTHING);
+            let unbound = threads.iter().filter(|thread| rank == 0 && seat.is_some() && thread.seat.is_none());
+            let free = |thread: &Thread| Counts { migrations: thread.counts.migrations.map(|_| 0), ..thread.counts };
+            let counts = own.clone().map(counts_on_seat).chain(unbound.map(free));
+            let counts = counts.reduce(Counts::plus).unwrap_or(Counts::NOTHING);
             let own: Vec<Thread> = own.cloned().collect();
             lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };

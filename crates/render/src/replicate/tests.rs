@@ -4,9 +4,7 @@ use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::fixtures::{cell, report};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
-use charz_replicate::{Admits, Figure, Target, evaluate, feasibility, find};
-
-const ANY: Admits = |_, _| Ok(());
+use charz_replicate::{Figure, Kernels, Target, evaluate, feasibility, find};
 
 fn fixtures() -> Report {
     let mut report = report("Core:4 PU:1");
@@ -23,9 +21,9 @@ fn fixtures() -> Report {
 fn replication(report: Option<&Report>) -> Replication {
     let document = find("t3-4").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().collect();
-    let target = Target::flat(2, ANY);
+    let target = Target::flat(2, Kernels::ANY);
     match report {
-        Some(report) => evaluate(document, &figures, report, ANY),
+        Some(report) => evaluate(document, &figures, report, Kernels::ANY),
         None => feasibility(document, &figures, &target),
     }
 }

@@ -1,6 +1,6 @@
 //! The documents against the catalog of kernels.
 
-use super::admits;
+use super::KERNELS;
 use charz_analysis::fixtures::report;
 use charz_data::Hardware;
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
@@ -19,7 +19,7 @@ fn figures(document: &Document) -> Vec<&Figure> {
 fn full_report(document: &Document, synthetic: &str) -> Report {
     let mut report = report(synthetic);
     report.host.claimed_hz = Some(2e9);
-    for spec in document.cells(&figures(document), &Target::new(&report.machine, admits)) {
+    for spec in document.cells(&figures(document), &Target::new(&report.machine, KERNELS)) {
         let pairs: Vec<(u64, u64)> = (1..=20).map(|nth| (1000 + nth, 1000 + nth * nth)).collect();
         let sharing = Sharing {
             attempts_per_success: 1.0,
@@ -72,7 +72,7 @@ fn every_row_of_a_full_report_has_a_number() {
     for synthetic in MACHINES {
         for document in DOCUMENTS.iter() {
             let report = full_report(document, synthetic);
-            for figure in evaluate(document, &figures(document), &report, admits).figures {
+            for figure in evaluate(document, &figures(document), &report, KERNELS).figures {
                 let name = format!("{} {} on {synthetic}", document.citation.name, figure.number);
                 for row in figure.rows.iter().filter(|row| row.kernel.is_some()) {
                     let is_beyond = row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
