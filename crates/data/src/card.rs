@@ -157,6 +157,14 @@ impl Card {
         self.params.contains(&param)
     }
 
+    /// Whether workers share lines or memory, so what they do depends on how far their CPUs are apart.
+    pub fn depends_on_distance(&self) -> bool {
+        match self.family {
+            Family::Memory | Family::Sync | Family::Workload | Family::Program => true,
+            Family::Compute | Family::Timer | Family::Floor => false,
+        }
+    }
+
     /// The numbers of workers that a warm process runs, one after the other, before a cell with so many; none in a fresh one.
     pub fn runs_before(&self, params: &Params, workers: usize) -> impl Iterator<Item = usize> + use<> {
         let is_warm = params.process == Process::Warm && self.obeys(&PROCESS);

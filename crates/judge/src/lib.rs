@@ -134,6 +134,10 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     if slow_start.is_some() {
         samples::leave_first_out(cell);
         estimate(cell);
+    let moved = if blocks { None } else { exclude::leave_out_moved(cell) };
+    if moved.is_some() {
+        estimate(cell);
+    }
     }
     let modes = blocks.then(|| FastModes::of(cell));
     if let Some(modes) = &modes {
@@ -148,7 +152,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
             (status, Some(reason), marks.into_iter().collect())
         }
         None => {
-            let marks = marks(&case, slow_start);
+            let marks = marks(&case, slow_start, moved);
             let (status, reason) = verdict(&marks);
             (status, reason, marks)
         }
@@ -201,7 +205,7 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
 }
 
 /// Everything that is wrong with the number, by code, one mark a cause.
-fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
+fn marks(case: &Case<'_>, slow_start: Option<f64>, moved: Option<Mark>) -> Vec<Mark> {
     let unoptimised = if case.facts.optimised { 0.0 } else { 1.0 };
     let mut marks: Vec<Mark> = [
         scheduling::marks(case),
@@ -209,7 +213,7 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
         samples::marks(case, slow_start),
         times::marks(case),
         memory::marks(case),
-        vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into())],
+        vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into()), moved],
     ]
     .into_iter()
     .flatten()

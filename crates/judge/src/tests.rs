@@ -90,6 +90,7 @@ fn invocation(number: usize) -> Invocation {
             program: None,
             no_counters: None,
         }),
+            apart_ns: None,
         runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
         ..fixtures::barren(Ending::Done)
     }

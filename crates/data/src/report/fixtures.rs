@@ -292,6 +292,12 @@ impl Cell {
             let evidence = invocation.evidence.take().unwrap_or_default();
             invocation.evidence = Some(Evidence { frequency: Some(frequency), ..evidence });
         }
+    /// On CPUs that are so many nanoseconds apart.
+    pub fn apart(mut self, ns: f64) -> Self {
+        self.summary = self.summary.map(|summary| Summary { apart_ns: Some(ns), ..summary });
+        self
+    }
+
         self
     }
 
@@ -333,6 +339,7 @@ impl Cell {
     }
 }
 
+            apart_ns: None,
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,6 +2,7 @@
 
 mod away;
 mod golden;
+mod placement;
 
 use std::cell::RefCell;
 use std::time::Duration;
