@@ -62,6 +62,7 @@ fn clean() -> Trial {
             cores: 2,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
+            shares_l2: false,
             optimised: true,
         },
     }
