@@ -26,6 +26,21 @@ impl<'a> Number<'a> {
         self.cell.is_suspect()
     }
 
+    /// Whether its CPUs are those of the other by their ids, and were as far apart: what differs is not where the host had put them.
+    pub(crate) fn is_placed_as(&self, other: &Number<'_>) -> bool {
+        let cpus = |cell: &Cell| {
+            let mut cpus = cell.seats.clone();
+            cpus.sort_unstable();
+            cpus
+        };
+        // Of floating workers it is known only where they are as many as all CPUs.
+        let floats = |cell: &Cell| cell.seats.contains(&None);
+        let (one, next) = (self.cell, other.cell);
+        one.moved(next).is_none()
+            || one.workers != next.workers
+            || !(floats(one) || floats(next) || cpus(one) == cpus(next))
+    }
+
     pub(crate) fn by_value(&self, other: &Number<'_>) -> Ordering {
         self.value.total_cmp(&other.value)
     }
@@ -108,7 +123,7 @@ pub(crate) struct Best<'a> {
     pub(crate) number: Number<'a>,
     /// The others that meet the best value with as many workers.
     pub(crate) alike: Vec<Number<'a>>,
-    /// Whether it may be another one: its number or the best value is suspect.
+    /// Whether it may be another one: its number or the best value is suspect, or the host moved CPUs between it and others.
     pub(crate) doubtful: bool,
 }
 
@@ -123,7 +138,8 @@ impl<'a> Best<'a> {
         let with_fewest = || reaching().filter(|number| number.cell.workers == fewest);
         let number = with_fewest().reduce(better)?;
         let alike = with_fewest().filter(|other| !std::ptr::eq(other.cell, number.cell)).collect();
-        Some(Best { number, alike, doubtful: number.is_doubtful() || top.is_doubtful() })
+        let moved = numbers.iter().any(|other| !other.is_placed_as(&number));
+        Some(Best { number, alike, doubtful: number.is_doubtful() || top.is_doubtful() || moved })
     }
 }
 

@@ -257,7 +257,7 @@ impl<'a> Rivals<'a> {
             interval,
             open: has_intervals.then_some(!is_apart),
             is_clock,
-            doubtful: number.is_doubtful() || best.is_doubtful(),
+            doubtful: number.is_doubtful() || best.is_doubtful() || !number.is_placed_as(best),
         }
     }
 

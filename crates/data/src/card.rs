@@ -51,8 +51,8 @@ pub struct Card {
     pub blocks_in_kernel: bool,
 }
 
-/// By how much [`Card::max_per_cycle`] exceeds what any known processor can do: the clock of a core is an estimate from below,
-/// and processors grow wider. A loop that does nothing exceeds the bound by far more.
+/// By how much [`Card::max_per_cycle`] exceeds what any known processor can do, but where that follows from the latency by which the clock
+/// is known: that is an estimate from below, and processors grow wider. A loop that does nothing exceeds the bound by far more.
 pub const ROOM: f64 = 2.0;
 
 /// Sets a field in a constant, where nothing can be dropped.
@@ -114,6 +114,14 @@ impl Card {
     /// Whether the parameter changes what it does.
     pub fn obeys(&self, param: &Param) -> bool {
         self.params.contains(&param)
+    }
+
+    /// Whether workers share lines or memory, so what they do depends on how far their CPUs are apart.
+    pub fn depends_on_distance(&self) -> bool {
+        match self.family {
+            Family::Memory | Family::Sync | Family::Workload | Family::Program => true,
+            Family::Compute | Family::Timer | Family::Floor => false,
+        }
     }
 
     /// The numbers of workers that a warm process runs, one after the other, before a cell with so many; none in a fresh one.

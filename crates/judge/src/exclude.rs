@@ -1,11 +1,17 @@
 //! Which repetitions do not count, and for what cause. Values are not looked at.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::slice;
 
-use super::estimate;
-use charz_data::checks::{Check, INTERVAL_NEEDS, V01, V02, V03, V04, V07, V18, V22, V34, V35};
-use charz_data::report::{Ending, Invocation, Lap, Run};
+use super::{estimate, mark};
+use charz_data::checks::{
+    Check, INTERVAL_NEEDS, LEAST_OF_A_PLACEMENT, MOVED, V01, V02, V03, V04, V07, V16, V18, V22, V34, V35,
+};
+use charz_data::escape::counted;
+use charz_data::report::{Cell, Ending, Invocation, Lap, Mark, Run, Severity};
+use charz_data::units;
+use charz_stats::Sample;
 
 #[derive(Clone, Copy)]
 pub(super) struct Conditions {
@@ -53,6 +59,29 @@ pub(super) fn leave_out_shared(invocations: &mut [Invocation]) {
             invocations.iter_mut().filter(|invocation| shared(invocation)).flat_map(|invocation| &mut invocation.runs);
         runs.for_each(|run| run.dirty.push(V34.code.to_owned()));
     }
+}
+
+/// Leaves out the invocations whose CPUs were not as far apart as in most of those with a value: of as many the nearest count.
+/// Gives what each of the placements is worth, where there are several.
+pub(super) fn leave_out_moved(cell: &mut Cell) -> Option<Mark> {
+    let apart = Sample::new(cell.invocations.iter().filter_map(Invocation::apart_ns).collect())?;
+    let mut placements = apart.groups(1.0 + MOVED);
+    placements.retain(|placement| placement.len() >= LEAST_OF_A_PLACEMENT);
+    placements.sort_by_key(|placement| Reverse(placement.len()));
+    let (most, others) = placements.split_first().filter(|(_, others)| !others.is_empty())?;
+    let is_in = |placement: &Sample, one: &Invocation| {
+        one.apart_ns().is_some_and(|ns| (placement.min()..=placement.max()).contains(&ns))
+    };
+    let shown = |placement: &Sample| {
+        let values = cell.invocations.iter().filter(|one| is_in(placement, one)).filter_map(|one| one.value);
+        let value = Sample::new(values.collect()).map_or(f64::NAN, |values| values.median());
+        let (value, ns) = (units::value(value, cell.unit), units::nanos(placement.median()));
+        format!("{ns} apart in {} ({value})", counted(placement.len(), "run"))
+    };
+    let (most_shown, others) = (shown(most), others.iter().map(shown).collect::<Vec<_>>().join(", "));
+    let left_out = cell.invocations.iter_mut().filter(|one| !is_in(most, one)).flat_map(|one| &mut one.runs);
+    left_out.for_each(|run| run.dirty.push(V16.code.to_owned()));
+    Some(mark(&V16, Severity::Note, format!("CPUs {most_shown}, which count, and {others}: the host moved them")))
 }
 
 /// Leaves out the iterations that were stopped within a size, or that ended at another one than most did: of as many, the larger one.

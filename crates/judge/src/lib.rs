@@ -21,6 +21,7 @@ mod golden;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use charz_data::machine::{CacheHolds, Machine, Strand};
@@ -30,7 +31,7 @@ use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{ATTEMPTS, RETRIES, missing_counts, wants_more};
-pub use reread::contradiction;
+pub use reread::judge_again;
 
 use case::Case;
 use estimate::FastModes;
@@ -38,7 +39,7 @@ use estimate::FastModes;
 /// What a cell is judged by, besides what it says itself.
 #[derive(Clone, Debug)]
 pub struct JudgeContext {
-    pub card: &'static Card,
+    pub card: Cow<'static, Card>,
     /// Whether the number is claimed to be one of memory. What lies in a cache on purpose says in which.
     pub about_memory: bool,
     pub params: Params,
@@ -54,6 +55,8 @@ pub struct JudgeContext {
     pub quota: bool,
     /// Cores of which the process may use a strand.
     pub cores: usize,
+    /// Whether strands share a cache of the second level.
+    pub shares_l2: bool,
     /// The clock that the system claims, in hertz.
     pub claimed_hz: Option<f64>,
     /// Instructions that a core can issue per cycle.
@@ -63,20 +66,21 @@ pub struct JudgeContext {
 
 impl JudgeContext {
     /// For a cell out of the report, whose kernel has this card.
-    pub fn of(report: &Report, cell: &Cell, card: &'static Card, about_memory: bool) -> Self {
+    pub fn of(report: &Report, cell: &Cell, card: Cow<'static, Card>, about_memory: bool) -> Self {
         let machine = &report.machine;
-        let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+        let data = || machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
         JudgeContext {
             card,
             about_memory,
             params: cell.point.params(&report.plan.params),
             strands: worth(machine),
             numa_nodes: machine.numa_nodes.len(),
-            last_cache_bytes: data.filter_map(|cache| cache.size_bytes).max(),
+            last_cache_bytes: data().filter_map(|cache| cache.size_bytes).max(),
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.usable.quota_cpus.is_some(),
             cores: cores(machine),
+            shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
             claimed_hz: report.host.claimed_hz,
             issue_width: report.plan.issue_width,
             optimised: report.tool.optimised(),
@@ -130,6 +134,10 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     }
     exclude::leave_out_other_sizes(&mut cell.invocations);
     estimate(cell);
+    let moved = if blocks { None } else { exclude::leave_out_moved(cell) };
+    if moved.is_some() {
+        estimate(cell);
+    }
     let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed && !blocks);
     if slow_start.is_some() {
         samples::leave_first_out(cell);
@@ -148,7 +156,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
             (status, Some(reason), marks.into_iter().collect())
         }
         None => {
-            let marks = marks(&case, slow_start);
+            let marks = marks(&case, slow_start, moved);
             let (status, reason) = verdict(&marks);
             (status, reason, marks)
         }
@@ -201,7 +209,7 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
 }
 
 /// Everything that is wrong with the number, by code, one mark a cause.
-fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
+fn marks(case: &Case<'_>, slow_start: Option<f64>, moved: Option<Mark>) -> Vec<Mark> {
     let unoptimised = if case.facts.optimised { 0.0 } else { 1.0 };
     let mut marks: Vec<Mark> = [
         scheduling::marks(case),
@@ -209,7 +217,7 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Mark> {
         samples::marks(case, slow_start),
         times::marks(case),
         memory::marks(case),
-        vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into())],
+        vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into()), moved],
     ]
     .into_iter()
     .flatten()

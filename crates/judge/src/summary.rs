@@ -2,7 +2,7 @@
 
 use super::case::{Case, total};
 use super::estimate::FastModes;
-use charz_data::report::{Contention, Estimate, Interval, Lap, Run, Sharing, Summary};
+use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary};
 use charz_stats::{Sample, median_interval, pooled};
 
 const CONFIDENCE: f64 = 0.95;
@@ -22,6 +22,9 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let values = Sample::new(values);
     let raw = values.as_ref().map(|values| typical(case, values));
     let clean = Sample::new(case.clean_values());
+    // What a core does by itself is the same wherever the others are.
+    let apart = case.done().filter(|_| case.modes.is_none()).filter_map(Invocation::apart_ns);
+    let apart = Sample::new(apart.collect());
     Some(Summary {
         raw,
         invocations: values.map_or(0, |values| values.len() as u64),
@@ -32,6 +35,7 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
         worst: if unit.more_is_better() { all.min() } else { all.max() },
         best_of_three: first.as_ref().map(best),
         fast_share: case.modes.and_then(FastModes::share),
+        apart_ns: apart.map(|apart| apart.median()),
         start_skew_ns: runs().map(|run| run.start_skew_ns).max().unwrap_or(0),
     })
 }

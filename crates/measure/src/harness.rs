@@ -9,6 +9,7 @@ mod blocks;
 mod cell;
 pub mod clock;
 pub mod counters;
+pub(crate) mod exchange;
 pub(crate) mod fingerprint;
 mod frequency;
 mod gate;

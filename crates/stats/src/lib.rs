@@ -11,6 +11,7 @@
 //! | do values follow the clock of the cores | [`follow_the_clock`] |
 //! | what did undisturbed blocks of work take | [`FastMode`] |
 //! | around which values do times gather | [`bands`] |
+//! | which groups are clearly separated | [`Sample::groups`] |
 //! | is this precise enough, and if not, when would it be | [`next_step`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
 //! | how often is a value of one set above one of the other | [`superiority`] |
@@ -99,6 +100,12 @@ impl Sample {
         if self.0.len() % 2 == 1 { self.0[middle] } else { f64::midpoint(self.0[middle - 1], self.0[middle]) }
     }
 
+    /// Its clearly separated groups, in ascending order: where a value is more than `ratio` times the one before, the next group begins.
+    /// This is single linkage (R. Sibson, "SLINK", The Computer Journal 16 (1973)), which takes neither a number of groups nor a shape.
+    pub fn groups(&self, ratio: f64) -> Vec<Sample> {
+        self.0.chunk_by(|one, next| *next <= one * ratio).map(|group| Sample(group.to_vec())).collect()
+    }
+
     /// The range as a fraction of the median: (max − min) / median. With three repetitions nothing finer can be said.
     /// `None` where the median is 0, and for a single value, which says nothing of others.
     pub fn spread(&self) -> Option<f64> {
@@ -125,6 +132,11 @@ mod tests {
         assert_eq!(odd.spread(), Some(1.0));
         let even = Sample::new(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
         assert_eq!(even.median(), 2.5);
+        let groups = |values: &[f64]| {
+            Sample::new(values.to_vec()).unwrap().groups(1.3).into_iter().map(|group| group.0).collect::<Vec<_>>()
+        };
+        assert_eq!(groups(&[130.0, 25.0, 32.0, 132.0, 28.0]), [vec![25.0, 28.0, 32.0], vec![130.0, 132.0]]);
+        assert_eq!(groups(&[1.0, 1.3, 1.7]), [vec![1.0, 1.3], vec![1.7]]);
         assert_eq!(Sample::new(vec![-1.0, 1.0]).unwrap().spread(), None);
         assert_eq!(Sample::new(vec![5.0]).unwrap().spread(), None);
         assert_eq!(Sample::new(vec![5.0, 5.0]).unwrap().spread(), Some(0.0));

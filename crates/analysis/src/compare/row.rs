@@ -8,6 +8,7 @@ use super::carried::objection;
 use super::terms::{Design, Quantity};
 use super::{ALPHA, Allowed, allows, flag};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
+use charz_data::units;
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
 
 /// A cell, compared or with the reason why not.
@@ -345,11 +346,13 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
         ));
     }
     let on_purpose = allowed.design == Design::Interleaved;
-    for (caveat, what) in unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose) {
+    let unlike = unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose);
+    for (caveat, what) in unlike.chain(moved(base, new).map(|what| (Caveat::OtherMachine, what))) {
         // On another machine a kernel takes another path, and that is the machine's.
         let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
         if !allows(allowed.options, caveat) && !path_of_machine {
-            return Err(format!("{what}; {} compares it all the same", flag(caveat)));
+            let allow = if on_purpose { String::new() } else { format!("; {} compares it all the same", flag(caveat)) };
+            return Err(what + &allow);
         }
         despite.insert(caveat);
     }
@@ -398,6 +401,12 @@ fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (
         (Caveat::OtherPlan, what)
     });
     [seats, path, estimator, repetitions].into_iter().flatten()
+}
+
+/// On the same CPUs by their ids, which are others.
+fn moved(base: &Cell, new: &Cell) -> Option<String> {
+    let [one, other] = base.moved(new).filter(|_| base.seats == new.seats)?.map(units::nanos);
+    Some(format!("the CPUs were {one} apart, and are {other}: the host moved them, or they are others"))
 }
 
 /// The code paths of the invocations that count.

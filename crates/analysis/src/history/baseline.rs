@@ -1,14 +1,14 @@
 //! Which report of a history a new one is compared with.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::entry::{Entry, seconds};
 use super::series::{Key, Series};
 use super::timeline::Timeline;
 use crate::compare::{self, Options};
 use charz_data::escape::counted;
-use charz_data::report::Report;
+use charz_data::report::{Cell, Report};
 
 #[cfg(test)]
 mod tests;
@@ -36,8 +36,13 @@ impl Baseline {
             return Ok(Baseline { id, notes: vec![format!("the base is report {id} of the history, as requested")] });
         }
         let timeline = Timeline::new(entries);
-        let cells: HashSet<Key> = new.cells.iter().map(|cell| Key::of(cell, new)).collect();
-        let last = timeline.newest_change(|series| cells.contains(&series.key));
+        let cells: HashMap<Key, &Cell> = new.cells.iter().map(|cell| (Key::of(cell, new), cell)).collect();
+        // What was measured with the CPUs elsewhere is compared with nothing.
+        let counts = |series: &Series| {
+            let moved = |cell: &&Cell| series.values.last().is_some_and(|value| value.cell.moved(cell).is_some());
+            cells.get(&series.key).is_some_and(|cell| !moved(cell))
+        };
+        let last = timeline.newest_change(counts);
         let end = match (wanted, last) {
             (Wanted::BeforeChange, None) => return Err(no_change(&timeline)),
             (Wanted::BeforeChange, Some((before, ..))) => before + 1,
@@ -45,7 +50,7 @@ impl Baseline {
         };
         let earlier: Vec<usize> = (0..end).rev().filter(|&at| is_earlier(&timeline.entries[at], new)).collect();
         let obstacle = |at: usize| compare::obstacle(&timeline.entries[at].report, new, options);
-        let covered = covered(&timeline, |series| cells.contains(&series.key));
+        let covered = covered(&timeline, counts);
         let mut fitting: Vec<usize> =
             earlier.iter().copied().filter(|&at| covered[at] > 0 && obstacle(at).is_none()).collect();
         // Sorting is stable, so of those with as many cells the newest stays first.

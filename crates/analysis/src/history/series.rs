@@ -4,13 +4,17 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::entry::Entry;
+use charz_data::checks::MOVED;
 use charz_data::params::{MEMORY, PARAMS, Param, Params};
 use charz_data::report::{Cell, Report, Unit};
-use charz_data::{COMMAND, Program};
+use charz_data::{COMMAND, Program, units};
+use charz_stats::Sample;
 
 #[derive(Clone, Debug)]
 pub struct Series {
     pub key: Key,
+    /// How far the CPUs were apart, where that splits the values of a key: ` 25 ns apart`, or nothing.
+    placement: String,
     /// One per report that has the cell, in the order of time.
     pub values: Vec<Value>,
 }
@@ -95,7 +99,34 @@ impl Series {
         }
         let mut series: Vec<_> = series.into_iter().collect();
         series.sort_by_key(|(_, (values, place))| (Reverse(values.last().map(|value| value.entry)), *place));
-        series.into_iter().map(|(key, (values, _))| Series { key, values }).collect()
+        series.into_iter().flat_map(|(key, (values, _))| Series::by_placement(key, values)).collect()
+    }
+
+    /// What the host put elsewhere in between is no change: a series for each distance between the CPUs.
+    fn by_placement(key: Key, values: Vec<Value>) -> Vec<Self> {
+        let apart = |value: &Value| value.cell.summary.as_ref()?.apart_ns;
+        let placements = Sample::new(values.iter().filter_map(apart).collect()).map(|all| all.groups(1.0 + MOVED));
+        let placements = placements.filter(|placements| placements.len() > 1).unwrap_or_default();
+        if placements.is_empty() {
+            return vec![Series { key, placement: String::new(), values }];
+        }
+        let of = |placement: &Sample| {
+            let is_in =
+                |value: &&Value| apart(value).is_some_and(|ns| (placement.min()..=placement.max()).contains(&ns));
+            let values = values.iter().filter(is_in).cloned().collect();
+            Series { key: key.clone(), placement: format!(" {} apart", units::nanos(placement.median())), values }
+        };
+        placements.iter().map(of).collect()
+    }
+
+    /// That of its key, and where its CPUs were.
+    pub fn name(&self) -> String {
+        self.key.name() + &self.placement
+    }
+
+    /// The parameters of its key, and where its CPUs were.
+    pub fn parameters(&self) -> String {
+        format!("{}{}", self.key.parameters(), self.placement)
     }
 
     pub fn numbers(&self) -> impl Iterator<Item = f64> {

@@ -182,4 +182,19 @@ mod tests {
         let nothing = Timeline::new(Vec::new());
         assert_eq!((nothing.short(), nothing.newest_change(|_| true)), ((0, 0), None));
     }
+
+    #[test]
+    fn a_host_that_moves_cpus_makes_two_series_and_no_change() {
+        let numbers = [around(47e9, 8), around(79e9, 8)].concat();
+        let apart = |at: usize| if at < 8 { 25.0 } else { 130.0 };
+        let cell = |(at, number)| vec![cell("mem-read", Unit::BytesPerSecond, number).apart(apart(at))];
+        let cells = numbers.into_iter().enumerate().map(cell);
+        let timeline = Timeline::new(of_cells(cells));
+        let names: Vec<String> = timeline.tracks.iter().map(|track| track.series.name()).collect();
+        assert!(
+            names.len() == 2 && names[0].ends_with(" 25.0 ns apart") && names[1].ends_with("130 ns apart"),
+            "{names:?}"
+        );
+        assert!(timeline.tracks.iter().all(|track| track.changes.is_empty() && track.series.values.len() == 8));
+    }
 }

@@ -126,7 +126,7 @@ pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
     let row = |(track, change): (&Track, &Change)| {
         let unit = track.series.key.unit;
         let data = vec![
-            Datum::word(track.series.key.name()),
+            Datum::word(track.series.name()),
             report_of(timeline, change.before.last),
             report_of(timeline, change.after.first),
             Datum::number(level_text(&change.before, unit), change.before.median),
@@ -150,7 +150,7 @@ pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
         let unit = track.series.key.unit;
         let newest = track.series.values.iter().find(|value| value.entry == segment.last);
         let data = vec![
-            Datum::word(track.series.key.name()),
+            Datum::word(track.series.name()),
             report_of(timeline, segment.first),
             report_of(timeline, segment.last),
             Datum::count(segment.count as u64),
@@ -171,11 +171,11 @@ pub fn values(timeline: &Timeline, tracks: &[&Track]) -> Table {
     let rows = tracks.iter().flat_map(|track| {
         let key = &track.series.key;
         let own = vec![
-            Datum::word(key.name()),
+            Datum::word(track.series.name()),
             Datum::word(&key.kernel),
             Datum::word(&key.mapping),
             Datum::count(key.workers),
-            Datum::word(or_dash(key.parameters().trim_start().to_owned())),
+            Datum::word(or_dash(track.series.parameters().trim_start().to_owned())),
             Datum::word(key.unit.symbol()),
         ];
         let rows = values_of(timeline, track).rows.into_iter();
@@ -236,7 +236,7 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
 }
 
 fn figure(timeline: &Timeline, track: &Track) -> Figure {
-    let (series, name) = (&track.series, track.series.key.name());
+    let (series, name) = (&track.series, track.series.name());
     let at = |entry: usize| timeline.entries[entry].at as f64;
     let point = |value: &Value| {
         let entry = &timeline.entries[value.entry];

@@ -207,3 +207,20 @@ fn what_is_not_of_the_core_is_compared_as_it_stands() {
     let cells = vec![memory("rr", 26.0, 2.6e9), memory("auto", 25.0, 2.5e9)];
     assert!(only(cells, |verdict| matches!(verdict.auto, Auto::Other(loss) if loss.is_sure())));
 }
+
+#[test]
+fn what_the_host_moved_is_no_loss() {
+    let best = |rr: f64, auto: f64| {
+        let cells = vec![rate("rr", 2, 79.0).seated(&[0, 1]).apart(rr), rate("auto", 2, 47.0).apart(auto)];
+        only(cells, |verdict| {
+            let Auto::Other(loss) = verdict.auto else { panic!("{:?}", verdict.auto) };
+            (verdict.doubtful, loss.is_sure())
+        })
+    };
+    assert_eq!(best(130.0, 140.0), (false, true));
+    assert_eq!(best(130.0, 25.0), (true, false));
+    // Other CPUs are as far apart as they are.
+    let cells =
+        vec![rate("rr", 2, 79.0).seated(&[0, 2]).apart(130.0), rate("dumb", 2, 47.0).seated(&[0, 1]).apart(25.0)];
+    check_best(cells, ("rr", 2, false));
+}

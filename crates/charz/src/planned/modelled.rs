@@ -131,6 +131,7 @@ impl Invoke for Model<'_> {
             nodes: Some(Nodes { local_bytes: bytes, asked_bytes: None, bytes, balancing: Some(false) }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
+            apart_ns: None,
             program: None,
             no_counters: None,
         };

@@ -17,6 +17,13 @@ pub const WIDEST: f64 = 0.05;
 /// The same of kernels that only compute.
 pub const WIDEST_OF_COMPUTE: f64 = 0.03;
 
+/// By how much longer a cache line takes, as a fraction, where CPUs are elsewhere than before (V16): its own line in a cache moves the time
+/// by a tenth, and the nearest two distances of known processors are further apart.
+pub const MOVED: f64 = 0.3;
+
+/// The fewest runs that show a placement: one may be an accident.
+pub const LEAST_OF_A_PLACEMENT: usize = 2;
+
 pub static V12: Check = Check {
     code: "V12",
     title: "too few runs",
@@ -94,19 +101,22 @@ pub static V15: Check = Check {
 pub static V16: Check = Check {
     code: "V16",
     title: "multimodal results",
-    cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, or a lock \
-            has two speeds. One number says nothing of the other.",
+    cause: "There are two or more typical results, as when some pages land in other places, a turbo step comes and goes, a lock \
+            has two speeds, or a host moves virtual CPUs. One number says nothing of the other.",
     quantity: "The m-value of the clean iterations: the rises and falls of their histogram, 2 for a single mode. Numbers \
                made of blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast \
                one; unless the canary saw two clocks within a run that are as much apart, except for locks and other \
-               primitives. Those are suspect also where the fast mode holds less than a fifth.",
+               primitives. Those are suspect also where the fast mode holds less than a fifth. A note where at least 2 runs each \
+               fall into groups by how long a cache line takes between the threads' CPUs, with gaps of more than 30%: the number is \
+               that of the largest group, of equals the nearest, and is compared with no other.",
     scale: Scale::Ratio,
     note: Some(3.2),
-    evidence: "The report's own samples.",
+    evidence: "The report's own samples; a cache line that threads on those CPUs exchange before and after the iterations of a run.",
     families: "Kernels with work to repeat.",
     fix: "Look at all iterations of the configuration (`charz render REPORT --format json`), and measure what separates the groups \
            apart, e.g. with `--pages 2m`.",
-    source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's.",
+    source: "Gregg, frequency trails: modes and modality (2015); the limit is BenchmarkDotNet's. Groups by single linkage: \
+             Sibson (The Computer Journal 1973); the 30% is measured for charz.",
     // Two groups are spread.
     covers: &["V13", "V28"],
     ..Check::NEVER_RAISED

@@ -1,5 +1,6 @@
 //! One cell of a report.
 
+use crate::checks::MOVED;
 use crate::words::words;
 use crate::{Distribution, Hardware, JointHistogram, Sharing};
 use serde::{Deserialize, Serialize};
@@ -170,6 +171,9 @@ pub struct Summary {
     /// The share of the blocks that have the speed of the capacity, as a fraction: what is missing to 1 was disturbed, or has another speed.
     /// Null where the capacity is not made of blocks, and where none shows a fast mode.
     pub fast_share: Option<f64>,
+    /// How far the CPUs were apart in the invocations with a value: the median of what their evidence has. Null where none has it, and where
+    /// the capacity is made of blocks.
+    pub apart_ns: Option<f64>,
     /// Largest start skew of any run.
     pub start_skew_ns: u64,
 }
@@ -213,6 +217,14 @@ impl Cell {
             Some(clock.map(|clock| (rate, clock.highest_hz)))
         };
         self.invocations.iter().filter_map(with_clock).collect::<Option<_>>().unwrap_or_default()
+    }
+
+    /// How far the CPUs were apart in this cell and in another, in nanoseconds, where that differs: they are not the same CPUs, or the host
+    /// moved them.
+    pub fn moved(&self, other: &Cell) -> Option<[f64; 2]> {
+        let apart = |cell: &Cell| cell.summary.as_ref()?.apart_ns;
+        let (one, next) = (apart(self)?, apart(other)?);
+        (one.max(next) > one.min(next) * (1.0 + MOVED)).then_some([one, next])
     }
 
     /// Why hardware counters did not count although they were asked for; `None` where they did, or were not asked for.
@@ -290,6 +302,11 @@ impl Invocation {
     pub fn delivered(&self, unit: Unit) -> Option<f64> {
         let (work, time) = self.delivered_parts(unit);
         Some(work / time).filter(|value| value.is_finite())
+    }
+
+    /// How far the CPUs were apart, in nanoseconds, if it has a value.
+    pub fn apart_ns(&self) -> Option<f64> {
+        self.value.and(self.evidence.as_ref()?.apart_ns)
     }
 
     /// Whether hardware counters counted during its repetitions.

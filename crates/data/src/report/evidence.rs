@@ -27,6 +27,9 @@ pub struct Evidence {
     pub frequency: Option<Frequency>,
     /// What the machine was busy with while the repetitions were made; null where the system does not tell.
     pub busy: Option<Busy>,
+    /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
+    /// share neither lines nor memory, or a CPU, and where it was not measured.
+    pub apart_ns: Option<f64>,
     /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
     /// it changed.
     pub changes: Vec<String>,

@@ -271,6 +271,10 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
 /// # Errors
 /// The first contradiction, as the end of a sentence about the cell.
 pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'static str> {
+    let apart = invocation.evidence.as_ref().and_then(|evidence| evidence.apart_ns);
+    if apart.is_some_and(|ns| !is_measurable(ns, Unit::BytesPerSecond)) {
+        return Err("has an invocation whose CPUs cannot have been so far apart");
+    }
     for run in &invocation.runs {
         check_run(run, cell.workers)?;
         // Too short for the clock is a result, and one that gives no number.

@@ -10,7 +10,7 @@ use charz_data::report::{self, Report};
 fn spoil(run: &mut Run, kind: u8) {
     match kind {
         0 => stretch(run, 1.7),
-        1 => run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 3),
+        1 => run.laps[0].wait(run.interval_ns / 3),
         2 => run.laps[1].counts.cpu_ns = Some(run.interval_ns / 2),
         3 => run.laps[1].on_seat = Some(false),
         4 => run.throttled_periods = Some(2),
@@ -29,9 +29,13 @@ prop_compose! {
         happened in prop::collection::vec((0..100_usize, 0..12_u8), 0..25),
         failed in prop::collection::vec((0..20_usize, 0..4_u8), 0..4),
         strands in 1..3_usize,
+        apart in prop::collection::vec(20.0..60.0_f64, 20),
     ) -> Trial {
         let mut trial = clean();
         trial.cell.invocations = (0..count).map(invocation).collect();
+        for (invocation, ns) in trial.cell.invocations.iter_mut().zip(apart) {
+            invocation.evidence.as_mut().unwrap().apart_ns = Some(ns);
+        }
         trial.facts.strands = strands;
         for (at, kind) in happened {
             if let Some(run) = trial.runs().nth(at) {

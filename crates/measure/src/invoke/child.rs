@@ -21,6 +21,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
+use crate::harness::exchange::apart_ns;
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
 use crate::limits::{Limits, MOST_THREADS};
 use crate::user_program;
@@ -75,9 +76,23 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
             order.repetitions
         )));
     }
-    if let Some(program) = order.program.as_ref().filter(|_| order.kernel == COMMAND) {
-        return run_program(order, program);
+    let binder = Binder::new(Backend::from_str(&order.binder).map_err(refused)?);
+    let depends = user_program::find(&order.kernel).is_some_and(|kernel| kernel.card().depends_on_distance());
+    let apart = || if depends { apart_ns(&binder, &order.seats) } else { None };
+    let before = apart();
+    let mut invocation = match order.program.as_ref().filter(|_| order.kernel == COMMAND) {
+        Some(program) => run_program(order, program)?,
+        None => run_kernel(order, &binder)?,
+    };
+    if let Some(evidence) = invocation.evidence.as_mut().filter(|_| invocation.ending == Ending::Done) {
+        // Moved in between, it is of neither placement, and neither is the mean.
+        let seen: Vec<f64> = [before, apart()].into_iter().flatten().collect();
+        evidence.apart_ns = Some(seen.iter().sum::<f64>() / seen.len() as f64).filter(|mean| mean.is_finite());
     }
+    Ok(invocation)
+}
+
+fn run_kernel(order: &MeasureRequest, binder: &Binder) -> Result<Invocation, Failure> {
     let kernel = charz_workloads::find(&order.kernel)
         .ok_or_else(|| Failure::new(Ending::Unavailable, format!("this program has no kernel {:?}", order.kernel)))?;
     if kernel.card().family == Family::Workload {
@@ -86,8 +101,6 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
         ThreadLimit { at_most, because: limit.because }.set();
     }
     let params = order.params;
-    let backend = Backend::from_str(&order.binder).map_err(refused)?;
-    let binder = Binder::new(backend);
     let clock: Arc<dyn Clock> = match order.nanos_per_tick {
         None => Arc::new(OsClock::default()),
         Some(nanos) => Arc::new(TscClock::calibrated(nanos)),
@@ -96,7 +109,7 @@ fn measure(order: &MeasureRequest) -> Result<Invocation, Failure> {
     let deadline = Deadline::of(order, Duration::ZERO);
     let overdue = supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
     let bench = Bench {
-        binder: &binder,
+        binder,
         clock: &clock,
         stop: &stop,
         strands: usize::try_from(order.strands).unwrap_or(usize::MAX),

@@ -120,3 +120,24 @@ fn unlike_cells_are_listed_with_their_reasons() {
         check(&base, &new, Options::default(), &expected);
     }
 }
+
+/// On a host that moves virtual CPUs, in between and on either side.
+#[test]
+fn what_was_measured_elsewhere_is_not_compared_and_open() {
+    let of = |ns, value| fixtures::cell("mem-read", 2, Unit::BytesPerSecond, value).seated(&[0, 1]).apart(ns);
+    let report = |ns, value| fixtures::report(vec![of(ns, value), fixtures::cell("calm", 1, Unit::OpsPerSecond, 1e9)]);
+    let (base, near, far) = (report(64.0, 47e9), report(75.0, 47e9), report(235.0, 79e9));
+    let expected = "64.0 ns apart, and are 235 ns";
+    check(&base, &far, Options::default(), &[(Verdict::Uncompared, expected), (Verdict::Same, "")]);
+    assert_eq!(compare(&base, &far, &Options::default()).unwrap().totals.open, 1);
+    let turns = interleaved(&base, &far, &Options::default());
+    assert_eq!(turns.rows[0].verdict, Verdict::Uncompared);
+    assert!(!turns.rows[0].reason.as_deref().unwrap().contains("--"), "there is no option for it");
+    check(&base, &near, Options::default(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
+    let across = Options { cross_machine: true, ..Options::default() };
+    check(&base, &far, across, &[(Verdict::Faster, ""), (Verdict::Same, "")]);
+    // Sides that sit elsewhere on purpose are as far apart as they are.
+    let mut elsewhere = far.clone();
+    elsewhere.cells[0] = of(235.0, 79e9).seated(&[0, 2]);
+    assert_eq!(interleaved(&base, &elsewhere, &Options::default()).rows[0].verdict, Verdict::Faster);
+}

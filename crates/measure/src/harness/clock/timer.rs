@@ -2,13 +2,13 @@
 //! stamps of two strands may be apart.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use charz_data::report::Timer;
 use charz_topology::Binder;
 
 use super::Clock;
+use crate::harness::exchange::exchange;
 
 /// However long they take: where another program has the CPU for all of the time, one reading would be the median.
 const FEWEST_GAPS: usize = 1000;
@@ -33,6 +33,8 @@ pub fn watch(clock: &dyn Clock, time: Duration) -> Timer {
 }
 
 const EXCHANGES: usize = 200;
+/// Only a CPU that is lost to other programs for good takes so long.
+const PATIENCE: Duration = Duration::from_secs(10);
 /// Strands beyond the first that are looked at: the kernel has compared all of them already when it chose its clock.
 const MOST_PARTNERS: usize = 16;
 
@@ -50,58 +52,19 @@ pub fn skew(clock: &dyn Clock, binder: &Binder, strands: &[u32]) -> Option<u64> 
         .try_fold(None, |most, skew| Some(most.max(Some(skew?))))?
 }
 
-fn pair_skew(clock: &dyn Clock, binder: &Binder, [asker, answerer]: [u32; 2]) -> Option<u64> {
-    // The answer to an exchange is its number and the stamp; 0 means no answer yet, so numbers begin at 1.
-    let question = AtomicU64::new(0);
-    let answer = AtomicU64::new(0);
+fn pair_skew(clock: &dyn Clock, binder: &Binder, pair: [u32; 2]) -> Option<u64> {
     let stamp = AtomicU64::new(0);
-    const FAILED: u64 = u64::MAX;
-    let wait_for = |what: &AtomicU64, number: u64| loop {
-        match what.load(Ordering::Acquire) {
-            FAILED => return None,
-            seen if seen == number => return Some(()),
-            _ => std::hint::spin_loop(),
-        }
-    };
-    thread::scope(|scope| {
-        let answering = || {
-            if binder.seat(answerer).is_err() {
-                answer.store(FAILED, Ordering::Release);
-                return;
-            }
-            for number in 1..=EXCHANGES as u64 {
-                if wait_for(&question, number).is_none() {
-                    return;
-                }
-                stamp.store(clock.now(), Ordering::Relaxed);
-                answer.store(number, Ordering::Release);
-            }
-        };
-        let asking = || {
-            if binder.seat(asker).is_err() {
-                question.store(FAILED, Ordering::Release);
-                return None;
-            }
-            let mut best = u64::MAX;
-            for number in 1..=EXCHANGES as u64 {
-                let sent = clock.now();
-                question.store(number, Ordering::Release);
-                wait_for(&answer, number)?;
-                let received = clock.now();
-                let theirs = stamp.load(Ordering::Relaxed);
-                // As late as it can have been stamped, and as early.
-                let bound = theirs.abs_diff(sent).max(received.abs_diff(theirs));
-                best = best.min(bound);
-            }
-            Some(best)
-        };
-        // A thread without its partner would wait for ever.
-        thread::Builder::new().spawn_scoped(scope, answering).ok()?;
-        let Ok(asking) = thread::Builder::new().spawn_scoped(scope, asking) else {
-            question.store(FAILED, Ordering::Release);
-            return None;
-        };
-        asking.join().ok().flatten()
+    let answering = || stamp.store(clock.now(), Ordering::Relaxed);
+    exchange(binder, pair, PATIENCE, answering, |ask| {
+        let bounds = (0..EXCHANGES).map(|_| {
+            let sent = clock.now();
+            ask()?;
+            let received = clock.now();
+            let theirs = stamp.load(Ordering::Relaxed);
+            // As late as it can have been stamped, and as early.
+            Some(theirs.abs_diff(sent).max(received.abs_diff(theirs)))
+        });
+        bounds.collect::<Option<Vec<u64>>>()?.into_iter().min()
     })
 }
 
