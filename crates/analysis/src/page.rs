@@ -35,6 +35,7 @@ mod versus;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::Answer;
+use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
@@ -46,6 +47,7 @@ pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::nest;
 pub use numbers::{Tabled, Whole, whole};
+use versus::Found;
 
 /// A report with the name that it goes by among others.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +60,14 @@ pub struct Source<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     pub title: String,
+    /// The answer, a sentence each and the first before all others: how reports compare, what changed. Empty of one report, which has
+    /// its own.
+    pub summary: Vec<String>,
     /// What the first screen of each report says.
     pub answers: Vec<Answer>,
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
-    /// How each further report compares with the first, a sentence each; empty for one.
-    pub comparisons: Vec<String>,
     /// Which mapping suits each kernel best, and what leaving it to the system costs.
     pub verdicts: Table,
     /// What follows, in words, each with the report that it follows from, by its place among the sources.
@@ -76,14 +79,16 @@ pub struct Page {
     pub left_out: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Section {
     /// Its name among the sections of the page; as [`Figure::id`].
     pub id: &'static str,
     pub title: &'static str,
     /// What is measured here and how to read it, a sentence each.
     pub about: Vec<String>,
-    /// At least one.
+    /// What it lists, before its figures.
+    pub table: Option<Table>,
+    /// At least one, unless there is a table.
     pub figures: Vec<Figure>,
 }
 
@@ -197,46 +202,52 @@ impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
         let figures = (self.draw)(sorted);
         let about = vec![self.about.to_owned()];
-        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
+        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures, table: None })
     }
 }
 
 /// What these reports say, as far as a page has room for it. They may be of different machines, or of one at different times.
 pub fn page(sources: &[Source<'_>]) -> Page {
-    let mut page = draw(sources, |_| true);
+    finished(draw(sources, &versus::compared(sources), |_| true))
+}
+
+/// The same of two reports of which it is known how they compare.
+pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison) -> Page {
+    finished(draw(sources, &[Ok(comparison.clone())], |_| true))
+}
+
+/// A page that is small enough, and in which each name is one figure's.
+fn finished(mut page: Page) -> Page {
     bounds::bound(&mut page);
     make_ids_unique(&mut page);
     page
 }
 
 /// All that these reports say, with the sections that are asked for.
-fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
+fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
     let answers: Vec<Answer> = each().map(Answer::of).collect();
-    let versus = if is_asked(VERSUS) { versus::figures(sources, &answers) } else { Vec::new() };
-    let versus = (!versus.is_empty()).then(|| Section {
+    let versus = versus::figure(sources, &answers, compared).filter(|_| is_asked(VERSUS));
+    let versus = versus.map(|figure| Section {
         id: VERSUS,
         title: "Reports side by side",
-        about: vec!["The best of each kernel, relative to the first report".to_owned()],
-        figures: versus,
+        figures: vec![figure],
+        ..Section::default()
     });
-    let sections = versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
+    let sections =
+        versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
-        comparisons: versus::sentences(sources),
+        summary: versus::summary(sources, compared),
         sources: abouts,
         verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),
-        // The best of each kernel is in the verdicts.
-        findings: with_source(sorted.findings)
-            .into_iter()
-            .filter(|(_, found)| found.kind != FindingKind::Best)
-            .collect(),
+        findings: of_all(with_source(sorted.findings), sources.len()),
         sections,
         left_out: Vec::new(),
     }
@@ -245,6 +256,20 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
 /// All of these, each with the place of its report among the sources.
 fn with_source<T>(all: impl IntoIterator<Item = Vec<T>>) -> Vec<(usize, T)> {
     all.into_iter().enumerate().flat_map(|(at, own)| own.into_iter().map(move |one| (at, one))).collect()
+}
+
+/// Without the best of each kernel, which is in the verdicts; what follows from each of several reports once, as that of none of them.
+fn of_all(findings: Vec<(usize, Finding)>, reports: usize) -> Vec<(usize, Finding)> {
+    let count = |finding: &Finding| {
+        let is_same = |other: &&(usize, Finding)| (other.1.kind, &other.1.text) == (finding.kind, &finding.text);
+        findings.iter().filter(is_same).map(|(at, _)| at).collect::<BTreeSet<_>>().len()
+    };
+    let own = findings.iter().filter(|(_, found)| found.kind != FindingKind::Best);
+    let told = own.filter_map(|(at, found)| match reports > 1 && count(found) == reports {
+        true => (*at == 0).then(|| (reports, found.clone())),
+        false => Some((*at, found.clone())),
+    });
+    told.collect()
 }
 
 impl Page {

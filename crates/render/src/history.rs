@@ -11,7 +11,7 @@ use super::report::csv::harmless;
 use super::{json, term};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
-use charz_analysis::page::history::{changes, levels, remarks, reports, values};
+use charz_analysis::page::history::{changes, levels, remarks, reports, summary, values};
 use charz_data::escape::plain;
 
 /// How the tables are written; other formats show the page.
@@ -64,11 +64,12 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Tables, out: &
         }
         Tables::Columns => {
             let changes = changes(timeline, tracks);
-            match changes.rows.is_empty() {
-                true => writeln!(out, "no change in {} series", tracks.len())?,
-                false => columns(&changes, out)?,
+            // What changed is in the table.
+            summary(timeline, tracks).iter().take(1).try_for_each(|headline| writeln!(out, "{headline}\n"))?;
+            if !changes.rows.is_empty() {
+                columns(&changes, out)?;
+                writeln!(out)?;
             }
-            writeln!(out)?;
             columns(&levels(timeline, tracks), out)?;
             writeln!(out)?;
             remarks(timeline, tracks).iter().try_for_each(|remark| writeln!(out, "{remark}"))

@@ -128,7 +128,7 @@ mod tests {
     use charz_data::report::Report;
 
     fn section(report: &Report) -> Option<Section> {
-        draw(&[Source { name: "one", report }], |id| id == "numa").sections.pop()
+        draw(&[Source { name: "one", report }], &[], |id| id == "numa").sections.pop()
     }
 
     #[test]

@@ -42,7 +42,7 @@ const TABLES: [&str; 3] = ["hardware", "growth", "products"];
 
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
-    let mut page = draw(&[Source { name, report }], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
+    let mut page = draw(&[Source { name, report }], &[], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
     let mut tables: Vec<Tabled> =
         report.plan.kernels.iter().flat_map(|kernel| of_kernel(report, kernel)).map(Tabled::from).collect();
     let (tabled, squares) = page.sections.into_iter().partition::<Vec<_>, _>(|section| TABLES.contains(&section.id));

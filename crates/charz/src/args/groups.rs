@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 
+use super::format::OutputArgs;
 use super::help;
 use super::parameters::{AmountArgs, ParamArgs};
-use crate::command::STREAM;
 use crate::command::render::Showing;
 use charz_render::formats::Format;
 
@@ -149,13 +149,12 @@ pub(crate) struct ShowingArgs {
     /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file to write or replace, all of it or nothing; - is standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
 }
 
 pub(super) fn showing(format: &Format, args: ShowingArgs) -> Showing {
-    Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
+    Showing { format: *format, figure: args.figure }
 }
 
 /// For `--budget` of commands whose sweep is of few cells.

@@ -6,7 +6,7 @@ use charz_topology::{ALIASES, Mapping, Source, mappers};
 use clap::Args;
 
 use super::choice::nearest;
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::groups::SourceArgs;
 use super::help;
 use super::quantities::count;
@@ -30,6 +30,8 @@ pub(super) struct MapArgs {
     pub(super) source: SourceArgs,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {

@@ -1,5 +1,7 @@
 //! Every command: its name, its help, and what does it.
 
+use std::path::PathBuf;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::ab::{self, AbArgs};
@@ -23,7 +25,7 @@ use super::replicate::{self, ReplicateArgs};
 use super::selftest::{self, SelftestArgs};
 use super::sweep::{self, SweepArgs};
 use super::topo::{self, TopoArgs};
-use crate::command::Command;
+use crate::command::{Command, STREAM};
 use crate::exit::Error;
 use crate::view::config::Setting;
 
@@ -213,6 +215,28 @@ pub(super) struct MeasureArgs {
     /// Only say how this program was built
     #[arg(long)]
     pub(super) about: bool,
+}
+
+impl Verb {
+    /// The file that gets what the command prints; `--output` of commands that measure is their report.
+    pub(super) fn output(&self) -> Option<PathBuf> {
+        let file = match self {
+            // It measures nothing where no report is made.
+            Verb::Topo(args) if args.measured != Some(None) => &args.output,
+            Verb::Map(args) => &args.into.output,
+            Verb::Kernels(args) => &args.into.output,
+            Verb::Audit(args) => &args.into.output,
+            Verb::Selftest(args) => &args.into.output,
+            Verb::Advise(args) => &args.into.output,
+            Verb::Render(args) => &args.how.into.output,
+            Verb::Compare(args) => &args.into.output,
+            Verb::History(args) => args.output(),
+            Verb::Doctor(args) => &args.into.output,
+            Verb::Explain(args) => &args.into.output,
+            _ => &None,
+        };
+        file.clone().filter(|file| file.as_os_str() != STREAM)
+    }
 }
 
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.

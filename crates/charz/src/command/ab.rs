@@ -16,11 +16,13 @@ use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
+use charz_analysis::page::Source;
 use charz_data::report::{Report, Tool};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{self, Recorder, new_report};
+use charz_render::compare::Compared;
 
 pub struct Options {
     pub a: Side,
@@ -99,7 +101,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.terms.format.write)(&comparison, &look::of_stdout(), out)?;
+    let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
+    (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
+use super::look;
 use charz_analysis::launch::{Placed, TOOLS, Tool};
 use charz_data::escape::{counted, or_dash, plain};
 use charz_data::report::MemoryHome;
@@ -85,7 +86,7 @@ fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut 
             ]
         })
         .collect();
-    columns(&["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &[7], &rows, out)
+    columns(&["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &[7], &rows, look::tables(), out)
 }
 
 #[derive(Serialize)]

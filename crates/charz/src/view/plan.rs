@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use charz_data::machine::Machine;
 
+use super::look;
 use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
@@ -37,7 +38,7 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, limits, report_bytes, .. } = *planned;
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
     let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
-    grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
+    grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
     let run = plan.runnable().count();
     let rest = if plan.predicted() <= plan.budget { ", the rest of which narrows wide intervals" } else { "" };
     writeln!(
@@ -111,7 +112,7 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let row =
         |chosen: &Chosen| [class_name(&chosen.class, machine), chosen.pairs.to_string(), chosen.chosen.to_string()];
     let rows: Vec<_> = choice.classes.iter().map(row).collect();
-    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, out)?;
+    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
     let all: u64 = choice.classes.iter().map(|chosen| chosen.pairs).sum();
     writeln!(
         out,

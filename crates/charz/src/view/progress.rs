@@ -1,10 +1,10 @@
 //! How far a sweep is: a bar with an ETA on a terminal, a plain line now and then elsewhere. On standard error.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::look;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Report, Status};
@@ -21,14 +21,10 @@ struct Bar {
 
 impl Listener for Bar {
     fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
-        let style = ProgressStyle::with_template("{bar:30} {pos}/{len} {prefix} {wide_msg}");
+        let style = ProgressStyle::with_template("{bar:20} {pos}/{len}  {wide_msg}");
         self.bar =
             ProgressBar::new(invocations as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
         self.bar.set_message(announced(invocations, predicted, until));
-    }
-
-    fn start(&mut self, cell: &Cell) {
-        self.bar.set_prefix(title(cell));
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
@@ -37,7 +33,8 @@ impl Listener for Bar {
             self.bar.inc_length(1);
         }
         self.bar.inc(1);
-        self.bar.set_message(format!("{}, {}", told(cell), rest(left, longest)));
+        // What is cut off where there is no room comes last.
+        self.bar.set_message(format!("{}; last: {}", rest(left, longest), told(cell)));
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
@@ -134,8 +131,7 @@ fn rest(left: Duration, longest: Duration) -> String {
 }
 
 pub fn note(line: &str) {
-    // A closed standard error is no reason to stop measuring.
-    let _ = writeln!(std::io::stderr(), "charz: {line}");
+    look::say(&format!("charz: {line}"));
 }
 
 #[cfg(test)]
