@@ -124,13 +124,19 @@ const CHAPTERS: &[Chapter] = &[
         id: "latency",
         title: "Latency vs working set",
         about: "Time of a load that depends on the one before it: flat while the block fits in a cache, higher beyond its edge",
-        draw: |sorted| sizes::figures(sorted, false),
+        draw: |sorted| sizes::figures(sorted, Some(sizes::LATENCY)),
     },
     Chapter {
         id: "bandwidth",
         title: "Bandwidth vs working set",
         about: "A block that fits in a cache is read from there; a larger one comes from the next level, and finally from memory",
-        draw: |sorted| sizes::figures(sorted, true),
+        draw: |sorted| sizes::figures(sorted, Some(sizes::BANDWIDTH)),
+    },
+    Chapter {
+        id: "sizes",
+        title: "Other kernels vs working set",
+        about: "What threads do in a time, or how long it takes them, by the size of the block that each works on",
+        draw: |sorted| sizes::figures(sorted, None),
     },
     Chapter {
         id: "loaded",
@@ -158,8 +164,8 @@ const CHAPTERS: &[Chapter] = &[
     },
     Chapter {
         id: "single",
-        title: "Single results",
-        about: "One row per kernel, one dot per mapping; the bar through a dot is its 95% interval",
+        title: "Results",
+        about: "One row per kernel, one bar per mapping and number of threads; the line through its end is the 95% interval",
         draw: dots::figures,
     },
     Chapter {
@@ -184,7 +190,8 @@ const CHAPTERS: &[Chapter] = &[
     Chapter {
         id: "products",
         title: "Products of matrices",
-        about: "Time against the levels of a recursion whose products are activities, 8 times as many at each level. Lower is better",
+        about: "The table has the best of each program, and what its numbers of levels (k) take: products are activities, 8 times as many at \
+                each level. Each chart is a program. Lower is better",
         draw: products::figures,
     },
     Chapter {
@@ -236,8 +243,11 @@ fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> b
         figures: vec![figure],
         ..Section::default()
     });
-    let sections =
+    let mut sections: Vec<Section> =
         versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
+    if let Some(section) = sections.iter_mut().find(|section| section.id == "products") {
+        section.table = products::times(&sorted);
+    }
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),

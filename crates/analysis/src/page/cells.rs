@@ -66,7 +66,9 @@ pub(super) enum Shape {
     Workers,
     /// One of several that do the same in different ways: a figure for all of them.
     Family,
-    /// Neither: dots.
+    /// Products of matrices by several numbers of levels: a line over levels.
+    Products,
+    /// Neither: a bar for each number.
     Single,
 }
 
@@ -111,15 +113,18 @@ impl<'a> CellsByKernel<'a> {
             .iter()
             .map(|source| source.report.machine.strands.iter().map(|strand| strand.os_id).collect())
             .collect();
-        let is_pair = |own: &SourcedCell<'_>| match own.cell.seats[..] {
+        let pair = |own: &SourcedCell<'_>| match own.cell.seats[..] {
             [Some(home), Some(other)] => {
-                home != other && [home, other].iter().all(|id| strands[own.source].contains(id))
+                let is_known = home != other && [home, other].iter().all(|id| strands[own.source].contains(id));
+                is_known.then(|| [home.min(other), home.max(other)])
             }
-            _ => false,
+            _ => None,
         };
         for kernel in &mut kernels {
-            let pairs = matches!(kernel.role(), Role::LineTransfer(_)) && kernel.cells.iter().all(is_pair);
-            kernel.shape = if pairs { Shape::Pairs } else { shape(kernel) };
+            let pairs: Option<BTreeSet<[u32; 2]>> = kernel.cells.iter().map(pair).collect();
+            // A single pair is a number, and no square.
+            let is_square = matches!(kernel.role(), Role::LineTransfer(_)) && pairs.is_some_and(|all| all.len() > 1);
+            kernel.shape = if is_square { Shape::Pairs } else { shape(kernel) };
         }
         let is_related = |kernel: &Kernel<'_>| {
             let is_sync = kernel.card.is_some_and(|card| card.family == Family::Sync);
@@ -193,17 +198,14 @@ fn shape(kernel: &Kernel<'_>) -> Shape {
         Shape::Loads
     } else if several(|cell| cell.point.size_bytes) {
         Shape::Sizes
+    } else if matches!(kernel.role(), Role::Product(_)) && several(|cell| cell.point.depth) {
+        Shape::Products
+    } else if count(|cell| Some(cell.workers)) < LINE {
+        Shape::Single
     } else {
-        match count(|cell| Some(cell.workers)) {
-            0 | 1 => Shape::Single,
-            2 if !is_about_workers(kernel) => Shape::Single,
-            _ => Shape::Workers,
-        }
+        Shape::Workers
     }
 }
 
-/// Whether two numbers of workers are a line too: of kernels that are about how they spread over the machine. Of the others there are
-/// many, and a dot for one worker and for all says as much.
-fn is_about_workers(kernel: &Kernel<'_>) -> bool {
-    kernel.card.is_none_or(|card| card.by_default)
-}
+/// The fewest numbers of workers that are a line: bars say more of two.
+pub(super) const LINE: usize = 3;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::cells::CellsByKernel;
 use super::matrix::Matrix;
 use super::points::{self, doubt};
-use super::{Page, Source, draw, table};
+use super::{Page, Source, draw, products, table};
 use crate::figure::{Datum, Table};
 use crate::point;
 use charz_data::checks::V08;
@@ -38,7 +39,7 @@ impl From<(String, Table)> for Tabled {
 }
 
 /// Sections that are shown as the tables of their figures.
-const TABLES: [&str; 3] = ["hardware", "growth", "products"];
+const TABLES: [&str; 2] = ["hardware", "growth"];
 
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
@@ -51,6 +52,9 @@ pub fn whole(report: &Report) -> Whole {
     tables.extend(
         tabled.filter_map(|figure| Some(Tabled { caption: figure.title, table: figure.table?, notes: figure.about })),
     );
+    let sources = [Source { name, report }];
+    let products = products::tables(&CellsByKernel::of(&sources, Vec::new(), Vec::new()));
+    tables.extend(products.into_iter().map(Tabled::from));
     let later = report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR;
     let notes = later.then(|| {
         format!(

@@ -104,7 +104,7 @@ fn page_of(report: &Report) -> Page {
 
 /// The tables with a row for each cell: those of spreads and of recursions have rows of their own.
 fn tables(page: &Page) -> Vec<&Table> {
-    let sections = page.sections.iter().filter(|section| !["times", "growth", "products"].contains(&section.id));
+    let sections = page.sections.iter().filter(|section| !["times", "growth"].contains(&section.id));
     sections.flat_map(|section| &section.figures).filter_map(|figure| figure.table.as_ref()).collect()
 }
 
