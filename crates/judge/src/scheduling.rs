@@ -42,7 +42,7 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
     let had = programs.map(|program| program.threads).min().filter(|had| *had < asked as u64)?;
     let had = counted(had as usize, "thread");
-    Some(mark(&V01, Severity::Suspect, format!("the program had {had}, and was asked for {asked}")))
+    Some(mark(&V01, Severity::Suspect, format!("the program ran {had} instead of {asked}")))
 }
 
 fn moved(case: &Case<'_>) -> Option<Mark> {

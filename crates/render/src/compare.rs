@@ -168,7 +168,7 @@ fn verdict(row: &Row) -> String {
     let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
     against.extend(row.clock.map(|clock| match clock.is_counted {
         true => format!("clock {}", signed(clock.ratio)).into(),
-        false => "at one clock".into(),
+        false => "corrected for clock speed".into(),
     }));
     let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
     let reason = row.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

@@ -41,7 +41,7 @@ pub fn write_list(entries: &[Entry], format: Tables, out: &mut dyn Write) -> io:
         Tables::Columns => {
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
-            writeln!(out, "{}, {} strands\n", plain(processor.trim()), newest.report.machine.strands.len())?;
+            writeln!(out, "{}, {} CPUs\n", plain(processor.trim()), newest.report.machine.strands.len())?;
             columns(&reports(entries), out)
         }
     }
@@ -105,8 +105,17 @@ pub fn write_added(
     Ok(())
 }
 
+/// The words of people for what programs know by its name.
+const COLUMNS: [(&str, &str); 3] = [("began", "started"), ("no number", "no result"), ("what changed", "changes")];
+
 fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    term::text(&[Block::table(table)], &TerminalStyle::PLAIN, out)
+    let mut table = table.clone();
+    for name in &mut table.heading {
+        if let Some((_, word)) = COLUMNS.iter().find(|(known, _)| known == name) {
+            *name = (*word).to_owned();
+        }
+    }
+    term::text(&[Block::table(&table)], &TerminalStyle::PLAIN, out)
 }
 
 /// Numbers in base units; what is not known is an empty field.

@@ -147,7 +147,7 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
 }
 
 fn incomplete(answer: &Answer) -> String {
-    answer.incomplete.as_ref().map(|why| format!(" · incomplete, ended by {why}")).unwrap_or_default()
+    answer.incomplete.as_ref().map(|why| format!(" · incomplete: {why}")).unwrap_or_default()
 }
 
 /// A table after a gap, its heading with how many rows there are where some are left out; nothing without rows. In narrow terminals

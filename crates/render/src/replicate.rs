@@ -124,7 +124,7 @@ fn totals(replication: &Replication) -> String {
 
 fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block<'static>>) {
     blocks.push(Block::Caption(name(figure)));
-    blocks.push(Block::Text(format!("{} Survives: {}", figure.shows, figure.survives)));
+    blocks.push(Block::Text(format!("{} What survives: {}", figure.shows, figure.survives)));
     if !figure.reasons.is_empty() {
         blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
     }

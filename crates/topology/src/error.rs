@@ -42,7 +42,7 @@ pub enum Error {
         reason: String,
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
-    #[error("cannot seat a worker on strand {os_id}: {reason}")]
+    #[error("cannot seat a thread on CPU {os_id}: {reason}")]
     Seat { os_id: u32, reason: String },
     /// The operating system did not agree to put memory where it was asked to.
     #[error("cannot put memory on NUMA node {nodes}: {reason}")]
@@ -52,6 +52,6 @@ pub enum Error {
         reason: String,
     },
     /// The operating system does not report where a thread is.
-    #[error("cannot read back where a worker sits: {reason}")]
+    #[error("cannot read back where a thread sits: {reason}")]
     ReadBack { reason: String },
 }

@@ -250,7 +250,7 @@ fn text(quantity: &Quantity, number: f64) -> String {
     const LONGEST: usize = 24;
     let shown = quantity.shown(number);
     match quantity {
-        // Dates of one day are told apart by the hour: `11-23 14:00`.
+        // Only the hour distinguishes the dates of one day: `11-23 14:00`.
         Quantity::Date if number % DAY != 0.0 => return quantity::minute(number),
         Quantity::Names(_) | Quantity::Date => return shown,
         _ => {}

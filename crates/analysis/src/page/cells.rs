@@ -113,18 +113,15 @@ impl<'a> CellsByKernel<'a> {
             .iter()
             .map(|source| source.report.machine.strands.iter().map(|strand| strand.os_id).collect())
             .collect();
-        let pair = |own: &SourcedCell<'_>| match own.cell.seats[..] {
+        let is_pair = |own: &SourcedCell<'_>| match own.cell.seats[..] {
             [Some(home), Some(other)] => {
-                let is_known = home != other && [home, other].iter().all(|id| strands[own.source].contains(id));
-                is_known.then(|| [home.min(other), home.max(other)])
+                home != other && [home, other].iter().all(|id| strands[own.source].contains(id))
             }
-            _ => None,
+            _ => false,
         };
         for kernel in &mut kernels {
-            let pairs: Option<BTreeSet<[u32; 2]>> = kernel.cells.iter().map(pair).collect();
-            // A single pair is a number, and no square.
-            let is_square = matches!(kernel.role(), Role::LineTransfer(_)) && pairs.is_some_and(|all| all.len() > 1);
-            kernel.shape = if is_square { Shape::Pairs } else { shape(kernel) };
+            let pairs = matches!(kernel.role(), Role::LineTransfer(_)) && kernel.cells.iter().all(is_pair);
+            kernel.shape = if pairs { Shape::Pairs } else { shape(kernel) };
         }
         let is_related = |kernel: &Kernel<'_>| {
             let is_sync = kernel.card.is_some_and(|card| card.family == Family::Sync);

@@ -81,7 +81,7 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
         Unit::OpsPerSecond => ("ops", "throughput"),
         Unit::BytesPerSecond => ("bytes", "throughput"),
         Unit::Nanoseconds => ("time", "time of a run"),
-        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all workers"),
+        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all threads"),
         Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
         Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
         Unit::NanosecondsSampled => ("sampled", "median of the second time"),

@@ -66,7 +66,7 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
     page
 }
 
-/// The most changes that are told on the first screen.
+/// The most changes on the first screen.
 const MOST_TOLD: usize = 6;
 
 /// How many series changed, then what changed, when and by how much, the newest change first.

@@ -135,7 +135,7 @@ fn times(card: Option<&Card>, cells: &[&Cell]) -> Option<(String, Table)> {
     let table = Table::new(&heading, rows).without_empty_columns();
     let legend = match card.and_then(|card| card.times.as_ref()) {
         Some(times) => format!("first: {}; second: {}", times.first, times.second),
-        None => "first and second: the two times that its workers stamp".to_owned(),
+        None => "first and second: the two times that its threads stamp".to_owned(),
     };
     let clock = match table.heading.iter().any(|name| name == CYCLES) {
         true => "; cycles: p50 in cycles of the core's clock, timed by dependent multiplications around each run",

@@ -289,7 +289,7 @@ fn many_strands_share_rows() {
     let Body::Heatmap(heat) = &figure.body else { panic!("{figure:?}") };
     assert_eq!((heat.folded, heat.rows.len()), (3, 201));
     assert_eq!(heat.tiles.len(), 201 * 201);
-    assert!(figure.about.iter().any(|sentence| sentence.contains("3 strands")), "{:?}", figure.about);
+    assert!(figure.about.iter().any(|sentence| sentence.contains("3 CPUs")), "{:?}", figure.about);
     let table = figure.table.as_ref().unwrap();
     assert_eq!((table.rows.len(), table.left_out), (500, 100));
 }

@@ -30,8 +30,8 @@ pub(super) struct HowArgs {
     #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = FITTING,
         help = "Orders in which threads take CPUs; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
-            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \
-            each distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the \
+            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two threads a pair of CPUs at \
+            each distance that the machine has and auto, and round-robin for all others. Of those that take the same CPUs the \
             first is measured"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]

@@ -62,7 +62,7 @@ pub(super) fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), E
     let stack = mappings.iter().find_map(|mapping| Some((mapping, mapping.repeated()?)));
     match stack {
         Some((mapping, strand)) if !allowed => Err(Error::bad_input(format!(
-            "--mapping: {:?} names strand {strand} twice; name it once, or let workers share it with --allow-stack",
+            "--mapping: {:?} names CPU {strand} twice; name it once, or let threads share it with --allow-stack",
             mapping.to_string()
         ))),
         _ => Ok(()),

@@ -106,7 +106,7 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
     /// render shows it again, and charz compare compares it.
-    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --strands 0-3 --mode cas,exchange")]
+    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --cpus 0-3 --mode cas,exchange")]
     C2c(C2cArgs),
     /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
@@ -163,11 +163,10 @@ pub(super) enum Verb {
     Render(RenderArgs),
     /// Compare two reports: slower, faster, same or inconclusive
     ///
-    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs a difference that chance explains in less than
-    /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
-    /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
-    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 5 if nothing could be
-    /// compared.
+    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs p < 1% (corrected for all configurations)
+    /// and an interval wholly beyond the threshold: 4%, twice that of measurements that take turns, since the machine may have changed
+    /// between the two sweeps. Inconclusive is not a pass: there is not enough data, and the reason says what is missing. Ends with
+    /// code 1 if anything is slower, and with code 5 if nothing could be compared.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     #[command(after_help = "Examples:\n  charz compare old.json new.json\n  charz compare last --baseline newest")]

@@ -152,7 +152,7 @@ fn no_series(timeline: &Timeline) -> Error {
     let words = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let workers: BTreeSet<u64> = keys().map(|key| key.workers).collect();
     Error::bad_input(format!(
-        "no series of the history fits; its kernels are {}, its mappings {}, its numbers of workers {}",
+        "no series of the history fits; its kernels are {}, its mappings {}, its numbers of threads {}",
         words(keys().map(|key| key.kernel.as_str()).collect()),
         words(keys().map(|key| key.mapping.as_str()).collect()),
         workers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")

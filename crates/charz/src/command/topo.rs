@@ -79,7 +79,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let report = read(&path)?;
             if report.machine.node_of_strands() != discover(&source)?.node_of_strands() {
                 return Err(Error::bad_input(format!(
-                    "--measured: {path:?} was measured on another machine than {source}: strands or NUMA nodes differ; name the one \
+                    "--measured: {path:?} was measured on another machine than {source}: CPUs or NUMA nodes differ; name the one \
                      that it was measured on, example: --topology machine.xml"
                 )));
             }

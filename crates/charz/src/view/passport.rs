@@ -86,7 +86,11 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
     if ended.off_seat > 0 {
         return format!("{} of {threads} left their seats on {cpus}{floating}", ended.off_seat);
     }
-    let all = if ended.appeared == 1 { "its only thread".to_owned() } else { format!("all {threads}") };
+    let all = match ended.appeared {
+        1 => "its only thread".to_owned(),
+        2 => "both threads".to_owned(),
+        _ => format!("all {threads}"),
+    };
     if ended.unseen > 0 {
         let seen = ended.appeared - ended.unseen;
         return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
@@ -107,8 +111,12 @@ fn unused(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
     let (all, used) = (distinct(seats.iter().flatten().copied()), used(ended));
     let unused: Vec<u32> = all.iter().copied().filter(|id| !used.contains(id)).collect();
     let followed = ended.following.by != Follow::None;
-    (followed && !unused.is_empty()).then(|| {
-        format!("no thread was on {}: {} seats and {}", cpus_of(&unused), all.len(), counted(ended.appeared, "thread"))
+    // Where no thread had a seat, the headline says it.
+    (followed && !used.is_empty() && !unused.is_empty()).then(|| {
+        let ran = counted(ended.appeared, "thread");
+        // What counts CPUs by its affinity finds the one of its first thread.
+        let why = if ended.appeared == 1 { " (it counts CPUs by affinity? try --skip 0)" } else { "" };
+        format!("{} had no thread: the program ran {ran}, {} were allowed{why}", cpus_of(&unused), all.len())
     })
 }
 
@@ -237,7 +245,7 @@ mod tests {
     #[test]
     fn a_good_run_is_one_line() {
         let ended = ended(&[(0, &[0]), (2, &[2])]);
-        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: all 2 threads stayed on CPUs 0,2; 10.0 s"]);
+        assert_eq!(said(&ended, &[0, 2], &[]), ["charz: solver: both threads stayed on CPUs 0,2; 10.0 s"]);
     }
 
     #[test]
