@@ -34,6 +34,19 @@ fn an_audit_ends_in_time_and_every_relation_has_a_verdict_and_a_reason() {
 }
 
 #[test]
+fn the_page_of_an_audit_has_its_verdict_and_every_relation() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("audit.html");
+    let ran = charz().args(["audit", "--budget", "1s", "--format", "html", "--output"]).arg(&file).output().unwrap();
+    assert!(matches!(ran.status.code(), Some(0 | 1)) && ran.stdout.is_empty(), "{ran:?}");
+    let page = std::fs::read_to_string(&file).unwrap();
+    for words in ["<strong>The topology that Linux reports is", "clock", "time-stamp counters", "class=\"nest\""] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("id=\"quality\"") && !page.contains("href=\"#environment\""), "there is no report");
+}
+
+#[test]
 fn what_cannot_be_audited_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("kept.xml");
@@ -47,6 +60,7 @@ fn what_cannot_be_audited_is_refused_in_one_line() {
         (vec!["--seed", "x"], "--seed"),
         (vec!["--format", "xml"], "--format"),
         (vec!["--force"], "--write"),
+        (vec!["--format", "html", "-o", "/no such folder/a.html"], "--output"),
     ] {
         let refused = run([&["audit"][..], &arguments].concat());
         assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{arguments:?}");

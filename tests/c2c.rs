@@ -22,7 +22,7 @@ fn measure(file: &Path, arguments: &[&str]) -> Option<Ran> {
         return None;
     };
     let list = format!("{first},{second}");
-    let base = ["c2c", "--strands", &list, "--invocations", "2", "--seed", "1", "--output"].map(OsStr::new);
+    let base = ["c2c", "--cpus", &list, "--invocations", "2", "--seed", "1", "--output"].map(OsStr::new);
     let ran = run(base.into_iter().chain([file.as_os_str()]).chain(arguments.iter().map(OsStr::new)));
     // On a busy machine it may be that no repetition counts; the report says so, and has the same shape.
     assert!(matches!(ran.code, Some(0 | 3)) && file.exists(), "{}", ran.err);
@@ -93,7 +93,7 @@ fn a_plan_tells_kinds_of_pairs_and_measures_none() {
     }
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     assert!(ran.out.starts_with("distance") && ran.out.contains("to measure"), "{}", ran.out);
-    assert!(ran.out.contains(" of a budget of 5 min 00 s"), "{}", ran.out);
+    assert!(ran.out.contains(", then refined until 5 min 00 s"), "{}", ran.out);
     let files = std::fs::read_dir(place.path()).unwrap().count();
     assert_eq!(files, 1, "nothing but the user's own file");
 }
@@ -108,13 +108,13 @@ fn what_cannot_be_measured_is_refused() {
             &["--mode", "\"cass\"", "did you mean cas?", "exchange"][..],
         ),
         ("no way", &["--mode", ""], &["--mode", "\"\"", "read-write"]),
-        ("a strand that is not there", &["--strands", "0,1048575"], &["--strands", "1048575"]),
-        ("a strand beyond any", &["--strands", "0,99999999"], &["--strands", "99999999", "example"]),
-        ("one strand", &["--strands", "0"], &["--strands", "two strands", "there is 1"]),
-        ("a strand twice", &["--strands", "0,0"], &["--strands", "strand 0", "twice"]),
-        ("no list", &["--strands", "all"], &["--strands", "\"all\"", "0-3,8"]),
-        ("an empty list", &["--strands", ""], &["--strands", "\"\""]),
-        ("a range that runs backwards", &["--strands", "1-0"], &["--strands", "1-0", "backwards"]),
+        ("a strand that is not there", &["--cpus", "0,1048575"], &["--cpus", "1048575"]),
+        ("a strand beyond any", &["--cpus", "0,99999999"], &["--cpus", "99999999", "example"]),
+        ("one strand", &["--cpus", "0"], &["--cpus", "two CPUs", "there is 1"]),
+        ("a strand twice", &["--cpus", "0,0"], &["--cpus", "CPU 0", "twice"]),
+        ("no list", &["--cpus", "all"], &["--cpus", "\"all\"", "0-3,8"]),
+        ("an empty list", &["--cpus", ""], &["--cpus", "\"\""]),
+        ("a range that runs backwards", &["--cpus", "1-0"], &["--cpus", "1-0", "backwards"]),
         ("a format of one figure", &["--format", "svg"], &["--format", "\"svg\"", "table, csv, json"]),
         ("no time", &["--budget", "0s"], &["--budget", "no time"]),
         (

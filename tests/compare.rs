@@ -5,7 +5,7 @@ pub mod fixtures;
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
-use crate::support::{Ran, output};
+use crate::support::{Ran, one_line, output};
 use fixtures::{RATE, Report, cell, cells_of, report};
 
 /// Runs `charz compare` on two reports with further arguments.
@@ -72,6 +72,91 @@ fn every_format_has_every_cell() {
             assert!(ran.out.contains(word), "{format}: {word:?} is missing: {}", ran.out);
         }
     }
+}
+
+/// What the page of these two answers before anything else.
+fn answer(page: &str) -> (&str, usize) {
+    let start = page.find("<p class=\"answer\"><strong>").expect("the page has an answer") + 26;
+    let end = start + page[start..].find("</strong>").unwrap();
+    (&page[start..end], start)
+}
+
+#[test]
+fn a_page_begins_with_the_verdict_then_its_picture() {
+    let place = Place::new();
+    place.put("base.json", two(RATE, RATE).to_string().as_bytes());
+    place.put("new.json", two(1.2 * RATE, 0.8 * RATE).to_string().as_bytes());
+    let page = |line: &str| {
+        let mut command = place.charz();
+        command.args(line.split(' '));
+        let ran = run(line, command);
+        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("", ""), "{line}");
+        (ran.code, std::fs::read_to_string(place.path().join("page.html")).unwrap())
+    };
+    let (code, compared) = page("compare base.json new.json --format html -o page.html");
+    let (verdict, at) = answer(&compared);
+    let told = compare(&two(RATE, RATE), &two(1.2 * RATE, 0.8 * RATE), &[]).out;
+    // Two kernels, the farther one first; the page calls the report by its name.
+    assert!(verdict.starts_with("new is 0.80 ±") && one_line(&told).starts_with(verdict), "{verdict}: {told}");
+    assert_eq!(code, Some(1), "as in a terminal");
+    let places = ["id=\"f-versus\"", "1 slower", "id=\"quality\""];
+    let places = places.map(|word| compared[at..].find(word).unwrap_or_else(|| panic!("{word}")));
+    assert!(places.is_sorted(), "{places:?}");
+    let (_, rendered) = page("render base.json new.json --format html -o page.html");
+    assert_eq!(answer(&rendered).0, verdict);
+    // An answer of a report alone would be here twice.
+    assert!(!compared.contains("class=\"badge") && !rendered.contains("class=\"badge"));
+}
+
+#[test]
+fn what_differs_between_the_reports_is_no_obstacle_to_a_page_that_says_so() {
+    let place = Place::new();
+    let mut other = two(RATE, 0.8 * RATE);
+    other["host"]["processor"] = "another".into();
+    place.put("a.json", two(RATE, RATE).to_string().as_bytes());
+    place.put("b.json", other.to_string().as_bytes());
+    let mut command = place.charz();
+    command.args(["render", "a.json", "b.json", "--format", "html"]);
+    let page = run("render", command).out;
+    assert!(answer(&page).0.starts_with("b is 0.80 ±") && page.contains("compared despite"), "{}", answer(&page).0);
+}
+
+#[test]
+fn a_result_gets_a_file_and_no_input_is_lost() {
+    let place = Place::new();
+    place.put("base.json", two(RATE, RATE).to_string().as_bytes());
+    place.put("new.json", two(RATE, RATE).to_string().as_bytes());
+    for line in [
+        "compare base.json new.json",
+        "advise base.json",
+        "render base.json --format csv",
+        "doctor --no-wait --json",
+        "kernels sync",
+        "explain V03",
+        "topo --format tree",
+        "topo --measured base.json",
+        "map --mapping dumb --threads 2",
+    ] {
+        let ran = |more: &[&str]| {
+            let mut command = place.charz();
+            command.args(line.split(' ')).args(more);
+            run(line, command)
+        };
+        let (printed, written) = (ran(&[]), ran(&["-o", "result"]));
+        assert_eq!((written.code, written.out.as_str()), (printed.code, ""), "{line}: {}", written.err);
+        let result = std::fs::read_to_string(place.path().join("result")).unwrap();
+        // The load of the machine goes on.
+        assert!(result == printed.out || line.starts_with("doctor"), "{line}");
+        assert!(!result.is_empty());
+    }
+    for line in [
+        "compare base.json new.json -o new.json",
+        "compare base.json new.json -o ./base.json",
+        "advise base.json -o base.json",
+    ] {
+        place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["also an input"]);
+    }
+    place.refuses("no folder", &["compare", "base.json", "new.json", "-o", "none/x"], &["--output", "create it first"]);
 }
 
 #[test]

@@ -74,7 +74,7 @@ fn the_script_of_fixes_is_printed() {
 #[test]
 fn a_check_is_explained_however_its_code_is_written() {
     let page = output(&["explain", "V03"]);
-    for word in ["V03", "cause", "limits", "evidence", "fix", "source", "schedstat", "V13"] {
+    for word in ["V03", "cause", "thresholds", "evidence", "fix", "source", "schedstat", "V13"] {
         assert!(page.contains(word), "{word} is missing:\n{page}");
     }
     for code in ["v3", "3", "V3"] {

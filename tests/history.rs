@@ -82,6 +82,17 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
     let csv = done(&place, &["plot", "--format", "csv", "--kernel", "arith-f*", "--threads", "2"]);
     assert_eq!(csv.lines().count(), 15);
 
+    let page = |args: &[&str]| done(&place, &[&["plot", "--format", "html"], args].concat());
+    for (page, word) in [
+        (page(&[]), "1 of 2 series changed, the last in report"),
+        (page(&["--kernel", "mem-read"]), "No change in 1 series since report"),
+    ] {
+        let answer = page.split("<p class=\"answer\"><strong>").nth(1).unwrap();
+        assert!(answer.starts_with(word), "{}", &answer[..80]);
+    }
+    done(&place, &["plot", "-o", "table.txt"]);
+    assert_eq!(fs::read_to_string(place.path().join("table.txt")).unwrap(), table);
+
     place.put("new.json", of_day(20, 0.8 * RATE).to_string().as_bytes());
     // The reports were added in reverse: report 14 is that of the first day.
     for (baseline, code, day) in

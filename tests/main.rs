@@ -27,3 +27,4 @@ mod support;
 mod sweep;
 mod topo;
 mod units;
+mod widths;

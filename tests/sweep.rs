@@ -271,6 +271,23 @@ fn sweeps_that_wait_together_write_two_reports() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the lock and two reports");
 }
 
+/// Each kind of kernel has its own amounts of work; a program has none.
+#[test]
+fn a_dry_run_says_what_an_iteration_is_where_there_is_one() {
+    for (what, has, has_not) in [
+        (&["--kernel", "arith-int"][..], &["--iterations "][..], &["--span", "--samples"][..]),
+        (&["--kernel", "atomic-load"], &["--span "], &["--iterations", "--samples"]),
+        (&["--command", "true {threads}"], &[], &["--iterations", "--span", "--samples", "by time"]),
+    ] {
+        let ran = run([&["sweep", "--dry-run", "--threads", "1", "--mapping", "dumb"], what].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        let totals = ran.out.split("\n\n").nth(1).unwrap();
+        assert!(has.iter().all(|word| totals.contains(word)), "{what:?}: {totals}");
+        assert!(!has_not.iter().any(|word| totals.contains(word)), "{what:?}: {totals}");
+        assert!(totals.contains("1 of 1 configuration × "), "{totals}");
+    }
+}
+
 #[test]
 fn a_dry_run_plans_for_another_machine() {
     let of = |source: &str| -> Value {

@@ -4,9 +4,11 @@ use std::borrow::Cow;
 
 use charz::parsers;
 use charz_analysis::compare;
+use charz_analysis::page::Source;
 use charz_data::escape::one_line;
 use charz_data::report::Report;
 use charz_judge::JudgeContext;
+use charz_render::compare::Compared;
 use charz_render::formats::{FORMATS, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
@@ -31,9 +33,11 @@ fn compared(report: &Report) {
         Err(refusal) => assert_harmless(&one_line(&refusal.to_string())),
         Ok(comparison) => {
             assert_eq!((comparison.totals.faster, comparison.totals.slower), (0, 0), "it differs from itself");
+            let reports = ["a", "b"].map(|name| Source { name, report });
+            let compared = Compared { reports, comparison: &comparison };
             for format in charz_render::compare::FORMATS {
                 let mut out = Vec::new();
-                (format.write)(&comparison, &TerminalStyle::PLAIN, &mut out).expect("a vector takes all");
+                (format.write)(&compared, &TerminalStyle::PLAIN, &mut out).expect("a vector takes all");
                 assert_harmless(&String::from_utf8(out).expect("pages are text"));
             }
         }

@@ -47,7 +47,7 @@ fn files_that_are_no_configuration() {
         ("an open quotation mark", "size = \"1GiB", &["\"c.toml\":1:", "not TOML"]),
         ("what steers a terminal", "\"\\u001b[2J\\u202e\" = 1", &[r#""\u{1b}[2J\u{202e}""#]),
         ("nothing but brackets", &nested, &["\"c.toml\":1:", "not TOML", "recurs"]),
-        ("a mask of a million digits", &mask, &["\"c.toml\":1:11: ", "is not a strand id"]),
+        ("a mask of a million digits", &mask, &["\"c.toml\":1:11: ", "is not a CPU id"]),
         ("a megabyte and more", &large, &["\"c.toml\"", "larger than 1 MiB"]),
         // The values are judged as those of the flags are, and the place is named.
         (
@@ -143,14 +143,14 @@ fn the_nearest_layer_wins() {
     let place = Place::new();
     let base = "kernel = \"noop\"\nmapping = [\"auto\", \"dumb\"]\nthreads = 1\n";
     for (what, file, variable, flags, found) in [
-        ("the file", "repetitions = 7", None, &[][..], "7 repetitions"),
-        ("another base in the file", "repetitions = 0x10", None, &[], "16 repetitions"),
-        ("the variable", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &[], "8 repetitions"),
-        ("the flag", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &["--repetitions", "9"], "9 repetitions"),
-        ("no layer", "", None, &[], "6 invocations each"),
-        ("a list in the file", "", None, &[], "2 of 2 cells"),
-        ("one mapping that is typed", "", None, &["--mapping", "compact"], "1 of 1 cell,"),
-        ("mappings in a variable", "", Some(("CHARZ_MAPPING", "auto,dumb,compact")), &[], "3 of 3 cells"),
+        ("the file", "repetitions = 7", None, &[][..], "7 iterations"),
+        ("another base in the file", "repetitions = 0x10", None, &[], "16 iterations"),
+        ("the variable", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &[], "8 iterations"),
+        ("the flag", "repetitions = 7", Some(("CHARZ_REPETITIONS", "8")), &["--repetitions", "9"], "9 iterations"),
+        ("no layer", "", None, &[], " × 6 runs"),
+        ("a list in the file", "", None, &[], "2 of 2 configurations"),
+        ("one mapping that is typed", "", None, &["--mapping", "compact"], "1 of 1 configuration "),
+        ("mappings in a variable", "", Some(("CHARZ_MAPPING", "auto,dumb,compact")), &[], "3 of 3 configurations"),
         ("a typed family for a kernel in the file", "", None, &["--family", "memory", "--budget", "99h"], "mem-read"),
         ("a flag in the file", "allow-stack = true", Some(("CHARZ_MAPPING", "list:0,0")), &[], "list:0,0"),
     ] {

@@ -18,22 +18,22 @@ fn mappings_that_do_not_fit() {
         ("a level that does not exist", "round-robin:drawer", &["round-robin:drawer", "takes no parameter"]),
         ("two mappers for one placement", "auto,rr", &["\"auto,rr\"", "did you mean auto?"]),
         ("no list", "list:", &["needs a parameter", "write list:0,8,16-23"]),
-        ("a strand twice", "list:0,0", &["\"list:0,0\"", "strand 0 twice", "--allow-stack"]),
-        ("a strand twice in ranges", "list:4-8,5", &["strand 5 twice", "--allow-stack"]),
-        ("a strand that does not exist", "list:9999", &["no strand 9999"]),
+        ("a strand twice", "list:0,0", &["\"list:0,0\"", "CPU 0 twice", "--allow-stack"]),
+        ("a strand twice in ranges", "list:4-8,5", &["CPU 5 twice", "--allow-stack"]),
+        ("a strand that does not exist", "list:9999", &["no CPU 9999"]),
         ("a strand beyond all machines", "list:4294967296", &["\"4294967296\"", "1048575"]),
-        ("a range without an end", "list:1-", &["is not a strand id", "such as 0-3,8"]),
+        ("a range without an end", "list:1-", &["is not a CPU id", "such as 0-3,8"]),
         ("a range that runs backwards", "list:5-1", &["5-1", "backwards", "1-5"]),
         ("a range of a billion", "list:0-1000000000", &["\"1000000000\"", "1048575"]),
         ("a mask that is none", "list:0xzz", &["\"0xzz\"", "such as 0-3,8"]),
         ("an empty mask", "list:0x0", &["\"0x0\"", "such as 0-3,8"]),
         ("a mask for a mapper", "0x3", &["\"0x3\"", "there are round-robin"]),
         ("a mask of many digits", &mask, &["such as 0-3,8"]),
-        ("a list of many strands", &strands, &["is not a strand id"]),
+        ("a list of many strands", &strands, &["is not a CPU id"]),
         ("a slot that does not exist", "one-per-core:9", &["takes no parameter"]),
         ("a package too many", "occupancy:22", &["2 entries", "4 packages"]),
-        ("no worker", "occupancy:0000", &["has no workers"]),
-        ("more than a package has", "occupancy:129,0,0,0", &["128 usable strands", "129"]),
+        ("no worker", "occupancy:0000", &["has no threads"]),
+        ("more than a package has", "occupancy:129,0,0,0", &["128 usable CPUs", "129"]),
         ("no occupancy", "occupancy:x", &["\"x\"", "write 2200 or 12,12,0,0"]),
         ("a distance that is none", "pair:far", &["the distance \"far\" is not one of core, cache"]),
         ("no program", "command:", &["needs a parameter", "write command:PROGRAM"]),
@@ -48,7 +48,7 @@ fn mappings_that_do_not_fit() {
         ("a slip of another tool's name", "scater", "unknown mapping \"scater\"; did you mean scatter (round-robin)?"),
         ("a slip of a name", "round-robn", "did you mean round-robin?"),
         ("a strand twice", "auto,list:0,0", "--allow-stack"),
-        ("a strand that does not exist", "auto,list:9999", "no strand 9999"),
+        ("a strand that does not exist", "auto,list:9999", "no CPU 9999"),
     ] {
         place.refuses(what, &["sweep", "--mapping", mappings], &[word]);
     }
@@ -59,10 +59,10 @@ fn strands_are_shared_where_that_is_said() {
     let place = Place::new();
     let map = ["map", "--threads", "3", "--topology", T3_4, "--mapping"];
     let out = place.accepts("asked for", &[&map[..], &["list:7,7", "--allow-stack"]].concat(), &[]);
-    assert!(out.contains("up to 3 on one strand"), "{out}");
+    assert!(out.contains("up to 3 on one CPU"), "{out}");
     // A list that is shorter than the workers starts over, as every order does, and the placement says so.
     let out = place.accepts("a short list", &[&map[..], &["list:0,1"]].concat(), &[]);
-    assert!(out.contains("up to 2 on one strand"), "{out}");
+    assert!(out.contains("up to 2 on one CPU"), "{out}");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn strands_that_may_not_be_used() {
     let place = Place::new();
     place.put("offline.xml", machine_with_offline_strand().as_bytes());
     let offline = ["map", "--mapping", "list:2", "--threads", "1", "--topology", "offline.xml"];
-    place.refuses("a strand that is offline", &offline, &["list:2", "strand 2 is offline"]);
+    place.refuses("a strand that is offline", &offline, &["list:2", "CPU 2 is offline"]);
     if std::thread::available_parallelism().map_or(1, usize::from) < 2 {
         println!("there is no second strand here that could be left out of the affinity mask");
         return;
@@ -78,7 +78,7 @@ fn strands_that_may_not_be_used() {
     let mut command = std::process::Command::new("taskset");
     command.current_dir(place.path()).args(["-c", "0", env!("CARGO_BIN_EXE_charz")]);
     command.args(["map", "--mapping", "list:1", "--threads", "1"]);
-    place.refused("a strand outside of the mask", command, &["list:1", "may not use strand 1", "affinity mask"]);
+    place.refused("a strand outside of the mask", command, &["list:1", "may not use CPU 1", "affinity mask"]);
 }
 
 #[test]
@@ -91,10 +91,10 @@ fn mapper_programs_that_misbehave() {
             "cat >/dev/null; printf '\\033[2J\\302\\233\\342\\200\\256\\n' >&2; exit 1",
             r"\u{1b}[2J\u{9b}\u{202e}",
         ),
-        ("silent", "cat >/dev/null", "no strand"),
+        ("silent", "cat >/dev/null", "no CPU"),
         ("nonsense", "cat >/dev/null; echo hello", "hello"),
         ("unknown", "cat >/dev/null; echo 0 4096", "4096"),
-        ("twice", "cat >/dev/null; echo '[3, 3]'", "strand 3 twice"),
+        ("twice", "cat >/dev/null; echo '[3, 3]'", "CPU 3 twice"),
         ("binary", "cat >/dev/null; printf '\\377'", "not UTF-8"),
         ("endless", "cat >/dev/null; yes 1", "more than 8 MiB"),
         ("killed", "kill -9 $$", "SIGKILL"),

@@ -104,7 +104,7 @@ impl Answer {
             quality: Quality::of(report),
             failed: failed(report),
             counters: counters(report),
-            incomplete: report.incomplete().map(str::to_owned),
+            incomplete: report.incomplete(),
             cpus,
             contended: rows::contended(report, cpus),
             levels: levels(report),

@@ -41,7 +41,7 @@ pub struct Card {
     pub pages: Vec<Pages>,
     /// Memory of another NUMA node, against a node's own; `None` where it was not measured.
     pub remote: Option<Remote>,
-    /// What contradicts what: what it is about, the name of a level or `clock` or `numa`, and a sentence.
+    /// What contradicts what: what it is about, the name of a level or `numa`, and a sentence.
     pub contradictions: Vec<(String, String)>,
     /// What was not measured well enough to contradict anything: what it is about, and a clause.
     pub unknown: Vec<(String, String)>,
@@ -52,8 +52,25 @@ pub struct Clock {
     pub claimed_hz: Option<f64>,
     /// By a chain of dependent multiplications on the cores of the workers, the median.
     pub measured_hz: Option<f64>,
-    /// In so many invocations.
-    pub measurements: usize,
+}
+
+impl Clock {
+    /// Why the two differ, if they do: no mismatch, since the nominal clock is no claim of what a core runs at.
+    pub fn remark(&self) -> Option<&'static str> {
+        off_nominal(self.measured_hz?, self.claimed_hz?)
+    }
+}
+
+/// The share by which two clocks differ that are the same.
+pub const SAME_CLOCK: f64 = 0.05;
+
+/// Why a measured clock is not the nominal one; `None` where it is.
+pub fn off_nominal(measured: f64, nominal: f64) -> Option<&'static str> {
+    match measured / nominal {
+        times if times > 1.0 + SAME_CLOCK => Some("boost above the nominal clock, or a guest that sees another one"),
+        times if times < 1.0 - SAME_CLOCK => Some("below the nominal clock: limited by power, heat or the governor"),
+        _ => None,
+    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -245,11 +262,7 @@ fn clock(report: &Report) -> Clock {
         Sample::new(cells.flat_map(clocks).filter(|hz| hz.is_finite() && *hz > 0.0).collect())
     };
     let found = of(&mut points(report)).or_else(|| of(&mut report.cells.iter()));
-    Clock {
-        claimed_hz: report.host.claimed_hz,
-        measured_hz: found.as_ref().map(Sample::median),
-        measurements: found.map_or(0, |found| found.len()),
-    }
+    Clock { claimed_hz: report.host.claimed_hz, measured_hz: found.as_ref().map(Sample::median) }
 }
 
 /// Blocks that are smaller than two huge pages hold mostly what is left over.

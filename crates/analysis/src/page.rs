@@ -35,6 +35,7 @@ mod versus;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::answer::Answer;
+use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
@@ -46,6 +47,7 @@ pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::nest;
 pub use numbers::{Tabled, Whole, whole};
+use versus::Found;
 
 /// A report with the name that it goes by among others.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +60,14 @@ pub struct Source<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     pub title: String,
+    /// The answer, a sentence each and the first before all others: how reports compare, what changed. Empty of one report, which has
+    /// its own.
+    pub summary: Vec<String>,
     /// What the first screen of each report says.
     pub answers: Vec<Answer>,
     pub sources: Vec<About>,
     /// In what the reports differ; empty for one.
     pub differences: Vec<Difference>,
-    /// How each further report compares with the first, a sentence each; empty for one.
-    pub comparisons: Vec<String>,
     /// Which mapping suits each kernel best, and what leaving it to the system costs.
     pub verdicts: Table,
     /// What follows, in words, each with the report that it follows from, by its place among the sources.
@@ -76,14 +79,16 @@ pub struct Page {
     pub left_out: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Section {
     /// Its name among the sections of the page; as [`Figure::id`].
     pub id: &'static str,
     pub title: &'static str,
     /// What is measured here and how to read it, a sentence each.
     pub about: Vec<String>,
-    /// At least one.
+    /// What it lists, before its figures.
+    pub table: Option<Table>,
+    /// At least one, unless there is a table.
     pub figures: Vec<Figure>,
 }
 
@@ -119,13 +124,19 @@ const CHAPTERS: &[Chapter] = &[
         id: "latency",
         title: "Latency vs working set",
         about: "Time of a load that depends on the one before it: flat while the block fits in a cache, higher beyond its edge",
-        draw: |sorted| sizes::figures(sorted, false),
+        draw: |sorted| sizes::figures(sorted, Some(sizes::LATENCY)),
     },
     Chapter {
         id: "bandwidth",
         title: "Bandwidth vs working set",
         about: "A block that fits in a cache is read from there; a larger one comes from the next level, and finally from memory",
-        draw: |sorted| sizes::figures(sorted, true),
+        draw: |sorted| sizes::figures(sorted, Some(sizes::BANDWIDTH)),
+    },
+    Chapter {
+        id: "sizes",
+        title: "Other kernels vs working set",
+        about: "What threads do in a time, or how long it takes them, by the size of the block that each works on",
+        draw: |sorted| sizes::figures(sorted, None),
     },
     Chapter {
         id: "loaded",
@@ -153,8 +164,8 @@ const CHAPTERS: &[Chapter] = &[
     },
     Chapter {
         id: "single",
-        title: "Single results",
-        about: "One row per kernel, one dot per mapping; the bar through a dot is its 95% interval",
+        title: "Results",
+        about: "One row per kernel, one bar per mapping and number of threads; the line through its end is the 95% interval",
         draw: dots::figures,
     },
     Chapter {
@@ -179,7 +190,8 @@ const CHAPTERS: &[Chapter] = &[
     Chapter {
         id: "products",
         title: "Products of matrices",
-        about: "Time against the levels of a recursion whose products are activities, 8 times as many at each level. Lower is better",
+        about: "The table has the best of each program, and what its numbers of levels (k) take: products are activities, 8 times as many at \
+                each level. Each chart is a program. Lower is better",
         draw: products::figures,
     },
     Chapter {
@@ -197,46 +209,55 @@ impl Chapter {
     fn section(&self, sorted: &CellsByKernel<'_>) -> Option<Section> {
         let figures = (self.draw)(sorted);
         let about = vec![self.about.to_owned()];
-        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures })
+        (!figures.is_empty()).then_some(Section { id: self.id, title: self.title, about, figures, table: None })
     }
 }
 
 /// What these reports say, as far as a page has room for it. They may be of different machines, or of one at different times.
 pub fn page(sources: &[Source<'_>]) -> Page {
-    let mut page = draw(sources, |_| true);
+    finished(draw(sources, &versus::compared(sources), |_| true))
+}
+
+/// The same of two reports of which it is known how they compare.
+pub fn of_comparison(sources: &[Source<'_>; 2], comparison: &Comparison) -> Page {
+    finished(draw(sources, &[Ok(comparison.clone())], |_| true))
+}
+
+/// A page that is small enough, and in which each name is one figure's.
+fn finished(mut page: Page) -> Page {
     bounds::bound(&mut page);
     make_ids_unique(&mut page);
     page
 }
 
 /// All that these reports say, with the sections that are asked for.
-fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
+fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
     let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
     let answers: Vec<Answer> = each().map(Answer::of).collect();
-    let versus = if is_asked(VERSUS) { versus::figures(sources, &answers) } else { Vec::new() };
-    let versus = (!versus.is_empty()).then(|| Section {
+    let versus = versus::figure(sources, &answers, compared).filter(|_| is_asked(VERSUS));
+    let versus = versus.map(|figure| Section {
         id: VERSUS,
         title: "Reports side by side",
-        about: vec!["The best of each kernel, relative to the first report".to_owned()],
-        figures: versus,
+        figures: vec![figure],
+        ..Section::default()
     });
-    let sections = versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
+    let mut sections: Vec<Section> =
+        versus.into_iter().chain(chapters.filter_map(|chapter| chapter.section(&sorted))).collect();
+    if let Some(section) = sections.iter_mut().find(|section| section.id == "products") {
+        section.table = products::times(&sorted);
+    }
     let abouts: Vec<About> = sources.iter().map(about::about).collect();
     Page {
         title: title(sources),
         answers,
         differences: about::differences(&abouts),
-        comparisons: versus::sentences(sources),
+        summary: versus::summary(sources, compared),
         sources: abouts,
         verdicts: verdicts::table(&sorted),
         doubts: with_source(each().map(doubts)),
-        // The best of each kernel is in the verdicts.
-        findings: with_source(sorted.findings)
-            .into_iter()
-            .filter(|(_, found)| found.kind != FindingKind::Best)
-            .collect(),
+        findings: of_all(with_source(sorted.findings), sources.len()),
         sections,
         left_out: Vec::new(),
     }
@@ -245,6 +266,20 @@ fn draw(sources: &[Source<'_>], is_asked: impl Fn(&str) -> bool) -> Page {
 /// All of these, each with the place of its report among the sources.
 fn with_source<T>(all: impl IntoIterator<Item = Vec<T>>) -> Vec<(usize, T)> {
     all.into_iter().enumerate().flat_map(|(at, own)| own.into_iter().map(move |one| (at, one))).collect()
+}
+
+/// Without the best of each kernel, which is in the verdicts; what follows from each of several reports once, as that of none of them.
+fn of_all(findings: Vec<(usize, Finding)>, reports: usize) -> Vec<(usize, Finding)> {
+    let count = |finding: &Finding| {
+        let is_same = |other: &&(usize, Finding)| (other.1.kind, &other.1.text) == (finding.kind, &finding.text);
+        findings.iter().filter(is_same).map(|(at, _)| at).collect::<BTreeSet<_>>().len()
+    };
+    let own = findings.iter().filter(|(_, found)| found.kind != FindingKind::Best);
+    let told = own.filter_map(|(at, found)| match reports > 1 && count(found) == reports {
+        true => (*at == 0).then(|| (reports, found.clone())),
+        false => Some((*at, found.clone())),
+    });
+    told.collect()
 }
 
 impl Page {

@@ -163,7 +163,7 @@ impl Interference {
             Some(ratio) if (SHARED..APART).contains(&ratio) => {
                 Err(format!("a ratio of {ratio:.2} is neither that of one core nor that of two"))
             }
-            Some(_) => Err(format!("numbers of the same strand differ by {:.0}%", self.noise(pair) * 100.0)),
+            Some(_) => Err(format!("numbers of the same CPU differ by {:.0}%", self.noise(pair) * 100.0)),
         };
         let confidence =
             shared.is_ok().then_some(ratio).flatten().map(|ratio| confidence((ratio - middle).abs(), noise));

@@ -144,7 +144,7 @@ fn one_kind(bench: &Bench<'_>, strands: &[Rates]) -> Option<Relation> {
         figures: vec![Figure::new("fastest", fastest.1, "op/s"), Figure::new("slowest", slowest.1, "op/s")],
         rounds: strands.iter().map(|(_, rates)| rates.len()).min().unwrap_or(0) as u64,
         confidence: None,
-        reason: (!alike).then(|| "rates differ as those of kinds of core do, or a strand was disturbed".to_owned()),
+        reason: (!alike).then(|| "rates differ as those of kinds of core do, or a CPU was disturbed".to_owned()),
     };
     Some(Relation::new(Kind::CoreKind, bench.id(fastest.0), Some(bench.id(slowest.0)), evidence))
 }

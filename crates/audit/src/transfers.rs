@@ -160,7 +160,7 @@ fn relation(bench: &Bench<'_>, times: &Times, kind: Kind, pair: Pair, claimed: b
             (
                 found,
                 found.is_none().then(|| {
-                    "nothing farther is claimed, and a line takes half as long as a load from memory or more".to_owned()
+                    "no farther pair to compare with, and the transfer is not clearly faster than a load from memory".to_owned()
                 }),
             )
         }

@@ -36,6 +36,7 @@ mod topo;
 mod verbs;
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches};
@@ -53,6 +54,8 @@ use verbs::Cli;
 pub enum Parsed {
     Command {
         command: Box<Command>,
+        /// The file that gets what the command prints; `None` is standard output.
+        output: Option<PathBuf>,
         colour: Colour,
         /// Warnings about arguments that look like a mistake and are obeyed anyway.
         notes: Vec<String>,
@@ -92,8 +95,9 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     match merged.and_then(|merged| Ok((Cli::from_arg_matches(&merged)?, settings(&merged)))) {
         Ok((cli, settings)) => {
             let colour = choice("--color", &cli.color, Colour::ALL)?;
+            let output = cli.verb.output();
             let command = Box::new(verbs::command(cli.verb, &layers, settings, &mut notes)?);
-            Ok(Parsed::Command { command, colour, notes })
+            Ok(Parsed::Command { command, output, colour, notes })
         }
         Err(refused) => text_or_refusal(refused, &argv),
     }

@@ -17,6 +17,7 @@ pub mod sweep;
 pub mod topo;
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use charz_topology::{Mapping, Source, discover, place};
 
@@ -24,7 +25,7 @@ use crate::exit::{Error, Exit};
 use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
-use charz_measure::invoke;
+use charz_measure::{atomic_file, invoke};
 use charz_render::json;
 
 /// Where a file is named: standard input for a report that is read, standard output for one that is written.
@@ -100,6 +101,33 @@ impl Command {
             Command::Docs(text) => done(out.write_all(&text)),
             Command::About => done(json::write_pretty_line(&crate::provenance::tool(), out)),
             Command::Measure => done(invoke::serve(out)),
+        }
+    }
+}
+
+impl Command {
+    /// Runs with a file in place of the output: it gets all of it, or stays as it was where the command is refused.
+    pub fn run_into(self, file: PathBuf) -> Result<Exit, Error> {
+        // It may be the only copy of a measurement.
+        if self.inputs().iter().any(|input| atomic_file::same_file(&file, input)) {
+            return Err(Error::bad_input(format!("--output: {file:?} is also an input; name another file")));
+        }
+        let file = sweep::name::output(file, true)?;
+        let mut result = Vec::new();
+        let exit = self.run(&mut result)?;
+        atomic_file::replace(&file, |out| out.write_all(&result))
+            .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
+        Ok(exit)
+    }
+
+    fn inputs(&self) -> Vec<PathBuf> {
+        match self {
+            Command::Render(options) => options.reports.clone(),
+            Command::Compare(options) => options.inputs(),
+            Command::Advise(options) => vec![options.report.clone()],
+            Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
+            Command::Topo(options) => options.input().into_iter().cloned().collect(),
+            _ => Vec::new(),
         }
     }
 }

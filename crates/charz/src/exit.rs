@@ -27,12 +27,15 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Done, "done; a closed output pipe and the end of the given budget count as done"),
     (
         Exit::Regression,
-        "a comparison found at least one cell slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
+        "a comparison found at least one configuration slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
          (--expect)",
     ),
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
-    (Exit::Environment, "the machine or its system refused something (disk, memory, threads); finished cells are kept"),
-    (Exit::Wrong, "a kernel computed a wrong answer; its cell says so, the others are kept"),
+    (
+        Exit::Environment,
+        "the machine or its system refused something (disk, memory, threads); finished configurations are kept",
+    ),
+    (Exit::Wrong, "a kernel computed a wrong answer; its configuration says so, the others are kept"),
     (
         Exit::NoVerdict,
         "no verdict: nothing could be compared, a difference was skipped or is open, or --strict was given and not every result is reliable",

@@ -45,12 +45,15 @@ fn run() -> Result<Exit, Error> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let exit = match args::parse(std::env::args_os())? {
         Parsed::Text(text) => out.write_all(text.as_bytes()).map(|()| Exit::Done)?,
-        Parsed::Command { command, colour, notes } => {
-            look::choose(colour);
+        Parsed::Command { command, output, colour, notes } => {
+            look::choose(colour, output.is_some());
             for note in notes {
                 say(&format!("charz: note: {note}"));
             }
-            command.run(&mut out)?
+            match output {
+                Some(file) => command.run_into(file)?,
+                None => command.run(&mut out)?,
+            }
         }
     };
     out.flush()?;
@@ -75,6 +78,5 @@ fn complain(error: &Error) {
 
 /// Texts out of files cannot steer the terminal, and long ones do not flood it.
 fn say(line: &str) {
-    // If standard error is closed too, the message cannot be reported.
-    let _ = writeln!(std::io::stderr(), "{}", one_line(line));
+    look::say(&one_line(line));
 }

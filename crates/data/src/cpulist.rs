@@ -52,12 +52,12 @@ pub fn print(ids: &[u32]) -> String {
 fn id(text: &str) -> Result<u32, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
-        return Err(format!("{} is not a strand id; write ids and ranges such as 0-3,8", crate::quote(text)));
+        return Err(format!("{} is not a CPU id; write ids and ranges such as 0-3,8", crate::quote(text)));
     }
     text.parse()
         .ok()
         .filter(|id| *id <= MAX_ID)
-        .ok_or_else(|| format!("the strand id {} is above the largest one possible, {MAX_ID}", crate::quote(text)))
+        .ok_or_else(|| format!("the CPU id {} is above the largest one possible, {MAX_ID}", crate::quote(text)))
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
         check("5,4,4", Ok(&[5, 4, 4]));
         check("5-1", Err("backwards"));
         for text in ["", ",", "1,", "1,,2", "-1", "1-", "+1", " 1", "0x1", "1e3", "٤", "1-2-3", "1.5"] {
-            check(text, Err("is not a strand id"));
+            check(text, Err("is not a CPU id"));
         }
         for text in ["1048576", "0-1000000000", "99999999999999999999"] {
             check(text, Err("above the largest"));

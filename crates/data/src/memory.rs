@@ -69,9 +69,9 @@ pub enum MemoryPolicy {
 impl MemoryPolicy {
     /// The words of the command line, with the meaning of each.
     pub const WORDS: [(&'static str, &'static str); 5] = [
-        ("local", "on each worker's own NUMA node, by first touch"),
-        ("first", "on the first worker's NUMA node"),
-        ("remote", "on the NUMA node farthest from the worker"),
+        ("local", "on each thread's own NUMA node, by first touch"),
+        ("first", "on the first thread's NUMA node"),
+        ("remote", "on the NUMA node farthest from the thread"),
         ("interleaved", "page by page on all NUMA nodes"),
         ("node:N", "on the NUMA node with this OS id"),
     ];

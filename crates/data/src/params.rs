@@ -313,31 +313,31 @@ const SPAN_BOUNDS: Bounds = Bounds::new(1, 600_000_000_000, 1);
 const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
 
 pub const ITERATIONS: Param = count!(
-    param("iterations", "N", "1000000", "Steps of the loop per worker and repetition in compute kernels")
+    param("iterations", "N", "1000000", "Steps of the loop per thread and iteration in compute kernels")
         .adapted()
         .with("auto takes as many as the budget allows, at most 100,000,000. The T3-4 report took 1,000,000,000."),
     iterations,
     Bounds::new(1, 1_000_000_000_000, 1)
 );
 pub const SAMPLES: Param = count!(
-    param("samples", "N", "10000", "Pairs of times per repetition in kernels that stamp each operation").adapted().with(
-        "auto takes as many as the budget allows, at most 10,000: over all invocations the 100,000 of the T3-4 report."
-    ),
+    param("samples", "N", "10000", "Pairs of times per iteration in kernels that stamp each operation")
+        .adapted()
+        .with("auto takes as many as the budget allows, at most 10,000: over all runs the 100,000 of the T3-4 report."),
     samples,
     Bounds::new(1, 10_000_000, 1)
 );
 pub const SPAN: Param = nanos!(
-    param("span", "TIME", "20ms", "Duration of a repetition in kernels that run for a given time")
+    param("span", "TIME", "20ms", "Duration of an iteration in kernels that run for a given time")
         .adapted()
         .with("auto is as long as the budget allows, at most 50 ms, or 2 s for fft kernels without others."),
     span_ns,
     SPAN_BOUNDS
 );
 pub const SIZE: Param = bytes!(
-    param("size", "SIZE", "256MiB", "Size of each worker's block, in whole cache lines").varied().bare().with(
-        "levels is one size inside each cache level, for workers on all strands at once, and for memory four times the last \
+    param("size", "SIZE", "256MiB", "Size of each thread's block, in whole cache lines").varied().bare().with(
+        "levels is one size inside each cache level, for threads on all CPUs at once, and for memory four times the last \
          cache and at least 64 MiB, or 256 MiB where the caches are not known. curve goes from 4 KiB to four times the last cache in steps of the square \
-         root of two. auto takes what a kernel is about: for memory kernels that size for memory. A cell whose blocks exceed half of \
+         root of two. auto takes what a kernel is about: for memory kernels that size for memory. A configuration whose blocks exceed half of \
          the available memory is skipped, and the report gives the reason. K, M and G are KiB, MiB and GiB. Threads of cmt-working-set divide the size."
     ),
     size_bytes,
@@ -358,8 +358,8 @@ pub const MEMORY: Param = field!(
     )
     .varied()
     .with(
-        "auto is local: the node of each worker, by first touch. first is the node of the first worker, for all workers; \
-         remote the node farthest from each worker; interleaved all nodes in turn, page by page. A cell whose node does \
+        "auto is local: the node of each thread, by first touch. first is the node of the first thread, for all threads; \
+         remote the node farthest from each thread; interleaved all nodes in turn, page by page. A configuration whose node does \
          not exist on this machine is skipped. The report says where the blocks were."
     ),
     memory
@@ -369,12 +369,12 @@ pub const STRIDE: Param = field!(
     stride_bytes, Bytes Bounds::new(LINE, PETABYTE, LINE), bytes_or_count, |bytes: u64| bytes.to_string()
 );
 pub const CHAINS: Param = count!(
-    param("chains", "N", "4", "Chains of dependent loads that a worker follows at once").varied(),
+    param("chains", "N", "4", "Chains of dependent loads that a thread follows at once").varied(),
     chains,
     Bounds::new(1, MAX_CHAINS, 1)
 );
 pub const DELAY: Param = count!(
-    param("delay", "N", "100", "Delay between the accesses of workers that load the memory, in steps of about 1 ns")
+    param("delay", "N", "100", "Delay between the accesses of threads that load the memory, in steps of about 1 ns")
         .varied(),
     delay,
     SECTION_BOUNDS

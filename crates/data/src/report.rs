@@ -122,8 +122,12 @@ impl Report {
     }
 
     /// Why it is not complete; `None` where it is.
-    pub fn incomplete(&self) -> Option<&str> {
-        (!self.complete).then(|| self.stopped_by.as_deref().unwrap_or("an interruption"))
+    pub fn incomplete(&self) -> Option<String> {
+        let why = || match self.stopped_by.as_deref() {
+            Some("budget") => "the time budget ran out".to_owned(),
+            by => format!("stopped by {}", by.unwrap_or("an interruption")),
+        };
+        (!self.complete).then(why)
     }
 
     /// How many cells have this status.

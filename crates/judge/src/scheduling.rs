@@ -45,7 +45,7 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     raise(&V36, (asked as u64).saturating_sub(working(seen)) as f64, || {
         let idle = seen.threads - working(seen);
         let idle = if idle > 0 { format!(" at work, {idle} idle,") } else { String::new() };
-        format!("the program had {}{idle} instead of {asked}", counted(working(seen) as usize, "thread"))
+        format!("the program ran {}{idle} instead of {asked}", counted(working(seen) as usize, "thread"))
     })
 }
 

@@ -88,7 +88,7 @@ impl Shared {
         match (lent.filter(|lent| *lent != own), strands.next(), strands.next_back()) {
             (Some(lent), ..) => Ok([own.clone(), lent]),
             (None, Some(first), Some(last)) => Ok([first, last].map(Mask::of)),
-            (None, ..) => Err(Error::Unavailable("both workers are on one strand: give them two".into())),
+            (None, ..) => Err(Error::Unavailable("both threads are on one CPU: give them two".into())),
         }
     }
 

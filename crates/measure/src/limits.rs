@@ -135,7 +135,7 @@ impl Limits {
     pub fn obstacle(&self, workers: usize, bytes: u64, pages: PageKind) -> Option<String> {
         if workers > self.threads.at_most {
             return Some(format!(
-                "{workers} workers are more than the {} that are safe here ({})",
+                "{workers} threads are more than the {} that are safe here ({})",
                 self.threads.at_most, self.threads.because
             ));
         }

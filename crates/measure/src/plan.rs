@@ -431,11 +431,9 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
     if times > request.oversubscribed {
         let most = MOST_OVERSUBSCRIBED;
         return Some(match times > most {
-            true => format!("safety: {workers} workers that contend are more than {most} times the {strands} strands"),
+            true => format!("safety: {workers} threads that contend are more than {most} times the {strands} CPUs"),
             false => {
-                format!(
-                    "safety: {workers} workers contend on {strands} strands; allow it with --oversubscribed={times}"
-                )
+                format!("safety: {workers} threads contend on {strands} CPUs; allow it with --oversubscribed={times}")
             }
         });
     }

@@ -10,6 +10,7 @@ use super::{json, markdown, term};
 use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
 use charz_analysis::verdict::{Claim, Loss};
+use charz_data::escape::counted;
 use charz_data::report::Interval;
 use charz_data::units;
 
@@ -93,12 +94,16 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         if let Some(validation) = advised.validation.as_ref().and_then(|all| all.get(at)) {
             blocks.extend([Block::Gap, checks(validation)]);
             blocks.extend(validation.regret.map(|regret| {
-                let best = "Measured again, the advised placement is the best of these.".to_owned();
-                let loses = format!(
-                    "Measured again, the advised placement loses {} beside the best of these.",
-                    units::percent(regret)
-                );
-                Block::Text(if regret > 0.0 { loses } else { best })
+                let how = match regret > 0.0 {
+                    true => format!("loses {} beside the best of these", units::percent(regret)),
+                    false => "is the best of these".to_owned(),
+                };
+                let failed = validation.checks.iter().filter(|check| check.holds() == Some(false)).count();
+                let failed = match failed {
+                    0 => String::new(),
+                    failed => format!("; {failed} of {} failed", counted(validation.checks.len(), "prediction")),
+                };
+                Block::Text(format!("Measured again, the advised placement {how}{failed}."))
             }));
         }
         if is_whole {

@@ -5,47 +5,58 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::Block;
-use super::{json, markdown, term};
-use charz_analysis::compare::{Comparison, Design, Origin, Row, Side, Totals, Verdict};
+use super::{grid, html, json, markdown, term};
+use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict};
+use charz_analysis::page::{Source, of_comparison};
 use charz_analysis::point;
-use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
 
-pub type Format = super::formats::Format<fn(&Comparison, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+pub type Format = super::formats::Format<fn(&Compared<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+
+/// Two reports, the base first, and what came of comparing them.
+pub struct Compared<'a> {
+    pub reports: [Source<'a>; 2],
+    pub comparison: &'a Comparison,
+}
 
 /// All formats; the first is the default.
 pub const FORMATS: &[Format] = &[
     Format {
         name: "table",
-        about: "a line a cell, what is slower first",
-        write: |comparison, look, out| term::text(&table(comparison), look, out),
+        about: "one line per configuration, what is slower first",
+        write: |compared, look, out| term::text(&table(compared.comparison, look.tables), look, out),
     },
     Format {
         name: "json",
         about: "all numbers; charz docs comparison-schema describes the fields",
-        write: |comparison, _, out| json::write_pretty_line(comparison, out),
+        write: |compared, _, out| json::write_pretty_line(compared.comparison, out),
     },
     Format {
         name: "markdown",
         about: "for a comment on a pull request, details folded",
-        write: |comparison, _, out| markdown::text(&comment(comparison), markdown::COMMENT, out),
+        write: |compared, _, out| markdown::text(&comment(compared.comparison), markdown::COMMENT, out),
+    },
+    Format {
+        name: "html",
+        about: "one file for a browser: the verdict, its picture, then both reports",
+        write: |compared, look, out| html::write(&of_comparison(&compared.reports, compared.comparison), look, out),
     },
 ];
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
-fn table(comparison: &Comparison) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Title(comparison.sentence("new")), Block::Text(totals(&comparison.totals))];
-    blocks.extend(remarks(comparison).into_iter().map(Block::Text));
+fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::Title(comparison.sentence("new")), Block::Text(comparison.counts())];
+    blocks.extend(comparison.remarks().into_iter().map(Block::Text));
     blocks.extend([
         Block::Gap,
         Block::Item("base".to_owned(), origin(&comparison.base)),
         Block::Item("new".to_owned(), origin(&comparison.new)),
-        Block::Item("rule".to_owned(), rule(comparison)),
+        Block::Item("rule".to_owned(), comparison.rule()),
     ]);
-    let sorted = sorted(comparison);
+    let sorted = comparison.sorted();
     let judged: Vec<&Row> = sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared).collect();
-    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, false)]).into_iter().flatten());
+    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, columns)]).into_iter().flatten());
     let skipped = skipped(comparison);
     blocks.extend((!skipped.is_empty()).then_some(Block::Gap));
     blocks.extend(skipped);
@@ -63,8 +74,7 @@ fn skipped(comparison: &Comparison) -> Vec<Block<'static>> {
         }
     }
     let line = |(reason, rows): &(&str, Vec<&Row>)| {
-        let names = rows.iter().take(MOST_NAMED).map(|row| format!("{} {} x{}", row.kernel, row.mapping, row.workers));
-        let names = names.collect::<Vec<_>>().join(", ");
+        let names = rows.iter().take(MOST_NAMED).map(|row| row.name()).collect::<Vec<_>>().join(", ");
         let more = rows.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         Block::Item("skipped".to_owned(), format!("{reason}: {names}{more}"))
@@ -77,29 +87,28 @@ const MOST_NAMED: usize = 3;
 
 /// The counts first, then what is slower, and everything else folded.
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
-    let counts = format!("{}. {}", totals(&comparison.totals), rule(comparison));
+    let counts = format!("{}. {}", comparison.counts(), comparison.rule());
     let mut blocks = vec![Block::Caption(comparison.sentence("new")), Block::Text(counts)];
-    blocks.extend(remarks(comparison).into_iter().map(Block::item));
-    let sorted = sorted(comparison);
+    blocks.extend(comparison.remarks().into_iter().map(Block::item));
+    let sorted = comparison.sorted();
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, true)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX)]);
     }
     if !others.is_empty() {
-        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, true)]));
+        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, usize::MAX)]));
     }
     blocks
 }
 
 /// Where there is room for them, with how often a run of the new side is better.
-fn rows(rows: &[&Row], is_wide: bool) -> Block<'static> {
-    let columns = || (0..HEADING.len()).filter(move |at| is_wide || *at != BETTER);
-    let chosen = |words: [String; HEADING.len()]| columns().map(|at| words[at].clone()).collect::<Vec<_>>();
-    Block::Table {
-        heading: chosen(HEADING.map(str::to_owned)),
-        words: vec![0, 1, columns().count() - 1],
-        rows: rows.iter().map(|row| chosen(words(row))).collect(),
+fn rows(rows: &[&Row], columns: usize) -> Block<'static> {
+    let mut heading = HEADING.map(str::to_owned).to_vec();
+    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row).to_vec()).collect();
+    if grid::width(&heading, &rows) > columns {
+        rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));
     }
+    Block::Table { words: vec![0, 1, heading.len() - 1], heading, rows }
 }
 
 fn origin(origin: &Origin) -> String {
@@ -108,65 +117,10 @@ fn origin(origin: &Origin) -> String {
     format!("{host}, {processor}; started {}", origin.started)
 }
 
-/// The counts in one line.
-fn totals(totals: &Totals) -> String {
-    let rest = format!("{} inconclusive, {} skipped", totals.inconclusive, totals.uncompared);
-    if totals.has_no_verdict() {
-        return format!("Nothing could be compared: {rest}");
-    }
-    format!("{} slower, {} faster, {} same, {rest}", totals.slower, totals.faster, totals.same)
-}
-
-/// Sentences about the comparison as a whole.
-fn remarks(comparison: &Comparison) -> Vec<String> {
-    let totals = &comparison.totals;
-    let mut remarks = Vec::new();
-    if totals.fewest < totals.needed {
-        remarks.push(format!(
-            "too few runs: {} per side, {} needed for {}; measure both with --invocations {}",
-            totals.fewest,
-            totals.needed,
-            counted(totals.compared(), "comparison"),
-            totals.needed,
-        ));
-    }
-    remarks.extend(comparison.differences.iter().map(|difference| format!("compared despite: {difference}")));
-    remarks.extend(comparison.notes.iter().map(|note| format!("note: {note}")));
-    remarks
-}
-
-/// What the verdicts rest on.
-fn rule(comparison: &Comparison) -> String {
-    let floor = match comparison.noise_floor {
-        Some(floor) => format!(" (noise floor of this machine {})", units::percent(floor)),
-        None => String::new(),
-    };
-    let runs = match comparison.design {
-        Design::Sequential => "runs not interleaved",
-        Design::Interleaved => "runs interleaved",
-    };
-    format!(
-        "{}, threshold {}{floor}, α = {} (FDR), {} CI, {runs}",
-        comparison.quantity.name(),
-        units::percent(comparison.margin),
-        units::percent(comparison.alpha),
-        units::percent(1.0 - comparison.alpha),
-    )
-}
-
-/// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
-const ORDER: [Verdict; 5] =
-    [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared, Verdict::Same];
-
 const HEADING: [&str; 9] =
     ["kernel", "mapping", "threads", "base", "new", "change", "detectable", "P(new better)", "verdict"];
 /// The column of the common-language effect size.
 const BETTER: usize = 7;
-
-fn sorted(comparison: &Comparison) -> Vec<&Row> {
-    let of = |verdict| comparison.rows.iter().filter(move |row| row.verdict == verdict);
-    ORDER.into_iter().flat_map(of).collect()
-}
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
 fn words(row: &Row) -> [String; HEADING.len()] {
@@ -210,17 +164,11 @@ fn signed(ratio: f64) -> String {
 
 /// The verdict with all of its caveats, so a line that is copied alone still has them.
 fn verdict(row: &Row) -> String {
-    let word = match row.verdict {
-        Verdict::Slower => "slower",
-        Verdict::Faster => "faster",
-        Verdict::Same => "same",
-        Verdict::Inconclusive => "inconclusive",
-        Verdict::Uncompared => "skipped",
-    };
+    let word = row.verdict.name();
     let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
     against.extend(row.clock.map(|clock| match clock.is_counted {
         true => format!("clock {}", signed(clock.ratio)).into(),
-        false => "at one clock".into(),
+        false => "corrected for clock speed".into(),
     }));
     let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
     let reason = row.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();

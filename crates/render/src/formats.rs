@@ -79,8 +79,11 @@ pub const TABLE: &Format = &Format {
     write: Draw::Report(term::tables),
 };
 
-pub const CSV: &Format =
-    &Format { name: "csv", about: "one row per cell; of one report or several", write: Draw::Rows(csv::write) };
+pub const CSV: &Format = &Format {
+    name: "csv",
+    about: "one row per configuration; of one report or several",
+    write: Draw::Rows(csv::write),
+};
 
 pub const JSON: &Format = &Format {
     name: "json",

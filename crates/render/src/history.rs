@@ -11,7 +11,7 @@ use super::report::csv::{harmless, record};
 use super::{json, term};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
-use charz_analysis::page::history::{changes, levels, remarks, reports, values};
+use charz_analysis::page::history::{changes, levels, remarks, reports, summary, values};
 use charz_data::escape::plain;
 
 /// How the tables are written; other formats show the page.
@@ -41,7 +41,7 @@ pub fn write_list(entries: &[Entry], format: Tables, out: &mut dyn Write) -> io:
         Tables::Columns => {
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
-            writeln!(out, "{}, {} strands\n", plain(processor.trim()), newest.report.machine.strands.len())?;
+            writeln!(out, "{}, {} CPUs\n", plain(processor.trim()), newest.report.machine.strands.len())?;
             columns(&reports(entries), out)
         }
     }
@@ -64,11 +64,12 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Tables, out: &
         }
         Tables::Columns => {
             let changes = changes(timeline, tracks);
-            match changes.rows.is_empty() {
-                true => writeln!(out, "no change in {} series", tracks.len())?,
-                false => columns(&changes, out)?,
+            // What changed is in the table.
+            summary(timeline, tracks).iter().take(1).try_for_each(|headline| writeln!(out, "{headline}\n"))?;
+            if !changes.rows.is_empty() {
+                columns(&changes, out)?;
+                writeln!(out)?;
             }
-            writeln!(out)?;
             columns(&levels(timeline, tracks), out)?;
             writeln!(out)?;
             remarks(timeline, tracks).iter().try_for_each(|remark| writeln!(out, "{remark}"))
@@ -104,8 +105,17 @@ pub fn write_added(
     Ok(())
 }
 
+/// The words of people for what programs know by its name.
+const COLUMNS: [(&str, &str); 3] = [("began", "started"), ("no number", "no result"), ("what changed", "changes")];
+
 fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    term::text(&[Block::table(table)], &TerminalStyle::PLAIN, out)
+    let mut table = table.clone();
+    for name in &mut table.heading {
+        if let Some((_, word)) = COLUMNS.iter().find(|(known, _)| known == name) {
+            *name = (*word).to_owned();
+        }
+    }
+    term::text(&[Block::table(&table)], &TerminalStyle::PLAIN, out)
 }
 
 /// Numbers in base units; what is not known is an empty field.

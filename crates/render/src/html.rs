@@ -21,7 +21,7 @@ use std::io::{self, Write};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use super::look::TerminalStyle;
-use charz_analysis::page::{Page, VERSUS};
+use charz_analysis::page::Page;
 use foreign::Foreign;
 
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
@@ -51,13 +51,14 @@ fn document(page: &Page) -> Markup {
                 (contents(page))
                 main #main tabindex="-1" {
                     (hero::section(page))
-                    @for section in page.sections.iter().filter(|section| section.id == VERSUS) { (figures::section(section)) }
                     (top::verdicts(page))
                     (top::findings(page))
-                    @for section in page.sections.iter().filter(|section| section.id != VERSUS && !hero::has(page, section)) { (figures::section(section)) }
-                    (quality::section(page))
-                    (sources::environment(page))
-                    (sources::again(page))
+                    @for section in page.sections.iter().filter(|section| !hero::has(page, section)) { (figures::section(section)) }
+                    @if !page.answers.is_empty() { (quality::section(page)) }
+                    @if !page.sources.is_empty() {
+                        (sources::environment(page))
+                        (sources::again(page))
+                    }
                 }
                 script { (PreEscaped(policy::SCRIPT)) }
             }
@@ -78,9 +79,11 @@ fn contents(page: &Page) -> Markup {
                 @if !page.verdicts.rows.is_empty() { (entry("verdicts", "Best placement")) }
                 @if !page.findings.is_empty() { (entry("findings", "Findings")) }
                 @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), "Charts")) }
-                (entry("quality", "Data quality"))
-                (entry("environment", "System & method"))
-                (entry("again", "Reproduce"))
+                @if !page.answers.is_empty() { (entry("quality", "Data quality")) }
+                @if !page.sources.is_empty() {
+                    (entry("environment", "System & method"))
+                    (entry("again", "Reproduce"))
+                }
             }
         }
     }

@@ -74,7 +74,8 @@ fn run(blocks: &[Block<'_>]) -> Vec<String> {
         Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),
         Block::Section(section) => {
-            let tables: Vec<String> = section.figures.iter().filter_map(figure).collect();
+            let own = section.table.iter().map(behind);
+            let tables: Vec<String> = own.chain(section.figures.iter().filter_map(figure)).collect();
             let heading = (!tables.is_empty()).then(|| format!("\n## {}\n", inert(section.title)));
             return heading.into_iter().chain(tables).collect();
         }

@@ -63,14 +63,14 @@ const FAMILIES: &[Family] = &[
     Family {
         name: "throughput",
         unit: Some("operations_per_second"),
-        help: "Operations of all workers together",
+        help: "Operations of all threads together",
         of: "operations",
         factor: |unit| (unit == Unit::OpsPerSecond).then_some(1.0),
     },
     Family {
         name: "throughput",
         unit: Some("bytes_per_second"),
-        help: "Bytes that all workers move together",
+        help: "Bytes that all threads move together",
         of: "bytes",
         factor: |unit| (unit == Unit::BytesPerSecond).then_some(1.0),
     },

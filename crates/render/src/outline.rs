@@ -86,17 +86,25 @@ pub fn whole(whole: &Whole, columns: usize) -> Vec<Block<'_>> {
     blocks
 }
 
-/// The reports and what their first screens say.
+/// The report and what its first screen says; of several how they compare, and a line each.
 fn head(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    let mut blocks = match &page.sources[..] {
-        [_] => Vec::new(),
-        _ => vec![Block::Title(page.title.clone())],
-    };
-    for (at, answer) in page.answers.iter().enumerate() {
-        let name = page.sources.get(at).filter(|_| page.sources.len() > 1);
-        blocks.extend(name.map(|source| Block::Heading(source.name.clone())));
-        blocks.extend(self::answer(answer, FULL, columns));
+    if let ([answer], []) = (&page.answers[..], &page.summary[..]) {
+        return self::answer(answer, FULL, columns);
     }
+    let mut blocks = vec![Block::Title(page.title.clone())];
+    blocks.extend(page.summary.iter().cloned().map(Block::Text));
+    blocks.extend(page.sources.iter().zip(&page.answers).map(|(source, answer)| {
+        let quality = &answer.quality;
+        let told = format!(
+            "{} · {}{}; {}: {}",
+            answer.machine,
+            answer.when,
+            incomplete(answer),
+            quality.level.name(),
+            quality.text()
+        );
+        Block::Item(source.name.clone(), told)
+    }));
     blocks
 }
 
@@ -139,7 +147,7 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
 }
 
 fn incomplete(answer: &Answer) -> String {
-    answer.incomplete.as_ref().map(|why| format!(" · incomplete, ended by {why}")).unwrap_or_default()
+    answer.incomplete.as_ref().map(|why| format!(" · incomplete: {why}")).unwrap_or_default()
 }
 
 /// A table after a gap, its heading with how many rows there are where some are left out; nothing without rows. In narrow terminals

@@ -53,7 +53,7 @@ fn documents(out: &mut dyn Write) -> io::Result<()> {
         [citation.name.clone(), document.figures.len().to_string(), citation.title.clone()]
     };
     let rows: Vec<[String; 3]> = DOCUMENTS.iter().map(row).collect();
-    grid::columns(&["document", "figures", "title"], &[0, 2], &rows, out)?;
+    grid::columns(&["document", "figures", "title"], &[0, 2], &rows, usize::MAX, out)?;
     writeln!(out, "\ncharz replicate DOCUMENT --list lists its figures, and how far each can be replicated here")
 }
 
@@ -124,7 +124,7 @@ fn totals(replication: &Replication) -> String {
 
 fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &mut Vec<Block<'static>>) {
     blocks.push(Block::Caption(name(figure)));
-    blocks.push(Block::Text(format!("{} Survives: {}", figure.shows, figure.survives)));
+    blocks.push(Block::Text(format!("{} What survives: {}", figure.shows, figure.survives)));
     if !figure.reasons.is_empty() {
         blocks.push(Block::Text(format!("{}: {}", figure.status.name(), figure.reasons.join("; "))));
     }

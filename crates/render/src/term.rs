@@ -90,6 +90,8 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
             pen.heading(&section.title.to_uppercase())?;
             let mut about = section.about.iter().filter(|_| !DESCRIBED.contains(&section.id));
             about.try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
+            let table = section.table.iter().flat_map(|table| outline::fitting(table, pen.width()));
+            table.collect::<Vec<_>>().iter().try_for_each(|block| part(block, pen))?;
             for figure in &section.figures {
                 pen.gap()?;
                 picture(figure, pen)?;

@@ -109,7 +109,7 @@ impl Target {
     pub(super) fn runs(&self, spec: &CellSpec, workers: u64) -> Result<(), String> {
         let pair = spec.mapping.strip_prefix("pair:").and_then(|distance| distance.parse().ok());
         if pair.is_some_and(|distance: Distance| !self.distances.contains(&distance)) {
-            return Err(format!("{} is not on this machine: no two usable strands are so far apart", spec.mapping));
+            return Err(format!("{} is not on this machine: no two usable CPUs are so far apart", spec.mapping));
         }
         spec.kernels().try_for_each(|kernel| (self.kernels.admits)(kernel, workers))
     }
@@ -119,7 +119,7 @@ impl Target {
             Some(Requirement::Packages) if self.packages < 2 => Err("this machine has one package".into()),
             Some(Requirement::Nodes) if self.nodes < 2 => Err("this machine has one NUMA node".into()),
             Some(Requirement::AluGroups) if self.alu_groups < 2 => {
-                Err("no core of this machine is known to have two ALU groups of two usable strands each".into())
+                Err("no core of this machine is known to have two ALU groups of two usable CPUs each".into())
             }
             Some(Requirement::ManyStrands) if self.strands < MANY => Err(format!(
                 "this machine has {}, and the claim is about {MANY} or more",

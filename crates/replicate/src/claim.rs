@@ -71,7 +71,7 @@ impl Claim {
             };
             match &self.right {
                 Some(right) if is_left(right) => {
-                    Err(format!("with {} strands both sides have the same worker count", target.strands))
+                    Err(format!("with {} CPUs both sides have the same thread count", target.strands))
                 }
                 _ => Ok(count),
             }
@@ -109,7 +109,7 @@ impl Claim {
                     .zip(seated(side, workers))
                     .is_some_and(|(one, other)| results.share_seats(&one, &other));
                 if self.relation != Relation::Alike && same_seats {
-                    return Err("both mappings put the workers on the same strands here".into());
+                    return Err("both mappings put the threads on the same CPUs here".into());
                 }
                 let is_same = side.cell == self.left.cell && side.statistic == self.left.statistic;
                 let label = if is_same { String::new() } else { named(side) + " " };

@@ -33,9 +33,9 @@ impl Count {
             Count::Fixed(number) => number,
             Count::Core => (strands / target.cores.max(1)).max(1),
             Count::Parts { of_cores, times, over, more, max } => {
-                let (parts, name) = if of_cores { (target.cores, "cores") } else { (strands, "strands") };
+                let (parts, name) = if of_cores { (target.cores, "cores") } else { (strands, "CPUs") };
                 if parts * times < over {
-                    return Err(format!("{times}/{over} of {parts} {name} is less than one worker"));
+                    return Err(format!("{times}/{over} of {parts} {name} is less than one thread"));
                 }
                 (parts * times / over + more).min(max.unwrap_or(u64::MAX))
             }
@@ -45,17 +45,15 @@ impl Count {
                 series.retain(|&workers| workers > 1 && workers < strands);
                 series.dedup();
                 return match series.is_empty() {
-                    true => {
-                        Err(format!("there is no worker count between 1 and the {strands} strands of this machine"))
-                    }
+                    true => Err(format!("there is no thread count between 1 and the {strands} CPUs of this machine")),
                     false => Ok(series),
                 };
             }
         };
         match self.fixed() {
-            _ if number == 0 => Err("this machine has no usable strand".into()),
+            _ if number == 0 => Err("this machine has no usable CPU".into()),
             Some(fixed) if fixed > target.max_workers() => {
-                Err(format!("more workers than twice the {strands} strands of this machine"))
+                Err(format!("needs more threads than twice the {strands} CPUs of this machine"))
             }
             _ => Ok(vec![number]),
         }
@@ -87,7 +85,7 @@ impl TryFrom<Written> for Count {
 
     fn try_from(written: Written) -> Result<Self, String> {
         match written {
-            Written::Number(0) => Err("0 workers".into()),
+            Written::Number(0) => Err("0 threads".into()),
             Written::Number(number) => Ok(Count::Fixed(number)),
             Written::Text(text) => text.parse(),
         }
@@ -99,7 +97,7 @@ impl FromStr for Count {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |digits: &str| {
-            digits.parse().ok().filter(|&n: &u64| n > 0).ok_or_else(|| format!("{text:?} is not a worker count"))
+            digits.parse().ok().filter(|&n: &u64| n > 0).ok_or_else(|| format!("{text:?} is not a thread count"))
         };
         // The number behind a sign, if the sign is there.
         let split = |rest: &mut &str, sign: &str| {
@@ -119,7 +117,7 @@ impl FromStr for Count {
             ("strands" | "cores", _) => Ok(Count::Parts { of_cores: unit == "cores", times, over, more, max }),
             (_, "core") => Ok(Count::Core),
             (_, "between") => Ok(Count::Between),
-            _ => Err(format!("{text:?} is not a worker count")),
+            _ => Err(format!("{text:?} is not a thread count")),
         }
     }
 }

@@ -154,7 +154,7 @@ impl Context<'_> {
         });
         let number = match (spec, &workers) {
             (None, _) => Err(self.impossible.unwrap_or("nothing here answers it").into()),
-            (Some(_), None) => Err("it has no number of workers".into()),
+            (Some(_), None) => Err("it has no number of threads".into()),
             (Some(_), Some(Err(reason))) => Err(Gap { reason: reason.clone(), kind: GapKind::Machine }),
             (Some(spec), Some(Ok(workers))) => {
                 self.results.map(|results| results.number(spec, &series.statistic, *workers, &series.unit)).transpose()

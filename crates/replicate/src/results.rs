@@ -44,7 +44,7 @@ impl<'a> Results<'a> {
             Statistic::Speedup | Statistic::WorkSpeedup => {
                 let one = self
                     .sum(spec, statistic, 1, unit)
-                    .map_err(|gap| Gap { reason: format!("one worker, for comparison: {}", gap.reason), ..gap })?;
+                    .map_err(|gap| Gap { reason: format!("one thread, for comparison: {}", gap.reason), ..gap })?;
                 let first = spec.cells(1).next().and_then(|spec| self.cell(&spec).ok());
                 let is_rate = first.is_some_and(|cell| cell.unit.more_is_better());
                 let several = several(statistic)?;
@@ -102,7 +102,7 @@ impl<'a> Results<'a> {
 
     fn cell(&self, spec: &CellSpec) -> Result<&'a Cell, Gap> {
         self.report.cells.iter().find(|cell| spec.describes(cell, &self.report.plan)).ok_or_else(|| Gap {
-            reason: format!("the report has no cell {} with this number of workers", cell::label(spec)),
+            reason: format!("the report has no configuration {} with this number of threads", cell::label(spec)),
             kind: GapKind::Open,
         })
     }

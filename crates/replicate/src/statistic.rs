@@ -156,7 +156,7 @@ impl Statistic {
             Statistic::PerWorker => (value / workers, interval.map(|ends| ends.map(|end| end / workers))),
             // The value of a kernel about the second time is the median of the invocations' medians, with an interval.
             Statistic::Second if cell.unit == Unit::NanosecondsSampled => (value, interval),
-            Statistic::BestOfThree => (summary.best_of_three.ok_or("no invocation has a value")?, None),
+            Statistic::BestOfThree => (summary.best_of_three.ok_or("no run has a value")?, None),
             Statistic::First => sampled(&|samples| samples.first.median())?,
             Statistic::Second => sampled(&|samples| samples.second.median())?,
             Statistic::MinFirst => sampled(&|samples| samples.first.min_ns as f64)?,

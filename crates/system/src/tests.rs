@@ -90,7 +90,7 @@ fn all_of_a_status_is_read() {
 fn what_a_status_lacks_is_named() {
     let why = |text: &str| Status::new(text).cpus().unwrap_err().to_string();
     assert_eq!(why("Name:\tx\nCpus_allowed:\t3\n"), "/proc/self/status: has no Cpus_allowed_list");
-    assert!(why("Cpus_allowed_list:\t\n").starts_with("/proc/self/status: \"\" is not a strand id"));
+    assert!(why("Cpus_allowed_list:\t\n").starts_with("/proc/self/status: \"\" is not a CPU id"));
     let nothing = Status::default();
     assert_eq!((nothing.name(), nothing.users(), nothing.mapped_bytes()), (None, None, None));
     assert!(nothing.nodes().is_err() && !nothing.ignores(1));

@@ -44,7 +44,7 @@ pub enum Error {
         reason: String,
     },
     /// The operating system did not seat a thread, or seating was refused before asking it.
-    #[error("cannot seat a worker on strand {os_id}: {reason}")]
+    #[error("cannot seat a thread on CPU {os_id}: {reason}")]
     Seat {
         /// The operating system's id of the strand.
         os_id: u32,
@@ -60,7 +60,7 @@ pub enum Error {
         reason: String,
     },
     /// The operating system does not report where a thread is.
-    #[error("cannot read back where a worker sits: {reason}")]
+    #[error("cannot read back where a thread sits: {reason}")]
     ReadBack {
         /// Why.
         reason: String,

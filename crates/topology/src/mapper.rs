@@ -67,17 +67,17 @@ pub struct MapperCard {
 /// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
-    MapperCard { name: "round-robin", parameter: None, about: "Spreads workers over packages, then cores, then ALU groups, then strands; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
-    MapperCard { name: "dumb", parameter: None, about: "Worker i on the strand with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
-    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the workers.", read: |_| by_id(simple::auto) },
-    MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a package before the next.", read: |_| plain(simple::compact) },
-    MapperCard { name: "compact-cores", parameter: None, about: "As compact, with the first strand of each core only.", read: |_| plain(simple::compact_cores) },
-    MapperCard { name: "one-per-core", parameter: None, about: "The first strand of each core in round-robin order, and no other: with more workers than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
+    MapperCard { name: "round-robin", parameter: None, about: "Spreads threads over sockets, then cores, then ALU groups, then CPUs; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
+    MapperCard { name: "dumb", parameter: None, about: "Thread i on the CPU with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
+    MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the threads.", read: |_| by_id(simple::auto) },
+    MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a socket before the next.", read: |_| plain(simple::compact) },
+    MapperCard { name: "compact-cores", parameter: None, about: "As compact, with the first CPU of each core only.", read: |_| plain(simple::compact_cores) },
+    MapperCard { name: "one-per-core", parameter: None, about: "The first CPU of each core in round-robin order, and no other: with more threads than cores it starts over.", read: |_| plain(round_robin::one_per_core) },
     MapperCard { name: "numa", parameter: None, about: "As round-robin, but over NUMA nodes first.", read: |_| plain(round_robin::by_numa) },
-    MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of workers on each package, one digit or one comma-separated number per package, dealt in turn and in round-robin order within.", read: occupancy::read },
-    MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These strands by operating-system id, in this order.", read: list::read },
-    MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two strands of which this is the innermost part that holds both: for kernels that measure what two workers cost each other.", read: pair::read },
-    MapperCard { name: "likwid", parameter: Some("S0:0-3@S1:0-3"), about: "Strands by their numbers within LIKWID's domains (N: all, S: socket, C: last cache, M: NUMA node), the first strands of cores first; the name may be left out.", read: likwid::read },
+    MapperCard { name: "occupancy", parameter: Some("2200 or 12,12,0,0"), about: "The given number of threads on each socket, one digit or one comma-separated number per socket, dealt in turn and in round-robin order within.", read: occupancy::read },
+    MapperCard { name: "list", parameter: Some("0,8,16-23"), about: "These CPUs by operating-system id, in this order.", read: list::read },
+    MapperCard { name: "pair", parameter: Some("core, cache, numa, package or machine"), about: "Two CPUs of which this is the innermost part that holds both: for kernels that measure what two threads cost each other.", read: pair::read },
+    MapperCard { name: "likwid", parameter: Some("S0:0-3@S1:0-3"), about: "CPUs by their numbers within LIKWID's domains (N: all, S: socket, C: last cache, M: NUMA node), the first CPUs of cores first; the name may be left out.", read: likwid::read },
     MapperCard { name: "command", parameter: Some("PROGRAM [ARGS]"), about: "Asks a program, which gets the machine as JSON on its standard input and answers with operating-system ids; it takes the rest of the text.", read: command::read },
 ];
 
@@ -173,7 +173,7 @@ impl Mapping {
     /// As [`Mapper::order`]; also an error where this process may use no strand.
     pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
         if machine.usable_strands().next().is_none() {
-            return Err(misfit(&self.text, "this process may use none of the machine's strands"));
+            return Err(misfit(&self.text, "this process may use none of the machine's CPUs"));
         }
         self.mapper.order(machine)
     }
@@ -318,7 +318,7 @@ mod tests {
         check("round-robin:socket", Err("takes no parameter"));
         check("list", Err("write list:0,8"));
         check("list:", Err("write list:0,8"));
-        check("list:1-", Err("is not a strand id"));
+        check("list:1-", Err("is not a CPU id"));
         check("occupancy:x", Err("is not a number"));
         check("occupancy:0000", Err("has no workers"));
         check("command: ", Err("names no program"));

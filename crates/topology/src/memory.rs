@@ -16,7 +16,7 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
     }
     if nodes.len() < 2 {
         let why = match policy {
-            MemoryPolicy::First => "the first worker's is every worker's own, so it is local",
+            MemoryPolicy::First => "the first thread's is every thread's own, so it is local",
             _ => "there is no other to put memory on",
         };
         return Err(format!("one NUMA node here: {why}"));
@@ -26,9 +26,9 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
     }
     let places = machine.node_of_strands();
     let own = |seat: &Option<u32>| match seat {
-        Some(seat) => places.get(seat).copied().ok_or_else(|| format!("the NUMA node of strand {seat} is not known")),
+        Some(seat) => places.get(seat).copied().ok_or_else(|| format!("the NUMA node of CPU {seat} is not known")),
         None => {
-            Err(format!("a floating worker is on no NUMA node, so no memory is {policy}; take a mapping that seats"))
+            Err(format!("a floating thread is on no NUMA node, so no memory is {policy}; take a mapping that seats"))
         }
     };
     match (policy, seats.first()) {

@@ -269,6 +269,21 @@ fn a_prediction_holds_on_the_same_machine_only() {
     assert!(caught >= 98, "{caught} of 100");
 }
 
+#[test]
+fn a_prediction_that_failed_by_far_needs_no_second_interval() {
+    let swept = |auto: f64| {
+        report(["rr", AUTO].into_iter().zip([10.0, auto]).map(|(by, value)| rate(by, 2, value)).collect()).on(2)
+    };
+    let first = report(swept(8.7).cells.into_iter().map(|cell| cell.within(0.02)).collect()).on(2);
+    let advice = advise(&first);
+    for (again, expected) in [(4.8, Some(false)), (14.0, Some(false)), (8.5, None), (8.7, None)] {
+        let mut again = swept(again);
+        again.cells = again.cells.into_iter().map(Cell::without_interval).collect();
+        let [check] = &validate(&advice, &again)[0].checks[..] else { panic!("one other placement") };
+        assert_eq!(check.holds(), expected, "{check:?}");
+    }
+}
+
 /// Reports of one kernel on two CPUs; noisy, missing and invalid numbers among them.
 fn reports() -> impl Strategy<Value = Report> {
     let one = (1.0_f64..4.0, 0.001_f64..0.4, 0..6_u8);

@@ -9,6 +9,9 @@ use charz_data::report::{Cell, Report};
 /// How many other placements are measured again.
 const OTHERS: usize = 3;
 
+/// How many times as far as its interval reaches a prediction is off that failed whatever the second interval may be.
+const FAR: f64 = 3.0;
+
 /// What became of the advice on a load.
 #[derive(Clone, Debug)]
 pub struct Validation<'a> {
@@ -29,10 +32,11 @@ pub struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// Whether the two losses differ by no more than their intervals allow; `None` where one has none.
+    /// Whether the two losses differ by no more than their intervals allow. Where the second has none, it can only show that a
+    /// prediction failed by far; `None` where that is open, or the first has none.
     pub fn holds(&self) -> Option<bool> {
         let measured = self.measured?;
-        self.predicted.interval.and(measured.interval)?;
+        self.predicted.interval?;
         let [one, other] = [&self.predicted, &measured].map(|loss| of_performance(loss).map(f64::ln));
         // The interval of the difference, put together as that of a ratio is.
         let difference = other[0] - one[0];
@@ -40,7 +44,12 @@ impl Check<'_> {
             true => (one[2] - one[0]).hypot(other[0] - other[1]),
             false => (one[0] - one[1]).hypot(other[2] - other[0]),
         };
-        Some(difference.abs() <= reach)
+        let fits = difference.abs() <= reach;
+        match measured.interval {
+            Some(_) => Some(fits),
+            // The predicted interval is all of the reach.
+            None => (difference.abs() > FAR * reach).then_some(false),
+        }
     }
 }
 

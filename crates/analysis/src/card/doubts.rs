@@ -7,12 +7,6 @@ use crate::number::time;
 use charz_data::report::Report;
 use charz_data::units;
 
-/// A measured clock that is further than this from the claimed one is another one.
-const CLOCK: f64 = 0.05;
-
-/// In how many invocations it takes to be measured to contradict.
-const ENOUGH: usize = 3;
-
 /// Remote memory that is further than this from the firmware's distances, as a factor either way: they come in steps of tenths,
 /// and are seldom measured.
 const DISTANCE: f64 = 1.25;
@@ -26,13 +20,6 @@ pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], 
     let mut say = |about: &str, sentence: Option<String>| {
         found.extend(sentence.map(|sentence| (about.to_owned(), sentence)));
     };
-    match clock(card) {
-        Some(_) if card.clock.measurements < ENOUGH => {
-            let measured = card.clock.measurements;
-            unknown.push(("clock".into(), format!("needs {ENOUGH} runs; has {measured}")));
-        }
-        contradiction => say("clock", contradiction),
-    }
     let guest = report.host.virtual_machine == Some(true);
     for (at, level) in card.levels.iter().enumerate() {
         let inner = at.checked_sub(1).and_then(|inner| card.levels[inner].claimed.as_ref()?.0.size_bytes);
@@ -63,17 +50,6 @@ pub(super) fn all(card: &Card, curve: Option<&Curve<'_>>, plateaus: &[Plateau], 
         None => say("numa", numa(card)),
     }
     (found, unknown)
-}
-
-fn clock(card: &Card) -> Option<String> {
-    let (claimed, measured) = (card.clock.claimed_hz?, card.clock.measured_hz?);
-    let hertz = |hz: f64| format!("{}Hz", units::count_of(hz));
-    let why = match measured / claimed {
-        times if times > 1.0 + CLOCK => "boost above the nominal clock, or a guest that sees another one",
-        times if times < 1.0 - CLOCK => "limited by power, heat or the governor",
-        _ => return None,
-    };
-    Some(format!("{} measured, {} reported: {why}", hertz(measured), hertz(claimed)))
 }
 
 fn size(level: &Level, claimed: u64, guest: bool) -> Option<String> {

@@ -35,7 +35,7 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
         let ((packages, cores, strands), others) = (counts(one), counts(other));
         Some(format!(
-            "the machines differ in their strands ({packages} packages, {cores} cores and {strands} strands; {}, {} and {})",
+            "the machines differ in their CPUs ({packages} sockets, {cores} cores and {strands} CPUs; {}, {} and {})",
             others.0, others.1, others.2
         ))
     } else if one.numa_nodes.len() != other.numa_nodes.len() || moved(bytes(base), bytes(new)) {

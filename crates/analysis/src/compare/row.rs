@@ -96,6 +96,18 @@ pub enum Verdict {
     Uncompared,
 }
 
+impl Verdict {
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Slower => "slower",
+            Verdict::Faster => "faster",
+            Verdict::Same => "same",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::Uncompared => "skipped",
+        }
+    }
+}
+
 /// A reason against a comparison that was made nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,7 +1,8 @@
 //! The answer of a comparison, in words.
 
-use super::{Comparison, Row, Verdict};
+use super::{Comparison, Design, Row, Verdict};
 use crate::point;
+use charz_data::escape::counted;
 use charz_data::report::Interval;
 use charz_data::units;
 
@@ -58,6 +59,71 @@ impl Comparison {
     }
 }
 
+/// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
+const ORDER: [Verdict; 5] =
+    [Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared, Verdict::Same];
+
+impl Comparison {
+    pub fn sorted(&self) -> Vec<&Row> {
+        let of = |verdict| self.rows.iter().filter(move |row| row.verdict == verdict);
+        ORDER.into_iter().flat_map(of).collect()
+    }
+
+    /// The counts in one line.
+    pub fn counts(&self) -> String {
+        let totals = &self.totals;
+        let rest = format!("{} inconclusive, {} skipped", totals.inconclusive, totals.uncompared);
+        if totals.has_no_verdict() {
+            return format!("Nothing could be compared: {rest}");
+        }
+        format!("{} slower, {} faster, {} same, {rest}", totals.slower, totals.faster, totals.same)
+    }
+
+    /// Sentences about the comparison as a whole.
+    pub fn remarks(&self) -> Vec<String> {
+        let totals = &self.totals;
+        let mut remarks = Vec::new();
+        if totals.fewest < totals.needed {
+            remarks.push(format!(
+                "too few runs: {} per side, {} needed for {}; measure both with --invocations {}",
+                totals.fewest,
+                totals.needed,
+                counted(totals.compared(), "comparison"),
+                totals.needed,
+            ));
+        }
+        remarks.extend(self.differences.iter().map(|difference| format!("compared despite: {difference}")));
+        remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
+        remarks
+    }
+
+    /// What the verdicts rest on.
+    pub fn rule(&self) -> String {
+        let floor = match self.noise_floor {
+            Some(floor) => format!(" (noise floor of this machine {})", units::percent(floor)),
+            None => String::new(),
+        };
+        let runs = match self.design {
+            Design::Sequential => "runs not interleaved",
+            Design::Interleaved => "runs interleaved",
+        };
+        format!(
+            "{}, threshold {}{floor}, α = {} (FDR), {} CI, {runs}",
+            self.quantity.name(),
+            units::percent(self.margin),
+            units::percent(self.alpha),
+            units::percent(1.0 - self.alpha),
+        )
+    }
+}
+
+impl Row {
+    /// Its configuration: `mem-read 4k round-robin x2`.
+    pub fn name(&self) -> String {
+        format!("{}{} {} x{}", self.kernel, point::label(&self.point), self.mapping, self.workers)
+    }
+}
+
 fn distance(row: &Row) -> f64 {
     row.effect.map_or(0.0, |effect| effect.ln().abs())
 }
@@ -66,6 +132,5 @@ fn distance(row: &Row) -> f64 {
 fn times(row: &Row) -> String {
     let effect = row.effect.unwrap_or(1.0);
     let half = row.interval.map(|Interval { low, high }| format!(" ±{:.2}", (high - effect).max(effect - low)));
-    let name = format!("{}{} {} x{}", row.kernel, point::label(&row.point), row.mapping, row.workers);
-    format!("{effect:.2}{} times as fast at {name}", half.unwrap_or_default())
+    format!("{effect:.2}{} times as fast at {}", half.unwrap_or_default(), row.name())
 }

@@ -1,6 +1,6 @@
 //! Axes: how numbers are spread along them, and which numbers are written.
 
-use super::Quantity;
+use super::{Quantity, quantity};
 use charz_data::report::Unit;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -164,7 +164,7 @@ fn ends(axis: &Axis, range: Option<[f64; 2]>) -> [f64; 2] {
         Quantity::Bytes | Quantity::Plain => low < high * 0.3,
         Quantity::Date | Quantity::Names(_) => false,
     };
-    if low >= 0.0 && high > 0.0 && from_zero {
+    if low >= 0.0 && high > 0.0 && (from_zero || low == 0.0) {
         return [0.0, high * 1.06];
     }
     let room = match high - low {
@@ -196,12 +196,14 @@ fn finest_first(span: &Span, quantity: &Quantity) -> Vec<Vec<f64>> {
                 decades.clone().flat_map(|power| parts.iter().map(move |part| part * 10_f64.powi(power))).collect()
             };
             let mut all = Vec::new();
+            // Less than a decade holds few of the others.
+            if high - low < 1.0 {
+                all.extend(evenly(10_f64.powf(low), 10_f64.powf(high), quantity));
+            }
             if high - low < 3.0 {
                 all.extend([parts(&[1.0, 2.0, 3.0, 4.0, 5.0, 7.0]), parts(&[1.0, 2.0, 5.0]), parts(&[1.0, 3.0])]);
             }
             all.extend([1, 2, 3, 5, 10, 20, 50, 100].map(|every| powers(10.0, every)));
-            // Less than a decade may hold none of these.
-            all.extend(evenly(10_f64.powf(low), 10_f64.powf(high), quantity));
             all
         }
     }
@@ -216,7 +218,9 @@ fn evenly(low: f64, high: f64, quantity: &Quantity) -> Vec<Vec<f64>> {
     let steps: Vec<f64> = match quantity {
         Quantity::Names(names) => (0..=names.len().max(1).ilog2()).map(|power| (1_u64 << power) as f64).collect(),
         Quantity::Date => {
-            [1.0, 2.0, 7.0, 14.0, 28.0, 91.0, 182.0, 365.0, 1826.0, 36_525.0].map(|days| days * DAY).into()
+            let minutes = [1.0, 5.0, 15.0, 60.0, 180.0, 360.0, 720.0].map(|minutes| minutes * 60.0);
+            let days = [1.0, 2.0, 7.0, 14.0].map(|days| days * DAY);
+            minutes.into_iter().chain(days).collect()
         }
         Quantity::Bytes => {
             let power = (wide / 16.0).log2().floor();
@@ -236,7 +240,8 @@ fn evenly(low: f64, high: f64, quantity: &Quantity) -> Vec<Vec<f64>> {
         }
         (0..=(last - first) as u32).map(|count| (first + f64::from(count)) * step).collect()
     };
-    steps.into_iter().map(multiples).collect()
+    let months: &[usize] = if *quantity == Quantity::Date { &[1, 3, 6, 12, 24, 60, 120, 1200] } else { &[] };
+    steps.into_iter().map(multiples).chain(months.iter().map(|every| quantity::months(low, high, *every))).collect()
 }
 
 /// A number as it is written on an axis: without trailing zeros, since a tick is exact, and never so long that it leaves no room for
@@ -244,8 +249,11 @@ fn evenly(low: f64, high: f64, quantity: &Quantity) -> Vec<Vec<f64>> {
 fn text(quantity: &Quantity, number: f64) -> String {
     const LONGEST: usize = 24;
     let shown = quantity.shown(number);
-    if matches!(quantity, Quantity::Names(_) | Quantity::Date) {
-        return shown;
+    match quantity {
+        // Only the hour distinguishes the dates of one day: `11-23 14:00`.
+        Quantity::Date if number % DAY != 0.0 => return quantity::minute(number),
+        Quantity::Names(_) | Quantity::Date => return shown,
+        _ => {}
     }
     if number == 0.0 {
         return "0".to_owned();
@@ -319,6 +327,24 @@ mod tests {
         let expected = ["40 ns", "40.5 ns", "41 ns", "41.5 ns", "42 ns", "42.5 ns", "43 ns", "43.5 ns", "44 ns"];
         check(Quantity::Nanos, Scale::Log10, [40.0, 44.0], &expected);
         check(Quantity::Count, Scale::Log2, [3.0, 3.0], &["3", "4"]);
+        let ratios = ["0.6", "0.7", "0.8", "0.9", "1", "1.1", "1.2", "1.3"];
+        check(Quantity::Plain, Scale::Log10, [0.6, 1.31], &ratios);
+    }
+
+    #[test]
+    fn dates_of_a_day_and_of_a_year_have_ticks() {
+        const NOON: f64 = 1_769_860_800.0;
+        let of = |length: f64, first: &str, least: usize| {
+            let axis = axis(Quantity::Date, Scale::Linear);
+            let ticks = axis.ticks(&axis.span(Some([NOON, NOON + length])), extent(88.0));
+            let texts: Vec<&str> = ticks.iter().map(|tick| tick.text.as_str()).collect();
+            assert!(texts.len() >= least && texts.contains(&first), "{texts:?}");
+        };
+        of(600.0, "01-31 12:05", 3);
+        of(6.0 * 3600.0, "01-31 15:00", 3);
+        of(3.0 * DAY, "2026-02-01", 3);
+        of(365.0 * DAY, "2026-07-01", 3);
+        of(9.0 * 365.0 * DAY, "2030-01-01", 3);
     }
 
     proptest::proptest! {

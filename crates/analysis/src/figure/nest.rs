@@ -167,7 +167,7 @@ impl MachineDiagram {
             seats => {
                 let first: Vec<String> = seats.iter().take(16).map(u32::to_string).collect();
                 let more = if seats.len() > first.len() { ", …" } else { "" };
-                format!("{} fills strands in the order {}{more}", order.mapping, first.join(", "))
+                format!("{} fills CPUs in the order {}{more}", order.mapping, first.join(", "))
             }
         }));
         words.join(". ") + "."
@@ -249,7 +249,7 @@ mod tests {
         };
         assert_eq!(nest.strands(), 64);
         let words = nest.in_words();
-        assert!(words.starts_with("2 sockets, 32 cores, 64 strands. dumb fills strands in the order 0, 1."), "{words}");
+        assert!(words.starts_with("2 sockets, 32 cores, 64 strands. dumb fills CPUs in the order 0, 1."), "{words}");
         assert!(words.ends_with("auto: the operating system decides."), "{words}");
     }
 }

@@ -200,7 +200,8 @@ impl Plot {
         let besides: Vec<String> =
             besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!("{count} {word}")).collect();
         let besides = if besides.is_empty() { String::new() } else { format!(" ({})", besides.join(", ")) };
-        format!("{}: {ends}{besides}", series.name)
+        let name = if series.name.is_empty() { String::new() } else { format!("{}: ", series.name) };
+        format!("{name}{ends}{besides}")
     }
 }
 

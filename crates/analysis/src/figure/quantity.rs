@@ -41,13 +41,34 @@ impl Quantity {
 
 /// `2026-01-31`, UTC; nothing for what is no date of this era.
 fn date(seconds: f64) -> String {
+    rfc3339(seconds).chars().take(10).collect()
+}
+
+/// `01-31 14:00`, UTC.
+pub(super) fn minute(seconds: f64) -> String {
+    rfc3339(seconds).get(5..16).unwrap_or_default().replace('T', " ")
+}
+
+/// The first days of every so many months between two dates.
+pub(super) fn months(low: f64, high: f64, every: usize) -> Vec<f64> {
+    let year = |seconds| rfc3339(seconds).get(..4)?.parse::<usize>().ok();
+    let (Some(first), Some(last)) = (year(low.max(0.0)), year(high)) else { return Vec::new() };
+    let months = (first * 12..(last + 1) * 12).filter(|month| month % every == 0);
+    let begin = |month: usize| {
+        let day = format!("{:04}-{:02}-01T00:00:00Z", month / 12, month % 12 + 1);
+        humantime::parse_rfc3339(&day).ok()?.duration_since(std::time::UNIX_EPOCH).ok()
+    };
+    months.filter_map(begin).map(|begin| begin.as_secs_f64()).collect()
+}
+
+fn rfc3339(seconds: f64) -> String {
     /// The end of the year 9999, beyond which there is no form for a date.
     const LAST: f64 = 253_402_300_799.0;
     if !(0.0..=LAST).contains(&seconds) {
         return String::new();
     }
     let moment = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds as u64);
-    humantime::format_rfc3339_seconds(moment).to_string().chars().take(10).collect()
+    humantime::format_rfc3339_seconds(moment).to_string()
 }
 
 #[cfg(test)]

@@ -101,7 +101,7 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let further: String =
         backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
     let text = format!(
-        "cap the back-off of a failed compare-and-swap at {}{} or more: {strands} transfers of the line",
+        "let the back-off of a failed compare-and-swap grow to at least {}{}: {strands} cache-line transfers",
         units::nanos(cap),
         units::doubt(longest.is_doubtful())
     );
@@ -171,7 +171,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let (value, text) = if low >= WORTH {
         (times, format!("give each thread a counter of its own where they mostly count: fetch-add is then {gain}"))
     } else if high < WORTH {
-        (1.0, format!("keep one global counter: with one for each thread fetch-add is only {gain}"))
+        (1.0, format!("keep one global counter: sharding it makes fetch-add only {gain}"))
     } else {
         return None;
     };

@@ -34,7 +34,7 @@ fn of_kernel(report: &Report, kernel: &str, strands: &HashMap<u32, &Strand>) -> 
         _ => "the list of cores may be wrong",
     };
     let text = format!(
-        "{kernel}: CPUs {one} and {other} hand over a line in {} ({} cycles), as fast as strands of one core, though the system \
+        "{kernel}: CPUs {one} and {other} hand over a line in {} ({} cycles), as fast as CPUs of one core, though the system \
          lists them on two{others}: {why}",
         number.shown(),
         units::count_of(*cycles)

@@ -101,7 +101,7 @@ fn environment(report: &Report) -> Vec<(&'static str, Option<String>)> {
     let known = |(what, word): (_, Option<String>)| (what, word.or((what == "processor quota").then(|| "none".into())));
     let mut facts = vec![("charz", Some(format!("{} ({})", tool.version, tool.commit)))];
     facts.extend(surroundings(report).map(known));
-    facts.push(("usable strands", Some(usable(report))));
+    facts.push(("usable CPUs", Some(usable(report))));
     facts.extend(built(report).map(|(what, word)| (what, (word != "unknown").then(|| word.to_owned()))));
     facts.push(("clock", Some(report.plan.clock.clone())));
     facts.push(("binder", Some(report.plan.binder.clone())));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::Source;
 use super::points::short;
-use charz_data::report::{Report, Status, Timer};
+use charz_data::report::{Report, Timer};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -14,10 +14,6 @@ pub struct About {
     pub started: String,
     /// The name of the host, where it is known.
     pub host: Option<String>,
-    /// When it was begun, and how its cells ended: `report: started 2026-01-31T12:00:00Z; cells: 33 ok`.
-    pub ending: String,
-    /// Why it is not complete; `None` where it is.
-    pub incomplete: Option<String>,
     pub environment: Vec<Fact>,
     pub plan: Vec<Fact>,
     /// What was disturbing when it was begun, a sentence each.
@@ -38,8 +34,6 @@ pub(super) fn about(source: &Source<'_>) -> About {
         name: source.name.to_owned(),
         started: date(&report.started),
         host: report.host.name.clone(),
-        ending: format!("{}: started {}; {}", source.name, report.started, ended(report)),
-        incomplete: report.incomplete().map(str::to_owned),
         environment: environment(report),
         plan: plan(report),
         disturbances: report.host.disturbances.clone(),
@@ -64,12 +58,6 @@ fn date(text: &str) -> String {
     words().unwrap_or_else(|| text.to_owned())
 }
 
-fn ended(report: &Report) -> String {
-    let counts = Status::ALL.map(|status| (report.count(status), status)).into_iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<String> = counts.map(|(count, status)| format!("{count} {status}")).collect();
-    if counts.is_empty() { "no cells".to_owned() } else { format!("cells: {}", counts.join(", ")) }
-}
-
 fn environment(report: &Report) -> Vec<Fact> {
     let (host, machine, tool) = (&report.host, &report.machine, &report.tool);
     let usable = machine.usable_strands().count();
@@ -78,15 +66,15 @@ fn environment(report: &Report) -> Vec<Fact> {
     let facts = [
         ("host", host.name.clone()),
         ("processor", host.processor.as_deref().map(|name| name.trim().to_owned())),
-        ("clock, as the system claims", host.claimed_hz.map(units::hertz)),
-        ("strands", Some(format!("{usable} usable of {}", machine.strands.len()))),
+        ("nominal clock", host.claimed_hz.map(units::hertz)),
+        ("CPUs", Some(format!("{usable} usable of {}", machine.strands.len()))),
         ("cores", Some(machine.cores.len().to_string())),
-        ("packages", Some(machine.packages.len().to_string())),
+        ("sockets", Some(machine.packages.len().to_string())),
         ("NUMA nodes", Some(machine.numa_nodes.len().to_string())),
         ("ALU slots", Some(machine.alu.to_string())),
         ("memory", bytes(host.memory.total_bytes)),
-        ("memory that was available", bytes(host.memory.available_bytes)),
-        ("memory for one cell at most", bytes(host.memory.budget_bytes)),
+        ("available memory", bytes(host.memory.available_bytes)),
+        ("memory per configuration", bytes(host.memory.budget_bytes)),
         ("system", host.kernel.clone()),
         ("virtual machine", virtual_machine),
         ("transparent huge pages", host.transparent_huge_pages.clone()),
@@ -94,14 +82,14 @@ fn environment(report: &Report) -> Vec<Fact> {
         ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
         ("clock source", host.clock_source.clone()),
         ("timer slack", host.timer_slack_ns.map(|nanos| units::nanos(nanos as f64))),
-        ("clock that stamps", report.timer.as_ref().map(timer)),
+        ("clock readings", report.timer.as_ref().map(timer)),
         ("charz", Some(format!("{} ({})", tool.version, tool.commit))),
         ("built", Some(format!("{}, {}, for {}", tool.rustc, tool.profile, tool.target))),
         (
-            "flags of the compiler",
+            "compiler flags",
             Some(tool.rustflags.clone()).filter(|flags| !flags.trim().is_empty()).or(Some("none".into())),
         ),
-        ("loops", Some(format!("hash {}", tool.kernels))),
+        ("kernels' source code", Some(format!("hash {}", tool.kernels))),
         ("hwloc", Some(tool.hwloc.clone())),
     ];
     facts
@@ -115,7 +103,7 @@ fn environment(report: &Report) -> Vec<Fact> {
 
 fn timer(timer: &Timer) -> String {
     let nanos = |nanos: u64| units::nanos(nanos as f64);
-    let skew = timer.skew_ns.map_or_else(String::new, |skew| format!(", two strands at most {} apart", nanos(skew)));
+    let skew = timer.skew_ns.map_or_else(String::new, |skew| format!(", two CPUs differ by up to {}", nanos(skew)));
     format!(
         "a reading takes {}, the smallest step is {}, the largest gap was {}{skew}",
         nanos(timer.overhead_ns),
@@ -131,19 +119,28 @@ fn plan(report: &Report) -> Vec<Fact> {
         ("took", units::duration(Duration::from_nanos(report.wall_ns))),
         ("kernels", plan.kernels.join(", ")),
         ("mappings", plan.mappings.join(", ")),
-        ("workers", plan.threads.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
-        ("cells", units::count(report.cells.len() as u64)),
-        ("a worker's block", units::iec(plan.params.size_bytes)),
-        ("pages asked for", plan.params.pages.to_string()),
-        ("processes of a cell", format!("{} to {}", plan.min_invocations, plan.max_invocations)),
+        ("threads", plan.threads.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")),
+        ("configurations", units::count(report.cells.len() as u64)),
+        ("block per thread", blocks(report)),
+        ("requested pages", plan.params.pages.to_string()),
+        ("runs per configuration", format!("{} to {}", plan.min_invocations, plan.max_invocations)),
         ("budget", units::duration(Duration::from_nanos(plan.budget_ns))),
-        ("order", format!("drawn from seed {}", plan.seed)),
+        ("order", format!("random, seed {}", plan.seed)),
         ("clock", plan.clock.clone()),
-        ("bound by", plan.binder.clone()),
+        ("pinned by", plan.binder.clone()),
         ("format", format!("{} {}.{}", report.schema.name, report.schema.major, report.schema.minor)),
         ("report", report.id.clone()),
     ];
     facts.into_iter().map(|(label, words)| Fact { label, words: short(&words) }).collect()
+}
+
+/// The sizes of its configurations; of kernels that have none of their own that of the plan.
+fn blocks(report: &Report) -> String {
+    let own = || report.cells.iter().filter_map(|cell| cell.point.size_bytes);
+    match (own().min(), own().max()) {
+        (Some(min), Some(max)) if min < max => format!("{} to {}", units::iec(min), units::iec(max)),
+        (size, _) => units::iec(size.unwrap_or(report.plan.params.size_bytes)),
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,7 +152,8 @@ pub struct Difference {
 
 /// Facts that are not the same in all reports; nothing of one report alone, and nothing that is a report's own by its nature.
 pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
-    const OWN: [&str; 3] = ["report", "took", "memory that was available"];
+    const OWN: [&str; 7] =
+        ["report", "started", "took", "order", "available memory", "memory per configuration", "clock readings"];
     let facts = |about: &'_ About| about.environment.iter().chain(&about.plan).cloned().collect::<Vec<Fact>>();
     let all: Vec<Vec<Fact>> = sources.iter().map(facts).collect();
     let differ = |(at, fact): (usize, &Fact)| {

@@ -66,7 +66,9 @@ pub(super) enum Shape {
     Workers,
     /// One of several that do the same in different ways: a figure for all of them.
     Family,
-    /// Neither: dots.
+    /// Products of matrices by several numbers of levels: a line over levels.
+    Products,
+    /// Neither: a bar for each number.
     Single,
 }
 
@@ -193,17 +195,14 @@ fn shape(kernel: &Kernel<'_>) -> Shape {
         Shape::Loads
     } else if several(|cell| cell.point.size_bytes) {
         Shape::Sizes
+    } else if matches!(kernel.role(), Role::Product(_)) && several(|cell| cell.point.depth) {
+        Shape::Products
+    } else if count(|cell| Some(cell.workers)) < LINE {
+        Shape::Single
     } else {
-        match count(|cell| Some(cell.workers)) {
-            0 | 1 => Shape::Single,
-            2 if !is_about_workers(kernel) => Shape::Single,
-            _ => Shape::Workers,
-        }
+        Shape::Workers
     }
 }
 
-/// Whether two numbers of workers are a line too: of kernels that are about how they spread over the machine. Of the others there are
-/// many, and a dot for one worker and for all says as much.
-fn is_about_workers(kernel: &Kernel<'_>) -> bool {
-    kernel.card.is_none_or(|card| card.by_default)
-}
+/// The fewest numbers of workers that are a line: bars say more of two.
+pub(super) const LINE: usize = 3;

@@ -1,4 +1,4 @@
-//! Dots for kernels that have one number, or few: a row for each kernel.
+//! Bars for kernels that have one number, or few: a row for each kernel and point.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,6 +7,7 @@ use super::lines::{self, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
 use crate::group::grouped;
 use crate::point;
+use charz_data::Family;
 use charz_data::report::{Cell, Unit};
 
 /// The most rows of one figure: as many as a page of paper has room for.
@@ -14,10 +15,14 @@ const MOST_ROWS: usize = 40;
 /// From this ratio on numbers are spread by ratios.
 const WIDE: f64 = 20.0;
 
-/// A figure for each family and unit.
+/// A figure for each family and unit; of programs, whose operations are not alike, for each meaning.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let cells = sorted.shaped(Shape::Single).flat_map(|kernel| kernel.cells.iter().copied());
-    let groups = grouped(cells, |own| (family(sorted, *own), own.cell.unit));
+    let groups = grouped(cells, |own| {
+        let card = sorted.sources[own.source].report.card(&own.cell.kernel);
+        let metric = card.filter(|card| card.family == Family::Workload).map(|card| card.metric.clone());
+        (family(sorted, *own), own.cell.unit, metric)
+    });
     groups.iter().flat_map(|cells| of_group(sorted, cells)).collect()
 }
 
@@ -26,28 +31,37 @@ fn family(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> &'static str {
     card.map_or("other", |card| card.family.name())
 }
 
+/// What the kernels of a figure are called: the only one by its name.
+fn title(family: &str, cells: &[SourcedCell<'_>]) -> String {
+    match cells.iter().all(|own| own.cell.kernel == cells[0].cell.kernel) {
+        true => cells[0].cell.kernel.clone(),
+        false => format!("{family} kernels"),
+    }
+}
+
 fn of_group(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
     let (family, unit) = (family(sorted, cells[0]), cells[0].cell.unit);
     let (slug, what) = what(unit);
-    let kernels = grouped(cells.iter().copied(), |own| own.cell.kernel.as_str());
-    let parts: Vec<&[Vec<SourcedCell<'_>>]> = kernels.chunks(MOST_ROWS).collect();
-    let part = |(at, kernels): (usize, &&[Vec<SourcedCell<'_>>])| {
-        let cells: Vec<SourcedCell<'_>> = kernels.iter().flatten().copied().collect();
-        let rows: HashMap<&str, usize> =
-            kernels.iter().enumerate().map(|(row, own)| (own[0].cell.kernel.as_str(), row)).collect();
-        let names = kernels.iter().map(|own| own[0].cell.kernel.clone()).collect();
+    let named = |own: &SourcedCell<'_>| (own.cell.kernel.clone(), own.cell.point);
+    let all_rows = grouped(cells.iter().copied(), named);
+    let parts: Vec<&[Vec<SourcedCell<'_>>]> = all_rows.chunks(MOST_ROWS).collect();
+    let part = |(at, own_rows): (usize, &&[Vec<SourcedCell<'_>>])| {
+        let cells: Vec<SourcedCell<'_>> = own_rows.iter().flatten().copied().collect();
+        let rows: HashMap<_, usize> = own_rows.iter().enumerate().map(|(row, own)| (named(&own[0]), row)).collect();
+        let names = own_rows.iter().map(|own| format!("{}{}", own[0].cell.kernel, point::label(&own[0].cell.point)));
+        let names = names.collect();
         let name = namer(&cells);
         let lines = Lines {
             id: format!("{family}-{slug}-{}", at + 1),
             title: match parts.len() {
-                1 => format!("{family} kernels: {what}"),
-                count => format!("{family} kernels: {what}, part {} of {count}", at + 1),
+                1 => format!("{}: {what}", title(family, &cells)),
+                count => format!("{}: {what}, part {} of {count}", title(family, &cells), at + 1),
             },
             x: Axis::new("kernel", Quantity::Names(names), Scale::Linear),
             y: Axis::new(what, Quantity::Value(unit), Scale::Linear),
             cells: &cells,
             name: &|own| name(own.cell),
-            place: &|own| rows.get(own.cell.kernel.as_str()).map(|row| *row as f64),
+            place: &|own| rows.get(&named(&own)).map(|row| *row as f64),
             along: None,
         };
         let mut drawn = lines.draw(sorted);
@@ -67,7 +81,7 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
         Unit::OpsPerSecond => ("ops", "throughput"),
         Unit::BytesPerSecond => ("bytes", "throughput"),
         Unit::Nanoseconds => ("time", "time of a run"),
-        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all workers"),
+        Unit::NanosecondsPerOp => ("time-per-op", "time from one operation to the next, over all threads"),
         Unit::NanosecondsPerStep => ("time-per-step", "time of an operation"),
         Unit::MillisecondsPerGib => ("time-per-gib", "time of a GiB"),
         Unit::NanosecondsSampled => ("sampled", "median of the second time"),
@@ -78,7 +92,6 @@ fn what(unit: Unit) -> (&'static str, &'static str) {
 fn namer(cells: &[SourcedCell<'_>]) -> impl Fn(&Cell) -> String {
     let workers = cells.iter().map(|own| own.cell.workers).collect::<BTreeSet<_>>().len() > 1;
     move |cell| {
-        let label = point::label(&cell.point);
-        if workers { format!("{} x{}{label}", cell.mapping, cell.workers) } else { format!("{}{label}", cell.mapping) }
+        if workers { format!("{} x{}", cell.mapping, cell.workers) } else { cell.mapping.clone() }
     }
 }

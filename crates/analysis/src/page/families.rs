@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell, family};
+use super::cells::{CellsByKernel, Kernel, LINE, Shape, SourcedCell, family};
 use super::lines::{self, Lines};
 use super::{points, table};
 use crate::figure::{Axis, Body, Figure, Heatmap, Quantity, Scale, Tile, id};
 use crate::group::grouped;
 use crate::point;
+use charz_data::escape::counted;
 use charz_data::report::Unit;
 
 /// From this ratio on numbers are spread by ratios.
@@ -38,19 +39,18 @@ fn of_family(sorted: &CellsByKernel<'_>, kernels: &[&Kernel<'_>]) -> Vec<Figure>
     let (slug, title) = family(kernels[0]);
     let what = if unit.more_is_better() { "throughput" } else { "time" };
     let suffix = if unit.more_is_better() { "rate" } else { unit_slug(unit) };
-    // A line for each kernel, under the mapping that most of its points are of.
-    let along_threads = kernels.iter().all(|kernel| best_line(kernel).len() > 1);
-    let drawn: Vec<SourcedCell<'_>> = match along_threads {
+    // A line or a row for each kernel, under the mapping that most of its points are of.
+    let several = counts.len() > 1;
+    let along_threads = counts.len() >= LINE && kernels.iter().all(|kernel| best_line(kernel).len() > 1);
+    let drawn: Vec<SourcedCell<'_>> = match several {
         true => kernels.iter().flat_map(|kernel| best_line(kernel)).take(MOST_LINES * 64).collect(),
         false => cells.clone(),
     };
     let rows: HashMap<&str, usize> = kernels.iter().enumerate().map(|(row, kernel)| (kernel.name, row)).collect();
     let names = kernels.iter().map(|kernel| kernel.name.to_owned()).collect();
-    let several = counts.len() > 1;
-    let name_dot = |own: SourcedCell<'_>| {
-        let label = point::label(&own.cell.point);
-        let workers = if several { format!(" x{}", own.cell.workers) } else { String::new() };
-        format!("{}{workers}{label}", own.cell.mapping)
+    let name_dot = |own: SourcedCell<'_>| match several {
+        true => counted(own.cell.workers as usize, "thread"),
+        false => format!("{}{}", own.cell.mapping, point::label(&own.cell.point)),
     };
     let x = match along_threads {
         true => Axis::new("threads", Quantity::Count, Scale::Log2),
@@ -71,7 +71,10 @@ fn of_family(sorted: &CellsByKernel<'_>, kernels: &[&Kernel<'_>]) -> Vec<Figure>
     };
     let mut drawn = lines.draw_most(sorted, MOST_LINES);
     for plot in drawn.iter_mut().map(|part| &mut part.plot) {
-        if plot.y_range().is_some_and(|[low, high]| low > 0.0 && (high > WIDE * low || !unit.more_is_better())) {
+        if plot
+            .y_range()
+            .is_some_and(|[low, high]| low > 0.0 && (high > WIDE * low || (along_threads && !unit.more_is_better())))
+        {
             plot.y.scale = Scale::Log10;
         }
     }
@@ -170,7 +173,7 @@ fn matrix(
         reasons,
         folded: 1,
     };
-    let threads = charz_data::escape::counted(workers as usize, "thread");
+    let threads = counted(workers as usize, "thread");
     Figure {
         id: id(&format!("{slug}-matrix-x{workers}")),
         title: format!("{title}, {threads}: operation by layout"),

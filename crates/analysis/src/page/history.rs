@@ -24,27 +24,28 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
             .to_owned(),
         "A marked stretch lies between the last report before a change and the first one after it".to_owned(),
     ];
-    if tracks.len() > MOST {
+    let drawn: Vec<&Track> = tracks.iter().copied().filter(|track| track.series.numbers().next().is_some()).collect();
+    if drawn.len() > MOST {
         about_series.push(format!(
             "{MOST} of {} series have a figure here; charz history plot --kernel shows others",
-            tracks.len()
+            drawn.len()
         ));
     }
-    let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
-    let mut about_changes = vec![format!("{changed} of {} series changed", tracks.len())];
-    about_changes.extend(remarks(timeline, &tracks));
+    let list = changes(timeline, &tracks);
     let sections = [
         Section {
             id: "changes",
             title: "Changes",
-            about: about_changes,
-            figures: changes_figure(timeline, &tracks).into_iter().collect(),
+            about: remarks(timeline, &tracks),
+            figures: changes_figure(&list).into_iter().collect(),
+            table: (!list.rows.is_empty()).then_some(list),
         },
         Section {
             id: "series",
             title: "Over time",
             about: about_series,
-            figures: tracks.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
+            table: None,
+            figures: drawn.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
         },
     ];
     let newest = timeline.entries.last();
@@ -56,12 +57,35 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
         |entry: &Entry| about(&Source { name: &format!("report {}, the newest", entry.id), report: &entry.report });
     let mut page = Page {
         title: newest.map_or_else(|| "a history without reports".into(), title),
+        summary: summary(timeline, &tracks),
         sources: newest.map(source).into_iter().collect(),
         sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
         ..Page::default()
     };
     make_ids_unique(&mut page);
     page
+}
+
+/// The most changes on the first screen.
+const MOST_TOLD: usize = 6;
+
+/// How many series changed, then what changed, when and by how much, the newest change first.
+pub fn summary(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
+    let Some(first) = timeline.entries.first() else {
+        return vec!["No report is in this history yet".to_owned()];
+    };
+    let all = sorted(tracks);
+    let Some((_, newest)) = all.first() else {
+        return vec![format!("No change in {} series since report {}", tracks.len(), first.name())];
+    };
+    let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
+    let last = timeline.entries[newest.after.first].name();
+    let headline = format!("{changed} of {} series changed, the last in report {last}", tracks.len());
+    let name = |track: &Track| track.series.key.name();
+    let told = all.iter().map(|(track, change)| format!("{}: {}", name(track), sentence(timeline, track, change)));
+    let more = all.len().saturating_sub(MOST_TOLD);
+    let more = (more > 0).then(|| format!("{} more, in the table of changes", counted(more, "change")));
+    [headline].into_iter().chain(told.take(MOST_TOLD)).chain(more).collect()
 }
 
 /// What the changes mean, one sentence each.
@@ -118,10 +142,6 @@ pub fn reports(entries: &[Entry]) -> Table {
 pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
     let heading =
         ["series", "last before", "first after", "before", "after", "change", "low", "high", "p", "what else changed"];
-    let mut changes: Vec<(&Track, &Change)> =
-        tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
-    let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
-    changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
     let share = |ratio: Option<f64>| Datum::known(ratio.map(|ratio| ratio - 1.0), signed);
     let row = |(track, change): (&Track, &Change)| {
         let unit = track.series.key.unit;
@@ -139,7 +159,16 @@ pub fn changes(timeline: &Timeline, tracks: &[&Track]) -> Table {
         ];
         Row::new(data, suspect(change.before.suspect + change.after.suspect))
     };
-    Table::new(&heading, changes.into_iter().map(row))
+    Table::new(&heading, sorted(tracks).into_iter().map(row))
+}
+
+/// All changes, the newest first, and of one place the largest.
+fn sorted<'a>(tracks: &[&'a Track]) -> Vec<(&'a Track, &'a Change)> {
+    let mut changes: Vec<(&Track, &Change)> =
+        tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
+    let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
+    changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
+    changes
 }
 
 /// One row per level of a series.
@@ -211,9 +240,8 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
 }
 
 /// All changes beneath each other; `None` without any.
-fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
-    let table = changes(timeline, tracks);
-    let name = |row: &Row| format!("{}, between {} and {}", row.data[0].text, row.data[1].text, row.data[2].text);
+fn changes_figure(table: &Table) -> Option<Figure> {
+    let name = |row: &Row| format!("{}, report {}", row.data[0].text, row.data[2].number.unwrap_or_default());
     let names = table.rows.iter().map(name).collect();
     let points = (0_u32..).zip(&table.rows).map(|(place, row)| DataPoint {
         x: f64::from(place),
@@ -231,7 +259,7 @@ fn changes_figure(timeline: &Timeline, tracks: &[&Track]) -> Option<Figure> {
         title: "changes of performance, the newest first".into(),
         about: vec!["Below zero is slower, for times too".into()],
         body: Body::Dots(Plot::new(x, y, vec![series])),
-        table: Some(table),
+        table: None,
     })
 }
 
@@ -254,9 +282,10 @@ fn figure(timeline: &Timeline, track: &Track) -> Figure {
     let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
     let points = series.values.iter().map(point).collect();
     let plot = Plot {
-        x: Axis::new("when it was measured", Quantity::Date, Scale::Linear),
+        x: Axis::new("measured (UTC)", Quantity::Date, Scale::Linear),
         y: Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear),
-        series: vec![Series { name: name.clone(), role: Role::Measured, source: 0, points }],
+        // The title says what it is.
+        series: vec![Series { name: String::new(), role: Role::Measured, source: 0, points }],
         reference_lines: track.changes.iter().map(rule).collect(),
         flags: Vec::new(),
         shared_x: None,

@@ -29,7 +29,7 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures: Vec<Figure> = shown.iter().filter_map(|own| figure(sorted, *own, most)).collect();
     if let Some(first) = figures.first_mut().filter(|_| shown.len() < all.len()) {
         first.about.push(format!(
-            "{} of {} are drawn: of each kernel under each mapping those of the fewest and the most workers, as far as there is room; \
+            "{} of {} are drawn: of each kernel under each mapping those of the fewest and the most threads, as far as there is room; \
              the tables of the kernels name all",
             shown.len(),
             all.len()

@@ -20,13 +20,13 @@ struct Square {
 const SQUARES: [Square; 2] = [
     Square {
         name: "latency",
-        title: "latency of a load of one worker",
+        title: "latency of a load of one thread",
         of: |pair| pair.latency_ns,
         quantity: Quantity::Nanos,
     },
     Square {
         name: "bandwidth",
-        title: "bandwidth of all workers of a node together",
+        title: "bandwidth of all threads of a node together",
         of: |pair| pair.bytes_per_second,
         quantity: Quantity::Value(Unit::BytesPerSecond),
     },
@@ -96,7 +96,7 @@ fn figure(
 
 /// How to read a square, and what lies between near and far.
 fn about(square: &Square, pairs: &[NodePair]) -> Vec<String> {
-    let mut about = vec!["a row is the node of the workers, a column the node of the memory".to_owned()];
+    let mut about = vec!["a row is the node of the threads, a column the node of the memory".to_owned()];
     let times = |of: fn(&NodePair) -> Option<Number>| {
         let times = numa::remote(pairs, of)?;
         Some(format!("{:.2}{} times", times.value, units::doubt(times.suspect)))
@@ -128,7 +128,7 @@ mod tests {
     use charz_data::report::Report;
 
     fn section(report: &Report) -> Option<Section> {
-        draw(&[Source { name: "one", report }], |id| id == "numa").sections.pop()
+        draw(&[Source { name: "one", report }], &[], |id| id == "numa").sections.pop()
     }
 
     #[test]

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use super::cells::CellsByKernel;
 use super::matrix::Matrix;
 use super::points::{self, doubt};
-use super::{Page, Source, draw, table};
+use super::{Page, Source, draw, products, table};
 use crate::figure::{Datum, Table};
 use crate::point;
 use charz_data::checks::V08;
@@ -38,11 +39,11 @@ impl From<(String, Table)> for Tabled {
 }
 
 /// Sections that are shown as the tables of their figures.
-const TABLES: [&str; 3] = ["hardware", "growth", "products"];
+const TABLES: [&str; 2] = ["hardware", "growth"];
 
 pub fn whole(report: &Report) -> Whole {
     let name = report.host.name.as_deref().unwrap_or("this host");
-    let mut page = draw(&[Source { name, report }], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
+    let mut page = draw(&[Source { name, report }], &[], |id| ["pairs", "numa"].contains(&id) || TABLES.contains(&id));
     let mut tables: Vec<Tabled> =
         report.plan.kernels.iter().flat_map(|kernel| of_kernel(report, kernel)).map(Tabled::from).collect();
     let (tabled, squares) = page.sections.into_iter().partition::<Vec<_>, _>(|section| TABLES.contains(&section.id));
@@ -51,6 +52,9 @@ pub fn whole(report: &Report) -> Whole {
     tables.extend(
         tabled.filter_map(|figure| Some(Tabled { caption: figure.title, table: figure.table?, notes: figure.about })),
     );
+    let sources = [Source { name, report }];
+    let products = products::tables(&CellsByKernel::of(&sources, Vec::new(), Vec::new()));
+    tables.extend(products.into_iter().map(Tabled::from));
     let later = report.schema.minor > SCHEMA_MINOR && report.schema.major == SCHEMA_MAJOR;
     let notes = later.then(|| {
         format!(
@@ -131,7 +135,7 @@ fn times(card: Option<&Card>, cells: &[&Cell]) -> Option<(String, Table)> {
     let table = Table::new(&heading, rows).without_empty_columns();
     let legend = match card.and_then(|card| card.times.as_ref()) {
         Some(times) => format!("first: {}; second: {}", times.first, times.second),
-        None => "first and second: the two times that its workers stamp".to_owned(),
+        None => "first and second: the two times that its threads stamp".to_owned(),
     };
     let clock = match table.heading.iter().any(|name| name == CYCLES) {
         true => "; cycles: p50 in cycles of the core's clock, timed by dependent multiplications around each run",

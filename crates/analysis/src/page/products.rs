@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::cells::{CellsByKernel, SourcedCell};
+use super::cells::{CellsByKernel, Shape, SourcedCell};
+use super::lines::{self, Lines};
 use super::points;
 use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, State, Table, id,
@@ -17,15 +18,20 @@ use charz_data::units;
 
 const MOST_LINES: usize = 12;
 
-/// The times by order and levels, then a figure and a table of counts for each order.
+/// The best times by order where there are several, then a figure for each program and order, a line for each mapping and number of
+/// threads.
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
+    let programs = sorted.shaped(Shape::Products).flat_map(|kernel| kernel.cells.iter().copied());
+    let programs = grouped(programs, |own| (own.cell.kernel.as_str(), params(sorted, own).order));
+    let each = programs.iter().flat_map(|cells| of_program(sorted, cells));
+    by_levels(sorted, &lines(sorted)).into_iter().chain(each).collect()
+}
+
+/// The cells that have a time, by their programs, mappings and numbers of threads.
+fn lines<'a>(sorted: &CellsByKernel<'a>) -> Vec<Vec<SourcedCell<'a>>> {
     let kernels = sorted.kernels.iter().filter(|kernel| matches!(kernel.role(), Role::Product(_)));
     let cells = kernels.flat_map(|kernel| kernel.cells.iter().copied());
-    let cells: Vec<SourcedCell<'_>> = cells.filter(|own| nanos(sorted, own).is_some()).collect();
-    let lines = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
-    let orders = grouped(cells.iter().copied(), |own| params(sorted, own).order);
-    let by_order = orders.iter().flat_map(|cells| of_order(sorted, cells));
-    by_levels(sorted, &lines).into_iter().chain(by_order).collect()
+    grouped(cells.filter(|own| nanos(sorted, own).is_some()), |own| (own.source, name(own.cell)))
 }
 
 /// One line and order: its cells, and the best of them.
@@ -47,8 +53,9 @@ fn bests<'a>(sorted: &CellsByKernel<'_>, line: &[SourcedCell<'a>]) -> Vec<Best<'
     orders.into_iter().filter_map(best).collect()
 }
 
-/// The best time against the order, and in the table that of all levels.
+/// The best time against the order.
 fn by_levels(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Vec<Figure> {
+    let orders: BTreeSet<u64> = lines.iter().flatten().map(|own| params(sorted, own).order).collect();
     let draw = |(part, lines): (usize, &[Vec<SourcedCell<'_>>])| {
         let series = lines.iter().map(|line| Series {
             name: sorted.named(&name(line[0].cell), line[0].source),
@@ -67,15 +74,30 @@ fn by_levels(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Vec<
             table: None,
         }
     };
-    let mut figures: Vec<Figure> = lines.chunks(MOST_LINES).enumerate().map(draw).collect();
-    if let Some(first) = figures.first_mut() {
-        first.table = Some(times(sorted, lines));
-    }
-    figures
+    // Of one order the table has as much.
+    if orders.len() > 1 { lines.chunks(MOST_LINES).enumerate().map(draw).collect() } else { Vec::new() }
+}
+
+/// The tables of a report's products for readers of text: their times, then the counts of each order.
+pub(super) fn tables(sorted: &CellsByKernel<'_>) -> Vec<(String, Table)> {
+    let lines = lines(sorted);
+    let title = "Time of a product against order, at the fastest number of levels".to_owned();
+    let of_order = |cells: Vec<SourcedCell<'_>>| {
+        let order = params(sorted, &cells[0]).order;
+        (format!("Order {order}: time of a product against levels"), table(sorted, &cells))
+    };
+    let orders = grouped(lines.concat(), |own| params(sorted, own).order);
+    times(sorted).map(|times| (title, times)).into_iter().chain(orders.into_iter().map(of_order)).collect()
+}
+
+/// The times of all programs; `None` without any.
+pub(super) fn times(sorted: &CellsByKernel<'_>) -> Option<Table> {
+    let lines = lines(sorted);
+    (!lines.is_empty()).then(|| timed(sorted, &lines))
 }
 
 /// A row for each line and order, a column for each number of levels.
-fn times(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Table {
+fn timed(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Table {
     let rows: Vec<Best<'_>> = lines.iter().flat_map(|line| bests(sorted, line)).collect();
     let cells = || rows.iter().flat_map(|row| &row.cells);
     let levels: BTreeSet<u64> = cells().filter_map(|own| depth(sorted, own)).collect();
@@ -112,29 +134,20 @@ fn times(sorted: &CellsByKernel<'_>, lines: &[Vec<SourcedCell<'_>>]) -> Table {
     Table { left_out: rows.len() - table.rows.len(), ..table }
 }
 
-fn of_order(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
-    let order = params(sorted, &cells[0]).order;
-    let lines = grouped(cells.iter().copied(), |own| (own.source, name(own.cell)));
-    // A library has no levels: it is drawn where a recursion has none.
-    let draw = |(part, lines): (usize, &[Vec<SourcedCell<'_>>])| {
-        let series = lines.iter().map(|line| Series {
-            name: sorted.named(&name(line[0].cell), line[0].source),
-            role: LineRole::Measured,
-            source: line[0].source,
-            points: line.iter().map(|own| point(sorted, own, depth(sorted, own).unwrap_or(0) as f64)).collect(),
-        });
-        let x = Axis::new("levels of the recursion", Quantity::Count, Scale::Linear);
-        let y = Axis::new("time of a product", Quantity::Nanos, Scale::Log10);
-        let named = if part == 0 { String::new() } else { format!(" ({})", part + 1) };
-        Figure {
-            id: id(&format!("products-{order}{named}")),
-            title: format!("Order {order}: time of a product against levels{named}"),
-            about: Vec::new(),
-            body: Body::Lines(Plot::new(x, y, series.collect())),
-            table: Some(table(sorted, &lines.concat())),
-        }
+fn of_program(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {
+    let (kernel, order) = (&cells[0].cell.kernel, params(sorted, &cells[0]).order);
+    let lines = Lines {
+        id: format!("products-{kernel}-{order}"),
+        title: format!("{kernel} order {order}: time of a product vs levels"),
+        x: Axis::new("levels of the recursion", Quantity::Count, Scale::Linear),
+        y: Axis::new("time of a product", Quantity::Nanos, Scale::Log10),
+        cells,
+        name: &|own| format!("{} x{}", own.cell.mapping, own.cell.workers),
+        place: &|own| depth(sorted, &own).map(|levels| levels as f64),
+        along: None,
     };
-    lines.chunks(MOST_LINES).enumerate().map(draw).collect()
+    let drawn = lines.draw_by(sorted, &|own, levels| point(sorted, &own, levels));
+    lines::figures(sorted, drawn, Vec::new(), Body::Lines)
 }
 
 fn params(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>) -> Params {

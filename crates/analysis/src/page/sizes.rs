@@ -15,15 +15,25 @@ use charz_data::{Role, units};
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;
 
-/// A figure for each kernel: of rates, or of times.
-pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
+/// A figure for each kernel whose numbers are of a kind: [`LATENCY`], [`BANDWIDTH`], or neither.
+pub(super) fn figures(sorted: &CellsByKernel<'_>, kind: Option<&str>) -> Vec<Figure> {
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Sizes) {
-        let units = kernel.by_unit().into_iter().filter(|cells| cells[0].cell.unit.more_is_better() == are_rates);
+        let own = |cells: &Vec<SourcedCell<'_>>| Some(what(kernel.role(), cells[0].cell.unit));
+        let is_of_kind = |cells: &Vec<SourcedCell<'_>>| match kind {
+            Some(_) => own(cells) == kind,
+            None => ![Some(LATENCY), Some(BANDWIDTH)].contains(&own(cells)),
+        };
+        let units = kernel.by_unit().into_iter().filter(is_of_kind);
         figures.extend(units.flat_map(|cells| of_kernel(sorted, kernel, &cells)));
     }
     figures
 }
+
+/// What a dependent load takes.
+pub(super) const LATENCY: &str = "latency";
+/// Bytes that are moved in a time.
+pub(super) const BANDWIDTH: &str = "bandwidth";
 
 fn of_kernel<'a>(sorted: &CellsByKernel<'a>, of: &Kernel<'a>, cells: &[SourcedCell<'a>]) -> Vec<Figure> {
     let (kernel, role) = (of.name, of.role());
@@ -60,9 +70,9 @@ fn of_kernel<'a>(sorted: &CellsByKernel<'a>, of: &Kernel<'a>, cells: &[SourcedCe
 
 fn what(role: &Role, unit: Unit) -> &'static str {
     match unit {
-        Unit::BytesPerSecond => "bandwidth",
+        Unit::BytesPerSecond => BANDWIDTH,
         Unit::OpsPerSecond => "throughput",
-        _ if is_chase(role) => "latency",
+        _ if is_chase(role) => LATENCY,
         _ => "time",
     }
 }

@@ -7,7 +7,7 @@ use charz_data::machine::Strand;
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{points, table};
-use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
+use crate::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Tile, id};
 use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
@@ -37,10 +37,10 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 
 fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells: &[SourcedCell<'_>]) -> Figure {
     let heat = heat(matrix, cells[0].cell);
-    let mut about = vec!["The time of one way; a row is the strand on whose NUMA node the line is at home".to_owned()];
+    let mut about = vec!["The time of one way; a row is the CPU on whose NUMA node the line is at home".to_owned()];
     if heat.folded > 1 {
         about.push(format!(
-            "each row stands for {} strands that are next to each other, and each value for the median of their pairs",
+            "each row stands for {} CPUs that are next to each other, and each value for the median of their pairs",
             heat.folded
         ));
     }
@@ -52,14 +52,26 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
     }
     Figure {
         id: id(&sorted.named(&format!("pairs-{}", matrix.operation), source)),
-        title: sorted.named(&format!("{}: from strand to strand", matrix.kernel), source),
+        title: sorted.named(&format!("{}: from CPU to CPU", matrix.kernel), source),
         about,
-        body: Body::Heatmap(heat),
+        body: if heat.rows.len() > 2 { Body::Heatmap(heat) } else { bars(cells) },
         table: Some(table::table(sorted.sources, cells)),
     }
 }
 
-/// `cache, package 0: 12.0 ns in the median of 4 of 6 pairs, 11.0 ns to 13.5 ns`.
+/// The only pair: a bar for each way that was measured, since a square would have one colour.
+fn bars(cells: &[SourcedCell<'_>]) -> Body {
+    let name =
+        |own: &SourcedCell<'_>| own.cell.seats.iter().flatten().map(u32::to_string).collect::<Vec<_>>().join(" to ");
+    let names = cells.iter().map(|own| format!("CPU {}", name(own))).collect();
+    let points = (0_u32..).zip(cells).map(|(row, own)| points::point(own.cell, f64::from(row))).collect();
+    let series = Series { name: "time of one way".to_owned(), role: Role::Measured, source: cells[0].source, points };
+    let x = Axis::new("pair", Quantity::Names(names), Scale::Linear);
+    let y = Axis::new("time of one way", Quantity::Value(cells[0].cell.unit), Scale::Linear);
+    Body::Dots(Plot::new(x, y, vec![series]))
+}
+
+/// `cache, package 0: 12.0 ns (median of 4 of 6 pairs, 11.0 ns to 13.5 ns)`.
 fn sentence(row: &Row, matrix: &Matrix<'_>) -> String {
     let name = class_name(&row.class, matrix.machine);
     let all = row.pairs.map_or_else(|| "an unknown number of".to_owned(), |pairs| pairs.to_string());
@@ -67,8 +79,10 @@ fn sentence(row: &Row, matrix: &Matrix<'_>) -> String {
     let doubt = if row.suspect > 0 { format!(", {} of them noisy", row.suspect) } else { String::new() };
     let [median, least, most] = [values.median(), values.min(), values.max()].map(units::nanos);
     let mark = units::doubt(2 * row.suspect >= row.measured && row.suspect > 0);
-    let count = row.measured;
-    format!("{name}: {median}{mark} in the median of {count} of {all} pairs{doubt}, {least} to {most}")
+    match row.measured {
+        1 if all == "1" => format!("{name}: {median}{mark} (1 pair{doubt})"),
+        count => format!("{name}: {median}{mark} (median of {count} of {all} pairs{doubt}, {least} to {most})"),
+    }
 }
 
 /// What is said of the pairs that share a tile.

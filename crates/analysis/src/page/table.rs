@@ -80,7 +80,7 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
         say(&mark.code, Some(mark.reason.clone()));
     }
     say("measured", cell.summary.map(|summary| measured(cell, &summary)));
-    say("spread of repetitions", cell.summary.and_then(|summary| summary.spread).map(units::percent));
+    say("spread of iterations", cell.summary.and_then(|summary| summary.spread).map(units::percent));
     say("seats", seats(cell));
     let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
     say("code path", last.and_then(|invocation| invocation.variant.clone()));
@@ -97,8 +97,8 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
 
 fn measured(cell: &Cell, summary: &Summary) -> String {
     let of = match cell.estimator {
-        Estimator::Median => "the median of its repetitions",
-        Estimator::Best => "the best of its repetitions",
+        Estimator::Median => "the median of its iterations",
+        Estimator::Best => "the best of its iterations",
         Estimator::FastMode => "the speed of its undisturbed blocks",
     };
     let dirty = if summary.dirty_runs == 0 {
@@ -106,7 +106,7 @@ fn measured(cell: &Cell, summary: &Summary) -> String {
     } else {
         format!(", {} disturbed ones not counted", summary.dirty_runs)
     };
-    format!("median of {} processes, each {of}; {} repetitions count{dirty}", summary.invocations, summary.clean_runs)
+    format!("median of {} processes, each {of}; {} iterations count{dirty}", summary.invocations, summary.clean_runs)
 }
 
 /// The first seats, and how many more there are.

@@ -1,51 +1,138 @@
 //! Several reports beside each other: what each kernel does in them, as a ratio to the first.
 
-use super::Source;
+use super::{Source, VERSUS};
 use crate::answer::{Answer, Reading, Row};
-use crate::compare::{Options, compare};
+use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, compare};
 use crate::figure::{
-    Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
+    self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
+use crate::group::grouped;
+use charz_data::report::{Interval, Status};
+use charz_data::units;
 
-use charz_data::escape::shortened;
+/// What came of comparing another report with the first.
+pub(super) type Found = Result<Comparison, Refusal>;
+/// A picture, the numbers behind it, and what is said of it.
+type Drawn = (Body, Table, Vec<String>);
 
-/// The number of reports from which on a colour says more than a line each.
-const MATRIX: usize = 3;
-
-/// The most reports that are compared with the first in words, and the longest sentence.
+/// The most reports that are compared with the first in words.
 const MOST_SENTENCES: usize = 3;
-const LONGEST: f64 = 400.0;
+/// The most configurations that are drawn: a screen of them.
+const MOST_ROWS: usize = 40;
 
-/// What `charz compare` answers of the first report and each other one.
-pub(super) fn sentences(sources: &[Source<'_>]) -> Vec<String> {
+/// Each other report against the first one, whatever they differ in: they are beside each other on one page, which says so.
+pub(super) fn compared(sources: &[Source<'_>]) -> Vec<Found> {
+    let rules = Options { cross_machine: true, cross_build: true, cross_plan: true, ..Options::default() };
     let [first, others @ ..] = sources else { return Vec::new() };
-    let sentence = |other: &Source<'_>| {
-        let text = match compare(first.report, other.report, &Options::default()) {
-            Ok(comparison) => comparison.sentence(other.name),
-            Err(refusal) => format!("{}: {refusal}", other.name),
-        };
-        shortened(&text, LONGEST, |_| 1.0)
-    };
-    others.iter().take(MOST_SENTENCES).map(sentence).collect()
+    others.iter().take(MOST_SENTENCES).map(|other| compare(first.report, other.report, &rules)).collect()
 }
 
-/// Of the kernels that the first report has a best of, all reports; none of one report.
-pub(super) fn figures(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Figure> {
-    let [first, others @ ..] = answers else { return Vec::new() };
-    let found = |row: &Row| others.iter().map(|other| same(other, row)).collect::<Vec<_>>();
-    let rows: Vec<(&Row, Vec<Option<&Row>>)> = first.rows.iter().map(|row| (row, found(row))).collect();
-    let rows: Vec<_> = rows.into_iter().filter(|(_, found)| found.iter().any(Option::is_some)).collect();
-    if rows.is_empty() {
-        return Vec::new();
+/// What `charz compare` answers; of two reports with what it rests on.
+pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String> {
+    let sentence = |(other, compared): (&Source<'_>, &Found)| match compared {
+        Ok(comparison) => comparison.sentence(other.name),
+        Err(refusal) => format!("{}: {refusal}", other.name),
+    };
+    let mut summary: Vec<String> = sources.iter().skip(1).zip(compared).map(sentence).collect();
+    if let [Ok(comparison)] = compared {
+        summary.push(format!("{}; {}", comparison.counts(), comparison.rule()));
+        summary.extend(comparison.remarks());
     }
-    let body = if answers.len() < MATRIX { forest(sources, &rows) } else { matrix(sources, &rows) };
-    vec![Figure {
-        id: "versus".into(),
-        title: format!("Performance relative to {}", sources[0].name),
-        about: vec!["above 1 is faster, for times too".into()],
-        body,
-        table: Some(table(sources, &rows)),
-    }]
+    summary
+}
+
+/// Two reports by what came of comparing them, more by the kernels that the first one has a best of; `None` of one report.
+pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Found]) -> Option<Figure> {
+    let (body, table, about) = match (sources, compared) {
+        ([base, new], [Ok(comparison)]) => forest([base.name, new.name], comparison)?,
+        ([_, _, ..], _) => {
+            let (first, others) = answers.split_first()?;
+            let found = |row| others.iter().map(|other| same(other, row)).collect::<Vec<_>>();
+            let rows: Vec<(&Row, Vec<Option<&Row>>)> = first.rows.iter().map(|row| (row, found(row))).collect();
+            let rows: Vec<_> = rows.into_iter().filter(|(_, found)| found.iter().any(Option::is_some)).collect();
+            let about = "The best of each kernel; above 1 is faster, for times too".to_owned();
+            (!rows.is_empty()).then(|| (matrix(sources, &rows), table(sources, &rows), vec![about]))?
+        }
+        _ => return None,
+    };
+    let title = format!("Performance relative to {}", sources[0].name);
+    Some(Figure { id: VERSUS.into(), title, about, body, table: Some(table) })
+}
+
+/// A row with its interval for each configuration that has an effect, in a colour for each verdict; behind it all of them.
+fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
+    let all = comparison.sorted();
+    let drawn: Vec<(f64, &Compared)> =
+        (0_u32..).map(f64::from).zip(all.iter().copied().filter(|row| row.effect.is_some())).take(MOST_ROWS).collect();
+    let series = grouped(drawn.iter().copied(), |(_, row)| row.verdict).into_iter().map(|own| Series {
+        name: own[0].1.verdict.name().to_owned(),
+        role: Role::Measured,
+        source: 1,
+        points: own.into_iter().map(|(place, row)| point(row, place)).collect(),
+    });
+    let level = |name: String, times: f64| Series {
+        name,
+        role: Role::Bound,
+        source: 0,
+        points: vec![DataPoint {
+            x: 0.0,
+            y: Some(times),
+            spread: None,
+            state: State::Ok,
+            note: String::new(),
+            runs: Vec::new(),
+        }],
+    };
+    let margin = 1.0 + comparison.margin;
+    let within = format!("the same within ±{}", units::percent(comparison.margin));
+    let levels = [level(base.to_owned(), 1.0), level(within.clone(), margin), level(within, margin.recip())];
+    let names = drawn.iter().map(|(_, row)| row.name()).collect();
+    let x = Axis::new("configuration", Quantity::Names(names), Scale::Linear);
+    let y = Axis::new(format!("times as fast as {base}"), Quantity::Plain, Scale::Log10);
+    let plot = Plot::new(x, y, series.chain(levels).collect());
+    let mut about = vec!["Above 1 is faster, for times too".to_owned()];
+    if drawn.len() < all.len() {
+        about.push(format!("{} of {} configurations are drawn; the table has all", drawn.len(), all.len()));
+    }
+    let heading = ["configuration", base, new, "times as fast", "low", "high", "P(new better)", "verdict", "reason"];
+    let table = Table::new(&heading, all.into_iter().map(row));
+    (!drawn.is_empty()).then(|| (Body::Dots(plot), table, about))
+}
+
+fn is_noisy(row: &Compared) -> State {
+    let is = [row.base, row.new].iter().flatten().any(|side| side.status == Status::Suspect);
+    if is { State::Suspect } else { State::Ok }
+}
+
+fn point(row: &Compared, place: f64) -> DataPoint {
+    let spread = row.interval.map(|Interval { low, high }| [low, high]);
+    let range = spread.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
+    let times = row.effect.map(|effect| format!("{effect:.2}{range} times as fast")).unwrap_or_default();
+    let state = is_noisy(row);
+    let doubt = units::doubt(state == State::Suspect);
+    let note = format!("{}: {times}{doubt}; {}", row.name(), row.verdict.name());
+    DataPoint { x: place, y: row.effect, spread, state, note, runs: Vec::new() }
+}
+
+fn row(row: &Compared) -> figure::Row {
+    let value = |side: Option<Side>| {
+        let doubt = units::doubt(side.is_some_and(|side| side.status == Status::Suspect));
+        Datum::known(side.and_then(|side| side.value), |value| units::value(value, row.unit) + doubt)
+    };
+    let times = |number: Option<f64>| Datum::known(number, |number| format!("{number:.2}"));
+    let end = |of: fn(Interval) -> f64| times(row.interval.map(of));
+    let data = vec![
+        Datum::word(row.name()),
+        value(row.base),
+        value(row.new),
+        times(row.effect),
+        end(|interval| interval.low),
+        end(|interval| interval.high),
+        times(row.superiority),
+        Datum::word(row.verdict.name()),
+        Datum::word(row.reason.as_deref().unwrap_or("-")),
+    ];
+    figure::Row::new(data, is_noisy(row))
 }
 
 /// The row of the same kernel at the same point.
@@ -72,33 +159,6 @@ fn words(one: &Reading, other: &Reading) -> String {
 }
 
 type Rows<'a> = [(&'a Row, Vec<Option<&'a Row>>)];
-
-/// A row of dots with their intervals for each kernel.
-fn forest(sources: &[Source<'_>], rows: &Rows<'_>) -> Body {
-    let names = rows.iter().map(|(row, _)| row.name()).collect();
-    let series = sources.iter().enumerate().skip(1).map(|(at, source)| {
-        let points = rows.iter().enumerate().filter_map(|(place, (row, found))| {
-            let other = found[at - 1]?;
-            let (ratio, spread) = ratio(&row.best, &other.best);
-            let note = format!(
-                "{}, {}: {}; {} against {}",
-                row.name(),
-                source.name,
-                words(&row.best, &other.best),
-                other.best.text(),
-                row.best.text()
-            );
-            let state = state(&row.best, &other.best);
-            Some(DataPoint { x: place as f64, y: Some(ratio), spread, state, note, runs: Vec::new() })
-        });
-        Series { name: source.name.to_owned(), role: Role::Measured, source: at, points: points.collect() }
-    });
-    let one = DataPoint { x: 0.0, y: Some(1.0), spread: None, state: State::Ok, note: String::new(), runs: Vec::new() };
-    let same = Series { name: sources[0].name.to_owned(), role: Role::Bound, source: 0, points: vec![one] };
-    let x = Axis::new("kernel", Quantity::Names(names), Scale::Linear);
-    let y = Axis::new("times as fast", Quantity::Plain, Scale::Log10);
-    Body::Dots(Plot::new(x, y, series.chain([same]).collect()))
-}
 
 fn matrix(sources: &[Source<'_>], rows: &Rows<'_>) -> Body {
     let tile = |row: &Row, other: Option<&Row>| {

@@ -97,7 +97,7 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
     if mappings[0] != mappings[1] {
         let [a, b] = mappings.map(|count| count.map_or("the default".into(), |count| count.to_string()));
         return Err(Error::bad_input(format!(
-            "--a and --b: cells are paired by place, so both need as many mappings, not {a} and {b}; example: --a '--mapping \
+            "--a and --b: configurations are paired by place, so both need as many mappings, not {a} and {b}; example: --a '--mapping \
              round-robin' --b '--mapping dumb'"
         )));
     }

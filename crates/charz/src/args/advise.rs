@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::layers::Layers;
 use super::named;
 use super::sweep::{preset, sweep};
@@ -32,6 +32,8 @@ pub(crate) struct AdviseArgs {
     pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
 }
 
 const USUAL_BUDGET: &str = "60s";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::quantities::budget;
 use crate::command::audit;
 use crate::exit::Error;
@@ -42,6 +42,8 @@ pub(super) struct AuditArgs {
     verbose: bool,
     #[command(flatten)]
     format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn audit(args: AuditArgs) -> Result<audit::Options, Error> {

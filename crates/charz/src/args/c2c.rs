@@ -22,8 +22,8 @@ pub(crate) struct C2cArgs {
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
     pub(crate) mode: Vec<String>,
     /// Only pairs of these CPUs, e.g. 0-3,8 [default: all that are usable]
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    pub(crate) strands: Option<String>,
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, alias = "strands")]
+    pub(crate) cpus: Option<String>,
     /// Plan every pair, however many there are; the budget still ends it
     #[arg(long)]
     pub(crate) all_pairs: bool,
@@ -40,8 +40,8 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
     let modes = LineOperation::ALL.map(|operation| (operation.name(), Role::LineTransfer(operation)));
     let role = |mode: &String| choice("--mode", mode, modes.clone());
     let roles = args.mode.iter().map(role).collect::<Result<Vec<_>, Error>>()?;
-    let strands = args.strands.as_deref().map(|text| {
-        cpulist::parse(text).map_err(|what| Error::bad_input(format!("--strands: {what}; example: --strands 0-3,8")))
+    let strands = args.cpus.as_deref().map(|text| {
+        cpulist::parse(text).map_err(|what| Error::bad_input(format!("--cpus: {what}; example: --cpus 0-3,8")))
     });
     // As many iterations as it takes turns out when the machine is known, as the pairs do.
     let own = [("kernel", &*in_roles(&roles)), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::history::number;
 use super::named;
 use crate::command::compare::{Base, Options, Terms};
@@ -41,6 +41,8 @@ pub(super) struct CompareArgs {
     pub(super) cross_plan: bool,
     #[command(flatten)]
     pub(super) terms: TermsArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 // What makes a difference of two reports a verdict, and how it is shown.

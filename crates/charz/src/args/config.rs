@@ -16,7 +16,7 @@ pub(super) struct ConfigArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ConfigTask {
-    /// List the flags of charz sweep with the values that hold
+    /// Show the effective settings of a sweep, and where each comes from
     ///
     /// Takes the flags of charz sweep, and reads the environment and the file of `--config` as it does. A value comes from a flag, from a
     /// variable, from a line of the file, or is the default. Nothing is measured.

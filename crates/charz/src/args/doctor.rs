@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use crate::command::doctor::Options;
 use crate::exit::Error;
 use crate::view::doctor::FORMATS;
@@ -31,6 +31,8 @@ pub(super) struct DoctorArgs {
     pub(super) no_wait: bool,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn doctor(args: DoctorArgs) -> Result<Options, Error> {

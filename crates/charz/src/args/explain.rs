@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::choice::nearest;
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use crate::command::Command;
 use crate::exit::Error;
 use crate::view::explain::FORMATS;
@@ -18,6 +18,8 @@ pub(super) struct ExplainArgs {
     pub(super) code: Option<String>,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn explain(args: &ExplainArgs) -> Result<Command, Error> {

@@ -1,6 +1,7 @@
-//! `--format` and `--json`, of every command that prints.
+//! `--format`, `--json` and `--output`, of every command that prints.
 
 use std::ffi::OsStr;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Command};
@@ -17,6 +18,14 @@ pub(crate) struct FormatArgs {
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+}
+
+// Of commands that print a result and write no report.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct OutputArgs {
+    /// The file to write or replace, all of it or nothing; - is standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 impl FormatArgs {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Arg, Args};
 
+use super::format::OutputArgs;
 use super::help;
 use super::parameters::{AmountArgs, ParamArgs};
-use crate::command::STREAM;
 use crate::command::render::Showing;
 use charz_render::formats::Format;
 
@@ -30,8 +30,8 @@ pub(super) struct HowArgs {
     #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = FITTING,
         help = "Orders in which threads take CPUs; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
-            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two workers a pair of strands at \
-            each distance that the machine has and auto, and round-robin for all others. Of those that take the same strands the \
+            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two threads a pair of CPUs at \
+            each distance that the machine has and auto, and round-robin for all others. Of those that take the same CPUs the \
             first is measured"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
@@ -149,13 +149,12 @@ pub(crate) struct ShowingArgs {
     /// The one figure to show, by its name; without a name the error lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) figure: Option<String>,
-    /// The file to write or replace, all of it or nothing; - is standard output
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
 }
 
 pub(super) fn showing(format: &Format, args: ShowingArgs) -> Showing {
-    Showing { format: *format, figure: args.figure, output: args.output.filter(|file| file.as_os_str() != STREAM) }
+    Showing { format: *format, figure: args.figure }
 }
 
 /// For `--budget` of commands whose sweep is of few cells.

@@ -1,14 +1,17 @@
 //! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
 
+use std::io::{self, Write};
+
 use charz_topology::mappers;
 use clap::Arg;
 
 use crate::provenance::tool;
-use crate::view::{self, plan};
+use crate::view::{self, look, plan};
 use charz_data::report::Tool;
 use charz_data::units;
 use charz_measure::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
 use charz_render::formats::SWEPT;
+use charz_render::wrapped::{self, labelled};
 
 pub(super) fn mappings(first: &str) -> String {
     let lines = mappers().map(|mapper| {
@@ -66,29 +69,45 @@ pub(super) fn quick() -> String {
 
 /// What `charz --help` prints: the commands that people begin with, then all of them by what they are for.
 pub(super) fn overview() -> String {
-    let groups = GROUPS.map(|(name, verbs)| format!("{name:<9} {}", verbs.join("  "))).join("\n");
-    format!(
-        "charz - measure a multi-core machine and find where threads run best
-
-  charz sweep          benchmark this machine ({} s, a large one up to {} min; --quick: {} s)
-  charz topo           sockets, cores, caches, NUMA nodes
-  charz doctor         is this machine set up for benchmarking?
-  charz render last    the newest report again; --format html: a page to send
-  charz compare A B    slower, faster or same
-
-{groups}
-
-Terms: a socket contains NUMA nodes, cores and CPUs (strands, hardware threads). A mapping is the
-order in which threads take CPUs. A run is a fresh process. A number ends in ~ if it is noisy.
-
-charz COMMAND --help   options and examples
-charz docs exit-codes  exit codes
-charz --version        version, commit, target",
-        USUAL_BUDGET.as_secs(),
-        LARGER_BUDGET.as_secs().div_ceil(60),
+    let (usual, large) = (USUAL_BUDGET.as_secs(), LARGER_BUDGET.as_secs().div_ceil(60));
+    let sweep = format!(
+        "benchmark this machine ({usual} s, a large one up to {large} min; --quick: {} s)",
         QUICK_BUDGET.as_secs()
-    )
+    );
+    let first = [
+        ("sweep", sweep.as_str()),
+        ("topo", "sockets, cores, caches, NUMA nodes"),
+        ("doctor", "is this machine set up for benchmarking?"),
+        ("render last", "the newest report again; --format html: a page to send"),
+        ("compare A B", "slower, faster or same"),
+    ];
+    let last = [
+        ("charz COMMAND --help", "options and examples"),
+        ("charz docs exit-codes", "exit codes"),
+        ("charz --version", "version, commit, target"),
+    ];
+    const TERMS: &str = "Terms: a socket contains NUMA nodes, cores and CPUs (strands, hardware threads). A mapping is the order in which \
+        threads take CPUs. A run is a fresh process. A number ends in ~ if it is noisy.";
+    let width = look::tables().min(OVERVIEW);
+    let mut text = Vec::new();
+    let write = |out: &mut dyn Write| -> io::Result<()> {
+        wrapped::hanging("charz - measure a multi-core machine and find where threads run best", 8, width, out)?;
+        writeln!(out)?;
+        first.iter().try_for_each(|(verb, about)| labelled(&format!("  charz {verb}"), 23, about, width, out))?;
+        writeln!(out)?;
+        GROUPS.iter().try_for_each(|(name, verbs)| labelled(name, 10, &verbs.join("  "), width, out))?;
+        writeln!(out)?;
+        wrapped::hanging(TERMS, 0, width, out)?;
+        writeln!(out)?;
+        last.iter().try_for_each(|(line, about)| labelled(line, 23, about, width, out))
+    };
+    // A vector takes all.
+    let _ = write(&mut text);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }
+
+/// The width of the overview where there is room.
+const OVERVIEW: usize = 98;
 
 /// Every command, by what it is for.
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [

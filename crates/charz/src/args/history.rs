@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::format::{FormatArgs, takes};
+use super::format::{FormatArgs, OutputArgs, takes};
 use super::groups::{ShowingArgs, showing};
 use super::named;
 use super::quantities::count;
@@ -59,6 +59,8 @@ pub(crate) struct AddArgs {
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
 }
 
 /// Show a report that was added
@@ -119,6 +121,17 @@ fn pages() -> impl Iterator<Item = &'static Format> {
     FORMATS.iter().filter(|format| format.write.is_of_page())
 }
 
+impl HistoryArgs {
+    pub(super) fn output(&self) -> &Option<PathBuf> {
+        match &self.task {
+            HistoryTask::Add(_) => &None,
+            HistoryTask::List(args) => &args.into.output,
+            HistoryTask::Show(args) => &args.how.into.output,
+            HistoryTask::Plot(args) => &args.how.into.output,
+        }
+    }
+}
+
 pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
     let task = match args.task {
         HistoryTask::Add(AddArgs { reports, label, any_host }) => {
@@ -131,7 +144,7 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
                 text => Some(number("charz history show", "newest", text)?),
             };
             let format = args.format.of(FORMATS)?;
-            let as_added = format.name == AS_ADDED.0 && args.how.output.is_none() && args.how.figure.is_none();
+            let as_added = format.name == AS_ADDED.0 && args.how.figure.is_none();
             Task::Show(id, (!as_added).then(|| showing(format, args.how)))
         }
         HistoryTask::Plot(args) => Task::Plot(plot(*args)?),
@@ -157,11 +170,9 @@ fn plot(args: PlotArgs) -> Result<Plot, Error> {
     let pages = pages().map(|format| (format.name, Ok(format)));
     let shown = match args.format.choose(tables.chain(pages))? {
         Ok(format) => Shown::Page(showing(format, args.how)),
-        Err(_) if args.how.output.is_some() || args.how.figure.is_some() => {
-            return Err(Error::bad_input(format!(
-                "--output and --figure are for formats that show figures; {} goes to standard output",
-                args.format.name().unwrap_or("the table")
-            )));
+        Err(_) if args.how.figure.is_some() => {
+            let name = args.format.name().unwrap_or("the table");
+            return Err(Error::bad_input(format!("--figure is for formats that show figures; {name} has none")));
         }
         Err(format) => Shown::Tables(format),
     };

@@ -4,7 +4,7 @@ use charz_kernels::{Family, Kernel};
 use clap::Args;
 
 use super::choice::{choice, most_alike};
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::help;
 use crate::command::Command;
 use crate::exit::Error;
@@ -22,6 +22,8 @@ pub(super) struct KernelsArgs {
     pub(super) all: bool,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn list(args: &KernelsArgs) -> Result<Command, Error> {

@@ -6,7 +6,7 @@ use charz_topology::{ALIASES, Mapping, Source, mappers};
 use clap::Args;
 
 use super::choice::nearest;
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::groups::SourceArgs;
 use super::help;
 use super::quantities::count;
@@ -30,6 +30,8 @@ pub(super) struct MapArgs {
     pub(super) source: SourceArgs,
     #[command(flatten)]
     pub(super) format: FormatArgs,
+    #[command(flatten)]
+    pub(super) into: OutputArgs,
 }
 
 pub(super) fn map(args: &MapArgs) -> Result<Command, Error> {
@@ -60,7 +62,7 @@ pub(super) fn refuse_stacks(mappings: &[Mapping], allowed: bool) -> Result<(), E
     let stack = mappings.iter().find_map(|mapping| Some((mapping, mapping.repeated()?)));
     match stack {
         Some((mapping, strand)) if !allowed => Err(Error::bad_input(format!(
-            "--mapping: {:?} names strand {strand} twice; name it once, or let workers share it with --allow-stack",
+            "--mapping: {:?} names CPU {strand} twice; name it once, or let threads share it with --allow-stack",
             mapping.to_string()
         ))),
         _ => Ok(()),

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::compare::FloorArgs;
-use super::format::{FormatArgs, takes_one};
+use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::help;
 use super::layers::Layers;
 use super::quantities::{count, percentage};
@@ -48,6 +48,8 @@ pub(crate) struct SelftestArgs {
     pub(crate) floor: FloorArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
 }
 
 const MOST_ROUNDS: usize = 100_000;

@@ -204,7 +204,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let precision = PRECISION.unless_auto(&run.precision, layers)?;
     if precision.is_some() && invocations.most < INTERVAL_NEEDS {
         return Err(Error::bad_input(format!(
-            "--precision: {} invocations give no interval, so no width of one; allow {INTERVAL_NEEDS} or more, example: \
+            "--precision: {} runs give no interval, so no width of one; allow {INTERVAL_NEEDS} or more, example: \
              --invocations 6-30",
             invocations.most
         )));

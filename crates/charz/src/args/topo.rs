@@ -31,8 +31,8 @@ pub(crate) struct TopoArgs {
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file of the new report, or - for standard output [default: charz-{host}-{date}.json in this folder]
-    #[arg(long, short, value_name = "FILE", requires = "measured")]
+    /// The file to write or replace; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
+    #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long, requires = "measured")]
@@ -85,10 +85,10 @@ pub(super) fn topo(args: TopoArgs, layers: &Layers, notes: &mut Vec<String>) -> 
     let measured = measured.map(|report| named::report(report, notes)).transpose()?;
     let formats = [CARD, CSV, JSON, topo::XML].map(|format| (format.name, format));
     let format = args.format.choose(formats)?;
-    let is_new = args.budget.is_some() || args.output.is_some() || args.force || args.wait;
+    let is_new = args.budget.is_some() || args.force || args.wait;
     match measured {
         Some(_) if is_new => Err(Error::bad_input(
-            "--budget, --output, --force and --wait are for measuring; leave them out, or name no report after --measured",
+            "--budget, --force and --wait are for measuring; leave them out, or name no report after --measured",
         )),
         Some(measured) if format.name == topo::XML.name => Ok(topo::Options::Xml { source, measured: Some(measured) }),
         _ if source != Source::ThisMachine => Err(Error::bad_input(

@@ -1,5 +1,7 @@
 //! Every command: its name, its help, and what does it.
 
+use std::path::PathBuf;
+
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use super::ab::{self, AbArgs};
@@ -23,7 +25,7 @@ use super::replicate::{self, ReplicateArgs};
 use super::selftest::{self, SelftestArgs};
 use super::sweep::{self, SweepArgs};
 use super::topo::{self, TopoArgs};
-use crate::command::Command;
+use crate::command::{Command, STREAM};
 use crate::exit::Error;
 use crate::view::config::Setting;
 
@@ -104,7 +106,7 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep with a mapping such as list:0,8 for each pair: charz sweep --resume finishes it, charz
     /// render shows it again, and charz compare compares it.
-    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --strands 0-3 --mode cas,exchange")]
+    #[command(after_help = "Examples:\n  charz c2c\n  charz c2c --cpus 0-3 --mode cas,exchange")]
     C2c(C2cArgs),
     /// Measure latency and bandwidth between NUMA nodes, as a matrix
     ///
@@ -161,11 +163,10 @@ pub(super) enum Verb {
     Render(RenderArgs),
     /// Compare two reports: slower, faster, same or inconclusive
     ///
-    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs a difference that chance explains in less than
-    /// 1% of such comparisons, all of them taken together, and that is wholly beyond a margin. The margin is 4%, twice that of
-    /// measurements that take turns, since the machine may have changed between the two sweeps. Inconclusive is not a pass: the
-    /// data could not say, and the reason says what would. Ends with code 1 if anything is slower, and with code 5 if nothing could be
-    /// compared.
+    /// Configurations are matched by kernel, mapping and number of threads. A verdict needs p < 1% (corrected for all configurations)
+    /// and an interval wholly beyond the threshold: 4%, twice that of measurements that take turns, since the machine may have changed
+    /// between the two sweeps. Inconclusive is not a pass: there is not enough data, and the reason says what is missing. Ends with
+    /// code 1 if anything is slower, and with code 5 if nothing could be compared.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     #[command(after_help = "Examples:\n  charz compare old.json new.json\n  charz compare last --baseline newest")]
@@ -213,6 +214,28 @@ pub(super) struct MeasureArgs {
     /// Only say how this program was built
     #[arg(long)]
     pub(super) about: bool,
+}
+
+impl Verb {
+    /// The file that gets what the command prints; `--output` of commands that measure is their report.
+    pub(super) fn output(&self) -> Option<PathBuf> {
+        let file = match self {
+            // It measures nothing where no report is made.
+            Verb::Topo(args) if args.measured != Some(None) => &args.output,
+            Verb::Map(args) => &args.into.output,
+            Verb::Kernels(args) => &args.into.output,
+            Verb::Audit(args) => &args.into.output,
+            Verb::Selftest(args) => &args.into.output,
+            Verb::Advise(args) => &args.into.output,
+            Verb::Render(args) => &args.how.into.output,
+            Verb::Compare(args) => &args.into.output,
+            Verb::History(args) => args.output(),
+            Verb::Doctor(args) => &args.into.output,
+            Verb::Explain(args) => &args.into.output,
+            _ => &None,
+        };
+        file.clone().filter(|file| file.as_os_str() != STREAM)
+    }
 }
 
 /// What was typed, and what is below it, as something to do; `notes` gets sentences about oddities that stop nothing.

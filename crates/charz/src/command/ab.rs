@@ -16,11 +16,13 @@ use crate::view::look;
 use crate::view::progress::{self, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
+use charz_analysis::page::Source;
 use charz_data::report::{Report, Tool};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{self, Recorder, new_report};
+use charz_render::compare::Compared;
 
 pub struct Options {
     pub a: Side,
@@ -99,7 +101,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early(&a));
     // The numbers first: they are printed even if the disk refuses them.
-    (options.terms.format.write)(&comparison, &look::of_stdout(), out)?;
+    let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
+    (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));
@@ -160,7 +163,7 @@ fn plans(
     let [of_a, of_b] = &mut plans;
     if of_a.cells.len() != of_b.cells.len() {
         return Err(Error::bad_input(format!(
-            "--a and --b: cells are paired by place, so both sides need as many, not {} and {}; name as many sizes, pages, \
+            "--a and --b: configurations are paired by place, so both sides need as many, not {} and {}; name as many sizes, pages, \
              strides, chains and delays on each",
             of_a.cells.len(),
             of_b.cells.len()
@@ -192,7 +195,7 @@ fn record(
 fn ended_early(report: &Report) -> Option<String> {
     let why = report.stopped_by.as_ref()?;
     Some(match why.as_str() {
-        "budget" => "the budget ended before every cell had its invocations; give more time with --budget".into(),
+        "budget" => "the budget ended before every configuration had its runs; give more time with --budget".into(),
         signal => format!("ended early by {signal}"),
     })
 }
@@ -208,7 +211,7 @@ fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2]
     if exit != Exit::Regression && totals.compared() == 0 {
         let reason = comparison.rows.first().and_then(|row| row.reason.as_deref()).unwrap_or("there is no cell");
         let exit = failure.unwrap_or(Exit::NoVerdict);
-        return Err(Error::ended(exit, format!("nothing could be compared; the first cell is {reason}")));
+        return Err(Error::ended(exit, format!("nothing could be compared; the first configuration is {reason}")));
     }
     Ok(failure.filter(|_| exit != Exit::Regression).unwrap_or(exit))
 }

@@ -12,6 +12,7 @@ use super::sweep::{ClockKind, MeasuringContext};
 use crate::exit::{Error, Exit};
 use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
+use charz_analysis::card::{SAME_CLOCK, off_nominal};
 use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
 use charz_data::PageKind;
 use charz_data::escape::counted;
@@ -204,8 +205,6 @@ impl<'a> ThisMachine<'a> {
 
     /// The measured clock against what the system claims.
     fn clock_relation(&self) -> Relation {
-        /// How far a measured clock may be from the claim, as a fraction.
-        const ALIKE: f64 = 0.05;
         let strand = self.context.machine.usable_strands().next().map_or(0, |strand| strand.os_id);
         let range = claimed_range(strand);
         let nominal = clock::claimed_hz();
@@ -219,21 +218,16 @@ impl<'a> ThisMachine<'a> {
         let (measured, reason) = match (self.clocks, range, nominal) {
             (None, ..) => (None, Some("the clock was not measured")),
             (Some([_, high]), Some([min, max]), _) => {
-                let within = high >= min * (1.0 - ALIKE) && high <= max * (1.0 + ALIKE);
+                let within = high >= min * (1.0 - SAME_CLOCK) && high <= max * (1.0 + SAME_CLOCK);
                 (
                     within.then_some(true),
                     (!within).then_some("the measured clock is outside of the range that the system claims"),
                 )
             }
-            (Some([_, high]), None, Some(nominal)) => {
-                let alike = (high / nominal - 1.0).abs() <= ALIKE;
-                (
-                    alike.then_some(true),
-                    (!alike).then_some(
-                        "the system claims no range, and the clock is not the nominal one: turbo, or a guest",
-                    ),
-                )
-            }
+            (Some([_, high]), None, Some(nominal)) => match off_nominal(high, nominal) {
+                None => (Some(true), None),
+                off => (None, off),
+            },
             (Some(_), None, None) => (None, Some("the system claims no clock")),
         };
         let verdict = if measured.is_some() { Verdict::Confirmed } else { Verdict::Inconclusive };
@@ -247,8 +241,8 @@ impl<'a> ThisMachine<'a> {
         let counter = self.context.order(&Params::SMALL).nanos_per_tick.is_some();
         let bound = self.context.timer.skew_ns.filter(|_| counter);
         let reason = match bound {
-            Some(bound) => format!("synchronised: counters differ by {bound} ns at most, so offsets show no package"),
-            None => "no time-stamp counter is read here by which strands could be compared".to_owned(),
+            Some(bound) => format!("counters agree within {bound} ns, so they cannot tell sockets apart"),
+            None => "no time-stamp counter is read here by which CPUs could be compared".to_owned(),
         };
         let figures = bound.map(|bound| Figure::new("largest_offset", bound as f64, "ns")).into_iter().collect();
         let evidence = Evidence { figures, reason: Some(reason), ..Evidence::default() };

@@ -34,7 +34,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let count = wanted(machine, ids.as_deref()).len();
         if count < 2 {
             return Err(Error::bad_input(format!(
-                "--strands: a pair takes two strands, and there is {count} to use; example: --strands 0-3"
+                "--cpus: a pair takes two CPUs, and there is {count} to use; example: --cpus 0-3"
             )));
         }
         Ok(new.request.kernels.clone())
@@ -124,9 +124,9 @@ const MOST_TIMES: u64 = 2000;
 fn check(ids: &[u32], machine: &Machine) -> Result<(), Error> {
     let list: Mapping = format!("list:{}", cpulist::print(ids)).parse()?;
     if let Some(twice) = list.repeated() {
-        return Err(Error::bad_input(format!("--strands: strand {twice} is given twice; name each once")));
+        return Err(Error::bad_input(format!("--cpus: CPU {twice} is given twice; name each once")));
     }
-    list.order(machine).map(|_| ()).map_err(|error| Error::from(error).read_from("--strands"))
+    list.order(machine).map(|_| ()).map_err(|error| Error::from(error).read_from("--cpus"))
 }
 
 fn mappings(pairs: &[[u32; 2]]) -> Result<Vec<Mapping>, Error> {

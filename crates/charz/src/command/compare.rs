@@ -3,14 +3,15 @@ use std::path::PathBuf;
 use std::thread;
 
 use super::history;
-use super::render::read;
+use super::render::{names, read};
 use crate::exit::{Error, Exit};
 use crate::noise::{self, Floors};
 use crate::view::look;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
+use charz_analysis::page::Source;
 use charz_data::report::Report;
-use charz_render::compare::Format;
+use charz_render::compare::{Compared, Format};
 
 pub struct Options {
     pub base: Base,
@@ -37,6 +38,16 @@ pub enum Base {
     },
 }
 
+impl Options {
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        let base = match &self.base {
+            Base::File(file) => Some(file.clone()),
+            Base::History { file, .. } => history::file(file.clone()).ok(),
+        };
+        base.into_iter().chain([self.new.clone()]).collect()
+    }
+}
+
 impl Terms {
     /// The known noise floors, and a note if the user's file of them cannot be read.
     pub(super) fn floors(&self) -> Result<(Floors, Option<String>), Error> {
@@ -53,7 +64,7 @@ impl Terms {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let terms = &options.terms;
     let (floors, unread) = terms.floors()?;
-    let (base, new, notes, name) = match &options.base {
+    let (base, new, notes, file) = match &options.base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
             let (base, new) = thread::scope(|scope| {
@@ -61,12 +72,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
                 let new = read(&options.new);
                 (base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), new)
             });
-            (base?, new?, Vec::new(), format!("{file:?}"))
+            (base?, new?, Vec::new(), file.clone())
         }
         Base::History { file, wanted } => {
             let new = read(&options.new)?;
             let (base, notes) = history::baseline(file.clone(), &new, *wanted, &terms.rules)?;
-            (base, new, notes, "the base from the history".to_owned())
+            (base, new, notes, "the base from the history".into())
         }
     };
     let rules = terms.rules(&floors, [&base, &new]);
@@ -75,11 +86,13 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             Refusal::Unlike(_) => Exit::BadInput,
             Refusal::Nothing(_) => Exit::NoVerdict,
         };
-        Error::ended(exit, format!("{name} and {:?}: {refusal}", options.new))
+        Error::ended(exit, format!("{file:?} and {:?}: {refusal}", options.new))
     })?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
-    (terms.format.write)(&comparison, &look::of_stdout(), out)?;
+    let names = names(&[file, options.new.clone()]);
+    let reports = [Source { name: &names[0], report: &base }, Source { name: &names[1], report: &new }];
+    (terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.
     std::mem::forget((base, new));
     Ok(exit(&comparison.totals, terms.strict))

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -16,6 +16,7 @@ use rustix::termios::tcgetpgrp;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::exit::{Error, Exit};
+use crate::view::look;
 use crate::view::passport::{self, Passport};
 use charz_data::MemoryPolicy;
 use charz_data::escape::quote;
@@ -53,8 +54,7 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
     if let Some(before) = before {
         let stolen = lost(&before, &stolen(), &launch.seats);
         let passport = Passport { program: &launch.program, seats: &launch.seats, ended: &ended, stolen, own: &own };
-        // If standard error is closed, nothing can be said.
-        let _ = io::stderr().write_all(passport::print(&passport).as_bytes());
+        passport::print(&passport).lines().for_each(look::say);
     }
     end_as(ended.status)
 }

@@ -79,7 +79,7 @@ pub(super) fn baseline(
 }
 
 /// The file that was named, else that of `CHARZ_DB`, else the user's.
-fn file(named: Option<PathBuf>) -> Result<PathBuf, Error> {
+pub(super) fn file(named: Option<PathBuf>) -> Result<PathBuf, Error> {
     let file = named
         .or_else(|| env::var_os("CHARZ_DB").map(PathBuf::from))
         .or_else(|| user_file("XDG_DATA_HOME", ".local/share", "charz/history.db", |name| env::var_os(name)));
@@ -99,10 +99,7 @@ fn show_report(file: &Path, id: Option<i64>, how: Option<&Showing>, out: &mut dy
     };
     let (report, text) = store.read(id)?;
     match how {
-        Some(showing) => {
-            showing.spare(file)?;
-            show(&[Source { name: &format!("report {id}"), report: &report }], showing, out)
-        }
+        Some(showing) => show(&[Source { name: &format!("report {id}"), report: &report }], showing, out),
         None => {
             write_escaped(&text, out)?;
             Ok(Exit::Done)
@@ -111,9 +108,6 @@ fn show_report(file: &Path, id: Option<i64>, how: Option<&Showing>, out: &mut dy
 }
 
 fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Error> {
-    if let Shown::Page(showing) = &plot.shown {
-        showing.spare(file)?;
-    }
     let timeline = Timeline::new(Store::open(file)?.list()?);
     let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| plot.wants(&track.series.key)).collect();
     if timeline.tracks.is_empty() {
@@ -158,7 +152,7 @@ fn no_series(timeline: &Timeline) -> Error {
     let words = |names: BTreeSet<&str>| names.into_iter().collect::<Vec<_>>().join(", ");
     let workers: BTreeSet<u64> = keys().map(|key| key.workers).collect();
     Error::bad_input(format!(
-        "no series of the history fits; its kernels are {}, its mappings {}, its numbers of workers {}",
+        "no series of the history fits; its kernels are {}, its mappings {}, its numbers of threads {}",
         words(keys().map(|key| key.kernel.as_str()).collect()),
         words(keys().map(|key| key.mapping.as_str()).collect()),
         workers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")

@@ -1,17 +1,15 @@
-use std::io::{ErrorKind, IsTerminal, Write, stdin};
+use std::io::{ErrorKind, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
 use crate::exit::{Error, Exit};
-use crate::view::look::{self, Colour};
+use crate::view::look;
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
-use charz_measure::atomic_file;
 use charz_measure::journal;
 use charz_measure::sweep::reread;
 use charz_render::formats::{Draw, Format, ReportWriter};
-use charz_render::look::TerminalStyle;
 
 pub struct Options {
     pub reports: Vec<PathBuf>,
@@ -22,24 +20,9 @@ pub struct Showing {
     pub format: Format,
     /// Which figure of the page, where the view shows one.
     pub figure: Option<String>,
-    /// The output file; `None` writes to standard output. An existing file is replaced.
-    pub output: Option<PathBuf>,
-}
-
-impl Showing {
-    /// An input is never written: it may be the only copy of a measurement.
-    pub(super) fn spare(&self, input: &Path) -> Result<(), Error> {
-        match &self.output {
-            Some(file) if atomic_file::same_file(file, input) => {
-                Err(Error::bad_input(format!("--output: {file:?} is also an input; name another file")))
-            }
-            _ => Ok(()),
-        }
-    }
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    options.reports.iter().try_for_each(|report| options.showing.spare(report))?;
     let reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let names = names(&options.reports);
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
@@ -57,67 +40,34 @@ pub(super) fn show(sources: &[Source<'_>], options: &Showing, out: &mut dyn Writ
     }
     let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
     match (draw, &reports[..]) {
-        (Draw::Rows(write), reports) => put(options, out, |out| write(reports, out)),
-        (_, [report]) => {
-            let look = look(options);
-            put(options, out, |out| options.format.write(report, &look, out))
+        (Draw::Rows(write), reports) => write(reports, out)?,
+        (_, [report]) => options.format.write(report, &look::of_stdout(), out)?,
+        _ => {
+            return Err(Error::bad_input(format!(
+                "--format {name} shows one report at a time; html, term, markdown, csv and runs-csv show several"
+            )));
         }
-        _ => Err(Error::bad_input(format!(
-            "--format {name} shows one report at a time; html, term, markdown, csv and runs-csv show several"
-        ))),
     }
+    Ok(Exit::Done)
 }
 
-/// Shows a page, or a figure of it. Everything that can be refused is refused before the file that it would replace is touched.
+/// Shows a page, or a figure of it.
 pub(super) fn show_page(page: Page, options: &Showing, out: &mut dyn Write) -> Result<Exit, Error> {
-    let format = options.format;
+    let (format, figure) = (options.format, options.figure.as_deref());
     match format.write {
-        Draw::Page(write) => {
-            let page = only(page, options.figure.as_deref())?;
-            let look = look(options);
-            put(options, out, |out| write(&page, &look, out))
-        }
-        Draw::Figure(write) => {
-            let figure = the_figure(&page, options.figure.as_deref(), format.name)?;
-            put(options, out, |out| write(figure, out))
-        }
+        Draw::Page(write) => write(&only(page, figure)?, &look::of_stdout(), out)?,
+        Draw::Figure(write) => write(the_figure(&page, figure, format.name)?, out)?,
         Draw::Binary(write) => {
-            if options.output.is_none() && std::io::stdout().is_terminal() {
-                return Err(Error::bad_input(format!(
-                    "--format {} is no text; name a file with --output",
-                    format.name
-                )));
+            if look::is_terminal() {
+                let name = format.name;
+                return Err(Error::bad_input(format!("--format {name} is no text; name a file with --output")));
             }
             let mut picture = Vec::new();
-            write(the_figure(&page, options.figure.as_deref(), format.name)?, &mut picture)
+            write(the_figure(&page, figure, format.name)?, &mut picture)
                 .map_err(|error| Error::bad_input(error.to_string()))?;
-            put(options, out, |out| out.write_all(&picture))
+            out.write_all(&picture)?;
         }
-        _ => Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
-    }
-}
-
-/// The style of the output: a file is not a terminal, but gets colours on request.
-fn look(options: &Showing) -> TerminalStyle {
-    match options.output {
-        Some(_) => TerminalStyle { colour: look::chosen() == Colour::Always, ..TerminalStyle::PLAIN },
-        None => look::of_stdout(),
-    }
-}
-
-/// To the file that was named, all of it or nothing; else to the output.
-fn put(
-    options: &Showing,
-    out: &mut dyn Write,
-    write: impl Fn(&mut dyn Write) -> std::io::Result<()>,
-) -> Result<Exit, Error> {
-    match &options.output {
-        None => write(out)?,
-        Some(file) => {
-            let file = super::sweep::name::output(file.clone(), true)?;
-            atomic_file::replace(&file, write)
-                .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
-        }
+        _ => return Err(Error::bad_input(format!("--format {} shows a single report", format.name))),
     }
     Ok(Exit::Done)
 }
@@ -158,7 +108,7 @@ fn ids(page: &Page) -> String {
 }
 
 /// What the reports are called beside each other: their files' names without folder and ending, numbered where they are the same.
-fn names(files: &[PathBuf]) -> Vec<String> {
+pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
     let stem = |file: &PathBuf| {
         if file.as_os_str() == STREAM {
             return "stdin".into();

@@ -165,7 +165,7 @@ pub(super) fn measure(
     }
     let quiet = new.quiet && recorder.is_some();
     for disturbance in report.host.disturbances.iter().filter(|_| !quiet) {
-        note(&format!("this will disturb: {disturbance}; charz doctor lists the fixes"));
+        note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
     }
     let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)

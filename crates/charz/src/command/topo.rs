@@ -1,4 +1,4 @@
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use charz_topology::{Access, Source, discover, export_xml};
@@ -40,6 +40,16 @@ pub enum Options {
     },
 }
 
+impl Options {
+    pub(super) fn input(&self) -> Option<&PathBuf> {
+        match self {
+            Options::Card { measured, .. } => Some(measured),
+            Options::Xml { measured, .. } => measured.as_ref(),
+            Options::Said { .. } | Options::Png { .. } | Options::Measure { .. } => None,
+        }
+    }
+}
+
 /// This machine, as hwloc XML, with what a report of it says.
 pub const XML: &formats::Format = &formats::Format {
     name: "xml",
@@ -53,10 +63,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let (machine, look) = (discover(&source)?, look::of_stdout());
             (format.write)(&machine, &look, out)?;
         }
-        Options::Png { .. } if io::stdout().is_terminal() => {
-            return Err(Error::bad_input(
-                "--format png is no text; send it to a file: charz topo --format png >machine.png",
-            ));
+        Options::Png { .. } if look::is_terminal() => {
+            return Err(Error::bad_input("--format png is no text; name a file with --output"));
         }
         Options::Png { source } => {
             let mut picture = Vec::new();
@@ -71,7 +79,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let report = read(&path)?;
             if report.machine.node_of_strands() != discover(&source)?.node_of_strands() {
                 return Err(Error::bad_input(format!(
-                    "--measured: {path:?} was measured on another machine than {source}: strands or NUMA nodes differ; name the one \
+                    "--measured: {path:?} was measured on another machine than {source}: CPUs or NUMA nodes differ; name the one \
                      that it was measured on, example: --topology machine.xml"
                 )));
             }

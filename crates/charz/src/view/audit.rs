@@ -7,17 +7,24 @@ use charz_topology::Machine;
 use serde::Serialize;
 
 use super::look;
+use charz_analysis::figure::{Datum, Table};
+use charz_analysis::page::{self, Section};
 use charz_audit::{Audit, Figure, Kind, Relation, Verdict};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
-use charz_render::{json, wrapped};
+use charz_render::{html, json, wrapped};
 
 pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
 pub static FORMATS: &[Format] = &[
     Format { name: "table", about: "counts of each relation, then those contradicted or inconclusive", write: table },
     Format { name: "json", about: "every relation with its evidence", write: write_json },
+    Format {
+        name: "html",
+        about: "one file for a browser: the verdict, every relation, the machine as the system reports it",
+        write: |page, out| html::write(&as_page(page), &look::of_stdout(), out),
+    },
 ];
 
 /// What is shown.
@@ -58,30 +65,67 @@ fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty_line(&Json { relations, affinity, alu, rounds: *rounds, cut_short: *cut_short, seed }, out)
 }
 
+fn as_page(page: &Page<'_>) -> page::Page {
+    let Audit { relations, .. } = page.audit;
+    let mut summary = vec![headline(page)];
+    summary.extend(page.affinity.map(|affinity| affinity.told()));
+    summary.push(ended(page));
+    let heading = ["relation", "confirmed", "contradicted", "inconclusive", "figures"];
+    let words = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
+    let kinds = Table::new(&heading, counts(relations).into_iter().map(|row| words(row.into())));
+    let mut all: Vec<&Relation> = relations.iter().collect();
+    all.sort_by_key(|relation| Verdict::ALL.iter().position(|verdict| *verdict == relation.verdict));
+    let row = |relation: &&Relation| words(vec![relation.verdict.name().to_owned(), at_length(relation)]);
+    let each = Table::new(&["verdict", "relation"], all.iter().take(MOST_ON_PAGE).map(row));
+    let each = Table { left_out: all.len() - each.rows.len(), ..each };
+    let listed = |id, title, about: &str, table| Section {
+        id,
+        title,
+        about: vec![about.to_owned()],
+        table: Some(table),
+        figures: Vec::new(),
+    };
+    let machine = super::topo::figure(page.machine);
+    page::Page {
+        title: format!("Audit: {}", machine.title),
+        summary,
+        sections: vec![
+            listed(
+                "kinds",
+                "Relations by kind",
+                "How many relations of each kind were measured, and how they came out",
+                kinds,
+            ),
+            Section { id: "machine", title: "The machine", figures: vec![machine], ..Section::default() },
+            listed("relations", "Every relation", "What is claimed, what was measured, and how sure that is", each),
+        ],
+        ..page::Page::default()
+    }
+}
+
 /// Columns before the text of a relation: the longest verdict and a blank.
 const INDENT: usize = 13;
+/// The most relations of a page; the JSON has all.
+const MOST_ON_PAGE: usize = 2000;
 /// The most relations that are listed of a kind and verdict.
 const MOST_LISTED: usize = 10;
 
 fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Audit { relations, rounds, cut_short, .. } = page.audit;
+    let relations = &page.audit.relations;
     wrapped::labelled("", 0, &headline(page), look::paragraph(), out)?;
     writeln!(out)?;
-    let mut kinds: BTreeMap<Kind, Vec<&Relation>> = BTreeMap::new();
-    relations.iter().for_each(|relation| kinds.entry(relation.kind).or_default().push(relation));
-    let rows: Vec<[String; 5]> = kinds
-        .iter()
-        .map(|(kind, relations)| {
-            let count = |verdict| number(relations.iter().filter(|relation| relation.verdict == verdict).count());
-            let [contradicted, inconclusive, confirmed] = Verdict::ALL.map(count);
-            [title(*kind), confirmed, contradicted, inconclusive, range(relations)]
-        })
-        .collect();
-    columns(&["relation", "confirmed", "contradicted", "inconclusive", "figures"], &[0, 4], &rows, out)?;
-    if let Some(Affinity { workers, free, bound }) = page.affinity {
-        let threads = counted(workers as usize, "thread");
-        writeln!(out, "\nmigrations of {threads}: {free} where the system places them, {bound} where they are bound")?;
+    let rows = counts(relations);
+    columns(
+        &["relation", "confirmed", "contradicted", "inconclusive", "figures"],
+        &[0, 4],
+        &rows,
+        look::tables(),
+        out,
+    )?;
+    if let Some(affinity) = page.affinity {
+        writeln!(out, "\n{}", affinity.told())?;
     }
+    let kinds = by_kind(relations);
     for verdict in Verdict::ALL {
         let shown =
             |relation: &&&Relation| relation.verdict == verdict && (verdict != Verdict::Confirmed || page.verbose);
@@ -98,8 +142,35 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
             }
         }
     }
-    let ended = if *cut_short { ", which is not all: more time with --budget" } else { "" };
-    writeln!(out, "\n{rounds} rounds{ended}; the same ones again: --seed {}", page.seed)
+    writeln!(out, "\n{}", ended(page))
+}
+
+fn ended(page: &Page<'_>) -> String {
+    let ended = if page.audit.cut_short { ", which is not all: more time with --budget" } else { "" };
+    format!("{} rounds{ended}; the same ones again: --seed {}", page.audit.rounds, page.seed)
+}
+
+fn by_kind(relations: &[Relation]) -> BTreeMap<Kind, Vec<&Relation>> {
+    let mut kinds: BTreeMap<Kind, Vec<&Relation>> = BTreeMap::new();
+    relations.iter().for_each(|relation| kinds.entry(relation.kind).or_default().push(relation));
+    kinds
+}
+
+/// A row for each kind: its name, how many came out how, and the range of its figures.
+fn counts(relations: &[Relation]) -> Vec<[String; 5]> {
+    let row = |(kind, relations): (Kind, Vec<&Relation>)| {
+        let count = |verdict| number(relations.iter().filter(|relation| relation.verdict == verdict).count());
+        let [contradicted, inconclusive, confirmed] = Verdict::ALL.map(count);
+        [title(kind), confirmed, contradicted, inconclusive, range(&relations)]
+    };
+    by_kind(relations).into_iter().map(row).collect()
+}
+
+impl Affinity {
+    fn told(&self) -> String {
+        let threads = counted(self.workers as usize, "thread");
+        format!("migrations of {threads}: {} unpinned, {} pinned", self.free, self.bound)
+    }
 }
 
 fn number(count: usize) -> String {
@@ -120,7 +191,9 @@ fn headline(page: &Page<'_>) -> String {
         (true, _, 0) => "not decided".to_owned(),
         (true, open, confirmed) => {
             let all = counted(confirmed + open, "relation");
-            format!("confirmed as far as it could be decided ({confirmed} of {all})")
+            format!(
+                "confirmed as far as it could be decided ({confirmed} of {all}, without clock and time-stamp counters)"
+            )
         }
     };
     let machine = page.machine;
@@ -133,7 +206,7 @@ fn headline(page: &Page<'_>) -> String {
     }
     parts.push(counted(machine.packages.len(), "socket"));
     parts.push(counted(machine.numa_nodes.len(), "NUMA node"));
-    format!("the topology that Linux reports is {verdict}: {}; ALU groups: {}", parts.join(", "), groups(page.audit))
+    format!("The topology that Linux reports is {verdict}: {}; ALU groups: {}", parts.join(", "), groups(page.audit))
 }
 
 /// How many ALU groups cores have.

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use super::look;
 use charz_data::escape::plain;
 use charz_render::{grid, json};
 use serde::Serialize;
@@ -28,5 +29,6 @@ fn table(settings: &[Setting], out: &mut dyn Write) -> io::Result<()> {
         let value = if setting.values.is_empty() { "-".to_owned() } else { plain(&setting.values.join(",")) };
         [format!("--{}", setting.flag), value, plain(&setting.from)]
     };
-    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &settings.iter().map(row).collect::<Vec<_>>(), out)
+    let rows: Vec<_> = settings.iter().map(row).collect();
+    grid::columns(&["flag", "value", "from"], &[0, 1, 2], &rows, look::tables(), out)
 }

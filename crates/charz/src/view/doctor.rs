@@ -63,6 +63,7 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         return differences(deviations, out);
     }
     let Summary { disturb, limit, unavailable, ok } = Summary::of(findings);
+    let width = look::tables();
     writeln!(out, "{disturb} to fix, {}, {unavailable} not available, {ok} ok", counted(limit, "note"))?;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
     sorted.sort_by_key(|finding| finding.state);
@@ -78,18 +79,23 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let folded = |finding: &&Finding| matches!(finding.state, State::Unavailable | State::Ok);
     let (folded, shown): (Vec<&Finding>, Vec<&Finding>) = sorted.into_iter().partition(folded);
     let rows: Vec<_> = shown.iter().map(line).collect();
-    columns(&["", "check", "found", "fix"], &[0, 1, 2, 3], &rows, out)?;
+    columns(&["", "check", "found", "fix"], &[0, 1, 2, 3], &rows, width, out)?;
     for state in [State::Unavailable, State::Ok] {
         let keys: Vec<&str> =
             folded.iter().filter(|finding| finding.state == state).map(|finding| finding.key).collect();
         match (state, keys.len()) {
             (_, 0) => {}
             (State::Ok, count) => writeln!(out, "{:<4}  {} (-v lists them)", word(state), counted(count, "check"))?,
-            (_, _) => writeln!(out, "{:<4}  {} (-v has the reasons)", word(state), keys.join(", "))?,
+            (_, _) => {
+                let text = format!("{} (-v has the reasons)", keys.join(", "));
+                wrapped::labelled(word(state), INDENT, &text, width, out)?;
+            }
         }
     }
     if findings.iter().any(|finding| finding.command().is_some()) {
-        writeln!(out, "\nall commands, with their undo: charz doctor --fix-script > fix.sh")?;
+        let how = "all commands, with their undo: charz doctor --fix-script > fix.sh";
+        writeln!(out)?;
+        wrapped::hanging(how, 2, width, out)?;
     }
     Ok(())
 }
@@ -123,7 +129,8 @@ fn differences(deviations: &[Deviation], out: &mut dyn Write) -> io::Result<()> 
     )?;
     for Deviation { key, expected, found, fix } in deviations {
         let fix = if fix.is_empty() { String::new() } else { format!("; fix: {}", plain(fix)) };
-        writeln!(out, "DIFF  {key}: {}, expected {}{fix}", plain(found), plain(expected))?;
+        let text = format!("{key}: {}, expected {}{fix}", plain(found), plain(expected));
+        wrapped::labelled("DIFF", INDENT, &text, look::tables(), out)?;
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ pub static FORMATS: &[Format] = &[
 ];
 
 /// Columns before the text of a field: the longest label and two blanks.
-const INDENT: usize = 10;
+const INDENT: usize = 12;
 
 fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
     let width = look::paragraph();
@@ -48,10 +48,10 @@ fn text(check: Option<&Check>, out: &mut dyn Write) -> io::Result<()> {
 fn fields(check: &Check) -> Vec<(&'static str, String)> {
     let mut fields = vec![
         ("cause", check.cause.to_owned()),
-        ("quantity", check.quantity.to_owned()),
-        ("limits", format!("{}.", limits(check))),
+        ("metric", check.quantity.to_owned()),
+        ("thresholds", format!("{}.", limits(check))),
         ("evidence", check.evidence.to_owned()),
-        ("for", check.families.to_owned()),
+        ("applies to", check.families.to_owned()),
         ("fix", check.fix.to_owned()),
         ("source", check.source.to_owned()),
     ];

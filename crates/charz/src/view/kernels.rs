@@ -101,7 +101,7 @@ fn table(of: &Of, out: &mut dyn Write) -> io::Result<()> {
         (Of::Some(_), [one]) => at_length(one, out),
         (Of::Some(_), rows) => {
             let rows: Vec<_> = rows.iter().map(|row| [row.name.to_owned(), row.about.to_owned()]).collect();
-            columns(&["kernel", "what a thread does"], &[0, 1], &rows, out)
+            columns(&["kernel", "what a thread does"], &[0, 1], &rows, look::tables(), out)
         }
         (Of::All, rows) => rows.iter().try_for_each(|row| at_length(row, out)),
     }
@@ -116,42 +116,43 @@ fn measures(family: Family) -> &'static str {
         Family::Timer => "cost of reading clocks, lateness of timeouts",
         Family::Workload => "whole programs",
         Family::Program => "programs of yours",
-        Family::Floor => "the cost of the apparatus",
+        Family::Floor => "measurement overhead",
     }
 }
 
 fn index(rows: &[Row], out: &mut dyn Write) -> io::Result<()> {
-    const WIDTH: usize = 110;
+    let width = look::tables().min(look::WIDEST);
     let (families, kernels) = (charz_workloads::families().count(), rows.len());
-    writeln!(
-        out,
-        "{kernels} kernels in {families} families (charz kernels FAMILY or NAME shows more, --all everything)"
-    )?;
+    let counts = format!("{kernels} kernels in {families} families");
+    wrapped::hanging(&format!("{counts} (charz kernels FAMILY or NAME shows more, --all everything)"), 2, width, out)?;
     for family in charz_workloads::families() {
         let of_family: Vec<&Row> = rows.iter().filter(|row| row.family == family.name()).collect();
         let mut names: Vec<String> = Vec::new();
-        for kind in of_family.chunk_by(|one, next| stem(one.name) == stem(next.name)) {
-            names.push(heading(kind));
+        for row in &of_family {
+            let kind: Vec<&Row> =
+                of_family.iter().copied().filter(|other| stem(other.name) == stem(row.name)).collect();
+            let name = heading(&kind);
+            if !names.contains(&name) {
+                names.push(name);
+            }
         }
         let (measures, names) = (measures(family), names.join(" "));
         let line = format!("{measures}: {names}");
-        if INDENT + line.len() <= WIDTH {
-            wrapped::labelled(family.name(), INDENT, &line, WIDTH, out)?;
+        if INDENT + line.len() <= width {
+            wrapped::labelled(family.name(), INDENT, &line, width, out)?;
         } else {
-            wrapped::labelled(family.name(), INDENT, measures, WIDTH, out)?;
-            wrapped::labelled("", INDENT, &names, WIDTH, out)?;
+            wrapped::labelled(family.name(), INDENT, measures, width, out)?;
+            wrapped::labelled("", INDENT, &names, width, out)?;
         }
     }
     let usual: Vec<&str> = rows.iter().filter(|row| row.by_default).map(|row| row.name).collect();
-    writeln!(
-        out,
-        "default sweep: {}\na program of yours: charz sweep --command './bench --threads {{threads}}'\n\nKnown elsewhere as (--kernel takes these names too):",
-        usual.join(" ")
-    )?;
-    let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(",\u{a0}")));
-    // No line ends within a name and what it stands for.
+    wrapped::hanging(&format!("default sweep: {}", usual.join(" ")), 2, width, out)?;
+    wrapped::hanging("a program of yours: charz sweep --command './bench --threads {threads}'", 2, width, out)?;
+    writeln!(out, "\nKnown elsewhere as (--kernel takes these names too):")?;
+    // No line ends between a name and what it stands for.
+    let known = KNOWN_AS.iter().map(|known| format!("{}\u{a0}->\u{a0}{}", known.name, known.kernels.join(", ")));
     let mut text = Vec::new();
-    wrapped::labelled("", 2, &known.collect::<Vec<_>>().join("; "), WIDTH, &mut text)?;
+    wrapped::labelled("", 2, &known.collect::<Vec<_>>().join("; "), width, &mut text)?;
     out.write_all(String::from_utf8_lossy(&text).replace('\u{a0}', " ").as_bytes())
 }
 

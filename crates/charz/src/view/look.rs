@@ -1,9 +1,10 @@
 //! Standard output: how wide it is, and whether it knows colours and more than ASCII.
 
-use std::io::{IsTerminal, stdout};
+use std::io::{IsTerminal, stderr, stdout};
 use std::sync::OnceLock;
 
 use charz_render::look::TerminalStyle;
+use charz_render::wrapped;
 use rustix::termios::tcgetwinsize;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,38 +20,63 @@ impl Colour {
     pub const ALL: [(&str, Colour); 3] = [("auto", Colour::Auto), ("always", Colour::Always), ("never", Colour::Never)];
 }
 
-static CHOSEN: OnceLock<Colour> = OnceLock::new();
+static CHOSEN: OnceLock<(Colour, bool)> = OnceLock::new();
 
-/// Sets when to use colours, for the whole process: once, before anything is printed.
-pub fn choose(colour: Colour) {
+/// Sets when to use colours, and whether the output is a file, for the whole process: once, before anything is printed.
+pub fn choose(colour: Colour, is_file: bool) {
     // Chosen before, it stays as it is.
-    let _ = CHOSEN.set(colour);
+    let _ = CHOSEN.set((colour, is_file));
 }
 
-pub fn chosen() -> Colour {
+fn chosen() -> (Colour, bool) {
     CHOSEN.get().copied().unwrap_or_default()
 }
 
+/// Whether a person looks at what is printed.
+pub fn is_terminal() -> bool {
+    !chosen().1 && stdout().is_terminal()
+}
+
 pub fn of_stdout() -> TerminalStyle {
-    let is_terminal = stdout().is_terminal();
-    let columns = columns().unwrap_or(TerminalStyle::PLAIN.columns);
     let variable = |name: &str| std::env::var(name).ok();
-    TerminalStyle { columns, colour: has_colour(chosen(), is_terminal, variable), unicode: has_unicode(variable) }
+    TerminalStyle {
+        columns: columns().unwrap_or(TerminalStyle::PLAIN.columns),
+        tables: tables(),
+        colour: has_colour(chosen().0, is_terminal(), variable),
+        unicode: has_unicode(variable),
+    }
 }
 
 /// The width of paragraphs: the terminal's, 80 where there is none.
 pub fn paragraph() -> usize {
-    /// Longer lines are hard to read, however wide the terminal; the help has the same limit.
-    const WIDEST: usize = 110;
-    /// Narrower terminals break lines themselves; an indented paragraph would have no room.
-    const NARROWEST: usize = 40;
     columns().unwrap_or(80).clamp(NARROWEST, WIDEST)
 }
 
-/// The columns of standard output, if it is a terminal that has any.
+/// The width of tables and of lines that are one thing: the terminal's; no limit where there is none, and programs may read them.
+pub fn tables() -> usize {
+    columns().map_or(usize::MAX, |columns| columns.max(NARROWEST))
+}
+
+/// Longer lines are hard to read, however wide the terminal; the help has the same limit.
+pub const WIDEST: usize = 110;
+/// Narrower terminals break lines themselves; an indented paragraph would have no room.
+const NARROWEST: usize = 40;
+
+/// The columns of standard output: those of the terminal, else those of the environment, as other programs take them.
 fn columns() -> Option<usize> {
-    let size = tcgetwinsize(stdout()).ok()?;
-    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    if chosen().1 {
+        return None;
+    }
+    let size = tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col));
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+    size.or_else(said).filter(|columns| *columns > 0)
+}
+
+/// Writes a line to standard error, folded between words where that is a terminal.
+pub fn say(line: &str) {
+    let width = tcgetwinsize(stderr()).map_or(usize::MAX, |size| usize::from(size.ws_col).max(NARROWEST));
+    // A closed standard error is no reason to stop, and the message cannot be reported.
+    let _ = wrapped::hanging(line, 2, width, &mut stderr());
 }
 
 /// Whether to use colours, by <https://no-color.org> and <https://bixense.com/clicolors>.

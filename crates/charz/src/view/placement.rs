@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
+use super::look;
 use charz_analysis::launch::{Placed, TOOLS, Tool};
 use charz_data::escape::{counted, or_dash, plain};
 use charz_data::report::MemoryHome;
@@ -22,10 +23,10 @@ pub enum Show {
 /// What charz says itself, then a format per tool.
 pub static FORMATS: LazyLock<Vec<Format>> = LazyLock::new(|| {
     let own = [
-        Format { name: "table", about: "A row a worker: its strand, and where that is.", write: Show::Own(table) },
+        Format { name: "table", about: "A row a thread: its CPU, and where that is.", write: Show::Own(table) },
         Format {
             name: "json",
-            about: "The mapping, the number of threads, and their seats: ids, or null for a floating worker.",
+            about: "The mapping, the number of threads, and their seats: ids, or null for a floating thread.",
             write: Show::Own(json),
         },
     ];
@@ -53,11 +54,11 @@ impl Show {
 }
 
 fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut dyn Write) -> io::Result<()> {
-    let workers = counted(placement.seats.len(), "worker");
+    let workers = counted(placement.seats.len(), "thread");
     let stacked = match placement.most_on_one_strand {
         0 => "the operating system places and moves them".to_owned(),
-        1 => "a strand each".to_owned(),
-        most => format!("up to {most} on one strand"),
+        1 => "one CPU each".to_owned(),
+        most => format!("up to {most} on one CPU"),
     };
     writeln!(out, "{}: {workers}, {stacked}", plain(&mapping.to_string()))?;
     if machine.alu.is_known() {
@@ -85,7 +86,7 @@ fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut 
             ]
         })
         .collect();
-    columns(&["worker", "strand", "package", "numa", "core", "alu", "slot", "kind"], &[7], &rows, out)
+    columns(&["thread", "CPU", "socket", "numa", "core", "alu", "slot", "kind"], &[7], &rows, look::tables(), out)
 }
 
 #[derive(Serialize)]

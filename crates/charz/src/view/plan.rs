@@ -4,10 +4,12 @@ use std::io::{self, Write};
 
 use charz_data::machine::Machine;
 
+use super::look;
 use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
 use charz_analysis::point;
 use charz_data::escape::counted;
+use charz_data::params::{PARAMS, Param};
 use charz_data::report::Report;
 use charz_data::units;
 use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
@@ -29,35 +31,49 @@ pub struct Planned<'a> {
 
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", about: "A row per cell, then the totals.", write: table },
-    Format { name: "json", about: "The totals, and every cell with its predicted time or the reason why it is skipped.", write: as_json },
+    Format { name: "table", about: "A row per configuration, then the totals.", write: table },
+    Format { name: "json", about: "The totals, and every configuration with its predicted time or the reason why it is skipped.", write: as_json },
 ];
 
 fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, limits, report_bytes, .. } = *planned;
     let rows: Vec<_> = plan.cells.iter().map(row).collect();
-    let heading = ["kernel", "workers", "mapping", "level", "memory", "repetitions", "an invocation", "will run"];
-    grid::columns(&heading, &[0, 2, 3, 7], &rows, out)?;
-    let run = plan.runnable().count();
-    let rest = if plan.predicted() <= plan.budget { ", the rest of which narrows wide intervals" } else { "" };
-    writeln!(
-        out,
-        "\n{run} of {}, {}{} each, {} iterations, {} a repetition by time: about {} of a budget of {}{rest}",
-        counted(plan.cells.len(), "cell"),
-        counted(plan.invocations.fewest(), "invocation"),
-        plan.repetitions.map(|repetitions| format!(" of {}", counted(repetitions, "repetition"))).unwrap_or_default(),
-        units::count(plan.params.iterations),
-        units::duration(plan.params.span()),
-        units::duration(plan.predicted()),
-        units::duration(plan.budget),
-    )?;
+    let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
+    grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
+    writeln!(out, "\n{} of {} × {}", plan.runnable().count(), counted(plan.cells.len(), "configuration"), ends(plan))?;
+    let amounts = amounts(plan);
+    if !amounts.is_empty() {
+        writeln!(out, "an iteration: {}", amounts.join(", "))?;
+    }
     writeln!(out, "report: about {}", units::iec(report_bytes))?;
     match limits.memory_budget_bytes {
         Some(bytes) => {
-            writeln!(out, "memory: a cell may take {}, {MEMORY_SHARE_PERCENT}% of what is available", units::iec(bytes))
+            writeln!(
+                out,
+                "memory: a configuration may take {}, {MEMORY_SHARE_PERCENT}% of what is available",
+                units::iec(bytes)
+            )
         }
         None => writeln!(out, "memory: the system does not report what is available"),
     }
+}
+
+/// `6 runs: about 10.3 s, then refined until 1 min 30 s`.
+fn ends(plan: &Plan) -> String {
+    let of = plan.repetitions.map(|count| format!(" of {}", counted(count, "iteration"))).unwrap_or_default();
+    let (runs, budget) = (counted(plan.invocations.fewest(), "run") + &of, units::duration(plan.budget));
+    let end = match plan.predicted() <= plan.budget {
+        true => format!("then refined until {budget}"),
+        false => format!("of which a budget of {budget} leaves some pending"),
+    };
+    format!("{runs}: about {}, {end}", units::duration(plan.predicted()))
+}
+
+/// How much work an iteration is, of the kinds of kernels that are planned: a program of the user's has none.
+fn amounts(plan: &Plan) -> Vec<String> {
+    let is_obeyed = |param: &&Param| plan.cells.iter().any(|cell| cell.kernel.card().obeys(param));
+    let amounts = PARAMS.iter().copied().filter(|param| param.is_amount()).filter(is_obeyed);
+    amounts.map(|param| format!("--{} {}", param.name, (param.show)(&plan.params))).collect()
 }
 
 fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -111,15 +127,13 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let row =
         |chosen: &Chosen| [class_name(&chosen.class, machine), chosen.pairs.to_string(), chosen.chosen.to_string()];
     let rows: Vec<_> = choice.classes.iter().map(row).collect();
-    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, out)?;
+    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
     let all: u64 = choice.classes.iter().map(|chosen| chosen.pairs).sum();
     writeln!(
         out,
-        "\n{} of {all}, {}, {} each: about {} of a budget of {}, the rest of which narrows wide intervals",
+        "\n{} of {all}, {} × {}",
         counted(choice.pairs.len(), "pair"),
-        counted(plan.cells.len(), "cell"),
-        counted(plan.invocations.fewest(), "invocation"),
-        units::duration(plan.predicted()),
-        units::duration(plan.budget),
+        counted(plan.cells.len(), "configuration"),
+        ends(plan)
     )
 }

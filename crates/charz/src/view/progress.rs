@@ -1,10 +1,10 @@
 //! How far a sweep is: a bar with an ETA on a terminal, a plain line now and then elsewhere. On standard error.
 
-use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::look;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Report, Status};
@@ -151,8 +151,7 @@ fn rest(left: Duration, longest: Duration) -> String {
 }
 
 pub fn note(line: &str) {
-    // A closed standard error is no reason to stop measuring.
-    let _ = writeln!(std::io::stderr(), "charz: {line}");
+    look::say(&format!("charz: {line}"));
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ use charz_render::look::TerminalStyle;
 use charz_render::picture;
 use charz_render::term::nest;
 use charz_render::term::pen::Pen;
+use charz_render::wrapped::folded;
 
 use summary::totals;
 
@@ -27,10 +28,10 @@ pub type Format = charz_render::formats::Format<fn(&Machine, &TerminalStyle, &mu
 /// All formats; the first is the default.
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, _, out| summary::write(machine, out) },
-    Format { name: "tree", about: "Sockets, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, _, out| tree::write(machine, out) },
+    Format { name: "summary", about: "Totals, a row per level, and which strands lie on which core; at most 40 lines for a regular machine.", write: |machine, look, out| folded(look.tables, out, |out| summary::write(machine, look.tables, out)) },
+    Format { name: "tree", about: "Sockets, memory, caches, cores and strands inside each other, then what this process may use.", write: |machine, look, out| folded(look.tables, out, |out| tree::write(machine, out)) },
     Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes },
-    Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: |machine, _, out| table(machine, out) },
+    Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: table },
     Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
     Format { name: "json", about: "Everything that is known, for programs.", write: |machine, _, out| json(machine, out) },
     Format { name: "svg", about: "Boxes as a scalable picture.", write: |machine, _, out| picture::svg(&figure(machine), out) },
@@ -48,10 +49,10 @@ fn json(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-fn table(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+fn table(machine: &Machine, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["strand", "socket", "numa", "core", "alu", "slot", "in-core", "kind", "usable", "caches"];
     let rows: Vec<_> = machine.strands.iter().map(|strand| row(machine, strand)).collect();
-    columns(&heading, &[heading.len() - 1], &rows, out)
+    columns(&heading, &[heading.len() - 1], &rows, look.tables, out)
 }
 
 fn row(machine: &Machine, strand: &Strand) -> [String; 10] {

@@ -164,7 +164,7 @@ pub static V34: Check = Check {
                than the threads' own.",
     fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two CPUs, reads were 15 to 19% slower, and \
-             nothing else told.",
+             nothing else showed it.",
     ..Check::NEVER_RAISED
 };
 

@@ -63,7 +63,7 @@ const SLEEPING: Card = Card::new("", Family::Sync, "", Metric::ops("one item tak
     .role(Role::LockPool { is_reference: false, backs_off: None })
     .times("to take an item", "to give it back")
     .uncounted_traffic(
-        "takes and returns that found the lock taken; who does so for long sleeps; the list moves from core to core",
+        "takes and returns that found the lock taken; threads that fail for long go to sleep; the list moves from core to core",
     )
     .params(&[&SPAN, &INSIDE, &OUTSIDE])
     // What a take leaves behind, the return loads, and the other way round: at least the 4 cycles of a load from the
@@ -114,12 +114,11 @@ kernels! {
         .named("pool-pthread-adaptive", list!("the C library's adaptive mutex, which spins before it sleeps"))
         .source("The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP");
     pooling::<Guarded<lock::Tas>> => SPINNING
-        .named("pool-tas", list!("a test-and-set lock: who waits exchanges, at first with pauses, then with yields and \
-            naps in between"))
+        .named("pool-tas", list!("a test-and-set lock, whose waiters spin with exchange, then pause, yield and sleep"))
         .source(ANDERSON);
     pooling::<Guarded<lock::TasBackoff>> => SPINNING
-        .named("pool-tas-backoff", list!("a test-and-set lock: who waits exchanges, after delays that double up to a \
-            cap in proportion to the strands"))
+        .named("pool-tas-backoff", list!("a test-and-set lock, whose waiters exchange after delays that double up to a cap in proportion to the \
+            CPUs"))
         .role(Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") })
         .source(ANDERSON);
     pooling::<Guarded<lock::Ttas>> => SPINNING

@@ -52,7 +52,7 @@ pub fn deviations(expected: &[Expected], findings: &[Finding]) -> Vec<Deviation>
         let finding = findings.iter().find(|finding| finding.key == *key)?;
         let unavailable = finding.state == State::Unavailable;
         let same = !unavailable && finding.value.eq_ignore_ascii_case(value);
-        let found = if unavailable { format!("not available: {}", finding.read) } else { finding.value.clone() };
+        let found = if unavailable { format!("none ({})", finding.read) } else { finding.value.clone() };
         let fine = value.eq_ignore_ascii_case("ok") && finding.state == State::Ok;
         let deviation = || Deviation { key, expected: value.clone(), found, fix: finding.fix.clone() };
         (!same && !fine).then(deviation)

@@ -59,7 +59,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "memory",
         key: "memory",
-        effect: "Cells whose blocks do not fit are skipped; the largest numbers of workers go first.",
+        effect: "Configurations whose blocks do not fit are skipped; the largest numbers of threads go first.",
         checks: &["V27"],
         look: available,
     },
@@ -170,7 +170,7 @@ fn available(look: &Look) -> Result<Seen, String> {
     let budget =
         look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group reports free memory")?;
     let allowed = super::processors::allowed(look)?.len() as u64;
-    let read = format!("{} for the blocks of a cell", units::iec(budget));
+    let read = format!("{} for the blocks of a configuration", units::iec(budget));
     let fix = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
     Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, fix) })
 }

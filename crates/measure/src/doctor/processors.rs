@@ -16,7 +16,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "frequency governor",
         key: "governor",
-        effect: "The frequency follows the load: short repetitions are measured on a processor that is still speeding up, \
+        effect: "The frequency follows the load: short iterations are measured on a processor that is still speeding up, \
                  and rates of arithmetic differ by tens of percent.",
         checks: &["V08", "V15"],
         look: governor,
@@ -24,7 +24,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "turbo",
         key: "turbo",
-        effect: "The frequency depends on how many cores work, on heat and on power: rates by worker fall as workers are \
+        effect: "The frequency depends on how many cores work, on heat and on power: rates by thread fall as threads are \
                  added, without any sharing.",
         checks: &["V08", "V16", "V17"],
         look: turbo,
@@ -32,7 +32,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "idle states",
         key: "idle-states",
-        effect: "A strand that slept deeply wakes late: the start of a repetition is spread over that time, and latencies of \
+        effect: "A CPU that slept deeply wakes late: the start of an iteration is spread over that time, and latencies of \
                  waking hold it.",
         checks: &["V18"],
         look: idle,
@@ -40,13 +40,13 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "CPU quota",
         key: "cpu-quota",
-        effect: "The control group stops all workers once they have used up their share of a period; what is measured then \
+        effect: "The control group stops all threads once they have used up their share of a period; what is measured then \
                  is the quota. `charz sweep --kernel cmt-quota` shows what more threads do under it.",
         checks: &["V07", "V19"],
         look: quota,
     },
     Item {
-        name: "usable strands",
+        name: "usable CPUs",
         key: "cpus",
         effect: "Mappings use only the CPUs that the process may use: the report covers a part of the machine.",
         checks: &["V01", "V19"],
@@ -55,14 +55,14 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "SMT",
         key: "smt",
-        effect: "Two or more strands share a core: a worker's rate depends on what runs beside it, and on the mapping.",
+        effect: "Two or more CPUs share a core: a thread's rate depends on what runs beside it, and on the mapping.",
         checks: &["V03", "V13"],
         look: smt,
     },
     Item {
-        name: "isolated strands",
+        name: "isolated CPUs",
         key: "isolated",
-        effect: "The scheduler puts nothing on isolated strands by itself: under the mapping `auto` workers crowd on the \
+        effect: "The scheduler puts nothing on isolated CPUs by itself: under the mapping `auto` threads crowd on the \
                  others.",
         checks: &["V03", "V18"],
         look: isolated,
@@ -70,7 +70,7 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "threads",
         key: "threads",
-        effect: "Cells with more workers are skipped.",
+        effect: "Configurations with more threads are skipped.",
         checks: &[],
         look: threads,
     },
@@ -85,14 +85,14 @@ pub(super) const ITEMS: &[Item] = &[
     Item {
         name: "clock source",
         key: "clocksource",
-        effect: "Reading this clock is a call into the kernel, or slower: short repetitions hold the reading.",
+        effect: "Reading this clock is a call into the kernel, or slower: short iterations hold the reading.",
         checks: &["V09", "V10"],
         look: source,
     },
     Item {
         name: "timer",
         key: "timer",
-        effect: "The strand was elsewhere while it only read the clock, or the clock is coarse: repetitions have to be \
+        effect: "The CPU was elsewhere while it only read the clock, or the clock is coarse: iterations have to be \
                  longer.",
         checks: &["V03", "V09"],
         look: timer,
@@ -295,7 +295,7 @@ fn timer(look: &Look) -> Result<Seen, String> {
     Ok(if timer.worst_gap_ns > GAP_NS {
         Seen::disturbs(read, QUIETEN)
     } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {
-        Seen::limits(read, "Give repetitions more work: `--iterations`, `--size`.")
+        Seen::limits(read, "Give iterations more work: `--iterations`, `--size`.")
     } else {
         Seen::ok(read)
     })

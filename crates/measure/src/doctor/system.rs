@@ -46,14 +46,14 @@ pub(super) const ITEMS: &[Item] = &[
         name: "watchdog panics",
         key: "watchdogs",
         effect: "A machine that panics when a processor or a task is stuck for too long must not be filled with contending \
-                 workers.",
+                 threads.",
         checks: &[],
         look: watchdogs,
     },
     Item {
         name: "address space layout",
         key: "aslr",
-        effect: "All invocations have the same layout: what it happens to cost or save is in every sample, and no interval \
+        effect: "All runs have the same layout: what it happens to cost or save is in every sample, and no interval \
                  shows it.",
         checks: &["V12"],
         look: layout,

@@ -193,10 +193,10 @@ fn processors() {
     ];
     check("CPU quota", &v1, Disturbs, "0.50");
     check("CPU quota", &v1[..3], Ok, "none");
-    check("usable strands", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 CPU of 2 online: 1");
-    check("usable strands", &[("/sys/devices/system/cpu/online", "4294967295")], Unavailable, "online");
+    check("usable CPUs", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 CPU of 2 online: 1");
+    check("usable CPUs", &[("/sys/devices/system/cpu/online", "4294967295")], Unavailable, "online");
     check("SMT", &[("/sys/devices/system/cpu/smt/active", "1\n")], Limits, "active");
-    check("isolated strands", &[("/sys/devices/system/cpu/isolated", "1\n")], Limits, "1");
+    check("isolated CPUs", &[("/sys/devices/system/cpu/isolated", "1\n")], Limits, "1");
     let meltdown = "/sys/devices/system/cpu/vulnerabilities/meltdown";
     check("mitigations", &[(meltdown, "Mitigation: PTI\n")], Limits, "meltdown");
     let few = |look: &mut Look| look.limits.threads.at_most = 3;

@@ -6,9 +6,9 @@ use charz_topology::Error;
 pub enum PlanError {
     #[error("--memory: {0}")]
     Memory(String),
-    #[error("--size: one worker would need {needed}, and the machine has {memory} of memory; example: --size 256MiB")]
+    #[error("--size: one thread would need {needed}, and the machine has {memory} of memory; example: --size 256MiB")]
     Size { needed: String, memory: String },
-    #[error("--threads: {workers} workers are more than the {at_most} that are safe here ({because}); ask for fewer")]
+    #[error("--threads: {workers} threads are more than the {at_most} that are safe here ({because}); ask for fewer")]
     Threads { workers: usize, at_most: usize, because: String },
     /// The kernel of a cell that is listed by name.
     #[error("there is no kernel {0:?}")]

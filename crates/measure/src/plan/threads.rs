@@ -111,7 +111,7 @@ impl Threads {
         for item in text.split(',') {
             list.extend(range(item).map_err(|reason| format!("--threads: {reason}; {EXAMPLE}"))?);
             if list.len() > MOST_NUMBERS {
-                return Err(format!("--threads: more than {MOST_NUMBERS} numbers of workers; {EXAMPLE}"));
+                return Err(format!("--threads: more than {MOST_NUMBERS} numbers of threads; {EXAMPLE}"));
             }
         }
         list.sort_unstable();
@@ -151,7 +151,7 @@ fn range(item: &str) -> Result<Vec<usize>, String> {
 fn number(text: &str) -> Result<usize, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match text.parse() {
-        Ok(0) => Err("0 is not a number of workers; the least is 1".into()),
+        Ok(0) => Err("0 is not a number of threads; the least is 1".into()),
         Ok(number) if digits => Ok(number),
         _ if digits => Err(format!("{text:?} is too large a number")),
         _ => Err(format!("{text:?} is not a whole number")),

@@ -1,8 +1,8 @@
 //! What every format keeps to.
 
 use super::*;
-use crate::formats::tests::{EVIL, assert_inert, written};
-use charz_analysis::compare::{Caveat, Design, Origin, Quantity, Row, Side, Verdict};
+use crate::formats::tests::{EVIL, assert_inert, golden, written};
+use charz_analysis::compare::{Caveat, Design, Origin, Quantity, Row, Side, Totals, Verdict};
 use charz_data::report::{Status, Unit};
 
 fn row(verdict: Verdict, kernel: &str) -> Row {
@@ -59,7 +59,26 @@ fn comparison() -> Comparison {
 
 fn shown(name: &str, comparison: &Comparison) -> String {
     let format = FORMATS.iter().find(|format| format.name == name).unwrap();
-    written(|out| (format.write)(comparison, &TerminalStyle::PLAIN, out))
+    within(format, comparison, usize::MAX)
+}
+
+fn within(format: &Format, comparison: &Comparison, columns: usize) -> String {
+    let report = golden();
+    let reports = [EVIL, "b"].map(|name| Source { name, report: &report });
+    let look = TerminalStyle { columns: columns.min(100), tables: columns, ..TerminalStyle::PLAIN };
+    written(|out| (format.write)(&Compared { reports, comparison }, &look, out))
+}
+
+#[test]
+fn how_often_the_new_side_is_better_is_said_where_it_has_room() {
+    let mut comparison = comparison();
+    (comparison.rows, comparison.differences) = (vec![row(Verdict::Slower, "slow")], Vec::new());
+    (comparison.base.host, comparison.new.host) = (None, None);
+    for (columns, is_said) in [(usize::MAX, true), (160, true), (100, false), (60, false)] {
+        let text = within(&FORMATS[0], &comparison, columns);
+        assert_eq!(text.contains("0.12"), is_said, "{columns}: {text}");
+        assert!(text.lines().all(|line| line.chars().count() <= columns), "{columns}: {text}");
+    }
 }
 
 #[test]
@@ -87,7 +106,9 @@ fn every_format_names_what_was_compared() {
 
 #[test]
 fn hostile_names_steer_nothing() {
-    FORMATS.iter().for_each(|format| assert_inert(format.name, &shown(format.name, &comparison())));
+    // Markup is the page's own test.
+    let texts = FORMATS.iter().filter(|format| format.name != "html");
+    texts.for_each(|format| assert_inert(format.name, &shown(format.name, &comparison())));
     let text = shown("markdown", &comparison());
     let rows: Vec<_> = text.lines().filter(|line| line.contains("script")).collect();
     assert!(rows.len() == 2 && !text.contains("<script"), "{text}");

@@ -234,7 +234,7 @@ fn every_format_takes_every_report() {
             // Only pictures for a terminal know how wide it is.
             let columns: &[usize] = if format.name == "term" { &[0, 40, 300] } else { &[100] };
             for &columns in columns {
-                let look = TerminalStyle { columns, colour: columns == 100, unicode: columns != 40 };
+                let look = TerminalStyle { columns, tables: columns, colour: columns == 100, unicode: columns != 40 };
                 if let Some(text) = shown(format, &report, &look) {
                     assert_inert(format.name, &without_colours(&text));
                     assert!(text.ends_with('\n') || text.is_empty(), "{} of {what}", format.name);

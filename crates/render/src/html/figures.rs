@@ -16,6 +16,7 @@ pub(super) fn section(section: &Section) -> Markup {
         section.chapter id=(format!("s-{}", section.id)) aria-labelledby=(title) {
             h2 id=(title) { (section.title) }
             @if !section.about.is_empty() { p.about { (sentences(&section.about)) } }
+            @if let Some(table) = &section.table { (points::listed(table, section.title)) }
             @for run in section.figures.chunk_by(|one, other| is_lines(one) && is_lines(other)) {
                 @if run.len() > 1 {
                     div.panels { @for one in run { (figure(one, own_title(one, run), true)) } }

@@ -7,7 +7,7 @@ use super::foreign::{Foreign, Sentence};
 use super::top;
 use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row};
 use charz_analysis::figure::{self, Body, Figure};
-use charz_analysis::page::{Page, Section};
+use charz_analysis::page::{Page, Section, VERSUS};
 use charz_data::escape::counted;
 use charz_data::units;
 
@@ -18,31 +18,64 @@ const STEPS: usize = 4;
 const MOST: usize = 24;
 
 pub(super) fn section(page: &Page) -> Markup {
-    let several = page.answers.len() > 1;
     html! {
         section #summary aria-labelledby="summary-heading" {
             h2 #summary-heading { "Summary" }
-            @for sentence in &page.comparisons { p { strong { (Sentence(sentence)) } } }
-            @for (answer, source) in page.answers.iter().zip(&page.sources) {
-                @if several { h3 { (Foreign(&source.name)) } }
-                p.machine-line { (Foreign(&answer.machine)) " · " (Foreign(&answer.when)) }
-                @if let Some(why) = &answer.incomplete {
-                    p.warning { strong { "Incomplete: " } "the sweep was stopped by: " (Sentence(why)) }
-                }
-                div.hero {
-                    div.main {
-                        @if !several { (tiles(answer)) }
-                        (quality(answer))
-                        @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
-                        @if let Some(what) = &answer.counters { p { strong { "Counters: " } (Sentence(what)) } }
-                        (steps(answer))
-                    }
-                    @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }
-                }
+            @if let Some((first, others)) = page.summary.split_first() {
+                p.answer { strong { (Sentence(first)) } }
+                @for figure in versus(page) { (figures::figure(figure, &figure.title, false)) }
+                @if !others.is_empty() { ul { @for sentence in others { li { (Sentence(sentence)) } } } }
             }
-            @if !several { @for answer in &page.answers { (details(answer)) } }
+            @match page.answers.as_slice() {
+                [answer] => (only(page, answer)),
+                [] => {}
+                _ => (reports(page)),
+            }
             (top::differences(page))
             @for sentence in &page.left_out { p.about { (Sentence(sentence)) } }
+        }
+    }
+}
+
+/// The answer of the only report, and its machine.
+fn only(page: &Page, answer: &Answer) -> Markup {
+    html! {
+        p.machine-line { (Foreign(&answer.machine)) " · " (Foreign(&answer.when)) }
+        @if let Some(why) = &answer.incomplete { p.warning { strong { "Incomplete: " } (Sentence(why)) } }
+        div.hero {
+            div.main {
+                (tiles(answer))
+                (quality(answer))
+                @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
+                @if let Some(what) = &answer.counters { p { strong { "Counters: " } (Sentence(what)) } }
+                (steps(answer))
+            }
+            @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }
+        }
+        (details(answer))
+    }
+}
+
+/// Several reports in a row each: what they are of, and how good their numbers are.
+fn reports(page: &Page) -> Markup {
+    html! {
+        div.scroll tabindex="0" role="region" aria-label="Reports" {
+            table.facts {
+                thead { tr { @for name in ["report", "machine", "measured", "data quality"] { th scope="col" { (name) } } } }
+                tbody {
+                    @for (answer, source) in page.answers.iter().zip(&page.sources) {
+                        tr {
+                            th scope="row" { (Foreign(&source.name)) }
+                            td { (Foreign(&answer.machine)) }
+                            td {
+                                (Foreign(&answer.when))
+                                @if let Some(why) = &answer.incomplete { "; incomplete: " (Foreign(why)) }
+                            }
+                            td { (answer.quality.level.name()) ", " (answer.quality.text()) }
+                        }
+                    }
+                }
+            }
         }
     }
 }
@@ -50,13 +83,19 @@ pub(super) fn section(page: &Page) -> Markup {
 /// The drawing of the only machine, which the first screen has in place of its section.
 fn machine(page: &Page) -> Option<&Figure> {
     let only = |section: &&Section| section.figures.len() == 1 && page.sources.len() == 1;
-    let section = page.sections.iter().find(|section| matches!(section.figures[0].body, Body::MachineDiagram(_)));
-    section.filter(only).map(|section| &section.figures[0])
+    let is_machine = |section: &&Section| section.figures.iter().any(|one| matches!(one.body, Body::MachineDiagram(_)));
+    page.sections.iter().find(is_machine).filter(only).map(|section| &section.figures[0])
+}
+
+/// How several reports compare, which belongs to the answer.
+fn versus(page: &Page) -> impl Iterator<Item = &Figure> {
+    page.sections.iter().filter(|section| section.id == VERSUS).flat_map(|section| &section.figures)
 }
 
 /// Whether a section is on the first screen already.
 pub(super) fn has(page: &Page, section: &Section) -> bool {
-    machine(page).is_some_and(|figure| section.figures[0].id == figure.id)
+    let is_own = |figure: &Figure| section.figures.iter().any(|own| own.id == figure.id);
+    section.id == VERSUS || (page.answers.len() == 1 && machine(page).is_some_and(is_own))
 }
 
 /// The rows that a reader asks for first; where there are fewer, what single operations cost.

@@ -6,26 +6,33 @@ use super::foreign::Foreign;
 use charz_analysis::figure::{Row, State, Table};
 
 pub(super) fn table(table: &Table, title: &str) -> Markup {
-    let has_passports = table.rows.iter().any(|row| !row.passport.is_empty());
     html! {
         details.points {
             summary { "Data table: " (table.rows.len()) @if table.rows.len() == 1 { " row" } @else { " rows" } }
-            @if table.left_out > 0 {
-                p.left-out { (table.left_out) " more rows are in the report, and left out here to keep the page readable." }
-            }
-            div.scroll tabindex="0" role="region" aria-label="Data table" {
-                table.sortable {
-                    caption.unseen { "Data of " (Foreign(title)) }
-                    thead {
-                        tr {
-                            @for (at, name) in table.heading.iter().enumerate() {
-                                th.n[is_number(table, at)] scope="col" { (Foreign(name)) }
-                            }
-                            @if has_passports { th.passport scope="col" { "evidence" } }
+            (listed(table, title))
+        }
+    }
+}
+
+/// The same in full view.
+pub(super) fn listed(table: &Table, title: &str) -> Markup {
+    let has_passports = table.rows.iter().any(|row| !row.passport.is_empty());
+    html! {
+        @if table.left_out > 0 {
+            p.left-out { (table.left_out) " more rows are in the report, and left out here to keep the page readable." }
+        }
+        div.scroll tabindex="0" role="region" aria-label="Data table" {
+            table.sortable {
+                caption.unseen { "Data of " (Foreign(title)) }
+                thead {
+                    tr {
+                        @for (at, name) in table.heading.iter().enumerate() {
+                            th.n[is_number(table, at)] scope="col" { (Foreign(name)) }
                         }
+                        @if has_passports { th.passport scope="col" { "evidence" } }
                     }
-                    tbody { @for row in &table.rows { (line(row, has_passports)) } }
                 }
+                tbody { @for row in &table.rows { (line(row, has_passports)) } }
             }
         }
     }

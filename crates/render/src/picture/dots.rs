@@ -2,7 +2,7 @@
 
 use super::colour::Paint;
 use super::frame::{Frame, Side};
-use super::legend::{self, RADIUS, doubtful, missing};
+use super::legend::{self, Key, RADIUS, doubtful, missing};
 use super::lines::keys;
 use super::pen::{Pen, TextStyle, path};
 use super::series::hit;
@@ -24,13 +24,24 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     };
     let count = names.len().min(ROWS);
     let measured: Vec<(usize, &Series)> = plot.measured().collect();
-    let row = (8.0 + 10.0 * measured.len() as f64).clamp(24.0, 70.0);
+    // Series lie beside each other within a row, those that are in it.
+    let in_row = |at: usize| {
+        let is_there = |series: &Series| series.points.iter().any(|spot| nearest_row(spot) == Some(at));
+        measured.iter().filter(|(_, series)| is_there(series)).map(|(at, _)| *at).collect::<Vec<usize>>()
+    };
+    let lanes: Vec<Vec<usize>> = (0..count).map(in_row).collect();
+    let most = lanes.iter().map(Vec::len).max().unwrap_or(0).max(1);
+    let row = (8.0 + 10.0 * most as f64).clamp(24.0, 70.0);
     let widest = names.iter().map(|name| width::of(name, SIZE)).fold(0.0, f64::max).min(NAMES);
     let left = widest + 24.0;
     let across = [left, WIDTH - RIGHT];
-    let keys = if measured.len() > 1 { keys(plot) } else { keys(plot).split_off(measured.len()) };
+    let mut keys = keys(plot);
+    keys.retain(|(key, _)| measured.len() > 1 || !matches!(key, Key::Series(_)));
     let down = top + legend::draw(&keys, [left, top], across[1] - across[0], false, pen) + 6.0;
-    let x = Side::horizontal(&plot.y, plot.shown_range(), across[1] - across[0]);
+    // Bars begin at nothing, those of times too.
+    let is_measured = plot.y.scale == Scale::Linear && matches!(plot.y.quantity, Quantity::Value(_) | Quantity::Nanos);
+    let range = plot.shown_range().map(|[low, high]| [if is_measured { low.min(0.0) } else { low }, high]);
+    let x = Side::horizontal(&plot.y, range, across[1] - across[0]);
     // Rows count from above.
     let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });
     let frame = Frame { across, down: [down, down + row * count.max(1) as f64], x, y, gutter: 0.0 };
@@ -47,20 +58,35 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
         let line = pen.tag("path").word("d", &path([[x, top], [x, bottom]], false)).paint("stroke", Paint::Soft);
         line.word("stroke-dasharray", "5 4").titled(&limit.name);
     }
-    // Series lie beside each other within a row.
-    let step = (row - 8.0) / measured.len().max(1) as f64;
-    let last = (measured.len().max(1) - 1) as f64;
-    for (beside, (at, series)) in measured.iter().enumerate() {
-        let aside = (beside as f64 - last / 2.0) * step;
+    let step = (row - 8.0) / most as f64;
+    let is_bar = frame.x.span.scale == Scale::Linear && frame.x.span.low == 0.0;
+    for (at, series) in measured {
         let class = format!("series s{}", at % Paint::SERIES + 1);
         pen.tag("g").word("class", &class).word("data-series", &series.name).children(|pen| {
-            let inside = |spot: &&DataPoint| spot.x >= -0.5 && spot.x < count as f64 - 0.5;
-            for spot in series.points.iter().filter(inside) {
-                dot(*at, spot, aside, &frame, pen);
+            for spot in &series.points {
+                let Some(lanes) = nearest_row(spot).and_then(|row| lanes.get(row)) else { continue };
+                let beside = lanes.iter().position(|lane| *lane == at).unwrap_or(0);
+                let aside = (beside as f64 - (lanes.len() as f64 - 1.0) / 2.0) * step;
+                if is_bar {
+                    bar(at, spot, aside, &frame, pen);
+                }
+                dot(at, spot, aside, &frame, pen);
             }
         });
     }
     frame.end(plot.is_empty(), pen)
+}
+
+fn nearest_row(spot: &DataPoint) -> Option<usize> {
+    (spot.x >= -0.5 && spot.x.is_finite()).then(|| spot.x.max(0.0).round() as usize)
+}
+
+/// From zero to the number, where the axis has both.
+fn bar(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {
+    let number = spot.y.filter(|_| spot.state != State::Missing).and_then(|y| frame.x(y));
+    let Some((x, y)) = number.zip(frame.y(spot.x)) else { return };
+    let bar = pen.tag("rect").rectangle(frame.across[0], y + aside - 3.0, x - frame.across[0], 6.0);
+    bar.paint("fill", Paint::Series(at)).word("fill-opacity", ".25").empty();
 }
 
 fn dot(at: usize, spot: &DataPoint, aside: f64, frame: &Frame, pen: &mut Pen) {

@@ -18,7 +18,7 @@ const GAP: f64 = 10.0;
 /// The series that are named at their ends, by their places from 0; none where a legend names them.
 pub(super) fn names(plot: &Plot) -> Vec<(usize, String)> {
     let named = plot.measured().map(|(at, series)| (at, plain(&series.name)));
-    let named: Vec<(usize, String)> = named.collect();
+    let named: Vec<(usize, String)> = named.filter(|(_, name)| !name.is_empty()).collect();
     if named.len() > MOST { Vec::new() } else { named }
 }
 

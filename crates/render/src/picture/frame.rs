@@ -95,6 +95,8 @@ pub(super) struct Frame {
     pub(super) gutter: f64,
 }
 
+/// The least room right of a frame.
+pub(super) const MARGIN: f64 = 20.0;
 /// The room for what has no result.
 pub(super) const GUTTER: f64 = 20.0;
 
@@ -154,6 +156,8 @@ impl Frame {
                 pen.tag("path").word("d", &data).paint("stroke", paint).empty();
             }
             for (x, text) in xs {
+                // The last one stays within the picture.
+                let x = x.min(right + MARGIN - width_of(&text) / 2.0);
                 pen.text(&text, TextStyle { room: WIDEST, ..TextStyle::around(x, below + 17.0, SIZE) });
             }
             for (y, text) in ys {

@@ -2,7 +2,7 @@
 
 use super::colour::Paint;
 use super::ends;
-use super::frame::{Frame, GUTTER, Side};
+use super::frame::{Frame, GUTTER, MARGIN, Side};
 use super::layout::{LabelLayout, rows};
 use super::legend::{self, Key};
 use super::pen::{Pen, TextStyle};
@@ -14,7 +14,6 @@ use charz_data::escape::plain;
 const HEIGHT: f64 = 330.0;
 /// The height of one of several plots beside each other.
 const PANEL_HEIGHT: f64 = 220.0;
-const RIGHT: f64 = 20.0;
 /// Lines of words above the frame for the places on its axis; further ones are said when pointed at.
 const RULE_ROWS: usize = 6;
 const RULE_ROW: f64 = 14.0;
@@ -27,7 +26,7 @@ pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) ->
     let names = ends::names(plot);
     let gutter = if plot.has(State::Missing) { GUTTER } else { 0.0 };
     let left = if gutter > 0.0 { y.width().max(62.0) } else { y.width() };
-    let across = [left, wide - ends::width(&names).max(RIGHT)];
+    let across = [left, wide - ends::width(&names).max(MARGIN)];
     let measured = plot.measured().flat_map(|(_, series)| &series.points).map(|point| point.x).collect();
     let x = Side::counted(&plot.x, plot.x_range(), across[1] - across[0], measured);
     let mut keys = keys(plot);
@@ -71,7 +70,8 @@ pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) ->
 
 /// What the legend explains: the series that were measured, and the signs that occur.
 pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
-    let series = plot.measured().map(|(at, series)| (Key::Series(at), plain(&series.name)));
+    let named = plot.measured().filter(|(_, series)| !series.name.is_empty());
+    let series = named.map(|(at, series)| (Key::Series(at), plain(&series.name)));
     let doubtful = plot.has(State::Suspect).then(|| (Key::Doubtful, "noisy".to_owned()));
     let missing = plot.has(State::Missing).then(|| (Key::Missing, "no result".to_owned()));
     series.chain(doubtful).chain(missing).collect()

@@ -58,10 +58,13 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
     }
     let contradictions = card.contradictions.iter();
     blocks.extend(contradictions.map(|(about, sentence)| Block::Item(format!("! {about}"), sentence.clone())));
-    if !card.unknown.is_empty() {
+    // An edge that the table has as a noisy one is known, if not well.
+    let is_shown = |about: &str| card.levels.iter().any(|level| level.name == about && card.found(level).is_some());
+    let unknown: Vec<_> = card.unknown.iter().filter(|(about, _)| !is_shown(about)).collect();
+    if !unknown.is_empty() {
         blocks.push(Block::Heading("Not enough measured".to_owned()));
     }
-    blocks.extend(card.unknown.iter().map(|(about, clause)| Block::Item(about.clone(), clause.clone())));
+    blocks.extend(unknown.into_iter().map(|(about, clause)| Block::Item(about.clone(), clause.clone())));
     blocks
 }
 
@@ -126,6 +129,7 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         |hz: Option<f64>, none: &str| hz.map_or_else(|| none.to_owned(), |hz| format!("{}Hz", units::count_of(hz)));
     let bytes = |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} B"));
     let (claimed, measured) = (hertz(card.clock.claimed_hz, "nothing"), hertz(card.clock.measured_hz, NONE));
+    let remark = card.clock.remark().map(|why| format!(": {why}")).unwrap_or_default();
     let line = format!("{} (reported, not measurable: adjacent-line prefetch)", bytes(card.line_bytes, "unknown"));
     let tlb = card.tlb.map_or_else(
         || format!("{NONE}, or small pages are as fast as huge ones"),
@@ -140,7 +144,7 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
         },
     );
     let mut lines = vec![
-        ("clock", format!("{measured} measured, {claimed} reported{}", mark(card, "clock"))),
+        ("clock", format!("{measured} measured, {claimed} reported{remark}")),
         ("line size", line),
         ("TLB reach", tlb),
     ];

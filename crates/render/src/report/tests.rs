@@ -290,7 +290,7 @@ fn squares_of_pairs_and_of_nodes_follow_the_tables() {
     let nodes = shown_of("table", &charz_analysis::fixtures::two());
     check(&nodes, &["NUMA nodes: latency", "160", "40~", "1.60 times as long as local: 160 ns against 100 ns"]);
     let pairs = shown_of("table", &crate::formats::tests::everything());
-    check(&pairs, &["c2c-cas: from strand to strand", "home", "in the median of "]);
+    check(&pairs, &["c2c-cas: from CPU to CPU", "home", "(median of "]);
     assert!(!pairs.contains('\u{1b}'), "no colours were asked for");
 }
 

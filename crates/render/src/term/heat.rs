@@ -141,12 +141,7 @@ impl Fifths {
 
 fn legend(heat: &Heatmap, layout: &Layout, fifths: &Fifths, pen: &mut Pen<'_>) -> io::Result<()> {
     let unit = scale(&heat.quantity).filter(|_| layout.numbers).map(|(_, unit)| format!("; numbers are {unit}"));
-    pen.aside(&format!(
-        "from above to below: {}; from left to right: {}{}",
-        heat.row_label,
-        heat.column_label,
-        unit.unwrap_or_default()
-    ))?;
+    pen.aside(&format!("rows: {}, columns: {}{}", heat.row_label, heat.column_label, unit.unwrap_or_default()))?;
     if !heat.borders.is_empty() {
         let names: Vec<&str> = heat.borders.iter().map(|(_, name)| name.as_str()).collect();
         pen.aside(&format!("apart from each other: {}", names.join(", ")))?;

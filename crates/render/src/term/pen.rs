@@ -91,16 +91,17 @@ impl<'a> Pen<'a> {
         sheet.write(&self.look, self.out)
     }
 
-    /// Foreign text in columns under a heading, however wide.
+    /// Foreign text in columns under a heading.
     pub fn table(&mut self, heading: &[String], words: &[usize], rows: &[Vec<String>]) -> io::Result<()> {
         let harmless = |cells: &[String]| cells.iter().map(|cell| one_line(cell)).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| harmless(row)).collect();
         let heading = harmless(heading);
         let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
         let mut lines = Vec::new();
-        grid::columns(&heading, words, &rows, &mut lines)?;
+        grid::columns(&heading, words, &rows, self.look.tables.max(NARROWEST), &mut lines)?;
         let lines = String::from_utf8_lossy(&lines);
-        if self.look.colour {
+        // Of a row that is folded no line has all cells.
+        if self.look.colour && lines.lines().count() == rows.len() + 1 {
             let rows = [Vec::new()].into_iter().chain(rows);
             return lines.lines().zip(rows).try_for_each(|(line, row)| writeln!(self.out, "{}", dimmed(line, &row)));
         }

@@ -27,7 +27,7 @@ const COLOURED: TerminalStyle = TerminalStyle { colour: true, ..TerminalStyle::P
 fn every_line_fits_the_terminal() {
     for columns in [40, 57, 80, 120, 300] {
         for unicode in [true, false] {
-            let text = whole(&TerminalStyle { columns, colour: false, unicode });
+            let text = whole(&TerminalStyle { columns, tables: columns, colour: false, unicode });
             let long = text.lines().find(|line| display_width(line) > columns);
             assert_eq!(long, None, "{columns} columns");
         }

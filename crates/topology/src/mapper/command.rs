@@ -54,9 +54,9 @@ impl Mapper for Ask {
         let answer = self.ask(question).map_err(failed)?;
         let ids = ids(&answer).map_err(failed)?;
         if let Some(id) = first_repeated(&ids) {
-            return Err(failed(format!("answered with strand {id} twice; it must name each strand at most once")));
+            return Err(failed(format!("answered with CPU {id} twice; it must name each CPU at most once")));
         }
-        check_usable(&ids, machine).map_err(|reason| failed(format!("answered with a wrong strand: {reason}")))?;
+        check_usable(&ids, machine).map_err(|reason| failed(format!("answered with a wrong CPU: {reason}")))?;
         Ok(Order::Strands(ids))
     }
 }
@@ -171,12 +171,12 @@ pub fn ids(answer: &[u8]) -> Result<Vec<u32>, String> {
             .map(id)
             .collect::<Result<Vec<u32>, _>>()?
     };
-    if ids.is_empty() { Err("answered with no strand at all".to_owned()) } else { Ok(ids) }
+    if ids.is_empty() { Err("answered with no CPU at all".to_owned()) } else { Ok(ids) }
 }
 
 fn id(word: &str) -> Result<u32, String> {
     let number = word.bytes().all(|byte| byte.is_ascii_digit()).then(|| word.parse().ok()).flatten();
-    number.ok_or_else(|| format!("answered {}, which is not a strand id", quote(word)))
+    number.ok_or_else(|| format!("answered {}, which is not a CPU id", quote(word)))
 }
 
 #[cfg(test)]
@@ -233,16 +233,16 @@ mod tests {
         refuses("echo first >&2; printf 'last \\033[2J\\n\\n' >&2; exit 3", "exit status: 3");
         refuses("echo why >&2; exit 1", "\"why\"");
         refuses("kill -9 $$", "signal: 9");
-        refuses("true", "no strand at all");
-        refuses("echo '[]'", "no strand at all");
+        refuses("true", "no CPU at all");
+        refuses("echo '[]'", "no CPU at all");
         refuses("echo '[1,'", "JSON that is no list of ids");
         refuses("echo '[-1]'", "JSON that is no list of ids");
-        refuses("echo 1 x", "\"x\", which is not a strand id");
-        refuses("echo 99999999999", "not a strand id");
-        refuses("echo 1 2 1", "strand 1 twice");
-        refuses("echo 7", "may not use strand 7");
-        refuses("echo 8", "strand 8 is offline");
-        refuses("echo 9", "has no strand 9");
+        refuses("echo 1 x", "\"x\", which is not a CPU id");
+        refuses("echo 99999999999", "not a CPU id");
+        refuses("echo 1 2 1", "CPU 1 twice");
+        refuses("echo 7", "may not use CPU 7");
+        refuses("echo 8", "CPU 8 is offline");
+        refuses("echo 9", "has no CPU 9");
         refuses("printf '\\377'", "not UTF-8");
         refuses("yes 1", "more than 8 MiB");
     }

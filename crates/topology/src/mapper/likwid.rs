@@ -86,7 +86,7 @@ impl Mapper for Likwid {
             }
             for number in numbers {
                 let strand = within.get(*number as usize).ok_or_else(|| {
-                    refuse(format!("the domain {domain} has {} strands, 0-{}", within.len(), within.len() - 1))
+                    refuse(format!("the domain {domain} has {} CPUs, 0-{}", within.len(), within.len() - 1))
                 })?;
                 ids.push(strand.os_id);
             }
@@ -94,7 +94,7 @@ impl Mapper for Likwid {
         check_usable(&ids, machine).map_err(refuse)?;
         match super::list::first_repeated(&ids) {
             None => Ok(Order::Strands(ids)),
-            Some(id) => Err(refuse(format!("it names strand {id} twice; name it once"))),
+            Some(id) => Err(refuse(format!("it names CPU {id} twice; name it once"))),
         }
     }
 }
@@ -150,8 +150,8 @@ mod tests {
             ("S2:0", "no domain S2"),
             ("C9:0", "no domain C9"),
             ("S0:8", "8 strands, 0-7"),
-            ("S0:0@N:0", "strand 0 twice"),
-            ("S0:x", "not a strand id"),
+            ("S0:0@N:0", "CPU 0 twice"),
+            ("S0:x", "not a CPU id"),
             ("S0:0@x", "does not begin with a domain"),
             ("likwid:0-3", "does not begin with a domain"),
         ] {

@@ -11,7 +11,7 @@ struct Occupancy(String);
 pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
     let numbers = text.split(',').map(number).collect::<Result<Vec<usize>, String>>()?;
     if numbers.iter().all(|number| *number == 0) {
-        return Err("it has no workers; give at least one package a worker".to_owned());
+        return Err("it has no threads; give at least one socket a thread".to_owned());
     }
     let canonical = match numbers[..] {
         [_] => text.to_owned(),
@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<(Box<dyn Mapper>, String), String> {
 fn number(text: &str) -> Result<usize, String> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits {
-        return Err(format!("{} is not a number of workers; write 2200 or 12,12,0,0", quote(text)));
+        return Err(format!("{} is not a number of threads; write 2200 or 12,12,0,0", quote(text)));
     }
     // A row of digits with one digit per package may be longer than any number: it only matters whether their sum is zero.
     Ok(text.parse().unwrap_or(usize::MAX))
@@ -53,7 +53,7 @@ impl Mapper for Occupancy {
         for (package, (strands, number)) in packages.iter_mut().zip(&numbers).enumerate() {
             if *number > strands.len() {
                 let room = strands.len();
-                return refuse(format!("package {package} has {room} usable strands, which is less than {number}"));
+                return refuse(format!("socket {package} has {room} usable CPUs, which is less than {number}"));
             }
             strands.truncate(*number);
         }

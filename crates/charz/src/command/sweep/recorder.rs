@@ -101,7 +101,7 @@ pub(crate) fn cannot_record(error: JournalError) -> Error {
         _ => "make room",
     };
     Error::environment(format!(
-        "an invocation could not be recorded; those before it are: {remedy}, then run charz sweep --resume {report:?}"
+        "a run could not be recorded; those before it are: {remedy}, then run charz sweep --resume {report:?}"
     ))
     .caused_by(error)
 }

@@ -93,7 +93,7 @@ fn report_file(named: PathBuf) -> PathBuf {
 fn params(report: &Report) -> Result<Params, String> {
     let repetitions = report.floor.iter().chain(&report.cells).map(|cell| cell.repetitions).max().unwrap_or(1);
     if !(1..=MOST_REPETITIONS).contains(&repetitions) {
-        return Err(format!("has {repetitions} repetitions of a cell; there can be 1 to {MOST_REPETITIONS}"));
+        return Err(format!("has {repetitions} iterations of a configuration; there can be 1 to {MOST_REPETITIONS}"));
     }
     let plan = report.plan.params;
     let check = |param: &Param, params: &Params| {
@@ -124,7 +124,7 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
         let own = used.iter().all(|cpu| Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists());
         let gone = Present::read().gone(&used, &report.machine.nodes_for_memory()).filter(|_| own);
         return Some(gone.map_or_else(
-            || format!("it is of another machine, or of this one with other strands usable; {NEW}"),
+            || format!("it is of another machine, or of this one with other CPUs usable; {NEW}"),
             |gone| format!("{gone}; resume it when that is back"),
         ));
     }

@@ -17,11 +17,11 @@ const WIDE: usize = 100;
 /// Where a list of CPUs is cut.
 const LIST: usize = 48;
 
-pub(super) fn write(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn write(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{}\n", totals(machine))?;
-    levels(machine, out)?;
+    levels(machine, width, out)?;
     writeln!(out)?;
-    beside(&layout::lines(machine), out)?;
+    beside(&layout::lines(machine), width, out)?;
     writeln!(out)?;
     if machine.alu.is_known() {
         writeln!(out, "Strands in parentheses share an ALU group.")?;
@@ -97,7 +97,7 @@ struct Level {
     sets: Vec<Vec<u32>>,
 }
 
-fn levels(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+fn levels(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<[String; 5]> = found(machine)
         .into_iter()
         .map(|level| {
@@ -109,7 +109,7 @@ fn levels(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
             [level.name, level.sets.len().to_string(), size, shared_by, sets(machine, level.sets)]
         })
         .collect();
-    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, out)
+    columns(&["level", "count", "size", "shared by", "CPUs"], &[0, 2, 3, 4], &rows, width, out)
 }
 
 fn found(machine: &Machine) -> Vec<Level> {
@@ -209,9 +209,9 @@ fn shortened(pieces: &[String], between: &str) -> String {
     text + between + "…" + between + last
 }
 
-fn beside(lines: &[String], out: &mut dyn Write) -> io::Result<()> {
+fn beside(lines: &[String], columns: usize, out: &mut dyn Write) -> io::Result<()> {
     let width = lines.iter().map(String::len).max().unwrap_or(0) + 3;
-    let most = if lines.len() > TALL { (WIDE / width).max(1) } else { 1 };
+    let most = if lines.len() > TALL { (WIDE.min(columns) / width).max(1) } else { 1 };
     let height = lines.len().div_ceil(most).max(1);
     for row in 0..height.min(lines.len()) {
         let cells = lines.iter().skip(row).step_by(height);

@@ -31,7 +31,7 @@ kernels! {
     holding => Card::new(
         "create-hold",
         Family::Sync,
-        "makes threads that sleep, and lets none go before the system refuses one, the time is over, or there are 4096",
+        "creates sleeping threads until the system refuses one, the time is over, or there are 4096",
         Metric::op_time("one thread made, while all before it stay"),
     )
     .uncounted_traffic(

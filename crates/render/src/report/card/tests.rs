@@ -33,6 +33,16 @@ fn what_too_few_sizes_leave_open_has_a_list_of_its_own() {
 }
 
 #[test]
+fn an_edge_is_said_once_and_boost_is_no_mismatch() {
+    let mut report = measured(32 << 20);
+    report.cells.iter_mut().for_each(|cell| cell.status = Status::Suspect);
+    report.host.claimed_hz = Some(2e9);
+    let text = shown(&report);
+    assert!(text.contains("32 KiB to 45.3 KiB~") && text.contains("boost"), "{text}");
+    assert!(!text.contains("NOT ENOUGH MEASURED") && !text.contains("MISMATCHES"), "{text}");
+}
+
+#[test]
 fn suspect_numbers_carry_their_mark() {
     let mut report = measured(32 << 20);
     assert!(!shown(&report).contains('?'), "{}", shown(&report));
