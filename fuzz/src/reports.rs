@@ -84,6 +84,7 @@ fn judge(report: &mut Report) {
             cores: 2,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
+            shares_l2: true,
             optimised: true,
         };
         charz_judge::judge(cell, &facts);

@@ -55,6 +55,8 @@ pub struct JudgeContext {
     /// Cores of which the process may use a strand.
     pub cores: usize,
     /// The clock that the system claims, in hertz.
+    /// Whether strands share a cache of the second level.
+    pub shares_l2: bool,
     pub claimed_hz: Option<f64>,
     /// Instructions that a core can issue per cycle.
     pub issue_width: Option<u64>,
@@ -65,19 +67,20 @@ impl JudgeContext {
     /// For a cell out of the report, whose kernel has this card.
     pub fn of(report: &Report, cell: &Cell, card: &'static Card, about_memory: bool) -> Self {
         let machine = &report.machine;
-        let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
+        let data = || machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
         JudgeContext {
             card,
             about_memory,
             params: cell.point.params(&report.plan.params),
             strands: worth(machine),
             numa_nodes: machine.numa_nodes.len(),
-            last_cache_bytes: data.filter_map(|cache| cache.size_bytes).max(),
+            last_cache_bytes: data().filter_map(|cache| cache.size_bytes).max(),
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.usable.quota_cpus.is_some(),
             cores: cores(machine),
             claimed_hz: report.host.claimed_hz,
+            shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
             issue_width: report.plan.issue_width,
             optimised: report.tool.optimised(),
         }

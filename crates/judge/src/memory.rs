@@ -18,8 +18,10 @@ fn used_by_others(case: &Case<'_>) -> Option<Mark> {
     let used = match shares_memory(case.cell, case.facts) {
         _ if case.crowded => return None,
         true => exclude::others(counted())?,
-        // The second level is often shared, if only by the strands of a core, and in a guest nothing says with whom.
-        false if case.cell.level.as_deref() == Some("L2") => exclude::others_elsewhere(counted())?,
+        // The second level is often shared, if only by the strands of a core.
+        false if case.facts.shares_l2 && case.cell.level.as_deref() == Some("L2") => {
+            exclude::others_elsewhere(counted())?
+        }
         false => return None,
     };
     raise(&V34, used, || format!("other programs used {used:.2} CPUs"))

@@ -90,7 +90,7 @@ impl Rate {
             let timed = lap.end_ns.saturating_sub(lap.start_ns);
             // Waiting for a strand is caused by other programs, not by the kernel. A lap that waited for half of its time
             // or more is used as it is.
-            let waited = lap.counts.run_delay_ns.unwrap_or(0);
+            let waited = lap.waited_ns().unwrap_or(0);
             (if waited < timed / 2 { timed - waited } else { timed }) as f64
         });
         let timed = timed.min_by(f64::total_cmp)?;

@@ -3,7 +3,7 @@
 use super::{Check, Scale};
 
 /// The shortest repetition that can be trusted with any clock, in nanoseconds.
-const SHORTEST_NS: f64 = 1e6;
+const SHORTEST_NS: f64 = 5e5;
 
 /// How many of the clock's steps a repetition must take: quantisation then costs 0.1%. The rule of nanobench.
 const RESOLUTIONS: f64 = 1000.0;
@@ -46,11 +46,11 @@ pub static V09: Check = Check {
     title: "iteration too short to time",
     cause: "The time is made of few steps of the clock, or the reading of the clock and the start of the threads are a good \
             part of it.",
-    quantity: "The time that an iteration needs, the largest of 1 ms, 1000 steps of the clock and 100 readings of it, \
+    quantity: "The time that an iteration needs, the largest of 0.5 ms, 1000 steps of the clock and 100 readings of it, \
                divided by the shortest iteration's.",
     scale: Scale::Ratio,
     suspect: Some(1.0),
-    // 1000 steps divided by 50 are 20, STREAM's least. Where 1 ms decides, it is 20 µs, in which the start of several
+    // 1000 steps divided by 50 are 20, STREAM's least. Where 0.5 ms decides, it is 10 µs, in which the start of several
     // workers is no longer small.
     invalid: Some(50.0),
     evidence: "The intervals of the iterations; the clock's resolution and overhead, measured before the sweep.",
@@ -58,7 +58,7 @@ pub static V09: Check = Check {
                iteration, however short that is.",
     fix: "Give an iteration more work: `--iterations` for arithmetic, `--size` for memory.",
     source: "STREAM asks for 20 ticks; libMicro warns below 100 resolutions; nanobench takes 1000; Hoefler and Belli (SC \
-             2015): overhead below 5%, resolution 10 times finer. The 1 ms is charz's first guess.",
+             2015): overhead below 5%, resolution 10 times finer. The 0.5 ms is charz's first guess.",
     // In a short time every delay, every step of the clock and every late start is large.
     covers: &["V11", "V13", "V14", "V15", "V16", "V18", "V28"],
     ..Check::NEVER_RAISED

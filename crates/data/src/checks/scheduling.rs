@@ -58,7 +58,8 @@ pub static V03: Check = Check {
     scale: Scale::Share,
     lap: Some(0.01),
     note: Some(0.0),
-    evidence: "The run delay in `/proc/thread-self/schedstat` around each lap; where that is missing, involuntary context \
+    evidence: "The run delay in `/proc/thread-self/schedstat` around each lap, but no more than the lap's time without its processor time; \
+               where that is missing, involuntary context \
                switches (`getrusage`), any of which makes the lap dirty.",
     families: "Numbers made of iterations, but for kernels without work to repeat and configurations whose threads share CPUs (V19). \
                Numbers made of blocks leave out the blocks in which a thread waited.",
@@ -159,8 +160,8 @@ pub static V34: Check = Check {
     suspect: Some(0.05),
     evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the iterations, less the processor time of \
                the measuring process.",
-    families: "Kernels whose blocks lie beyond the caches of a core; of those in the second level, what was used of other CPUs than the \
-               threads' own.",
+    families: "Kernels whose blocks lie beyond the caches of a core; of those in a second level that CPUs share, what was used of other CPUs \
+               than the threads' own.",
     fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two CPUs, reads were 15 to 19% slower, and \
              nothing else told.",

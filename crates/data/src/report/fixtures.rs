@@ -142,6 +142,12 @@ impl Lap {
             ..Lap::default()
         }
     }
+
+    /// It waited for its strand for so many nanoseconds of its time.
+    pub fn wait(&mut self, nanos: u64) {
+        self.counts.run_delay_ns = Some(nanos);
+        self.counts.cpu_ns = self.counts.cpu_ns.map(|ran| ran.saturating_sub(nanos));
+    }
 }
 
 impl Run {
@@ -286,18 +292,18 @@ impl Cell {
         Cell { contention: Some(sharing), ..self }
     }
 
-    pub fn clocked(mut self, hz: f64) -> Self {
-        let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
-        for invocation in &mut self.invocations {
-            let evidence = invocation.evidence.take().unwrap_or_default();
-            invocation.evidence = Some(Evidence { frequency: Some(frequency), ..evidence });
-        }
     /// On CPUs that are so many nanoseconds apart.
     pub fn apart(mut self, ns: f64) -> Self {
         self.summary = self.summary.map(|summary| Summary { apart_ns: Some(ns), ..summary });
         self
     }
 
+    pub fn clocked(mut self, hz: f64) -> Self {
+        let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
+        for invocation in &mut self.invocations {
+            let evidence = invocation.evidence.take().unwrap_or_default();
+            invocation.evidence = Some(Evidence { frequency: Some(frequency), ..evidence });
+        }
         self
     }
 
@@ -333,13 +339,13 @@ impl Cell {
             worst,
             best_of_three: Some(best),
             fast_share: None,
+            apart_ns: None,
             start_skew_ns: 0,
         });
         self
     }
 }
 
-            apart_ns: None,
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -240,13 +240,20 @@ impl Lap {
         self.seat.is_some() && self.counts.migrations.is_some_and(|migrations| migrations > 0)
     }
 
+    /// What waiting for a strand cost, in nanoseconds; `None` where the system does not report it. The wait is counted over more than the
+    /// lap, so it cost no more than the time in which the worker did not run.
+    pub fn waited_ns(&self) -> Option<u64> {
+        let off = self.counts.cpu_ns.map_or(u64::MAX, |ran| self.time_ns().saturating_sub(ran));
+        self.counts.run_delay_ns.map(|delay| delay.min(off))
+    }
+
     /// Whether waiting for a strand cost more than V03 lets pass.
     ///
     /// An involuntary switch by itself says little: every lap of a good part of a second has some, of microseconds. The time
     /// that it cost counts; only if the system does not report that time, the switch is used.
     pub fn waited(&self) -> bool {
-        match self.counts.run_delay_ns {
-            Some(delay) => V03.dirties(self.share(delay as f64)),
+        match self.waited_ns() {
+            Some(waited) => V03.dirties(self.share(waited as f64)),
             None => self.counts.involuntary_switches.is_some_and(|switches| switches > 0),
         }
     }

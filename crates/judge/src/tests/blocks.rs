@@ -67,7 +67,8 @@ fn workers_of_a_group_count_at_their_own_speeds() {
 fn waits_and_the_quota_leave_blocks_alone() {
     let mut trial = of_blocks(disturbed(0.5));
     for run in trial.runs() {
-        (run.throttled_periods, run.laps[0].counts.run_delay_ns) = (Some(1), Some(run.interval_ns / 2));
+        run.throttled_periods = Some(1);
+        run.laps[0].wait(run.interval_ns / 2);
     }
     check(trial, 2e9, &[]);
 }
@@ -193,6 +194,12 @@ fn v34_other_programs() {
     // Those without are enough.
     assert_eq!(marks(used(4, 1.0)), (6, false));
     assert_eq!(marks(used(5, 1.0)), (10, true));
+    // A second level is others' too only where it is shared.
+    for (level, is_shared, is_marked) in [("L1", true, false), ("L2", true, true), ("L2", false, false)] {
+        let mut trial = used(10, 1.0);
+        (trial.cell.level, trial.facts.shares_l2) = (Some(level.into()), is_shared);
+        assert_eq!(marks(trial), (10, is_marked), "{level}, {is_shared}");
+    }
 }
 
 /// The clean cell of memory, in which a worker waited half of each lap, and so many of 999 blocks were made while both were at work, each
@@ -200,7 +207,7 @@ fn v34_other_programs() {
 fn waiting(together: usize) -> Trial {
     let mut trial = clean();
     for run in trial.runs() {
-        run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+        run.laps[0].wait(run.interval_ns / 2);
         run.laps.iter_mut().for_each(|lap| lap.blocks = Some(Blocks::of(vec![2.0; together])));
     }
     trial.judge();

@@ -165,7 +165,7 @@ fn a_user_who_asks_for_few_or_many_gets_them() {
 
 #[test]
 fn a_disturbance_never_ends_a_cell_and_a_lasting_cause_does() {
-    let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+    let wait = |run: &mut Run| run.laps[0].wait(run.interval_ns / 2);
     let disturbed = |trial: &mut Trial, count: usize| {
         trial.cell.invocations = (0..count).map(invocation).collect();
         trial.evidence(|evidence| evidence.busy.as_mut().unwrap().own_ns = 0);

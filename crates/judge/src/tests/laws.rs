@@ -10,7 +10,7 @@ use charz_data::report::{self, Report};
 fn spoil(run: &mut Run, kind: u8) {
     match kind {
         0 => stretch(run, 1.7),
-        1 => run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 3),
+        1 => run.laps[0].wait(run.interval_ns / 3),
         2 => run.laps[1].counts.cpu_ns = Some(run.interval_ns / 2),
         3 => run.laps[1].on_seat = Some(false),
         4 => run.throttled_periods = Some(2),

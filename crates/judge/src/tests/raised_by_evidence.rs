@@ -235,7 +235,7 @@ fn evidence_that_no_check_needs_is_not_missed() {
 #[test]
 fn a_gap_hides_no_finding() {
     // Whether the worker was on its seat is unknown; that it waited is known.
-    let wait = |run: &mut Run| run.laps[0].counts.run_delay_ns = Some(run.interval_ns / 2);
+    let wait = |run: &mut Run| run.laps[0].wait(run.interval_ns / 2);
     check(&[("V01", Suspect), ("V03", Note)], |trial| {
         trial.laps(|lap| lap.on_seat = None);
         trial.some_runs(6, wait);

@@ -31,7 +31,7 @@ fn repetitions_that_count_are_added_up() {
     assert_eq!((all.samples.count, all.samples.second_shorter), (100 * repetitions, 10 * repetitions));
     assert!((all.second_shorter - 0.1).abs() < 1e-12);
     let mut disturbed = sampled(100);
-    disturbed.some_runs(3, |run| run.laps[0].counts.run_delay_ns = Some(50_000_000));
+    disturbed.some_runs(3, |run| run.laps[0].wait(50_000_000));
     assert_eq!(distribution(disturbed).samples.count, 100 * (repetitions - 3));
     let mut failed = sampled(100);
     failed.cell.invocations[4].ending = Ending::Stopped;

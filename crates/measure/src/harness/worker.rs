@@ -134,10 +134,12 @@ impl WorkerContext<'_> {
             if self.gate.arrive() == Decision::NoGo {
                 return Ok(laps);
             }
-            let before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
+            let mut before = early.unwrap_or_else(|| Reading::before(self.bench.binder));
             let deadline = Instant::now().checked_add(self.bench.time_box);
             let watch = watch.with_deadline(deadline);
             self.gate.spin_release(round);
+            // What it spent on waiting for the others is no time of the lap.
+            before.counts.cpu_ns = counters::cpu_ns();
             if let Some(counters) = &mut counters {
                 counters.enable(true);
             }

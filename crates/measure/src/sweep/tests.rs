@@ -74,7 +74,7 @@ impl Invoke for Fake<'_> {
                 let off = (self.spread)(order) * ((number % 7) as f64 / 3.0 - 1.0);
                 let mut run = run(order, (self.nanos)(order) * (1.0 + off));
                 if (self.waits)(number) {
-                    run.laps.iter_mut().for_each(|lap| lap.counts.run_delay_ns = Some(run.interval_ns / 2));
+                    run.laps.iter_mut().for_each(|lap| lap.wait(run.interval_ns / 2));
                 }
                 let counts = self.counters.filter(|_| order.counters);
                 run.laps.iter_mut().for_each(|lap| lap.hardware = counts.map(Box::new));
