@@ -127,7 +127,9 @@ fn stretch(run: &mut Run, factor: f64) {
     run.interval_ns = (run.interval_ns as f64 * factor) as u64;
     for lap in &mut run.laps {
         lap.end_ns = (lap.end_ns as f64 * factor) as u64;
-        lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ran| (ran as f64 * factor) as u64);
+        for counted in [&mut lap.counts.cpu_ns, &mut lap.counts.run_delay_ns].into_iter().flatten() {
+            *counted = (*counted as f64 * factor) as u64;
+        }
     }
 }
 
