@@ -262,11 +262,18 @@ impl<'a> Advice<'a> {
         TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
     }
 
-    /// The line that most can paste: taskset's, or numactl's where memory is not left to the threads' own touch. `None` where the
-    /// operating system places threads.
+    /// The line that most can paste: taskset's, for each of several copies, or numactl's where memory is not left to the threads' own
+    /// touch. `None` where the operating system places threads.
     pub fn paste(&self) -> Option<String> {
         if self.too_few.is_some() {
             return None;
+        }
+        let own =
+            self.report.plan.program.as_ref().filter(|_| self.load == Load::Program && is_usual(Some(self.home())));
+        let seats: Option<Vec<u32>> = self.best.cell.seats.iter().copied().collect();
+        let copies = own.zip(seats).and_then(|(own, seats)| own.copies(&seats, &self.best.cell.mapping));
+        if copies.is_some() {
+            return copies;
         }
         let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
         self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())

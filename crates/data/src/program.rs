@@ -85,12 +85,31 @@ impl Program {
 
     /// The command line for a shell behind the words of a launcher, with all threads in one program; `None` for copies.
     pub fn line(&self, threads: usize, cpus: &[u32], mapping: &str) -> Option<String> {
+        let env = if self.assigns() { "env " } else { "" };
+        (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
+    }
+
+    /// The line for a shell that starts a copy on each of these CPUs, of which there is one at least; `None` where one program has all threads.
+    pub fn copies(&self, cpus: &[u32], mapping: &str) -> Option<String> {
+        let env = if self.assigns() { "env " } else { "" };
+        let command = Self::fill(self.command.trim(), cpus.len(), cpus, mapping);
+        if let [cpu] = cpus {
+            return self.in_copies().then(|| format!("taskset -c {cpu} {env}{}", command.replace("{rank}", "0")));
+        }
+        let has_rank = command.contains("{rank}");
+        // A shell in the command finds it too.
+        let [first, next] = if has_rank { ["export rank=0; ", "rank=$((rank + 1)); "] } else { ["", ""] };
+        let ids = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let command = command.replace("{rank}", "$rank");
+        let line = format!("{first}for cpu in {ids}; do taskset -c $cpu {env}{command} & {next}done; wait");
+        self.in_copies().then_some(line)
+    }
+
+    /// Whether it begins with an assignment, which a launcher would take for the program.
+    fn assigns(&self) -> bool {
         let is_name =
             |name: &str| !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-        let assigns = self.command.trim_start().split_once('=').is_some_and(|(name, _)| is_name(name));
-        // A launcher would take an assignment for the program.
-        let env = if assigns { "env " } else { "" };
-        (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
+        self.command.trim_start().split_once('=').is_some_and(|(name, _)| is_name(name))
     }
 }
 
@@ -130,6 +149,25 @@ mod tests {
         assert_eq!(line(" OMP_NUM_THREADS={threads} ./a -x=1").as_deref(), Some("env OMP_NUM_THREADS=2 ./a -x=1"));
         assert_eq!(line("./a x=1 {threads}").as_deref(), Some("./a x=1 2"));
         assert_eq!(line("./a {rank}"), None);
+    }
+
+    /// What a shell prints that starts the copies, with echo in place of taskset.
+    #[test]
+    fn a_line_of_copies_starts_one_on_each_cpu() {
+        let copies = |command: &str| program(command).copies(&[0, 3], "rr");
+        assert_eq!(copies("./a {threads}"), None);
+        assert_eq!(program("./a {rank}").copies(&[3], "rr").as_deref(), Some("taskset -c 3 ./a 0"));
+        for (command, expected) in [
+            ("./a -x", ["-c 0 ./a -x", "-c 3 ./a -x"]),
+            ("N=1 ./a {rank}", ["-c 0 env N=1 ./a 0", "-c 3 env N=1 ./a 1"]),
+        ] {
+            let script = copies(command).unwrap().replace("taskset", "echo");
+            let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+            let said = String::from_utf8(output.stdout).unwrap();
+            let mut lines: Vec<&str> = said.lines().collect();
+            lines.sort_unstable();
+            assert_eq!(lines, expected, "{script}");
+        }
     }
 
     #[test]

@@ -152,6 +152,13 @@ fn a_program_that_moves_itself_is_off_its_seat() {
     let (ended, _) = run(Follow::Ptrace, &launch);
     assert_eq!(ended.threads[0].on_seat(), Some(false));
     assert_eq!(ended.threads[0].allowed, [second]);
+    // One that moves itself while it may run on all seats stays there when others appear.
+    let launch = Launch {
+        seats: vec![Some(first), Some(second)],
+        ..shell(&format!("exec taskset -c {second} sh -c '(:) & wait'"))
+    };
+    let (ended, _) = run(Follow::Ptrace, &launch);
+    assert_eq!((ended.threads[0].on_seat(), &ended.threads[0].allowed[..]), (Some(false), &[second][..]));
 }
 
 #[test]
