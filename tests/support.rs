@@ -23,6 +23,8 @@ pub fn program(path: &Path) -> Command {
             command.env_remove(name);
         }
     }
+    // Nor the width of its terminal.
+    command.env_remove("COLUMNS");
     command.env("CHARZ_LOCK_DIR", own_folder());
     // The variables of the machine's user must not change what is expected here.
     command.env("XDG_STATE_HOME", own_folder());

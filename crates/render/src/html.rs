@@ -78,7 +78,7 @@ fn contents(page: &Page) -> Markup {
                 (entry("summary", "Summary"))
                 @if !page.verdicts.rows.is_empty() { (entry("verdicts", "Best placement")) }
                 @if !page.findings.is_empty() { (entry("findings", "Findings")) }
-                @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), "Charts")) }
+                @if let Some(first) = page.sections.iter().find(|section| !hero::has(page, section)) { (entry(&format!("s-{}", first.id), if page.answers.is_empty() { first.title } else { "Charts" })) }
                 @if !page.answers.is_empty() { (entry("quality", "Data quality")) }
                 @if !page.sources.is_empty() {
                     (entry("environment", "System & method"))

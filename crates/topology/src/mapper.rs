@@ -320,7 +320,7 @@ mod tests {
         check("list:", Err("write list:0,8"));
         check("list:1-", Err("is not a CPU id"));
         check("occupancy:x", Err("is not a number"));
-        check("occupancy:0000", Err("has no workers"));
+        check("occupancy:0000", Err("has no threads"));
         check("command: ", Err("names no program"));
         check("command:'", Err("quotation mark"));
         check("\u{1b}[2J", Err("\\u{1b}"));

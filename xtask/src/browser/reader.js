@@ -20,7 +20,8 @@
   // Tables.
   for (const table of every('table.sortable')) {
     const rows = table.tBodies[0].rows;
-    table.closest('details').open = true;
+    const folded = table.closest('details');
+    if (folded) folded.open = true;
     every('thead button', table).forEach((button) => {
       const heading = button.closest('th');
       button.click();

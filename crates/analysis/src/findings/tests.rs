@@ -172,7 +172,7 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
     let apart = cell("futex-wake", 2, 8e3).seated(&[0, 1]);
     check_advice(4, vec![apart], &[8e3], &["8.00 µs", "futex-wake rr x2: 8.00 µs"]);
     let ways = vec![cell("c2c-cas", 2, 20.0).under("pair:core"), cell("c2c-cas", 2, 150.0).under("pair:package")];
-    check_advice(16, ways, &[2400.0], &["2.40 µs", "16 transfers", "c2c-cas pair:package x2: 150 ns"]);
+    check_advice(16, ways, &[2400.0], &["2.40 µs", "16 cache-line transfers", "c2c-cas pair:package x2: 150 ns"]);
     check_advice(1, vec![cell("c2c-cas", 2, 20.0)], &[], &[]);
     let mut pools = series("c2c-cas", &[(2, 100.0)]);
     pools.extend(series("pool-treiber", &[(2, 10e6), (4, 5e6), (8, 1e6)]));

@@ -31,12 +31,12 @@ fn family(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> &'static str {
     card.map_or("other", |card| card.family.name())
 }
 
-/// What the kernels of a figure are called: the only one by its name.
+/// What the kernels of a figure are called: a few by their names.
 fn title(family: &str, cells: &[SourcedCell<'_>]) -> String {
-    match cells.iter().all(|own| own.cell.kernel == cells[0].cell.kernel) {
-        true => cells[0].cell.kernel.clone(),
-        false => format!("{family} kernels"),
-    }
+    const FEW: usize = 3;
+    let mut names: Vec<&str> = cells.iter().map(|own| own.cell.kernel.as_str()).collect();
+    names.dedup();
+    if names.len() > FEW { format!("{family} kernels") } else { names.join(", ") }
 }
 
 fn of_group(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Vec<Figure> {

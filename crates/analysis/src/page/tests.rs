@@ -420,3 +420,70 @@ fn the_stop_of_a_growing_program_is_told() {
     let stops = whole.tables.iter().flat_map(|tabled| &tabled.notes);
     assert!(stops.clone().any(|stop| stop.contains("stopped at size 7: 10.0 ms, 7 threads, 7 retries")));
 }
+
+#[test]
+fn two_numbers_of_threads_are_bars_and_three_a_line() {
+    let is_line = |counts: &[u64]| {
+        let cells = counts.iter().map(|workers| cell("mem-read", *workers, Unit::BytesPerSecond, 1e9)).collect();
+        plots(&page_of(&fixtures::report(cells))).next().unwrap().x.quantity == crate::figure::Quantity::Count
+    };
+    assert_eq!([is_line(&[1]), is_line(&[1, 2]), is_line(&[1, 2, 4])], [false, false, true]);
+}
+
+#[test]
+fn a_family_of_locks_is_one_chart_of_locks_and_threads() {
+    let locks = ["pool-tas", "pool-std", "pool-mcs"].into_iter().flat_map(|lock| {
+        [1, 2].into_iter().flat_map(move |threads| {
+            ["round-robin", "auto"].map(|by| cell(lock, threads, Unit::OpsPerSecond, 1e6 * threads as f64).under(by))
+        })
+    });
+    let page = page_of(&fixtures::report(locks.collect()));
+    let section = page.sections.iter().find(|section| section.id == "families").unwrap();
+    let [figure] = &section.figures[..] else { panic!("{} figures", section.figures.len()) };
+    let Body::Dots(plot) = &figure.body else { panic!("{figure:?}") };
+    let series: Vec<(&str, usize)> = plot.measured().map(|(_, own)| (own.name.as_str(), own.points.len())).collect();
+    assert_eq!(series, [("1 thread", 3), ("2 threads", 3)]);
+    assert_eq!(figure.table.as_ref().unwrap().rows.len(), 12, "the other mapping too");
+}
+
+#[test]
+fn a_program_has_a_chart_of_its_levels_with_a_line_for_each_number_of_threads() {
+    let levels = [1, 3, 5].into_iter().flat_map(|depth| {
+        let point = Point { order: Some(1024), depth: Some(depth), ..Point::default() };
+        let rate = 1e9 * depth as f64;
+        [1, 2].map(|threads| cell("matmul-mutex", threads, Unit::OpsPerSecond, rate).under("rr").at(point))
+    });
+    let page = page_of(&fixtures::report(levels.collect()));
+    let section = page.sections.iter().find(|section| section.id == "products").unwrap();
+    assert_eq!((section.figures.len(), section.table.as_ref().map(|table| table.rows.len())), (1, Some(2)));
+    for figure in &section.figures {
+        let Body::Lines(plot) = &figure.body else { panic!("{figure:?}") };
+        let lines: Vec<(&str, Vec<f64>)> = plot
+            .measured()
+            .map(|(_, own)| (own.name.as_str(), own.points.iter().map(|point| point.x).collect()))
+            .collect();
+        assert_eq!(lines, [("rr x1", vec![1.0, 3.0, 5.0]), ("rr x2", vec![1.0, 3.0, 5.0])]);
+    }
+}
+
+#[test]
+fn what_is_no_bytes_is_no_bandwidth() {
+    let sized = |kernel: &str, unit| [4 << 10, 1 << 20].map(|size| cell(kernel, 1, unit, 1e9).sized(size));
+    let cells = [sized("level-read", Unit::BytesPerSecond), sized("cmt-working-set", Unit::OpsPerSecond)].concat();
+    let page = page_of(&fixtures::report(cells));
+    let of = |id: &str| -> Vec<&str> {
+        let sections = page.sections.iter().filter(|section| section.id == id);
+        sections.flat_map(|section| &section.figures).map(|figure| figure.id.as_str()).collect()
+    };
+    assert_eq!((of("bandwidth"), of("sizes")), (vec!["bandwidth-level-read"], vec!["throughput-cmt-working-set"]));
+}
+
+#[test]
+fn a_single_pair_of_cpus_is_no_square() {
+    let of = |count| {
+        let page = page_of(&fixtures::report(fixtures::pairs("c2c-cas", count, |_, _| 50.0)));
+        let figure = page.figures().find(|figure| figure.id == "pairs-cas").unwrap();
+        matches!(figure.body, Body::Heatmap(_))
+    };
+    assert_eq!([of(2), of(3)], [false, true]);
+}

@@ -85,7 +85,8 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     };
     let margin = 1.0 + comparison.margin;
     let within = format!("the same within ±{}", units::percent(comparison.margin));
-    let levels = [level(base.to_owned(), 1.0), level(within.clone(), margin), level(within, margin.recip())];
+    let levels =
+        [level(format!("as fast as {base}"), 1.0), level(within.clone(), margin), level(within, margin.recip())];
     let names = drawn.iter().map(|(_, row)| row.name()).collect();
     let x = Axis::new("configuration", Quantity::Names(names), Scale::Linear);
     let y = Axis::new(format!("times as fast as {base}"), Quantity::Plain, Scale::Log10);
@@ -96,7 +97,7 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     }
     let heading = ["configuration", base, new, "times as fast", "low", "high", "P(new better)", "verdict", "reason"];
     let table = Table::new(&heading, all.into_iter().map(row));
-    (!drawn.is_empty()).then(|| (Body::Dots(plot), table, about))
+    (!drawn.is_empty()).then_some((Body::Dots(plot), table, about))
 }
 
 fn is_noisy(row: &Compared) -> State {

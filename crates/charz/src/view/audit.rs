@@ -87,7 +87,7 @@ fn as_page(page: &Page<'_>) -> page::Page {
     };
     let machine = super::topo::figure(page.machine);
     page::Page {
-        title: format!("Audit: {}", machine.title),
+        title: format!("Audit: {}", machine.title.split(" · ").next().unwrap_or_default()),
         summary,
         sections: vec![
             listed(
@@ -190,10 +190,8 @@ fn headline(page: &Page<'_>) -> String {
         (true, 0, 1..) => "confirmed".to_owned(),
         (true, _, 0) => "not decided".to_owned(),
         (true, open, confirmed) => {
-            let all = counted(confirmed + open, "relation");
-            format!(
-                "confirmed as far as it could be decided ({confirmed} of {all}, without clock and time-stamp counters)"
-            )
+            let all = counted(confirmed + open, "structural relation");
+            format!("confirmed as far as it could be decided ({confirmed} of {all})")
         }
     };
     let machine = page.machine;

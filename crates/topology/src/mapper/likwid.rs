@@ -149,7 +149,7 @@ mod tests {
         for (text, word) in [
             ("S2:0", "no domain S2"),
             ("C9:0", "no domain C9"),
-            ("S0:8", "8 strands, 0-7"),
+            ("S0:8", "8 CPUs, 0-7"),
             ("S0:0@N:0", "CPU 0 twice"),
             ("S0:x", "not a CPU id"),
             ("S0:0@x", "does not begin with a domain"),

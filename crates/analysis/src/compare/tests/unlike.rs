@@ -31,8 +31,8 @@ fn unlike_reports_are_refused_unless_asked_for() {
     let plan: fn(&mut Options) = |options| options.cross_plan = true;
     let table: [Change; 17] = [
         (|r| r.host.processor = Some("other".into()), "processors", machine, Caveat::OtherMachine),
-        (|r| r.machine.strands.truncate(1), "strands", machine, Caveat::OtherMachine),
-        (|r| r.machine.strands[0].core = Some(77), "strands", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands.truncate(1), "CPUs", machine, Caveat::OtherMachine),
+        (|r| r.machine.strands[0].core = Some(77), "CPUs", machine, Caveat::OtherMachine),
         (|r| r.machine.numa_nodes.clear(), "memory", machine, Caveat::OtherMachine),
         (|r| r.host.memory.total_bytes = Some(1 << 50), "memory", machine, Caveat::OtherMachine),
         (|r| r.tool.kernels = "0".into(), "kernels' source code", build, Caveat::OtherBuild),
