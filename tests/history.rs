@@ -13,7 +13,7 @@ use crate::support::Ran;
 fn of_day(day: usize, rate: f64) -> Report {
     // About one percent of noise from report to report.
     let mut report =
-        report(&[cell("arith-int", 1, rate * (1.0 + 0.001 * (day * 7 % 10) as f64)), cell("mem-read", 2, RATE)]);
+        report(&[cell("arith-int", 1, rate * (1.0 + 0.001 * (day * 7 % 10) as f64)), cell("arith-float", 2, RATE)]);
     report["id"] = format!("{day:032x}").into();
     report["started"] = format!("2026-01-{day:02}T12:00:00Z").into();
     report
@@ -79,7 +79,7 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
     assert!(row.contains("(2026-01-10)") && row.contains("(2026-01-11)") && row.contains("-20."), "{table}");
     let json: Value = serde_json::from_str(&done(&place, &["plot", "--format", "json", "--changed"])).unwrap();
     assert_eq!((json["changes"].as_array().unwrap().len(), json["values"].as_array().unwrap().len()), (1, 14));
-    let csv = done(&place, &["plot", "--format", "csv", "--kernel", "mem-*", "--threads", "2"]);
+    let csv = done(&place, &["plot", "--format", "csv", "--kernel", "arith-f*", "--threads", "2"]);
     assert_eq!(csv.lines().count(), 15);
 
     place.put("new.json", of_day(20, 0.8 * RATE).to_string().as_bytes());
@@ -122,7 +122,7 @@ fn what_cannot_be_added_leaves_everything_as_it_was() {
     refuse("missing", &["add", "nowhere.json"], &["nowhere.json"]);
     refuse("no number", &["show", "x"], &["charz history list"]);
     refuse("no such report", &["show", "99"], &["no report 99"]);
-    refuse("no such series", &["plot", "--kernel", "mem-raed"], &["arith-int, mem-read"]);
+    refuse("no such series", &["plot", "--kernel", "mem-raed"], &["arith-float, arith-int"]);
     refuse("a picture of nothing", &["plot", "--format", "csv", "--figure", "x"], &["--figure"]);
     refuse("an empty label", &["add", "good.json", "--label", ""], &["--label"]);
     refuse("a long label", &["add", "good.json", "--label", &"é".repeat(201)], &["--label"]);

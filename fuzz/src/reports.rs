@@ -1,5 +1,7 @@
 //! Reports, which may come from anybody.
 
+use std::borrow::Cow;
+
 use charz::parsers;
 use charz_analysis::compare;
 use charz_data::escape::one_line;
@@ -73,7 +75,7 @@ fn judge(report: &mut Report) {
         let Some(kernel) = charz_workloads::find(&cell.kernel) else { continue };
         let facts = JudgeContext {
             about_memory: true,
-            card: kernel.card(),
+            card: Cow::Borrowed(kernel.card()),
             params,
             strands: 2,
             numa_nodes: 2,
@@ -82,9 +84,9 @@ fn judge(report: &mut Report) {
             virtual_machine,
             quota: false,
             cores: 2,
+            shares_l2: true,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
-            shares_l2: true,
             optimised: true,
         };
         charz_judge::judge(cell, &facts);

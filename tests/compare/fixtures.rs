@@ -14,14 +14,19 @@ pub const RATE: f64 = 1e9;
 pub fn report(cells: &[Value]) -> Report {
     let mut report = read_json(&root().join("tests/golden/reports/arithmetic.json"));
     report["cells"] = cells.into();
+    add_card(&mut report, "arith-float");
     report
+}
+
+fn add_card(report: &mut Report, name: &str) {
+    let mut card = report["cards"][0].clone();
+    card["name"] = name.into();
+    report["cards"].as_array_mut().expect("a report has cards").push(card);
 }
 
 /// Gives the first cell's kernel another name, and a card of that name.
 pub fn rename_first(report: &mut Report, name: &str) {
-    let mut card = report["cards"][0].clone();
-    card["name"] = name.into();
-    report["cards"].as_array_mut().expect("a report has cards").push(card);
+    add_card(report, name);
     cells_of(report)[0]["kernel"] = name.into();
 }
 
@@ -65,7 +70,7 @@ fn invocation(operations: u64, workers: u64) -> Value {
         })
     };
     json!({
-        "started_ns": 0, "seed": 0, "ending": "done", "reason": null, "variant": null, "evidence": null,
+        "started_ns": 0, "seed": 0, "ending": "done", "reason": null, "variant": null, "evidence": {"changes": []},
         "runs": [{
             "interval_ns": 1_000_000_000, "start_skew_ns": 0, "steal_ns": 0, "throttled_periods": null,
             "pressure_ns": 0, "dirty": [], "laps": (0..workers).map(lap).collect::<Vec<_>>(),

@@ -18,6 +18,7 @@ use charz_analysis::compare::other_machine;
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_data::report::{self, Report};
 use charz_measure::atomic_file::{self, create_private_folder};
+use charz_measure::sweep::reread;
 
 #[cfg(test)]
 mod tests;
@@ -170,7 +171,9 @@ impl Store {
             let text = text.ok_or_else(|| {
                 Error::bad_input(format!("there is no report {id} in the history {path:?}; see charz history list"))
             })?;
-            Ok((parse(path, id, &text)?, text))
+            let mut report = parse(path, id, &text)?;
+            reread(&mut report).map_err(|why| damaged(path, &format!("report {id}: {why}")))?;
+            Ok((report, text))
         })
     }
 }

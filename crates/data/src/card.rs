@@ -49,8 +49,8 @@ pub struct Card {
     pub blocks_in_kernel: bool,
 }
 
-/// By how much [`Card::max_per_cycle`] exceeds what any known processor can do: the clock of a core is an estimate from below,
-/// and processors grow wider. A loop that does nothing exceeds the bound by far more.
+/// By how much [`Card::max_per_cycle`] exceeds what any known processor can do, but where that follows from the latency by which the clock
+/// is known: that is an estimate from below, and processors grow wider. A loop that does nothing exceeds the bound by far more.
 pub const ROOM: f64 = 2.0;
 
 /// Sets a field in a constant, where nothing can be dropped.

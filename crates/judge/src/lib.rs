@@ -21,6 +21,7 @@ mod golden;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 use charz_data::machine::{CacheHolds, Machine, Strand};
@@ -30,7 +31,7 @@ use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{ATTEMPTS, RETRIES, missing_counts, wants_more};
-pub use reread::contradiction;
+pub use reread::judge_again;
 
 use case::Case;
 use estimate::FastModes;
@@ -38,7 +39,7 @@ use estimate::FastModes;
 /// What a cell is judged by, besides what it says itself.
 #[derive(Clone, Debug)]
 pub struct JudgeContext {
-    pub card: &'static Card,
+    pub card: Cow<'static, Card>,
     /// Whether the number is claimed to be one of memory. What lies in a cache on purpose says in which.
     pub about_memory: bool,
     pub params: Params,
@@ -54,9 +55,9 @@ pub struct JudgeContext {
     pub quota: bool,
     /// Cores of which the process may use a strand.
     pub cores: usize,
-    /// The clock that the system claims, in hertz.
     /// Whether strands share a cache of the second level.
     pub shares_l2: bool,
+    /// The clock that the system claims, in hertz.
     pub claimed_hz: Option<f64>,
     /// Instructions that a core can issue per cycle.
     pub issue_width: Option<u64>,
@@ -65,7 +66,7 @@ pub struct JudgeContext {
 
 impl JudgeContext {
     /// For a cell out of the report, whose kernel has this card.
-    pub fn of(report: &Report, cell: &Cell, card: &'static Card, about_memory: bool) -> Self {
+    pub fn of(report: &Report, cell: &Cell, card: Cow<'static, Card>, about_memory: bool) -> Self {
         let machine = &report.machine;
         let data = || machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
         JudgeContext {
@@ -79,8 +80,8 @@ impl JudgeContext {
             virtual_machine: report.host.virtual_machine,
             quota: machine.usable.quota_cpus.is_some(),
             cores: cores(machine),
-            claimed_hz: report.host.claimed_hz,
             shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
+            claimed_hz: report.host.claimed_hz,
             issue_width: report.plan.issue_width,
             optimised: report.tool.optimised(),
         }
@@ -133,14 +134,14 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     }
     exclude::leave_out_other_sizes(&mut cell.invocations);
     estimate(cell);
-    let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed && !blocks);
-    if slow_start.is_some() {
-        samples::leave_first_out(cell);
-        estimate(cell);
     let moved = if blocks { None } else { exclude::leave_out_moved(cell) };
     if moved.is_some() {
         estimate(cell);
     }
+    let slow_start = samples::first_repetition(cell).filter(|_| conditions.timed && !blocks);
+    if slow_start.is_some() {
+        samples::leave_first_out(cell);
+        estimate(cell);
     }
     let modes = blocks.then(|| FastModes::of(cell));
     if let Some(modes) = &modes {

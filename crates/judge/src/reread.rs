@@ -1,6 +1,7 @@
 //! Whether what a report says follows from what it measured: each cell is judged again.
 
-use charz_data::report::{Cell, Estimate, Interval, Report, Status};
+use charz_data::report::{Cell, Estimate, Interval, Lap, Report, Status, Unit};
+use charz_stats::Sample;
 
 use super::{JudgeContext, judge};
 use charz_data::Family;
@@ -8,20 +9,67 @@ use charz_data::Family;
 /// How far numbers may be apart that were computed in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// What a cell with a number says that does not follow from its repetitions, as the end of a sentence about the report; `None` where
-/// all follows, and of reports of another version of charz, whose rules may have been others.
+/// Finds what a cell with a number says that does not follow from its repetitions, as the end of a sentence about the report. The rules of
+/// another version of charz may have been others: the cells of its reports are judged anew, by the rules of this one.
 ///
-/// `context` has what a cell is judged by: `None` leaves out one that another program measured with a kernel of its own.
-pub fn contradiction(report: &Report, context: impl Fn(&Cell) -> Option<JudgeContext>) -> Option<String> {
-    if report.tool.version != env!("CARGO_PKG_VERSION") {
-        return None;
-    }
+/// `context` has what a cell is judged by; a cell for which it is `None` is left as it is.
+///
+/// # Errors
+/// The first contradiction.
+pub fn judge_again(
+    report: &mut Report,
+    context: impl Fn(&Report, &Cell) -> Option<JudgeContext>,
+) -> Result<(), String> {
+    let is_own = report.tool.version == env!("CARGO_PKG_VERSION");
     let cells = || report.floor.iter().chain(&report.cells);
-    cells().enumerate().find_map(|(index, cell)| {
-        let what = differs(report, cell, &context(cell)?)?;
+    let contexts: Vec<Option<JudgeContext>> = cells().map(|cell| context(report, cell)).collect();
+    let found = cells().zip(&contexts).enumerate().find_map(|(index, (cell, context))| {
+        let differs = |context| differs(report, cell, context);
+        let what = blocks_differ(cell).or_else(|| context.as_ref().filter(|_| is_own).and_then(differs))?;
         let (kernel, workers) = (&cell.kernel, cell.workers);
         Some(format!("cell {index}, floor included ({kernel:?}, {workers} workers), {what} that does not follow from its repetitions"))
-    })
+    });
+    if !is_own && found.is_none() {
+        let judged = report.floor.iter_mut().chain(&mut report.cells).zip(&contexts);
+        judged
+            .filter_map(|(cell, context)| Some((cell, context.as_ref()?)))
+            .for_each(|(cell, context)| judge(cell, context));
+    }
+    found.map_or(Ok(()), Err)
+}
+
+/// The most of a lap, as a fraction, that its blocks may exceed it by, and that may be outside of them where nothing took time from it.
+const REST: f64 = 0.02;
+/// The most blocks of a worker that may be unknown where something is said of the time outside of them: its first and its last two.
+const UNKNOWN: u64 = 4;
+/// The longest lap of which that is said: a hypervisor that pauses a guest every 0.1 s without telling it has not paused most of them.
+const SHORT_NS: u64 = 60_000_000;
+/// The fewest laps that it takes.
+const LEAST_LAPS: usize = 10;
+
+/// Whether blocks take longer than their laps, or too little of them. What the system does not show takes time from some laps, so this is
+/// said where it holds for three of four.
+fn blocks_differ(cell: &Cell) -> Option<&'static str> {
+    let is_bytes = matches!(cell.unit, Unit::BytesPerSecond | Unit::MillisecondsPerGib);
+    let laps = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
+    // The time of all blocks as a share of the lap's, at least and at most: of the times at equal distances in rank, each stands for the
+    // blocks up to the next.
+    let shares = |lap: &Lap| {
+        let blocks = lap.blocks.as_ref()?;
+        let (_, first) = blocks.times.split_last()?;
+        let (workers, work) = (lap.workers(), if is_bytes { lap.bytes } else { lap.ops });
+        let looks = lap.checks.checked_sub(workers).filter(|looks| *looks > 0)?;
+        let share = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns() as f64;
+        let is_known = blocks.count.saturating_add(UNKNOWN.saturating_mul(workers)) >= looks;
+        let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && lap.waited_ns() == Some(0);
+        let kept = (blocks.count as f64 / looks as f64).min(1.0);
+        Some((kept * share(first), is_whole.then(|| share(&blocks.times[1..]))))
+    };
+    let (least, most): (Vec<f64>, Vec<Option<f64>>) = laps.filter_map(shares).unzip();
+    let quantile = |values, share| Some(Sample::new(values).filter(|all| all.len() >= LEAST_LAPS)?.quantile(share));
+    let too_long = quantile(least, 0.25).is_some_and(|share| share > 1.0 + REST);
+    let too_short = quantile(most.into_iter().flatten().collect(), 0.75).is_some_and(|share| share < 1.0 - REST);
+    (too_long || too_short).then_some("has blocks")
 }
 
 fn differs(report: &Report, cell: &Cell, context: &JudgeContext) -> Option<&'static str> {

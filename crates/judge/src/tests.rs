@@ -9,6 +9,8 @@ mod raised;
 mod raised_by_evidence;
 mod shared;
 
+use std::borrow::Cow;
+
 use charz_data::{Card, Layout, PageKind, Params};
 
 use super::{JudgeContext, judge};
@@ -60,16 +62,16 @@ fn clean() -> Trial {
             virtual_machine: Some(true),
             quota: true,
             cores: 2,
+            shares_l2: false,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
-            shares_l2: false,
             optimised: true,
         },
     }
 }
 
-fn card(kernel: &str) -> &'static Card {
-    charz_workloads::find(kernel).expect("a kernel of the catalog").card()
+fn card(kernel: &str) -> Cow<'static, Card> {
+    Cow::Borrowed(charz_workloads::find(kernel).expect("a kernel of the catalog").card())
 }
 
 fn invocation(number: usize) -> Invocation {
@@ -88,10 +90,10 @@ fn invocation(number: usize) -> Invocation {
             }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),
             changes: Vec::new(),
+            apart_ns: None,
             program: None,
             no_counters: None,
         }),
-            apart_ns: None,
         runs: (0..REPETITIONS).map(|repetition| run(number * REPETITIONS + repetition)).collect(),
         ..fixtures::barren(Ending::Done)
     }

@@ -7,10 +7,9 @@ use crate::view::look::{self, Colour};
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
 use charz_data::report::{self, Report};
-use charz_judge::contradiction;
 use charz_measure::atomic_file;
 use charz_measure::journal;
-use charz_measure::sweep::judge_context;
+use charz_measure::sweep::reread;
 use charz_render::formats::{Draw, Format, ReportWriter};
 use charz_render::look::TerminalStyle;
 
@@ -196,13 +195,13 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
         true => report::read_stream(&name, stdin().lock()),
         false => report::read_with_text(path),
     };
-    let (report, text) = read.map_err(|error| match error.kind() {
+    let (mut report, text) = read.map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
-    match contradiction(&report, |cell| judge_context(&report, cell)) {
-        None => Ok((report, text)),
-        Some(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),
+    match reread(&mut report) {
+        Ok(()) => Ok((report, text)),
+        Err(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod away;
 mod golden;
+mod lies;
 mod placement;
 
 use std::cell::RefCell;

@@ -1,0 +1,124 @@
+//! Reports that were edited.
+
+use charz_data::Blocks;
+use charz_data::report::Frequency;
+
+use super::*;
+
+/// Of one worker, that does half an operation per cycle, in blocks.
+fn honest() -> Report {
+    let mut report = sweep("arith-int", "1", |fake| fake.nanos = |_| 40e6).report;
+    let cell = &mut report.cells[0];
+    for invocation in &mut cell.invocations {
+        let hz = 5e6;
+        let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
+        invocation.evidence.as_mut().unwrap().frequency = Some(frequency);
+        for lap in invocation.runs.iter_mut().flat_map(|run| &mut run.laps) {
+            let times = (0..50).map(|at| 400.0 + 0.01 * f64::from(at)).collect();
+            (lap.blocks, lap.checks) = (Some(Blocks::of(times)), 51);
+        }
+    }
+    judge_first(&mut report);
+    report
+}
+
+fn judge_first(report: &mut Report) {
+    let context = judge_context(report, &report.cells[0]).unwrap();
+    charz_judge::judge(&mut report.cells[0], &context);
+}
+
+/// Numbers that are so many times as large, and nothing else.
+fn boast(cell: &mut Cell, times: f64) {
+    cell.invocations.iter_mut().for_each(|invocation| invocation.value = invocation.value.map(|value| value * times));
+    for estimate in [&mut cell.capacity, &mut cell.delivered].into_iter().flatten() {
+        estimate.value *= times;
+        estimate.interval = estimate.interval.map(|found| [found.low * times, found.high * times].into());
+    }
+}
+
+/// Blocks that are so many times as fast, and the numbers that follow from them.
+fn hurry(report: &mut Report, times: f64) {
+    for invocation in &mut report.cells[0].invocations {
+        for blocks in invocation.runs.iter_mut().flat_map(|run| &mut run.laps).filter_map(|lap| lap.blocks.as_mut()) {
+            blocks.times.iter_mut().for_each(|time| *time /= times);
+        }
+    }
+    judge_first(report);
+}
+
+#[track_caller]
+fn check_refused(word: &str, lie: impl FnOnce(&mut Report)) {
+    let mut report = honest();
+    lie(&mut report);
+    let told = reread(&mut report).unwrap_err();
+    assert!(told.contains(word), "{word:?}: {told}");
+}
+
+/// A kernel that is not this program's, with a card.
+fn rename(report: &mut Report) {
+    report.cards[0].name = "of-tomorrow".into();
+    report.cells[0].kernel = "of-tomorrow".into();
+}
+
+#[test]
+fn what_follows_from_its_repetitions_is_taken() {
+    let mut report = honest();
+    assert_eq!(report.cells[0].status, Status::Ok, "{:?}", report.cells[0].marks);
+    let before = report.clone();
+    reread(&mut report).unwrap();
+    assert!(report == before, "nothing is judged anew");
+    rename(&mut report);
+    reread(&mut report).unwrap();
+}
+
+#[test]
+fn no_kernel_and_no_mapping_is_beyond_doubt() {
+    check_refused("an invocation with a value", |report| boast(&mut report.cells[0], 3.0));
+    check_refused("an invocation with a value", |report| {
+        rename(report);
+        boast(&mut report.cells[0], 3.0);
+    });
+    check_refused("has marks", |report| report.cells[0].marks.clear());
+    check_refused("seats that are not those of \"auto\"", |report| report.cells[0].mapping = "auto".into());
+    check_refused("seats that are not those of \"list:3\"", |report| report.cells[0].mapping = "list:3".into());
+    check_refused("seats that are not those of \"list:3\"", |report| {
+        (report.cells[0].mapping, report.cells[0].seats) = ("list:3".into(), vec![Some(3)]);
+    });
+}
+
+#[test]
+fn the_blocks_of_a_lap_take_its_time() {
+    for times in [0.5, 0.95, 1.05, 2.0] {
+        check_refused("has blocks", |report| hurry(report, times));
+    }
+    let mut nearly = honest();
+    hurry(&mut nearly, 1.01);
+    reread(&mut nearly).unwrap();
+}
+
+#[test]
+fn no_chain_is_faster_than_its_latencies() {
+    check_refused("has a status", |report| {
+        let cell = &mut report.cells[0];
+        for run in cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs) {
+            run.interval_ns /= 2;
+            for lap in &mut run.laps {
+                lap.end_ns /= 2;
+                lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ran| ran / 2);
+                lap.blocks.as_mut().unwrap().times.iter_mut().for_each(|time| *time /= 2.0);
+            }
+        }
+        boast(cell, 2.0);
+    });
+}
+
+#[test]
+fn a_report_of_another_version_is_judged_by_the_rules_of_this_one() {
+    let mut report = honest();
+    report.tool.version = "9.9.9".into();
+    let before = report.clone();
+    boast(&mut report.cells[0], 3.0);
+    report.cells[0].marks.clear();
+    reread(&mut report).unwrap();
+    assert!(report == before, "{:?}", report.cells[0].capacity);
+}
