@@ -1,5 +1,6 @@
 //! What a sweep is going to do: every cell, validated, before anything runs.
 
+mod amounts;
 mod axes;
 mod classes;
 mod error;
@@ -19,6 +20,8 @@ pub use error::PlanError;
 pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;
 pub use threads::Threads;
+
+use amounts::{AUTO_SPAN, LONG};
 
 use crate::limits::Limits;
 use crate::predict::Predictor;
@@ -100,6 +103,8 @@ pub struct Plan {
     pub invocations: Invocations,
     pub seed: u64,
     pub budget: Duration,
+    /// Whether the repetitions of an invocation take [`LONG`].
+    is_long: bool,
     /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
     /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
@@ -154,26 +159,6 @@ impl PlannedCell {
 pub const MOST_OVERSUBSCRIBED: usize = 64;
 /// The longest that a sweep may take: what is measured over a month is not one machine any more.
 pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-
-/// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
-const AUTO_ITERATIONS: u64 = 100_000_000;
-/// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
-const LEAST_ITERATIONS: u64 = 1_000_000;
-/// The most pairs of times that `auto` takes: two repetitions in six invocations give the 100,000 of the source document.
-const AUTO_SAMPLES: u64 = 10_000;
-/// The least: six invocations together still give the 99th percentile.
-const LEAST_SAMPLES: u64 = 200;
-/// The longest that `auto` lets a repetition last that runs by time.
-const AUTO_SPAN: Duration = Duration::from_millis(50);
-/// The longest of programs that grow as far as their time allows, where they alone are fitted to the budget.
-const AUTO_GROWTH: Duration = Duration::from_secs(2);
-/// The shortest: a turn or two of the scheduler's.
-const LEAST_SPAN: Duration = Duration::from_millis(2);
-/// Divided by more than this, every amount is at its least.
-const LARGEST_FACTOR: u32 = 100;
-/// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
-/// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
-const PLANNED_SHARE: f64 = 0.12;
 
 /// The share of the budget beyond which its fewest invocations make a plan take fewer numbers of workers: a busy machine takes twice the
 /// time.
@@ -245,29 +230,6 @@ impl Request {
             strands,
         })
     }
-
-    /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
-    fn amounts(&self, factor: u32, longest: Duration) -> Params {
-        let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
-        Params {
-            iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
-            samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
-            span_ns: nanos(self.span.unwrap_or((longest / factor).max(LEAST_SPAN))),
-            ..self.params
-        }
-    }
-}
-
-/// Whether how much a kernel does follows from the budget.
-fn is_fitted(card: &Card) -> bool {
-    [&params::ITERATIONS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
-}
-
-/// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.
-fn longest_span<'a>(cards: impl Iterator<Item = &'a Card>) -> Duration {
-    let mut fitted = cards.filter(|card| is_fitted(card)).peekable();
-    let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
-    if grow { AUTO_GROWTH } else { AUTO_SPAN }
 }
 
 /// Whole nanoseconds; the largest number for a longer time.
@@ -374,6 +336,7 @@ impl Plan {
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
+            is_long: false,
             cells,
         };
         plan.fit_classes(request, limits, predictor);
@@ -418,29 +381,18 @@ impl Plan {
             let answers = cell.kernel.card().role == Role::Program
                 && self.program.as_ref().is_some_and(|program| program.value == ProgramValue::Protocol);
             let usual = || if answers { ANSWERS } else { repetitions(cell.kernel.card(), cell.seats.len()) };
-            cell.repetitions = self.repetitions.unwrap_or_else(usual);
+            // The best of more is better, so of those there are as many in every sweep.
+            let may_be_more = match cell.kernel.card().family {
+                Family::Sync => true,
+                Family::Memory => matches!(cell.level.as_deref(), Some("L1" | "L2")),
+                _ => false,
+            };
+            let is_long = self.is_long && may_be_more && cell.kernel.card().obeys(&params::SPAN);
+            let long =
+                if is_long { LONG.as_nanos().div_ceil(self.params.span().as_nanos().max(1)) as usize } else { 0 };
+            cell.repetitions = self.repetitions.unwrap_or_else(|| usual().max(long));
             let own = cell.point.params(&self.params);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
-        }
-    }
-
-    /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
-    /// anyway: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
-    fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
-        self.budget = request.budget.least();
-        let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
-        let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
-        let least = if predictor.is_hurried() { LARGEST_FACTOR } else { 1 };
-        for factor in factors.skip_while(|&factor| factor < least).take_while(|&factor| factor <= LARGEST_FACTOR) {
-            self.params = request.amounts(factor, longest);
-            self.predict(predictor);
-            let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));
-            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(anyway.mul_f64(1.25)) {
-                break;
-            }
-        }
-        if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {
-            self.budget = LARGER_BUDGET;
         }
     }
 }

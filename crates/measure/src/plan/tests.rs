@@ -1,3 +1,4 @@
+use super::amounts::longest_span;
 use super::*;
 use crate::fixtures::{predictor, request};
 use charz_data::report::MemoryHome;
@@ -51,18 +52,44 @@ fn a_default_sweep_fits_its_budget_on_a_machine_of_any_size() {
 /// Every iteration takes 10 ns and every byte nothing.
 #[test]
 fn automatic_iterations_fill_the_budget_but_not_more() {
-    for (budget, expected) in [(1000, 100_000_000), (6, 20_000_000), (3, 10_000_000), (0, 1_000_000)] {
+    // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s. Those of 0.1 s may take more of it.
+    let amounts = [(1_000_000, 100_000_000), (6000, 20_000_000), (3000, 10_000_000), (400, 2_500_000), (0, 1_000_000)];
+    for (budget, expected) in amounts {
         let mut request = request(&["arith-int"], "dumb", "1");
-        // 3 repetitions of 10 ns a step: 20,000,000 steps take 0.6 s, and 50,000,000 take 1.5 s.
-        request.budget = Budget::Of(Duration::from_secs(budget));
+        request.budget = Budget::Of(Duration::from_millis(budget));
         let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
-        assert_eq!(plan.params.iterations, expected, "budget {budget} s");
+        assert_eq!(plan.params.iterations, expected, "budget {budget} ms");
     }
     let mut request = request(&["arith-int"], "dumb", "1");
     request.budget = Budget::Of(Duration::ZERO);
     request.iterations = Some(7_000_000);
     let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
     assert_eq!(plan.params.iterations, 7_000_000, "asked for explicitly");
+}
+
+/// Where the budget allows it; the best of more would be another number.
+#[test]
+fn the_repetitions_of_an_invocation_take_the_turns_of_a_scheduler() {
+    let ms = Duration::from_millis;
+    let caches = "L3:1(size=32MiB) L2:2(size=1MiB) L1d:1(size=32KiB) Core:1 PU:1";
+    let machine = discover(&Source::Synthetic(caches.into())).unwrap();
+    let predictor = Predictor::with_rates(2, [("level-read", 1.0, 0.0), ("flag", 1.0, 0.0)]);
+    let repetitions = |kernel: &str, budget: u64, span: Option<Duration>| {
+        let budget = Budget::Of(ms(budget));
+        let request = Request { repetitions: None, budget, span, ..request(&[kernel], "dumb", "2") };
+        let limits = Limits::unlimited();
+        let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let all = |cell: &PlannedCell| plan.params.span() * cell.repetitions as u32;
+        plan.cells.iter().map(|cell| (cell.level.clone(), all(cell))).collect::<Vec<_>>()
+    };
+    assert!(repetitions("flag", 600, None).iter().all(|(_, all)| *all >= LONG));
+    assert!(repetitions("flag", 0, None).iter().all(|(_, all)| *all < LONG));
+    assert!(repetitions("flag", 600, Some(ms(20))).iter().all(|(_, all)| *all == ms(40)), "it was asked for");
+    let levels = repetitions("level-read", 2000, None);
+    assert!(levels.len() > 2, "{levels:?}");
+    for (level, all) in levels {
+        assert_eq!(all >= LONG, matches!(level.as_deref(), Some("L1" | "L2")), "{level:?}: {all:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,93 @@
+//! How much work the budget allows a repetition.
+
+use std::time::Duration;
+
+use charz_data::Role;
+use charz_kernels::{Card, Params, params};
+
+use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, Plan, Request, nanos};
+use crate::predict::Predictor;
+
+/// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
+const AUTO_ITERATIONS: u64 = 100_000_000;
+/// The least that `auto` takes: about 1 ms of the fastest kernel, the shortest span worth measuring.
+const LEAST_ITERATIONS: u64 = 1_000_000;
+/// The most pairs of times that `auto` takes: two repetitions in six invocations give the 100,000 of the source document.
+const AUTO_SAMPLES: u64 = 10_000;
+/// The least: six invocations together still give the 99th percentile.
+const LEAST_SAMPLES: u64 = 200;
+/// The longest that `auto` lets a repetition last that runs by time.
+pub(super) const AUTO_SPAN: Duration = Duration::from_millis(50);
+/// The longest of programs that grow as far as their time allows, where they alone are fitted to the budget.
+const AUTO_GROWTH: Duration = Duration::from_secs(2);
+/// The shortest: a turn or two of the scheduler's.
+const LEAST_SPAN: Duration = Duration::from_millis(2);
+/// Divided by more than this, every amount is at its least.
+const LARGEST_FACTOR: u32 = 100;
+/// The share of the budget that a plan with automatic iterations may fill with its fewest invocations, by its own
+/// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
+const PLANNED_SHARE: f64 = 0.12;
+
+/// How long the repetitions of an invocation take together where [`LONG_SHARE`] of the budget allows it: other programs have their turns
+/// of a CPU, and a quota its pauses, within that time. What is taken between shorter ones would count as delivered.
+pub(super) const LONG: Duration = Duration::from_millis(100);
+/// What `auto` takes at least then: 10 repetitions of the fastest kernel, or of those that run by time. Longer ones would all be disturbed.
+const LONG_ITERATIONS: u64 = 2_500_000;
+const LONG_SPAN: Duration = Duration::from_millis(10);
+const LONG_SHARE: f64 = 0.25;
+
+impl Request {
+    /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.
+    pub(super) fn amounts(&self, factor: u32, longest: Duration) -> Params {
+        let share = |most: u64, least: u64| (most / u64::from(factor)).max(least);
+        Params {
+            iterations: self.iterations.unwrap_or(share(AUTO_ITERATIONS, LEAST_ITERATIONS)),
+            samples: self.samples.unwrap_or(share(AUTO_SAMPLES, LEAST_SAMPLES)),
+            span_ns: nanos(self.span.unwrap_or((longest / factor).max(LEAST_SPAN))),
+            ..self.params
+        }
+    }
+}
+
+impl Plan {
+    /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
+    /// anyway: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
+    pub(super) fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
+        (self.budget, self.is_long) = (request.budget.least(), false);
+        let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
+        let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
+        let least = if predictor.is_hurried() { LARGEST_FACTOR } else { 1 };
+        for factor in factors.skip_while(|&factor| factor < least).take_while(|&factor| factor <= LARGEST_FACTOR) {
+            self.params = request.amounts(factor, longest);
+            self.predict(predictor);
+            let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));
+            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(anyway.mul_f64(1.25)) {
+                break;
+            }
+        }
+        let short = self.params;
+        self.params.iterations = request.iterations.unwrap_or(short.iterations.max(LONG_ITERATIONS));
+        self.params.span_ns = nanos(request.span.unwrap_or(short.span().max(LONG_SPAN)));
+        self.is_long = request.span.is_none();
+        self.predict(predictor);
+        if predictor.is_hurried() || self.predicted() > self.budget.mul_f64(LONG_SHARE) {
+            (self.params, self.is_long) = (short, false);
+            self.predict(predictor);
+        }
+        if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {
+            self.budget = LARGER_BUDGET;
+        }
+    }
+}
+
+/// Whether how much a kernel does follows from the budget.
+fn is_fitted(card: &Card) -> bool {
+    [&params::ITERATIONS, &params::SAMPLES, &params::SPAN].iter().any(|amount| card.obeys(amount))
+}
+
+/// The longest repetition of kernels that run by time. What is longer for one is less of all others that are fitted to the budget.
+pub(super) fn longest_span<'a>(cards: impl Iterator<Item = &'a Card>) -> Duration {
+    let mut fitted = cards.filter(|card| is_fitted(card)).peekable();
+    let grow = fitted.peek().is_some() && fitted.all(|card| card.role == Role::Growing);
+    if grow { AUTO_GROWTH } else { AUTO_SPAN }
+}
