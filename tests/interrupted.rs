@@ -183,7 +183,7 @@ fn a_report_of_another_machine_is_not_finished_here() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let report = read_json(&file);
     for (place, value, word) in [
-        ("/machine/strands/0/os_id", Value::from(4711), "another machine"),
+        ("/machine/strands/0/core", Value::from(4711), "another machine"),
         ("/host/microcode", "0xbad".into(), "the microcode"),
     ] {
         let mut edited = report.clone();
