@@ -33,7 +33,7 @@ fn main() {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into());
     println!("cargo::rustc-env=BUILD_RUSTC={}", output(&rustc, &["--version"]).unwrap_or_default());
     println!("cargo::rustc-env=BUILD_TARGET={}", env("TARGET"));
-    println!("cargo::rustc-env=BUILD_PROFILE={} opt-level={}", env("PROFILE"), env("OPT_LEVEL"));
+    println!("cargo::rustc-env=BUILD_PROFILE={}", env("PROFILE"));
     println!("cargo::rustc-env=BUILD_RUSTFLAGS={}", env("CARGO_ENCODED_RUSTFLAGS").replace('\u{1f}', " "));
     println!("cargo::rustc-env=BUILD_CRATES={}", crates.join(" "));
     for path in ["build.rs", "src", "../../Cargo.toml", "../../Cargo.lock"] {

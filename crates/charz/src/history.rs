@@ -215,7 +215,9 @@ fn add(
     if let Some(first) = transaction.query_row(sql, (), |row| Ok(entry(path, row))).optional()? {
         refuse_others(&first?, report, any_host).map_err(refuse)?;
     }
-    let summary = serde_json::to_string(&summary(report.clone())).expect("a report can be written");
+    let mut line = Vec::new();
+    report::write(&summary(report.clone()), false, &mut line).expect("memory takes it");
+    let summary = String::from_utf8_lossy(&line);
     let sql = "SELECT id, text FROM report WHERE sweep = ?1";
     let known = transaction.query_row(sql, [&report.id], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     let Some((id, there)): Option<(i64, String)> = known else {

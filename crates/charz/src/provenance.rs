@@ -8,7 +8,7 @@ pub fn tool() -> Tool {
         commit: env!("BUILD_COMMIT").into(),
         rustc: env!("BUILD_RUSTC").into(),
         target: env!("BUILD_TARGET").into(),
-        profile: env!("BUILD_PROFILE").into(),
+        profile: format!("{} opt-level={}", env!("BUILD_PROFILE"), charz_kernels::OPT_LEVEL),
         rustflags: env!("BUILD_RUSTFLAGS").into(),
         kernels: charz_workloads::source_hash(),
         hwloc: charz_topology::hwloc_version(),

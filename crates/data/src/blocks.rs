@@ -23,9 +23,9 @@ impl Blocks {
     /// The fewest blocks that are kept of a lap with more.
     pub const MOST_OF_A_LAP: u64 = 2048;
 
-    /// Those of the times of blocks, in any order.
+    /// Summarises the times of blocks, in any order.
     pub fn of(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
+        times.sort_unstable_by(f64::total_cmp);
         let count = times.len() as u64;
         if times.len() > Self::MOST {
             let last = times.len() - 1;
@@ -35,7 +35,7 @@ impl Blocks {
         Blocks { count, times }
     }
 
-    /// Those of the mean of several workers, each part with how many have them: at each rank the mean of their times, or with `by_rate`
+    /// Summarises the mean of several workers, each part with how many have them: at each rank the mean of their times, or with `by_rate`
     /// the time in which all of them together do as much work (a mean of quantile functions; S. Vincent, "The function of the vibrissae
     /// in the behavior of the white rat", 1912). Where each has one speed in most of its blocks, so does the mean. Without a block of
     /// one of them there is none.

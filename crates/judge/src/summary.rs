@@ -151,7 +151,7 @@ fn most_to_least(run: &Run) -> f64 {
 
 /// The median of quotients that may be infinite; `None` where it is.
 fn middle(mut quotients: Vec<f64>) -> Option<f64> {
-    quotients.sort_by(f64::total_cmp);
+    quotients.sort_unstable_by(f64::total_cmp);
     let upper = quotients.len() / 2;
     let lower = quotients.len().checked_sub(1)? / 2;
     Some(f64::midpoint(quotients[lower], quotients[upper])).filter(|middle| middle.is_finite())

@@ -130,7 +130,8 @@ impl Journal {
             return Err(unusable(&self.path, "takes no more records since a write to it failed"));
         }
         let mut line = if self.torn { b"\n".to_vec() } else { Vec::new() };
-        serde_json::to_writer(&mut line, record)
+        // As reports are written: for each kind of writer the compiler builds all that writes them.
+        serde_json::to_writer(&mut line as &mut dyn Write, record)
             // Some values are written as what cannot be read, such as a number that is not finite.
             .and_then(|()| serde_json::from_slice::<R>(&line).map(drop))
             .map_err(|error| {

@@ -62,7 +62,7 @@ mod tests {
         #[test]
         fn as_many_are_called_as_by_stepping_up(p in prop::collection::vec(0.0..=0.2_f64, 1..50), alpha in 0.001..0.2_f64) {
             let mut sorted = p.clone();
-            sorted.sort_by(f64::total_cmp);
+            sorted.sort_unstable_by(f64::total_cmp);
             let level = |k: usize| sorted[k - 1] * (p.len() as f64 / k as f64);
             let k = (1..=p.len()).rev().find(|k| level(*k) < alpha).unwrap_or(0);
             let called = benjamini_hochberg(&p).into_iter().filter(|adjusted| *adjusted < alpha).count();

@@ -40,7 +40,7 @@ impl Sample {
     pub fn mad(&self) -> f64 {
         let median = self.median();
         let mut deviations: Vec<f64> = self.0.iter().map(|value| (value - median).abs()).collect();
-        deviations.sort_by(f64::total_cmp);
+        deviations.sort_unstable_by(f64::total_cmp);
         Sample(deviations).median()
     }
 

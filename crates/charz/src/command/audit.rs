@@ -318,7 +318,7 @@ impl Lab for ThisMachine<'_> {
 /// The middle of what a worker's repetitions show, those left out that show nothing.
 fn of_laps(runs: &[Run], rank: usize, of: fn(&Lap) -> Option<f64>) -> Option<f64> {
     let mut values: Vec<f64> = runs.iter().filter_map(|run| of(run.laps.get(rank)?)).collect();
-    values.sort_by(f64::total_cmp);
+    values.sort_unstable_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied()
 }
 

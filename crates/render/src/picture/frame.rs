@@ -27,7 +27,7 @@ impl Side {
         const MOST: usize = 64;
         let mut side = Side::horizontal(axis, range, length);
         measured.retain(|number| number.is_finite() && side.span.inside(*number).is_some());
-        measured.sort_by(f64::total_cmp);
+        measured.sort_unstable_by(f64::total_cmp);
         measured.dedup();
         if axis.quantity != Quantity::Count || measured.is_empty() || measured.len() > MOST {
             return side;

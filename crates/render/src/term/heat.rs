@@ -118,7 +118,7 @@ struct Fifths {
 impl Fifths {
     fn of(heat: &Heatmap) -> Self {
         let mut sorted: Vec<f64> = heat.tiles.iter().filter_map(|tile| tile.value).collect();
-        sorted.sort_by(f64::total_cmp);
+        sorted.sort_unstable_by(f64::total_cmp);
         let more_is_better = matches!(&heat.quantity, Quantity::Value(unit) if unit.more_is_better());
         Fifths { sorted, more_is_better }
     }
