@@ -85,7 +85,7 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
     let page = |args: &[&str]| done(&place, &[&["plot", "--format", "html"], args].concat());
     for (page, word) in [
         (page(&[]), "1 of 2 series changed, the last in report"),
-        (page(&["--kernel", "mem-read"]), "No change in 1 series since report"),
+        (page(&["--kernel", "arith-float"]), "No change in 1 series since report"),
     ] {
         let answer = page.split("<p class=\"answer\"><strong>").nth(1).unwrap();
         assert!(answer.starts_with(word), "{}", &answer[..80]);

@@ -120,7 +120,6 @@ fn what_cannot_be_measured_is_refused() {
             &["--format", "table, csv, json, xml"],
         ),
         ("a card of another machine", &["topo", "--measured", "--topology", "PU:2"], &["--topology", "--format xml"]),
-        ("a file for nothing measured", &["topo", "--output", "x.json"], &["--measured"]),
         (
             "time for a report that there is",
             &["topo", "--measured", "r.json", "--budget", "5s"],
