@@ -219,9 +219,9 @@ impl Reader {
             spin: regex(
                 r"spin at most (?<ns>\S+ \S+?)~? before parking, under (?<mapping>[a-z, ]+): .*|do not spin .*",
             ),
-            backoff: regex(r"cap the back-off of a failed compare-and-swap at .*"),
+            backoff: regex(r"let the back-off of a failed compare-and-swap grow to at least .*"),
             shards: regex(&format!(
-                "(give each thread a counter of its own where they mostly count: fetch-add is then|keep one global counter: with one for each thread fetch-add is only) {times} times as fast, (?<threads>\\d+) threads?, (?<mapping>[a-z]+)"
+                "(give each thread a counter of its own where they mostly count: fetch-add is then|keep one global counter: sharding it makes fetch-add only) {times} times as fast, (?<threads>\\d+) threads?, (?<mapping>[a-z]+)"
             )),
             fastest_of: regex(
                 r"fastest (barrier, (?<threads>\d+) threads|wake-up under [a-z]+): (?<kernel>[a-z-]+), [^;(]+( \(not significantly different: (?<alike>.*?)\))?(; .*)?",

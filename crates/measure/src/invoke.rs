@@ -34,7 +34,7 @@ pub const VERB: &str = "measure";
 pub const ABOUT: &str = "--about";
 
 /// How long after its deadline a measuring process is left to end by itself.
-pub const GRACE: Duration = Duration::from_secs(2);
+pub const GRACE: Duration = Duration::from_secs(4);
 
 /// The exit code of a measuring process whose workers did not heed the end of its time, as `timeout(1)` has it.
 const STUCK: i32 = 124;

@@ -207,7 +207,7 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
         stop.raise();
         // Readable at its other end.
         drop(waker);
-        thread::sleep(GRACE / 2);
+        thread::sleep(GRACE / 4);
         std::process::exit(STUCK);
     };
     thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| overdue)
