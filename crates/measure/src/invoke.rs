@@ -118,22 +118,25 @@ pub fn unit(kernel: &dyn Kernel, program: Option<&Program>) -> Unit {
 #[derive(Clone, Copy)]
 struct Deadline {
     begun: Instant,
+    /// How long the process had waited for CPUs by then.
+    waited: Duration,
     after: Duration,
     latest: Duration,
 }
 
 impl Deadline {
-    /// From now on, and later by so much.
-    fn of(order: &MeasureRequest, grace: Duration) -> Self {
+    /// From now on, and later by so much, for a process that has waited for so long.
+    fn of(order: &MeasureRequest, grace: Duration, waited: Duration) -> Self {
         let [after, latest] = [order.deadline_ns, order.deadline_ns.max(order.latest_ns)].map(Duration::from_nanos);
-        Deadline { begun: Instant::now(), after: after + grace, latest: latest + grace }
+        Deadline { begun: Instant::now(), waited, after: after + grace, latest: latest + grace }
     }
 
-    /// The time that is left, given how long a thread of the process has waited for a CPU up to now; `None` when it is over.
+    /// The time that is left, given how long the process has waited for CPUs up to now; `None` when it is over.
     fn left(&self, waited: impl FnOnce() -> Duration) -> Option<Duration> {
         let took = self.begun.elapsed();
         let left = |deadline: Duration| deadline.checked_sub(took).filter(|left| !left.is_zero());
-        left(self.after).or_else(|| left(self.after.saturating_add(waited()).min(self.latest)))
+        let moved = || self.after.saturating_add(waited().saturating_sub(self.waited));
+        left(self.after).or_else(|| left(moved().min(self.latest)))
     }
 }
 
@@ -154,7 +157,8 @@ mod tests {
     fn a_deadline_moves_by_what_was_waited_and_not_for_ever() {
         let [second, minute] = [1, 60].map(Duration::from_secs);
         let begun = Instant::now().checked_sub(minute).expect("the machine runs for longer");
-        let left = |after, waited| Deadline { begun, after, latest: minute * 2 }.left(|| waited);
+        let left =
+            |after, waited| Deadline { begun, waited: second, after, latest: minute * 2 }.left(|| waited + second);
         assert!(left(minute + second, Duration::ZERO) <= Some(second));
         assert_eq!(left(minute, Duration::ZERO), None);
         assert!(left(minute, second * 30).is_some_and(|left| (second * 29..=second * 30).contains(&left)));

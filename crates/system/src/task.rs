@@ -1,6 +1,7 @@
 //! `stat`, `sched` and `schedstat` of a thread or process, below `/proc/PID` or `/proc/thread-self`.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// The file `stat`, as in proc_pid_stat(5): `13064 (a name) R 1 …`. The name may hold blanks and parentheses.
@@ -70,9 +71,13 @@ pub fn times_ns(schedstat: &str) -> [Option<u64>; 2] {
     [numbers.next().flatten(), numbers.next().flatten()]
 }
 
-/// The longest time that one of the threads which a process has now has waited for a CPU up to now; zero where the system does not say.
-pub fn longest_wait(pid: u32) -> Duration {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let texts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("schedstat")).ok());
-    Duration::from_nanos(texts.filter_map(|text| times_ns(&text)[1]).max().unwrap_or(0))
+/// How long a process has waited for CPUs up to now: its first thread, which starts it, and of the others the one that waited longest; zero
+/// where the system does not say.
+pub fn waited(pid: u32) -> Duration {
+    let of = |folder: &Path| fs::read_to_string(folder.join("schedstat")).ok().and_then(|text| times_ns(&text)[1]);
+    let all = PathBuf::from(format!("/proc/{pid}/task"));
+    let first = all.join(pid.to_string());
+    let others = fs::read_dir(&all).into_iter().flatten().flatten().map(|thread| thread.path());
+    let longest = others.filter(|thread| *thread != first).filter_map(|thread| of(&thread)).max();
+    Duration::from_nanos(of(&first).unwrap_or(0) + longest.unwrap_or(0))
 }

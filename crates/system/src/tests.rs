@@ -11,7 +11,7 @@ use charz_data::cpulist;
 
 use crate::cgroup::{Group, counted, groups_in, tightest};
 use crate::stat::Ticks;
-use crate::task::{Stat, longest_wait, migrations, times_ns};
+use crate::task::{Stat, migrations, times_ns, waited};
 use crate::{Status, cpuinfo, meminfo, numa_maps, pressure, stat, threads};
 
 /// What is found in the control groups of a system whose files are below `root`.
@@ -207,10 +207,10 @@ fn a_thread_that_waits_for_a_cpu_is_seen() {
                 }
             });
         }
-        while longest_wait(std::process::id()).as_nanos() <= u128::from(before) {
+        while waited(std::process::id()).as_nanos() <= u128::from(before) {
             thread::yield_now();
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert_eq!(longest_wait(0), Duration::ZERO, "no process has this id");
+    assert_eq!(waited(0), Duration::ZERO, "no process has this id");
 }

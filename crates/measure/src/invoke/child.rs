@@ -106,7 +106,7 @@ fn run_kernel(order: &MeasureRequest, binder: &Binder) -> Result<Invocation, Fai
         Some(nanos) => Arc::new(TscClock::calibrated(nanos)),
     };
     let stop = Stop::new();
-    let deadline = Deadline::of(order, Duration::ZERO);
+    let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let overdue = supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
     let bench = Bench {
         binder,
@@ -151,7 +151,7 @@ fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Fail
 
 /// A program in place of a kernel.
 fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
-    let deadline = Deadline::of(order, Duration::ZERO);
+    let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
     let overdue = supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
@@ -194,7 +194,7 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
         let stdin = io::stdin();
         let mut ends = [PollFd::new(&stdin, PollFlags::IN)];
         loop {
-            let Some(left) = deadline.left(|| task::longest_wait(std::process::id())) else {
+            let Some(left) = deadline.left(|| task::waited(std::process::id())) else {
                 passed.store(true, Ordering::Release);
                 break;
             };
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_stop_at_the_deadline_is_no_wish_of_the_user() {
-        let deadline = Deadline::of(&MeasureRequest::new(&Params::SMALL), Duration::ZERO);
+        let deadline = Deadline::of(&MeasureRequest::new(&Params::SMALL), Duration::ZERO, Duration::ZERO);
         let after = |ending, overdue| {
             in_time(Invocation::without_runs(ending, "why"), &deadline, &AtomicBool::new(overdue)).ending
         };

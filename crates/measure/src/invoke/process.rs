@@ -48,7 +48,7 @@ impl<'a> Processes<'a> {
 
     /// How the program says that it was built.
     pub fn about(&self) -> Result<Tool, String> {
-        let about = Deadline { begun: Instant::now(), after: ABOUT_TIME, latest: ABOUT_TIME };
+        let about = Deadline { begun: Instant::now(), waited: Duration::ZERO, after: ABOUT_TIME, latest: ABOUT_TIME };
         let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", about));
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
         match talk.end {
@@ -75,7 +75,7 @@ impl<'a> Processes<'a> {
         let child = self.spawn(&[VERB], seed)?;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
-        let Talk { end, status, pipes } = self.converse(child, &line, Deadline::of(order, GRACE))?;
+        let Talk { end, status, pipes } = self.converse(child, &line, Deadline::of(order, GRACE, Duration::ZERO))?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(
@@ -110,7 +110,7 @@ impl<'a> Processes<'a> {
             if self.stop.raised() {
                 break End::Cancelled;
             }
-            let Some(left) = deadline.left(|| task::longest_wait(child.0.id())) else { break End::TimedOut };
+            let Some(left) = deadline.left(|| task::waited(child.0.id())) else { break End::TimedOut };
             if pipes.pump(self.wake, left)? {
                 break End::Answered;
             }
