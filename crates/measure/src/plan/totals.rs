@@ -25,8 +25,8 @@ impl Plan {
             return Some(format!("starting and the first runs took the whole budget of {budget}; {remedy}"));
         }
         let told = format!(
-            "{} of each configuration take about {}, and {} of the budget is left: 1 thread and all CPUs are measured first, and some \
-             configurations not at all; {remedy}",
+            "{} of each configuration take about {}, and {} of the budget is left: one kernel is measured after the other, and some not at \
+             all; {remedy}",
             counted(self.invocations.fewest(), "run"),
             units::duration(predicted),
             units::duration(left),

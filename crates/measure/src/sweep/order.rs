@@ -25,7 +25,7 @@ pub(super) enum Turn {
     /// To narrow the interval of more workers than strands, which settles no question of placement.
     Oversubscribed,
     /// One of the fewest where the budget has no time for all of them.
-    Beyond,
+    Later,
 }
 
 impl Sweep<'_> {
@@ -39,68 +39,57 @@ impl Sweep<'_> {
         takes: impl Fn(usize) -> Duration,
         fits: impl Fn(usize) -> bool,
     ) -> Option<(Turn, Vec<usize>)> {
-        let (best, beyond) = (self.best(), self.beyond(left, takes));
+        let (best, later) = (self.best(), self.later(left, takes));
+        let is_later: HashSet<usize> = later.iter().copied().collect();
         let turn = |place| {
             let turn = (self.wants_more(place) && fits(place)).then(|| self.turn(place, &best))?;
-            Some(if beyond.contains(&place) { Turn::Beyond } else { turn })
+            Some(if is_later.contains(&place) { Turn::Later } else { turn })
         };
         let turns: Vec<Option<Turn>> = (0..places(self.report)).map(turn).collect();
         let first = turns.iter().flatten().min().copied()?;
-        let wanted = (0..turns.len()).filter(|&place| turns[place] == Some(first));
-        Some((
-            first,
-            match first {
-                // One after the other: most will have no number.
-                Turn::Beyond => wanted.min_by_key(|&place| self.urgency(place)).into_iter().collect(),
-                _ => self.round(random, |place| turns[place] == Some(first)),
-            },
-        ))
+        let is_next = |place: usize| turns[place] == Some(first);
+        // Most of the last will have no number: one after the other.
+        let one = later.into_iter().find(|&place| first == Turn::Later && is_next(place));
+        Some((first, one.map_or_else(|| self.round(random, is_next), |place| vec![place])))
     }
 
-    /// The cells that have to wait where the rest of the budget cannot give all of them their fewest invocations, if an invocation of a cell
-    /// takes so long: a few runs of each would settle nothing. Some at a time are settled, since a busy machine takes longer than predicted.
-    pub(super) fn beyond(&self, left: Duration, takes: impl Fn(usize) -> Duration) -> HashSet<usize> {
-        let mut due: Vec<usize> = (0..places(self.report)).filter(|&place| self.missing(place) > 0).collect();
-        due.sort_by_key(|&place| self.urgency(place));
-        let owed = |place: usize| takes(place).saturating_mul(u32::try_from(self.missing(place)).unwrap_or(u32::MAX));
-        if due.iter().map(|&place| owed(place)).sum::<Duration>() <= left {
-            return HashSet::new();
+    /// The cells that wait where the rest of the budget cannot give all of them their fewest invocations, if an invocation of a cell takes so
+    /// long, in the order in which they are measured if time is left: a few runs of each would settle nothing. What is compared is measured
+    /// together, so a kernel at a point is settled or waits as a whole, in the order of the plan; some kernels at a time, since a busy machine
+    /// takes longer than predicted.
+    pub(super) fn later(&self, left: Duration, takes: impl Fn(usize) -> Duration) -> Vec<usize> {
+        let due = (0..places(self.report)).filter(|&place| self.missing(place) > 0);
+        let owed =
+            |place: &usize| takes(*place).saturating_mul(u32::try_from(self.missing(*place)).unwrap_or(u32::MAX));
+        let (mut groups, mut all): (Vec<(Vec<usize>, Duration)>, _) = (Vec::new(), Duration::ZERO);
+        let mut known = HashMap::new();
+        for place in due {
+            let (cell, owed) = (self.cell(place), owed(&place));
+            let at = *known.entry((cell.kernel.as_str(), cell.point)).or_insert(groups.len());
+            if at == groups.len() {
+                groups.push((Vec::new(), Duration::ZERO));
+            }
+            groups[at].0.push(place);
+            (groups[at].1, all) = (groups[at].1 + owed, all + owed);
         }
+        if all <= left {
+            return Vec::new();
+        }
+        let has_begun =
+            |(group, _): &(Vec<usize>, _)| group.iter().any(|&place| !self.cell(place).invocations.is_empty());
+        groups.sort_by_key(|group| !has_begun(group));
         let mut rest = left / BATCHES;
-        let is_beyond = |place: &usize| {
-            let fits = rest.checked_sub(owed(*place));
-            rest = fits.unwrap_or(rest);
-            fits.is_none()
-        };
-        let beyond: HashSet<usize> = due.iter().copied().filter(is_beyond).collect();
-        // Where it is enough for none, all get what there is.
-        if beyond.len() == due.len() && due.iter().all(|&place| self.cell(place).invocations.is_empty()) {
-            return HashSet::new();
+        let mut fits = |owed: Duration| rest.checked_sub(owed).map(|less| rest = less).is_some();
+        let mut now: Vec<bool> = groups.iter().map(|(_, owed)| fits(*owed)).collect();
+        if !now.contains(&true) {
+            // The first that there is time for; where there is for none, those that have begun, or all, get what there is.
+            match groups.iter().position(|(_, owed)| *owed <= left) {
+                Some(first) => now[first] = true,
+                None => now = groups.iter().map(|group| has_begun(group) == has_begun(&groups[0])).collect(),
+            }
         }
-        beyond
-    }
-
-    /// What is first where there is no time for all: what has begun, the fewest runs missing to it, and then what is asked first.
-    fn urgency(&self, place: usize) -> (bool, u64, u8) {
-        let cell = self.cell(place);
-        (cell.invocations.is_empty(), self.missing(place), self.rank(place))
-    }
-
-    /// How soon a cell is asked for: what one thread and all strands do, then whether the mapping matters there, then what lies between
-    /// and beyond.
-    fn rank(&self, place: usize) -> u8 {
-        let cell = self.cell(place);
-        let own = || self.report.cells.iter().filter(|other| other.kernel == cell.kernel && other.point == cell.point);
-        let first = own().next().is_none_or(|first| first.mapping == cell.mapping);
-        let within = own().map(|other| other.workers).filter(|workers| *workers <= self.order.strands);
-        let [least, most] = [within.clone().min(), within.max()].map(|end| end.unwrap_or(cell.workers));
-        match (first, cell.workers == least || cell.workers == most) {
-            _ if cell.workers > self.order.strands && most != cell.workers => 4,
-            (true, true) => 0,
-            (false, _) if cell.workers == most => 1,
-            (true, false) => 2,
-            (false, _) => 3,
-        }
+        let later = groups.into_iter().zip(now).filter(|(_, now)| !now);
+        later.flat_map(|((group, _), _)| group).collect()
     }
 
     /// The cells that want an invocation, in random order; see [`next_round`](Self::next_round).

@@ -392,42 +392,42 @@ fn workers_that_contend_become_more_only_as_long_as_they_end_in_time() {
     assert!(swept.report.cells[4].reason.as_ref().unwrap().starts_with("safety: "));
 }
 
-/// Of 4 kernels under 3 mappings with 1 to 8 threads.
+/// Of 4 kernels under 2 mappings with 1 to 8 threads, of 1 s a run.
 #[test]
-fn a_budget_that_settles_a_part_settles_what_is_asked_first() {
-    let kernels = ["arith-int", "arith-float", "mem-read", "mem-copy"];
-    let setting = Setting::new(QUIET, &request(&kernels, "dumb,compact,auto", "1-8"), &[]);
+fn a_budget_that_settles_a_part_settles_kernels_as_a_whole() {
+    let setting =
+        Setting::new(QUIET, &request(&["arith-int", "arith-float", "mem-read", "mem-copy"], "dumb,auto", "1-8"), &[]);
     let (stop, mut report, second) = (Stop::new(), setting.blank.clone(), Duration::from_secs(1));
-    let fake = Fake::new(&stop);
-    let floor = report.floor.len() as u32;
-    let name = |cell: &Cell| format!("{} {} x{}", cell.kernel, cell.mapping, cell.workers);
-    let chosen = |report: &mut Report, cells: u32| {
+    let (fake, floor) = (Fake::new(&stop), report.floor.len() as u32);
+    // What is measured where there is time for so many configurations, and a kernel has 16.
+    let now = |report: &mut Report, cells: u32| {
         let mut recorder = ();
         let sweep = setting.sweep(report, &mut recorder, &fake, &stop, HOUR);
-        let beyond = sweep.beyond(second * 6 * 4 * (floor + cells), |_| second);
-        let within = (0..places(sweep.report)).filter(|place| !beyond.contains(place)).map(|place| sweep.cell(place));
-        within.filter(|cell| cell.kernel != "noop").map(name).collect::<Vec<_>>()
+        let later = sweep.later(second * 6 * cells, |_| second);
+        let now: Vec<&Cell> =
+            (0..places(sweep.report)).filter(|place| !later.contains(place)).map(|place| sweep.cell(place)).collect();
+        let mut kernels: Vec<(String, usize)> = Vec::new();
+        for cell in now {
+            match kernels.iter_mut().find(|(kernel, _)| *kernel == cell.kernel) {
+                Some((_, count)) => *count += 1,
+                None => kernels.push((cell.kernel.clone(), 1)),
+            }
+        }
+        kernels
     };
-    let check = |found: &[String], asked: &[&str]| {
-        let asked = || kernels.iter().flat_map(|kernel| asked.iter().map(move |place| format!("{kernel} {place}")));
-        assert!(found.len() == asked().count() && asked().all(|cell| found.contains(&cell)), "{found:?}");
+    let of = |kernels: &[&str]| -> Vec<(String, usize)> {
+        let count = |kernel: &&str| if *kernel == "noop" { floor as usize } else { 16 };
+        kernels.iter().map(|kernel| (kernel.to_string(), count(kernel))).collect()
     };
-    check(&chosen(&mut report, 8), &["dumb x1", "dumb x8"]);
-    check(&chosen(&mut report, 16), &["dumb x1", "dumb x8", "compact x8", "auto x8"]);
-    assert_eq!(chosen(&mut report, 96).len(), 96);
-    // What has begun is ended first.
-    let last = report.cells.last_mut().unwrap();
-    last.invocations.push(Invocation::without_runs(Ending::Died, "once"));
-    let begun = name(last);
-    assert!(chosen(&mut report, 8).contains(&begun));
-}
-
-#[test]
-fn a_budget_for_none_of_them_gives_each_what_there_is() {
-    let setting = Setting::new(QUIET, &request(&["arith-int"], "dumb", "1,2"), &[]);
-    let (stop, mut report) = (Stop::new(), setting.blank.clone());
-    let fake = Fake::new(&stop);
-    let mut recorder = ();
-    let sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
-    assert!(sweep.beyond(Duration::from_secs(5), |_| Duration::from_secs(1)).is_empty());
+    let all = of(&["noop", "arith-int", "arith-float", "mem-read", "mem-copy"]);
+    assert_eq!(now(&mut report, 64 + floor), all);
+    // A quarter at a time, and one where that is too little for any.
+    assert_eq!(now(&mut report, 63 + floor), of(&["noop"]));
+    assert_eq!(now(&mut report, 4 * floor - 1), of(&["noop"]));
+    assert_eq!(now(&mut report, floor - 1), all, "each gets what there is");
+    // What has begun is ended first, or gets what there is.
+    let done = Invocation { value: Some(1.0), ..Invocation::without_runs(Ending::Done, "") };
+    report.cells[20].invocations.push(done);
+    assert_eq!(now(&mut report, 63 + floor), of(&["arith-float"]));
+    assert_eq!(now(&mut report, floor - 1), of(&["arith-float"]));
 }
