@@ -30,14 +30,26 @@ struct Bar {
 struct Count {
     done: usize,
     due: usize,
+    /// Whether all that can have a number has one.
+    is_filled: bool,
 }
 
 impl Count {
+    fn rest(&self, left: Duration, longest: Duration) -> String {
+        let [first, end] = [left, longest].map(units::duration);
+        match () {
+            () if left.is_zero() => format!("at most {end} left, refining intervals"),
+            () if self.is_filled => format!("at most {end} left"),
+            () if left < longest => format!("at most {end} left, first table in {first}"),
+            () => format!("{first} left"),
+        }
+    }
+
     /// The time that is left first, which is not cut off where a line is too long.
     fn line(&mut self, cell: &Cell, left: Duration, longest: Duration) -> String {
         self.done += 1;
         self.due = self.due.max(self.done);
-        format!("{}, {}/{} {}", rest(left, longest), self.done, self.due, told(cell))
+        format!("{}, {}/{} {}", self.rest(left, longest), self.done, self.due, told(cell))
     }
 }
 
@@ -57,6 +69,7 @@ impl Listener for Bar {
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
+        self.count.is_filled = true;
         self.bar.suspend(|| note(&filled(report, took, until)));
     }
 
@@ -85,6 +98,7 @@ impl Listener for Lines {
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
+        self.count.is_filled = true;
         note(&filled(report, took, until));
     }
 
@@ -139,15 +153,6 @@ fn filled(report: &Report, took: Duration, until: Duration) -> String {
 fn waiting(gone: &str, most: Duration) -> String {
     let most = units::duration(most);
     format!("{gone}: waiting for up to {most}, as all that is left to measure needs it; ^C keeps everything")
-}
-
-fn rest(left: Duration, longest: Duration) -> String {
-    let [first, end] = [left, longest].map(units::duration);
-    match () {
-        () if left.is_zero() => format!("at most {end} left, refining intervals"),
-        () if left < longest => format!("at most {end} left, first table in {first}"),
-        () => format!("{first} left"),
-    }
 }
 
 pub fn note(line: &str) {
