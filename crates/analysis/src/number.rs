@@ -65,13 +65,13 @@ impl<'a> Number<'a> {
     }
 
     pub(crate) fn is_surely_below(&self, other: &Number<'_>) -> bool {
-        self.value < other.value && self.ends().1 < other.ends().0
+        self.value < other.value && self.ends().1 < other.ends().0 && self.is_placed_as(other)
     }
 
-    /// Whether the two are not apart.
+    /// Whether the two are not apart, or by where the host had put their CPUs.
     pub(crate) fn meets(&self, other: &Number<'_>) -> bool {
         let ((low, high), (other_low, other_high)) = (self.ends(), other.ends());
-        low <= other_high && other_low <= high
+        low <= other_high && other_low <= high || !self.is_placed_as(other)
     }
 
     /// Its interval as the ends of an estimate.

@@ -72,6 +72,8 @@ pub struct Loss<'a> {
     pub open: Option<bool>,
     /// Whether the two are apart by the clock of the cores only: the share is that at one clock.
     pub is_clock: bool,
+    /// Whether the host moved the CPUs between the two: the share is as much of that as of the placement.
+    pub is_moved: bool,
     pub doubtful: bool,
 }
 
@@ -86,11 +88,14 @@ pub enum Claim {
     Open(Interval),
     /// Too few runs to say where it lies.
     TooFew(f64),
+    /// The host moved the CPUs in between.
+    Moved,
 }
 
 impl Loss<'_> {
     pub fn claim(&self) -> Claim {
         match self.interval {
+            _ if self.is_moved => Claim::Moved,
             _ if self.is_sure() => Claim::Shown(self.share),
             Some(found) if !self.doubtful && -MARGIN <= found.low && found.high <= MARGIN => Claim::None,
             Some(found) => Claim::Open(found),
@@ -225,7 +230,7 @@ impl<'a> Rivals<'a> {
         let more_is_better = number.cell.unit.more_is_better();
         // From a ratio of values to a share that is lost.
         let lost = |ratio: f64| if more_is_better { 1.0 - ratio } else { ratio - 1.0 };
-        let is_apart = !number.meets(best);
+        let (is_apart, is_moved) = (!number.meets(best), !number.is_placed_as(best));
         let cycles = self.in_cycles(number.cell, best.cell);
         let is_clock = is_apart && cycles.as_ref().is_some_and(|cycles| !cycles.confirm(number.is_better(best)));
         let at_one_clock = cycles.filter(|cycles| is_clock || cycles.are_followed);
@@ -257,7 +262,8 @@ impl<'a> Rivals<'a> {
             interval,
             open: has_intervals.then_some(!is_apart),
             is_clock,
-            doubtful: number.is_doubtful() || best.is_doubtful() || !number.is_placed_as(best),
+            is_moved,
+            doubtful: number.is_doubtful() || best.is_doubtful() || is_moved,
         }
     }
 

@@ -98,9 +98,7 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
         let highest_hz = invocation.evidence.as_ref()?.frequency.as_ref()?.highest_hz;
         Some(rate(invocation.value?)? / (per_cycle * highest_hz * strands))
     });
-    let mut of_peak: Vec<f64> = of_peak.collect();
-    of_peak.sort_by(f64::total_cmp);
-    let most = *of_peak.get(of_peak.len() / 2)?;
+    let most = Sample::new(of_peak.collect())?.median();
     raise(&V17, most, || format!("{most:.2} times the most that these CPUs can do: work was left out"))
 }
 

@@ -131,11 +131,12 @@ fn regret(advice: &Advice<'_>) -> Block<'static> {
     let row = |loss: &Loss<'_>| {
         let remark = match loss.claim() {
             _ if loss.is_clock => "the clock only",
-            _ if loss.doubtful => "noisy",
+            _ if loss.doubtful && !loss.is_moved => "noisy",
             Claim::Shown(_) => "",
             Claim::None => "no difference",
             Claim::Open(_) => "open",
             Claim::TooFew(_) => "too few runs",
+            Claim::Moved => "the host moved the CPUs",
         };
         vec![
             placement(loss),

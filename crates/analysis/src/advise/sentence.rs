@@ -142,6 +142,9 @@ pub enum Subject {
 
 /// `loses 3.2% (2.1 to 4.4%)`, with the marker of a noisy number.
 pub fn lost(loss: &Loss<'_>, subject: Subject) -> String {
+    if loss.is_moved {
+        return "cannot be compared: the host moved the CPUs".to_owned();
+    }
     let is_less = loss.share < 0.0;
     let (verb, after) = match (loss.number.cell.unit.more_is_better(), is_less) {
         (true, false) => ("lose", ""),

@@ -183,7 +183,8 @@ impl Row {
         }
     }
 
-    /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one.
+    /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
+    /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
         let (claim, is_clock) = match self.auto {
             Auto::NotMeasured => return NONE.to_owned(),
@@ -197,6 +198,7 @@ impl Row {
             Claim::Open(found) => format!("{}{clock}", range(found)),
             // A gain is no cost; of one mapping alone it is not known either.
             Claim::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
+            Claim::Moved => "CPUs moved".to_owned(),
         }
     }
 }

@@ -159,7 +159,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
             (other.cell.workers, &other.cell.mapping, other.cell.point)
                 == (one.cell.workers, &one.cell.mapping, one.cell.point)
         };
-        own.iter().find(is_same).map(|other| (*one, *other))
+        own.iter().find(is_same).filter(|own| own.is_placed_as(one)).map(|other| (*one, *other))
     });
     let (shared, own) = pairs
         .filter(|(one, _)| (2..=strands).contains(&one.cell.workers))

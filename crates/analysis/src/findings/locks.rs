@@ -57,7 +57,8 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     let (best, others) = rivals.split_first()?;
     let worst = others.last()?;
     // Those whose intervals meet.
-    let is_alike = |other: &&&Contest<'_>| other.times[2] >= best.times[1];
+    let is_alike =
+        |other: &&&Contest<'_>| other.times[2] >= best.times[1] || !other.several.is_placed_as(&best.several);
     let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
     let equal =
         if alike.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&alike)) };

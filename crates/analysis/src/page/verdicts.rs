@@ -60,6 +60,7 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
         Claim::None => format!("no difference{clock}"),
         Claim::Open(found) => format!("{lost}{clock} ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high),
         Claim::TooFew(_) => format!("{lost} (too few runs)"),
+        Claim::Moved => "cannot be compared: the host moved the CPUs".to_owned(),
     }
 }
 
