@@ -24,7 +24,7 @@ pub struct Ran {
 impl Ran {
     /// Runs more of them, by a cargo that is asked for `--no-fail-fast`, and the programs for `--show-output`. What passing tests
     /// print is not shown; of that, lines that begin with `skipped: ` are kept. Tests that fail are kept as well, and no failure here.
-    /// A program's lines are shown when it has ended, since others may run beside it.
+    /// A program's lines are shown when it has ended, since others may run at the same time.
     pub fn run(&mut self, command: &mut Command) -> Outcome {
         let typed = process::line(command);
         let unread = |error: std::io::Error| Failure::io(format!("run `{typed}`"), &error);

@@ -28,7 +28,7 @@ const SWEEPS: &[&str] = &[
     "sweep --kernel mem-read,chase-random --threads 1,2,16 --size levels --memory local,remote,interleaved --pages 4k,thp",
     "sweep --kernel pool-std,arith-int --threads 1,2,4-8 --mapping round-robin,dumb,compact --layout contiguous --inside-steps 10",
     "c2c",
-    "c2c --all-pairs --mode cas,exchange --strands 0-1",
+    "c2c --all-pairs --mode cas,exchange --cpus 0-1",
     "numa",
     "topo --measured",
     "replicate t3-4",

@@ -235,9 +235,10 @@ fn advice_is_near_the_best_and_its_intervals_hold_what_others_lose() {
             all += 1;
         }
     }
-    let mean = regrets.iter().sum::<f64>() / regrets.len() as f64;
+    regrets.sort_by(f64::total_cmp);
+    let most = regrets[regrets.len() * 95 / 100];
     let share = held as f64 / all as f64;
-    assert!(mean <= 0.02, "mean regret {mean}");
+    assert!(most <= 0.03, "one in twenty loses {most} or more");
     assert!(share >= 0.9, "{share} of {all} intervals");
 }
 

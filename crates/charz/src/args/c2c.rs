@@ -22,7 +22,7 @@ pub(crate) struct C2cArgs {
     #[arg(long, value_name = "M,…", value_delimiter = ',', default_value = "cas")]
     pub(crate) mode: Vec<String>,
     /// Only pairs of these CPUs, e.g. 0-3,8 [default: all that are usable]
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, alias = "strands")]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) cpus: Option<String>,
     /// Plan every pair, however many there are; the budget still ends it
     #[arg(long)]

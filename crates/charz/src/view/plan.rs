@@ -50,7 +50,7 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         Some(bytes) => {
             writeln!(
                 out,
-                "memory: a configuration may take {}, {MEMORY_SHARE_PERCENT}% of what is available",
+                "memory: a configuration may take {}, {MEMORY_SHARE_PERCENT}% of the available memory",
                 units::iec(bytes)
             )
         }

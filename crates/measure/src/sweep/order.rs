@@ -8,7 +8,7 @@ use super::{Sweep, contends, places};
 use charz_data::report::{Cell, Point};
 use charz_judge::ATTEMPTS;
 
-/// Where a budget is too small for all cells, those are settled together that take one of so many parts of what is left of it.
+/// Where a budget is too small for all cells, those that take one of so many parts of the rest are settled together.
 const BATCHES: u32 = 4;
 
 /// What an invocation of a cell is for; the most urgent first.
