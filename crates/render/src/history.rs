@@ -8,7 +8,7 @@ use super::formats::Format;
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::report::csv::{harmless, record};
-use super::{json, term};
+use super::{json, term, wrapped};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
 use charz_analysis::page::history::{changes, levels, remarks, reports, summary, values};
@@ -31,7 +31,7 @@ pub const FORMATS: &[Format<Tables>] = &[
 ];
 
 /// The reports, the oldest first.
-pub fn write_list(entries: &[Entry], format: Tables, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_list(entries: &[Entry], format: Tables, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Tables::Csv => csv(&reports(entries), out),
         Tables::Json => json::write_pretty_line(
@@ -42,13 +42,19 @@ pub fn write_list(entries: &[Entry], format: Tables, out: &mut dyn Write) -> io:
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
             writeln!(out, "{}, {} CPUs\n", plain(processor.trim()), newest.report.machine.strands.len())?;
-            columns(&reports(entries), out)
+            columns(&reports(entries), look, out)
         }
     }
 }
 
 /// Some series of a timeline, with their changes.
-pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Tables, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_plot(
+    timeline: &Timeline,
+    tracks: &[&Track],
+    format: Tables,
+    look: &TerminalStyle,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     match format {
         Tables::Csv => csv(&values(timeline, tracks), out),
         Tables::Json => {
@@ -65,14 +71,17 @@ pub fn write_plot(timeline: &Timeline, tracks: &[&Track], format: Tables, out: &
         Tables::Columns => {
             let changes = changes(timeline, tracks);
             // What changed is in the table.
-            summary(timeline, tracks).iter().take(1).try_for_each(|headline| writeln!(out, "{headline}\n"))?;
-            if !changes.rows.is_empty() {
-                columns(&changes, out)?;
+            for headline in summary(timeline, tracks).iter().take(1) {
+                wrapped::hanging(headline, 2, look.tables, out)?;
                 writeln!(out)?;
             }
-            columns(&levels(timeline, tracks), out)?;
+            if !changes.rows.is_empty() {
+                columns(&changes, look, out)?;
+                writeln!(out)?;
+            }
+            columns(&levels(timeline, tracks), look, out)?;
             writeln!(out)?;
-            remarks(timeline, tracks).iter().try_for_each(|remark| writeln!(out, "{remark}"))
+            remarks(timeline, tracks).iter().try_for_each(|remark| wrapped::hanging(remark, 2, look.tables, out))
         }
     }
 }
@@ -108,14 +117,14 @@ pub fn write_added(
 /// The words of people for what programs know by its name.
 const COLUMNS: [(&str, &str); 3] = [("began", "started"), ("no number", "no result"), ("what changed", "changes")];
 
-fn columns(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn columns(table: &Table, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let mut table = table.clone();
     for name in &mut table.heading {
         if let Some((_, word)) = COLUMNS.iter().find(|(known, _)| known == name) {
             *name = (*word).to_owned();
         }
     }
-    term::text(&[Block::table(&table)], &TerminalStyle::PLAIN, out)
+    term::text(&[Block::table(&table)], look, out)
 }
 
 /// Numbers in base units; what is not known is an empty field.
@@ -158,12 +167,16 @@ mod tests {
     use charz_analysis::history::fixtures::entries;
 
     fn plotted(change: impl Fn(&mut Entry), format: Tables) -> String {
+        shown(change, format, &TerminalStyle::PLAIN)
+    }
+
+    fn shown(change: impl Fn(&mut Entry), format: Tables, look: &TerminalStyle) -> String {
         let mut entries = entries();
         entries.iter_mut().for_each(change);
         let timeline = Timeline::new(entries);
         let tracks: Vec<&Track> = timeline.tracks.iter().collect();
-        written(|out| write_plot(&timeline, &tracks, format, out))
-            + &written(|out| write_list(&timeline.entries, format, out))
+        written(|out| write_plot(&timeline, &tracks, format, look, out))
+            + &written(|out| write_list(&timeline.entries, format, look, out))
     }
 
     #[test]
@@ -197,6 +210,15 @@ mod tests {
     }
 
     #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [60, 100] {
+            let look = TerminalStyle { columns: width, tables: width, ..TerminalStyle::PLAIN };
+            let text = shown(|_| (), Tables::Columns, &look);
+            assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+        }
+    }
+
+    #[test]
     fn json_has_the_numbers_and_no_number_for_a_gap() {
         let text = plotted(|_| (), Tables::Json);
         let told: Vec<Value> = serde_json::Deserializer::from_str(&text).into_iter().map(Result::unwrap).collect();
@@ -213,7 +235,14 @@ mod tests {
     fn csv_has_one_row_per_value_with_its_level() {
         let timeline = Timeline::new(entries());
         let mut out = Vec::new();
-        write_plot(&timeline, &timeline.tracks.iter().collect::<Vec<_>>(), Tables::Csv, &mut out).unwrap();
+        write_plot(
+            &timeline,
+            &timeline.tracks.iter().collect::<Vec<_>>(),
+            Tables::Csv,
+            &TerminalStyle::PLAIN,
+            &mut out,
+        )
+        .unwrap();
         let mut reader = csv::Reader::from_reader(out.as_slice());
         let headers = reader.headers().unwrap().clone();
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

@@ -7,6 +7,7 @@ use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
 use crate::history::Store;
 use crate::noise::user_file;
+use crate::view::look;
 use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
@@ -59,7 +60,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let added = store.add(&additions, label.as_deref(), any_host)?;
             write_added(&additions, &added, &store.list()?, out)?;
         }
-        Task::List(format) => write_list(&Store::open(&file)?.list()?, format, out)?,
+        Task::List(format) => write_list(&Store::open(&file)?.list()?, format, &look::of_stdout(), out)?,
         Task::Show(id, how) => return show_report(&file, id, how.as_ref(), out),
         Task::Plot(plot) => return show_series(&file, &plot, out),
     }
@@ -120,7 +121,7 @@ fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Er
     match &plot.shown {
         Shown::Page(showing) => show_page(page::history::history(&timeline, &tracks), showing, out),
         Shown::Tables(format) => {
-            write_plot(&timeline, &tracks, *format, out)?;
+            write_plot(&timeline, &tracks, *format, &look::of_stdout(), out)?;
             Ok(Exit::Done)
         }
     }
