@@ -54,11 +54,11 @@ impl Place {
 
 impl Passer {
     pub(crate) fn new(stage: Passing, rank: usize) -> Result<Self, Error> {
-        let Passing { op, length, pages, .. } = stage;
+        let Passing { op, stride, pages, .. } = stage;
         // Words that count up show which were read; their start identifies the worker.
         let first = (rank as u64) << 40;
-        let word = |word: u64| before(op, length, first, word);
-        let block = Block::filled(op.arrays() * length, pages, word)?;
+        let word = |word: u64| before(op, stride, first, word);
+        let block = Block::filled(op.arrays() * stride, pages, word)?;
         let (registers, pace, place) = (Registers::default(), Pace::up_to(MOST), Place::default());
         Ok(Passer { stage, block, first, registers, pace, runs: 0, place, since: place })
     }
@@ -114,9 +114,9 @@ impl Passer {
 
     /// What a line that is checked holds in an array that is only read, by the rule that it was filled by.
     fn source(&self, array: usize, line: usize) -> Line {
-        let Passing { op, length, .. } = self.stage;
-        let start = ((array * length + line) * Line::WORDS) as u64;
-        let mut filled = Line(std::array::from_fn(|i| before(op, length, self.first, start + i as u64)));
+        let Passing { op, stride, .. } = self.stage;
+        let start = ((array * stride + line) * Line::WORDS) as u64;
+        let mut filled = Line(std::array::from_fn(|i| before(op, stride, self.first, start + i as u64)));
         if op == Op::Copy {
             filled.0[0] = self.runs as u64;
         }
@@ -136,8 +136,8 @@ impl Worker for Passer {
         self.runs += 1;
         self.since = self.place;
         if self.stage.op == Op::Copy {
-            let (checked, length, mark) = (self.checked(), self.stage.length, self.runs as u64);
-            let source = &mut self.block.lines_mut()[length..];
+            let (checked, mark) = (self.checked(), self.runs as u64);
+            let source = &mut self.block.lines_mut()[self.stage.stride..];
             checked.for_each(|line| source[line].0[0] = mark);
         }
         self.pace.resume();
@@ -168,9 +168,9 @@ impl Worker for Passer {
 }
 
 /// What word `word` of the block holds before the first pass. Lines that passes write hold what a pass with the number 0 would write.
-fn before(op: Op, length: usize, first: u64, word: u64) -> u64 {
+fn before(op: Op, stride: usize, first: u64, word: u64) -> u64 {
     let line = word as usize / Line::WORDS;
-    let (array, group) = (line / length, op.group());
+    let (array, group) = (line / stride, op.group());
     match op {
         Op::Read | Op::Copy => first.wrapping_add(word),
         Op::Write | Op::WriteNt => 0,
@@ -178,7 +178,7 @@ fn before(op: Op, length: usize, first: u64, word: u64) -> u64 {
         Op::Mix1 | Op::Mix2 | Op::Mix3 => first.wrapping_add(word),
         // Whole numbers, small enough for the number of any pass times one of them, and the sum, to be exact.
         Op::Triad => {
-            let index = word % (length * Line::WORDS) as u64;
+            let index = word % (stride * Line::WORDS) as u64;
             (if array == 2 { index % 1024 + 1 } else { index % (1 << 20) } as f64).to_bits()
         }
     }
