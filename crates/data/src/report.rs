@@ -20,6 +20,7 @@ mod number;
 mod point;
 mod read;
 mod run;
+mod speeds;
 mod write;
 
 pub use crate::checks::Severity;
@@ -36,6 +37,7 @@ pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{FileError, MAX_BYTES, check, check_invocation, is_report, parse, read, read_stream, read_with_text};
 pub use run::Run;
+pub use speeds::packed as packed_speeds;
 pub use write::{is_packed, write};
 
 use crate::machine::Machine;

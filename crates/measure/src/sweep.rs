@@ -23,7 +23,7 @@ use charz_kernels::noop::NOOP;
 use charz_kernels::{Params, Sizes, Stop};
 use charz_topology::{Mapping, Order, Present, place};
 
-pub use host::host;
+pub use host::{host, node};
 use order::Turn;
 use pace::Pace;
 pub use record::{Record, Recorder};

@@ -4,11 +4,13 @@
 
 pub mod cgroup;
 pub mod cpuinfo;
+pub mod dmi;
 mod error;
 pub mod file;
 pub mod meminfo;
 pub mod numa_maps;
 mod oom;
+pub mod per_cpu;
 pub mod pressure;
 pub mod stat;
 mod status;

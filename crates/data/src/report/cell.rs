@@ -117,6 +117,9 @@ pub struct Invocation {
     /// Every finished repetition.
     #[serde(deserialize_with = "snug")]
     pub runs: Vec<Run>,
+    /// How fast each worker was, by rank, in 1/10,000 of the fastest one; empty where each has laps of its own, which tell it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub speeds: Vec<u16>,
     /// The estimate from the clean repetitions in the cell's unit; null without any, and where the process did not end by
     /// itself.
     pub value: Option<f64>,
@@ -277,6 +280,7 @@ impl Invocation {
             variant: None,
             evidence: None,
             runs: Vec::new(),
+            speeds: Vec::new(),
             value: None,
         }
     }

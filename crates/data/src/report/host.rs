@@ -1,5 +1,7 @@
 //! Where a report comes from.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 /// The program that measured.
@@ -36,8 +38,10 @@ impl Tool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
-    /// The host's name.
+    /// The host's name; in a job of Slurm the node's.
     pub name: Option<String>,
+    /// The vendor and the product, by the firmware; of a cloud's guests the type of the instance.
+    pub product: Option<String>,
     /// The kernel's name and release.
     pub kernel: Option<String>,
     /// The processor's model.
@@ -62,6 +66,9 @@ pub struct Host {
     pub cpu_quota: Option<String>,
     /// What was disturbing measurements when the sweep began, one sentence each; `charz doctor` reports more.
     pub disturbances: Vec<String>,
+    /// What the user calls it (`--label`), by key.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// Memory.
     pub memory: Memory,
 }
@@ -72,6 +79,8 @@ pub struct Host {
 pub struct Memory {
     /// Installed.
     pub total_bytes: Option<u64>,
+    /// The modules and the speed that they are configured for, as `8 × 32 GiB at 4800 MT/s`, or `unavailable: ` and the reason.
+    pub modules: Option<String>,
     /// Available when the sweep began, the control group's limit included.
     pub available_bytes: Option<u64>,
     /// The most that the blocks of one cell may take in all.

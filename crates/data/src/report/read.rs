@@ -9,6 +9,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 
+use super::speeds::FULL;
 use super::{
     Cell, Ending, Interval, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
 };
@@ -274,6 +275,11 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
     let apart = invocation.evidence.as_ref().and_then(|evidence| evidence.apart_ns);
     if apart.is_some_and(|ns| !is_measurable(ns, Unit::BytesPerSecond)) {
         return Err("has an invocation whose CPUs cannot have been so far apart");
+    }
+    let speeds = &invocation.speeds;
+    let are_speeds = speeds.len() as u64 == cell.workers && speeds.iter().all(|speed| (1..=FULL).contains(speed));
+    if !speeds.is_empty() && !are_speeds {
+        return Err("has speeds that are not those of its workers");
     }
     for run in &invocation.runs {
         check_run(run, cell.workers)?;

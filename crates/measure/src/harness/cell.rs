@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Instant;
 
 use charz_data::JointHistogram;
-use charz_data::report::{Ending, Evidence, Invocation, Lap, Run};
+use charz_data::report::{Ending, Evidence, Invocation, Lap, Run, packed_speeds};
 use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::{MachineCounts, Usage};
@@ -94,6 +94,9 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     let mut invocation = conclude(stage.as_ref(), bench, watched, outcomes)?;
     if !cell.separate_laps {
+        if Lap::group_size(workers) > 1 {
+            invocation.speeds = packed_speeds(&invocation.runs, workers);
+        }
         invocation.runs.iter_mut().for_each(|run| run.laps = Lap::grouped(std::mem::take(&mut run.laps)));
     }
     Ok(invocation)

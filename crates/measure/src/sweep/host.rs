@@ -1,7 +1,9 @@
 //! What a report says about the system and the program.
 
-use charz_system::cpuinfo;
+use std::collections::BTreeMap;
+
 use charz_system::file::{CLOCK_SOURCE, number, word};
+use charz_system::{cpuinfo, dmi};
 use charz_topology::Machine;
 
 use crate::doctor::{self, chosen, under_hypervisor};
@@ -11,7 +13,8 @@ use charz_data::report::{Host, Memory};
 pub fn host(machine: &Machine, limits: &Limits) -> Host {
     let cpuinfo = cpuinfo::read();
     Host {
-        name: word("/proc/sys/kernel/hostname"),
+        name: node(),
+        product: dmi::product(),
         kernel: word("/proc/sys/kernel/ostype")
             .zip(word("/proc/sys/kernel/osrelease"))
             .map(|(system, release)| format!("{system} {release}")),
@@ -27,12 +30,21 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
         timer_slack_ns: number("/proc/self/timerslack_ns"),
         cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
         disturbances: doctor::disturbances().iter().map(|found| format!("{}: {}", found.name, found.read)).collect(),
+        labels: BTreeMap::new(),
         memory: Memory {
+            modules: Some(dmi::memory_modules()),
             total_bytes: limits.memory_total_bytes,
             available_bytes: limits.memory_available_bytes,
             budget_bytes: limits.memory_budget_bytes,
         },
     }
+}
+
+/// The name that the batch system has for this node, else the host's: several nodes of Slurm may be one host, and containers of one host
+/// share its name.
+pub fn node() -> Option<String> {
+    let of_job = std::env::var("SLURMD_NODENAME").ok().filter(|name| !name.is_empty());
+    of_job.or_else(|| word("/proc/sys/kernel/hostname"))
 }
 
 /// The clock that the system claims: the nominal one of the driver or of the model's name, else the present one of the kernel,
