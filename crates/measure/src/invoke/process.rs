@@ -75,7 +75,8 @@ impl<'a> Processes<'a> {
         let child = self.spawn(&[VERB], seed)?;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
-        let Talk { end, status, pipes } = self.converse(child, &line, Deadline::of(order, GRACE, Duration::ZERO))?;
+        let Talk { end, status, pipes } =
+            self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO))?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(
@@ -106,11 +107,15 @@ impl<'a> Processes<'a> {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let mut pipes = Pipes { stdout, stderr: Some(stderr), answer: Vec::new(), complaint: Vec::new() };
+        let mut overdue = None;
         let end = loop {
             if self.stop.raised() {
                 break End::Cancelled;
             }
-            let Some(left) = deadline.left(|| task::waited(child.0.id())) else { break End::TimedOut };
+            // The last half of the grace begins when this process sees that time is over: where the whole machine stood still, so did
+            // the supervisor, which comes first.
+            let last = || (GRACE / 2).checked_sub(overdue.get_or_insert_with(Instant::now).elapsed());
+            let Some(left) = deadline.left(|| task::waited(child.0.id())).or_else(last) else { break End::TimedOut };
             if pipes.pump(self.wake, left)? {
                 break End::Answered;
             }
