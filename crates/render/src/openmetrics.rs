@@ -18,15 +18,34 @@ use charz_data::report::{Cell, Report, Status, Unit};
 type Labels = Vec<(&'static str, String)>;
 
 pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    about(report, out)?;
-    FAMILIES.iter().try_for_each(|family| family.write(report, out))?;
-    states(report, out)?;
-    writeln!(out, "# EOF")
+    let mut out = Samples { own: own(report), out };
+    about(report, &mut out)?;
+    FAMILIES.iter().try_for_each(|family| family.write(report, &mut out))?;
+    states(report, &mut out)?;
+    writeln!(out.out, "# EOF")
+}
+
+/// The samples of a report. Each has the labels `own`: those of two reports in one folder must not be the same.
+struct Samples<'a> {
+    own: Labels,
+    out: &'a mut dyn Write,
+}
+
+fn own(report: &Report) -> Labels {
+    let host = report.host.name.as_deref().unwrap_or_default();
+    vec![("host", plain(host)), ("report", plain(&report.id))]
 }
 
 /// Writes the samples of one name, which begins with `charz` and ends in its unit; nothing where there are none. `help` is a sentence
 /// without its full stop.
-fn gauge(name: &str, unit: Option<&str>, help: &str, samples: &[(Labels, f64)], out: &mut dyn Write) -> io::Result<()> {
+fn gauge(
+    name: &str,
+    unit: Option<&str>,
+    help: &str,
+    samples: &[(Labels, f64)],
+    to: &mut Samples<'_>,
+) -> io::Result<()> {
+    let Samples { own, out } = to;
     if samples.is_empty() {
         return Ok(());
     }
@@ -36,9 +55,9 @@ fn gauge(name: &str, unit: Option<&str>, help: &str, samples: &[(Labels, f64)], 
         writeln!(out, "# UNIT {name} {unit}")?;
     }
     for (labels, value) in samples {
-        let labels: Vec<String> = labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
-        let labels = if labels.is_empty() { String::new() } else { format!("{{{}}}", labels.join(",")) };
-        writeln!(out, "{name}{labels} {value:?}")?;
+        let labels = labels.iter().chain(own.iter().filter(|(own, _)| !labels.iter().any(|(name, _)| name == own)));
+        let labels: Vec<String> = labels.map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+        writeln!(out, "{name}{{{}}} {value:?}", labels.join(","))?;
     }
     Ok(())
 }
@@ -101,7 +120,7 @@ const FAMILIES: &[Family] = &[
 ];
 
 impl Family {
-    fn write(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
         let mut samples: [Vec<(Labels, f64)>; 3] = Default::default();
         // Two samples with the same labels would make a reader refuse the file.
         let mut seen = BTreeSet::new();
@@ -123,7 +142,7 @@ impl Family {
 }
 
 /// What is said of the report itself.
-fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn about(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
     let told = |text: &Option<String>| plain(text.as_deref().unwrap_or_default());
     let labels = vec![
         ("report", plain(&report.id)),
@@ -132,6 +151,19 @@ fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         ("version", plain(&report.tool.version)),
         ("commit", plain(&report.tool.commit)),
         ("kernels", plain(&report.tool.kernels)),
+        ("product", told(&report.host.product)),
+        ("microcode", told(&report.host.microcode)),
+        ("governor", told(&report.host.frequency_governor)),
+        ("kernel", told(&report.host.kernel)),
+        ("transparent_huge_pages", told(&report.host.transparent_huge_pages)),
+        ("cpu_quota", told(&report.host.cpu_quota)),
+        ("memory_modules", told(&report.host.memory.modules)),
+        (
+            "labels",
+            plain(
+                &report.host.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" "),
+            ),
+        ),
     ];
     gauge("report_info", None, "What the report is of and which program measured, as labels", &[(labels, 1.0)], out)?;
     let one = |value: f64| [(Vec::new(), value)];
@@ -151,7 +183,7 @@ fn about(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// The status of each cell as a set of states, of which one is 1: no label of a number, whose series would change with it.
-fn states(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn states(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
     let mut seen = BTreeSet::new();
     let cells = report.cells.iter().filter(|cell| seen.insert(labels(cell)));
     let of_cell = |cell: &Cell| {

@@ -1,7 +1,7 @@
 //! A report's own tables and rows.
 
 mod card;
-pub(super) mod csv;
+pub mod csv;
 #[cfg(test)]
 mod tests;
 

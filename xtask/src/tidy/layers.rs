@@ -77,6 +77,7 @@ const PORTABLE: &[&str] = &[
     "crates/judge/",
     "crates/audit/",
     "crates/analysis/",
+    "crates/fleet/",
     "crates/replicate/",
     "crates/render/",
 ];

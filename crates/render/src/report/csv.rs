@@ -126,6 +126,25 @@ const ORIGIN: [OriginColumn; 4] = [
     ("report", |report| harmless(&report.id)),
 ];
 
+/// What to group reports by: the last columns of every table.
+const SETTINGS: [OriginColumn; 9] = [
+    ("product", |report| text(&report.host.product)),
+    ("microcode", |report| text(&report.host.microcode)),
+    ("governor", |report| text(&report.host.frequency_governor)),
+    ("kernel_release", |report| text(&report.host.kernel)),
+    ("transparent_huge_pages", |report| text(&report.host.transparent_huge_pages)),
+    ("cpu_quota", |report| text(&report.host.cpu_quota)),
+    ("memory_modules", |report| text(&report.host.memory.modules)),
+    ("usable_cpus", |report| report.machine.usable_strands().count().to_string()),
+    ("labels", |report| {
+        harmless(&report.host.labels.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" "))
+    }),
+];
+
+fn text(known: &Option<String>) -> String {
+    harmless(known.as_deref().unwrap_or_default())
+}
+
 /// A row per cell, with a column for each parameter that a sweep may vary, empty where it does not for this cell.
 pub(crate) fn write(reports: &[&Report], out: &mut dyn Write) -> io::Result<()> {
     table(reports, COLUMNS.map(|(name, _)| name), out, |cell| {
@@ -171,14 +190,15 @@ fn table<const N: usize>(
 ) -> io::Result<()> {
     let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
     let origin = ORIGIN.iter().map(|(name, _)| *name);
-    record(out, origin.chain(names).chain(varied.iter().map(|param| param.key)))?;
+    record(out, origin.chain(names).chain(varied.iter().map(|param| param.key)).chain(SETTINGS.map(|(name, _)| name)))?;
     for report in reports {
-        let origin = ORIGIN.map(|(_, field)| field(report));
+        let [origin, settings] =
+            [&ORIGIN[..], &SETTINGS].map(|columns| columns.iter().map(|(_, field)| field(report)).collect::<Vec<_>>());
         for cell in &report.cells {
             let parameters: Vec<String> =
                 varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
             for row in rows_of(cell) {
-                record(out, origin.iter().chain(&row).chain(&parameters))?;
+                record(out, origin.iter().chain(&row).chain(&parameters).chain(&settings))?;
             }
         }
     }
@@ -186,7 +206,7 @@ fn table<const N: usize>(
 }
 
 /// One record (RFC 4180, but for the line's end): a field with a comma, a quotation mark or a line's end is quoted.
-pub(crate) fn record(out: &mut dyn Write, fields: impl IntoIterator<Item: AsRef<str>>) -> io::Result<()> {
+pub fn record(out: &mut dyn Write, fields: impl IntoIterator<Item: AsRef<str>>) -> io::Result<()> {
     for (at, field) in fields.into_iter().enumerate() {
         let (comma, field) = (if at > 0 { "," } else { "" }, field.as_ref());
         match field.contains([',', '"', '\r', '\n']) {
@@ -211,7 +231,7 @@ pub(crate) fn number(value: Option<impl ToString>) -> String {
 }
 
 /// A spreadsheet takes text with one of these at its start for a formula.
-pub(crate) fn harmless(text: &str) -> String {
+pub fn harmless(text: &str) -> String {
     let text = plain(text);
     if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
 }

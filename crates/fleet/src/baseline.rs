@@ -1,0 +1,393 @@
+//! What nodes of a kind do when they are well, and whether one still does: a check in the convention of Nagios, for the scripts of batch
+//! systems that take a node out of service by an exit code.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use serde::Deserialize;
+
+use charz_data::escape::{counted, one_line};
+use charz_data::report::Unit;
+use charz_data::units;
+use charz_stats::Sample;
+
+use crate::judge::{Norms, PAIRS, judge, level, slow_parts};
+use crate::parts::Part;
+use crate::visit::{Speed, Visit};
+use crate::{Error, State, words};
+
+/// What is less is no matter of a fault.
+const LEAST_WARNING: f64 = 0.03;
+/// Standard deviations of the fleet that make a warning; twice as many are critical.
+const AWAY: f64 = 5.0;
+/// The standard deviation of a normal distribution, by its median absolute deviation.
+const NORMAL: f64 = 1.4826;
+/// By how much less of its capacity a node may deliver than the others.
+const LESS_DELIVERED: f64 = 0.10;
+
+/// The values of each kind of node, and how much less is tolerated: a file of TOML that people may edit.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Baseline {
+    group: Vec<Kind>,
+}
+
+/// A kind of node.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kind {
+    name: String,
+    nodes: usize,
+    /// The share of the capacity that such nodes deliver.
+    delivered: Option<f64>,
+    parts: Tolerance,
+    /// By how much parts are usually faster than their like, and how far nodes are from that.
+    #[serde(default)]
+    usual: Vec<Usual>,
+    #[serde(default)]
+    deviation: Vec<Deviation>,
+    quantity: Vec<Quantity>,
+}
+
+/// Of a part, by its place; of a pair by its two CPUs.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Usual {
+    level: usize,
+    part: [usize; 2],
+    kernel: String,
+    effect: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Deviation {
+    level: usize,
+    kernel: String,
+    deviation: f64,
+}
+
+/// How much slower is a warning, and how much is critical, as fractions.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Tolerance {
+    warning: f64,
+    critical: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Quantity {
+    kernel: String,
+    configuration: String,
+    value: f64,
+    unit: String,
+    warning: f64,
+    critical: f64,
+}
+
+/// What a check says, by the exit codes of Nagios' plugins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// All within the tolerances.
+    Ok,
+    /// Something is slower than the first tolerance.
+    Warning,
+    /// Something is slower than the second tolerance.
+    Critical,
+    /// It cannot be told.
+    Unknown,
+}
+
+impl Level {
+    /// The exit code.
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The word at the beginning of the line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Ok => "OK",
+            Level::Warning => "WARNING",
+            Level::Critical => "CRITICAL",
+            Level::Unknown => "UNKNOWN",
+        }
+    }
+}
+
+/// What came of a check: its level, and its one line with performance data.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checked {
+    /// What it says.
+    pub level: Level,
+    /// `CHARZ OK - node7: … | …`
+    pub line: String,
+}
+
+impl Baseline {
+    /// Of nodes that are well, whose slow ones are left out.
+    ///
+    /// # Errors
+    /// If no node has a reliable number.
+    pub fn of(visits: &[Visit]) -> Result<Self, Error> {
+        let fleet = judge(visits, Vec::new());
+        let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
+        let kinds = fleet.groups.iter().filter_map(|group| {
+            let is_own = |visit: &&Visit| group.name == visit.group() && is_well(&visit.host);
+            let own: Vec<&Visit> = visits.iter().filter(is_own).collect();
+            let norms = Norms::of_visits(&own);
+            let mut cells: BTreeMap<&(String, String), Vec<Speed>> = BTreeMap::new();
+            own.iter()
+                .flat_map(|visit| &visit.speeds)
+                .for_each(|(key, speed)| cells.entry(key).or_default().push(*speed));
+            let quantity: Vec<Quantity> = cells.into_iter().filter_map(|(key, all)| Quantity::of(key, &all)).collect();
+            let delivered = Sample::new(own.iter().filter_map(|visit| visit.delivered).collect());
+            (!quantity.is_empty()).then(|| Kind {
+                name: group.name.clone(),
+                nodes: group.nodes.iter().filter(|host| is_well(host)).count(),
+                delivered: delivered.map(|all| all.median()),
+                parts: Tolerance { warning: LEAST_WARNING, critical: 2.0 * LEAST_WARNING },
+                usual: Usual::of(&norms),
+                deviation: norms
+                    .deviations
+                    .into_iter()
+                    .map(|((level, kernel), deviation)| Deviation { level, kernel, deviation })
+                    .collect(),
+                quantity,
+            })
+        });
+        let group: Vec<Kind> = kinds.collect();
+        match group.is_empty() {
+            true => Err(Error("no node has a reliable result that a baseline could be made of".into())),
+            false => Ok(Baseline { group }),
+        }
+    }
+
+    /// Reads what [`Baseline::text`] wrote, as people have edited it.
+    ///
+    /// # Errors
+    /// Where it is no such file.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let baseline: Baseline =
+            toml::from_str(text).map_err(|error| Error(format!("is no baseline: {}", one_line(&error.to_string()))))?;
+        for kind in &baseline.group {
+            for quantity in &kind.quantity {
+                let Quantity { value, warning, critical, .. } = *quantity;
+                let is_usable =
+                    value.is_finite() && value > 0.0 && 0.0 < warning && warning <= critical && critical < 1.0;
+                if !is_usable {
+                    return Err(Error(format!(
+                        "has a quantity ({:?}, {:?}) that cannot be checked: a value is above 0, and tolerances are fractions \
+                         above 0, the warning's no larger than the critical one's",
+                        quantity.kernel, quantity.configuration
+                    )));
+                }
+            }
+        }
+        Ok(baseline)
+    }
+
+    /// The file.
+    pub fn text(&self) -> String {
+        let mut text = String::from(
+            "# What nodes of each kind do when they are well (charz fleet baseline). A check warns where a node is slower than\n\
+             # the fraction `warning`; tolerances are five standard deviations between the nodes, 3% at least.\n",
+        );
+        for kind in &self.group {
+            let Kind { name, nodes, delivered, parts, usual, deviation, quantity } = kind;
+            let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
+            if let Some(delivered) = delivered {
+                let _ = writeln!(text, "delivered = {delivered:.3}");
+            }
+            let _ = writeln!(text, "# Of a core, cache, NUMA node or socket against its like in the same node.");
+            let _ = writeln!(text, "parts = {{ warning = {}, critical = {} }}", parts.warning, parts.critical);
+            let rows = deviation.iter().map(|Deviation { level, kernel, deviation }| {
+                format!("    {{ level = {level}, kernel = {}, deviation = {deviation:.5} }},\n", quoted(kernel))
+            });
+            let _ = writeln!(text, "deviation = [\n{}]", rows.collect::<String>());
+            let rows = usual.iter().map(|Usual { level, part: [one, other], kernel, effect }| {
+                let kernel = quoted(kernel);
+                format!(
+                    "    {{ level = {level}, part = [{one}, {other}], kernel = {kernel}, effect = {effect:.5} }},\n"
+                )
+            });
+            let _ = writeln!(text, "usual = [\n{}]", rows.collect::<String>());
+            for Quantity { kernel, configuration, value, unit, warning, critical } in quantity {
+                let _ = write!(
+                    text,
+                    "\n[[group.quantity]]\nkernel = {}\nconfiguration = {}\nvalue = {value:e}\nunit = {}\nwarning = {warning:.4}\n\
+                     critical = {critical:.4}\n",
+                    quoted(kernel),
+                    quoted(configuration),
+                    quoted(unit)
+                );
+            }
+        }
+        text
+    }
+
+    /// Whether a node still does what its like do.
+    pub fn check(&self, visit: &Visit) -> Checked {
+        let host = one_line(&visit.host);
+        let unknown = |why: String| Checked {
+            level: Level::Unknown,
+            line: format!("CHARZ {} - {host}: {}", Level::Unknown.name(), nagios(&why)),
+        };
+        let Some(kind) = self.group.iter().find(|kind| kind.name == visit.group()) else {
+            return unknown(format!("the baseline has no node like it ({})", visit.group()));
+        };
+        let own = |quantity: &Quantity| {
+            let speed = visit.speeds.get(&(quantity.kernel.clone(), quantity.configuration.clone()))?;
+            let base = if speed.unit.more_is_better() { quantity.value.ln() } else { -quantity.value.ln() };
+            Some((*speed, (speed.log - base).exp_m1()))
+        };
+        let measured: Vec<(&Quantity, Speed, f64)> = kind
+            .quantity
+            .iter()
+            .filter_map(|quantity| own(quantity).map(|(speed, change)| (quantity, speed, change)))
+            .filter(|(quantity, speed, _)| speed.unit.symbol() == quantity.unit)
+            .collect();
+        if measured.is_empty() {
+            return unknown(match visit.reliable {
+                [0, all] => words::unmeasured(all),
+                _ => "none of its configurations is in the baseline; sweep it with the flags of the baseline's reports"
+                    .into(),
+            });
+        }
+        let of = |change: f64, tolerance: Tolerance| match -change {
+            slower if slower >= tolerance.critical => Level::Critical,
+            slower if slower >= tolerance.warning => Level::Warning,
+            _ => Level::Ok,
+        };
+        let mut found: Vec<(Level, String)> = Vec::new();
+        for (quantity, speed, change) in &measured {
+            let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };
+            let told = format!(
+                "{} {} {} ({:+.1}%)",
+                quantity.kernel,
+                quantity.configuration,
+                units::value(speed.value, speed.unit),
+                change * 100.0
+            );
+            found.push((of(*change, tolerance), told));
+        }
+        let slow = slow_parts(visit, &kind.norms(visit));
+        found.extend(slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame))));
+        if let Some((own, usual)) =
+            visit.delivered.zip(kind.delivered).filter(|(own, usual)| *own < usual - LESS_DELIVERED)
+        {
+            found.push((Level::Warning, words::others_at_work(own, usual)));
+        }
+        if visit.cpus[0] < visit.cpus[1] {
+            found.push((Level::Warning, words::partly(visit.cpus)));
+        }
+        let level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);
+        let bad: Vec<&str> = found
+            .iter()
+            .filter(|(own, _)| *own == level && level != Level::Ok)
+            .map(|(_, told)| told.as_str())
+            .collect();
+        let told = match bad[..] {
+            [] => {
+                format!("{} within tolerance", counted(measured.len(), "quantity").replace("quantitys", "quantities"))
+            }
+            [first] => first.to_owned(),
+            [first, ..] => format!("{first}; and {} more", bad.len() - 1),
+        };
+        let data: Vec<String> = measured.iter().map(|(quantity, speed, _)| perfdata(quantity, *speed)).collect();
+        let line = format!("CHARZ {} - {host}: {} | {}", level.name(), nagios(&told), data.join(" "));
+        Checked { level, line }
+    }
+}
+
+impl Kind {
+    fn norms(&self, visit: &Visit) -> Norms {
+        Norms {
+            structure: visit.structure.clone(),
+            usual: self.usual.iter().map(|usual| ((usual.place(), usual.kernel.clone()), usual.effect)).collect(),
+            deviations: self.deviation.iter().map(|own| ((own.level, own.kernel.clone()), own.deviation)).collect(),
+        }
+    }
+}
+
+/// What is less is as good as nothing, and of 256 cores a long list.
+const LEAST_USUAL: f64 = 0.005;
+
+impl Usual {
+    fn of(norms: &Norms) -> Vec<Self> {
+        let told = norms.usual.iter().filter(|(_, effect)| effect.abs() >= LEAST_USUAL);
+        let row = |((part, kernel), effect): (&(Part, String), &f64)| {
+            let place = match *part {
+                Part::Level(_, index) => [index, 0],
+                Part::Pair(one, other) => [one as usize, other as usize],
+            };
+            Usual { level: level(*part), part: place, kernel: kernel.clone(), effect: *effect }
+        };
+        told.map(row).collect()
+    }
+
+    fn place(&self) -> Part {
+        let [one, other] = self.part;
+        match self.level {
+            PAIRS => Part::Pair(one as u32, other as u32),
+            level => Part::Level(level, one),
+        }
+    }
+}
+
+impl Quantity {
+    fn of((kernel, configuration): &(String, String), all: &[Speed]) -> Option<Self> {
+        let logs = Sample::new(all.iter().map(|speed| speed.log).collect())?;
+        let (middle, unit) = (logs.median(), all[0].unit);
+        let rests = Sample::new(logs.values().iter().map(|log| (log - middle).abs()).collect())?;
+        // Of fewer than five values nothing is said of their spread.
+        let deviation = if logs.len() < 5 { 2.0 * LEAST_WARNING / AWAY } else { NORMAL * rests.median() };
+        let warning = (-(-AWAY * deviation).exp_m1()).clamp(LEAST_WARNING, 0.45);
+        Some(Quantity {
+            kernel: kernel.clone(),
+            configuration: configuration.clone(),
+            value: if unit.more_is_better() { middle.exp() } else { (-middle).exp() },
+            unit: unit.symbol().to_owned(),
+            warning,
+            critical: (2.0 * warning).min(0.9),
+        })
+    }
+}
+
+/// `'arith-int_round-robin_x2'=3.7e9;3.5e9:;3.3e9:`, as the guidelines of Nagios' plugins have it.
+fn perfdata(quantity: &Quantity, speed: Speed) -> String {
+    let label: String = format!("{} {}", quantity.kernel, quantity.configuration)
+        .chars()
+        .map(|mark| if mark.is_ascii_alphanumeric() || matches!(mark, '-' | '.' | ':') { mark } else { '_' })
+        .collect();
+    let limit = |tolerance: f64| match speed.unit.more_is_better() {
+        true => format!("{:.6e}:", quantity.value * (1.0 - tolerance)),
+        false => format!("{:.6e}", quantity.value / (1.0 - tolerance)),
+    };
+    let value = match speed.unit {
+        Unit::BytesPerSecond | Unit::OpsPerSecond => format!("{:.6e}", speed.value),
+        _ => format!("{:.6}", speed.value),
+    };
+    format!("'{label}'={value};{};{}", limit(quantity.warning), limit(quantity.critical))
+}
+
+/// The bar ends the words of such a line.
+fn nagios(text: &str) -> String {
+    one_line(text).replace('|', "/")
+}
+
+/// A basic string of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for mark in text.chars() {
+        match mark {
+            '"' | '\\' => quoted.extend(['\\', mark]),
+            mark if mark.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(mark));
+            }
+            mark => quoted.push(mark),
+        }
+    }
+    quoted + "\""
+}

@@ -1,0 +1,116 @@
+//! A fleet as text: one format a line in [`FORMATS`].
+
+use std::io::{self, Write};
+
+use charz_data::escape::counted;
+use charz_render::look::TerminalStyle;
+use charz_render::outline::Block;
+use charz_render::report::csv::{harmless, record};
+use charz_render::{html, json, markdown, term};
+
+use crate::{Fleet, Node, State, words};
+
+/// A format of fleets.
+pub type Format = charz_render::formats::Format<fn(&Fleet, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+
+/// All formats; the first is the default.
+pub const FORMATS: &[Format] = &[
+    Format {
+        name: "table",
+        about: "how many nodes are slow, then each of them with its part, the reason, and what to do",
+        write: |fleet, look, out| term::text(&table(fleet), look, out),
+    },
+    Format {
+        name: "json",
+        about: "every node with its state, its blame and in what it differs",
+        write: |fleet, _, out| json::write_pretty_line(fleet, out),
+    },
+    Format { name: "csv", about: "a row per node", write: |fleet, _, out| csv(fleet, out) },
+    Format {
+        name: "html",
+        about: "one file for a browser: what is wrong, all nodes as one picture, a row per node",
+        write: |fleet, look, out| html::write(&fleet.page(), look, out),
+    },
+    Format {
+        name: "markdown",
+        about: "the page for a wiki or a ticket",
+        write: |fleet, look, out| markdown::write(&fleet.page(), look, out),
+    },
+];
+
+/// The most nodes of a state that the table has one by one.
+const MOST: usize = 24;
+
+/// The answer, then what is not well; what is, is counted only.
+fn table(fleet: &Fleet) -> Vec<Block<'static>> {
+    let mut summary = fleet.summary().into_iter();
+    let mut blocks: Vec<Block<'static>> = summary.next().map(Block::Title).into_iter().collect();
+    blocks.extend(summary.map(Block::Text));
+    for state in State::ALL {
+        let nodes: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == state && is_told(node)).collect();
+        blocks.extend((!nodes.is_empty()).then_some(Block::Gap));
+        blocks.extend(nodes.iter().take(MOST).flat_map(|node| told(node)));
+        blocks.extend((nodes.len() > MOST).then(|| {
+            Block::Text(format!("{} {} more: --format csv has all of them", nodes.len() - MOST, state.name()))
+        }));
+    }
+    let unread = fleet.unreadable.iter().take(MOST);
+    blocks.extend((!fleet.unreadable.is_empty()).then_some(Block::Gap));
+    blocks.extend(unread.map(|file| Block::Item("not read".into(), format!("{}: {}", file.file, file.why))));
+    blocks
+}
+
+fn is_told(node: &Node) -> bool {
+    node.state != State::Ok || !node.differs.is_empty()
+}
+
+fn told(node: &Node) -> Vec<Block<'static>> {
+    let slow = (node.state == State::Slow).then(|| node.blame.iter().map(words::told).collect::<Vec<_>>());
+    let sentences = slow.unwrap_or_default().into_iter().chain(node.why.iter().cloned()).chain(words::differs(node));
+    let visits = if node.visits > 1 { format!(" ({})", counted(node.visits, "visit")) } else { String::new() };
+    let words = format!("{}{visits}: {}", node.state.name(), sentences.collect::<Vec<_>>().join("; "));
+    let mut blocks = vec![Block::Item(node.host.clone(), words)];
+    blocks.extend(node.drain.clone().map(Block::Code));
+    blocks
+}
+
+fn csv(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
+    let names = [
+        "host",
+        "state",
+        "component",
+        "cpus",
+        "quantity",
+        "effect",
+        "low",
+        "high",
+        "why",
+        "differs",
+        "visits",
+        "delivered",
+        "group",
+    ];
+    record(out, names)?;
+    for node in &fleet.nodes {
+        let blame = node.blame.first();
+        let of = |number: fn(&crate::Blame) -> f64| blame.map(|blame| number(blame).to_string()).unwrap_or_default();
+        let cpus = blame.map(|blame| charz_data::cpulist::print(&blame.ids)).unwrap_or_default();
+        let fields = [
+            harmless(&node.host),
+            node.state.name().to_owned(),
+            harmless(blame.map_or("", |blame| &blame.component)),
+            cpus,
+            harmless(blame.map_or("", |blame| &blame.quantity)),
+            of(|blame| blame.effect),
+            of(|blame| blame.interval[0]),
+            of(|blame| blame.interval[1]),
+            harmless(&node.why.join("; ")),
+            harmless(&words::differs(node).join("; ")),
+            node.visits.to_string(),
+            node.delivered.map(|share| share.to_string()).unwrap_or_default(),
+            harmless(fleet.groups.get(node.group).map_or("", |group| &group.name)),
+        ];
+        record(out, fields)?;
+    }
+    Ok(())
+}

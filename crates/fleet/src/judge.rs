@@ -1,0 +1,534 @@
+//! Which nodes are slow: parts by their contrast inside of a node, whole nodes by the spread between visits.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use charz_data::{Family, cpulist};
+use charz_stats::{Sample, median_interval};
+
+use crate::parts::{By, Part};
+use crate::visit::Visit;
+use crate::words;
+use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
+
+/// What is less is no matter of a fault: cores of one product differ by as much.
+const LEAST: f64 = 0.03;
+/// How many standard deviations a part must be away from its like at least.
+const AWAY: f64 = 5.0;
+/// Of a pair of CPUs one kernel alone tells: it must be slower by more, and further away.
+const LEAST_OF_PAIRS: f64 = 0.10;
+const AWAY_OF_PAIRS: f64 = 8.0;
+/// How many standard deviations between nodes make a whole node slow, and how many a question: an hour is the same for all kernels, so that
+/// two of them agree says less than of a part.
+const NODE_AWAY: f64 = 4.0;
+const NODE_MAY_BE: f64 = 3.0;
+/// How often at most something of a fleet without a fault may be called slow.
+const FALSE: f64 = 0.001;
+/// From so many nodes on, a part has a place of its own among those of the other nodes: the first core serves interrupts everywhere.
+const ENOUGH_NODES: usize = 5;
+/// The standard deviation of a contrast at the least, as a fraction.
+const FLOOR: f64 = 0.0025;
+/// The same where there are too few contrasts to tell.
+const UNKNOWN: f64 = 0.005;
+/// Visits that settle whether a whole node is slow.
+const VISITS: usize = 3;
+/// By how much less a node must deliver of its capacity than its like.
+const LESS_DELIVERED: f64 = 0.10;
+/// The settings that are sizes: a node that has less of one has lost a part.
+const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
+/// The share of a group that makes a setting the usual one.
+const USUAL: f64 = 0.6;
+/// The standard deviation of a normal distribution, by its median absolute deviation.
+const NORMAL: f64 = 1.4826;
+
+/// All reports of a node, in the order of their beginnings.
+struct Own<'a> {
+    host: &'a str,
+    visits: Vec<&'a Visit>,
+}
+
+impl Own<'_> {
+    fn newest(&self) -> &Visit {
+        self.visits[self.visits.len() - 1]
+    }
+}
+
+/// What these reports say together. A report that comes twice counts once.
+pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
+    let mut seen = BTreeSet::new();
+    let mut kinds: BTreeMap<&str, BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
+    for visit in visits.iter().filter(|visit| seen.insert(&visit.report)) {
+        kinds.entry(&visit.kind).or_default().entry(&visit.host).or_default().push(visit);
+    }
+    let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
+    for (kind, nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
+        let group = fleet.groups.len();
+        fleet.groups.push(Group {
+            name: kind,
+            nodes: nodes.iter().map(|node| node.host.to_owned()).collect(),
+            visits: nodes.iter().map(|node| node.visits.len()).sum(),
+        });
+        fleet.nodes.extend(of_group(&nodes, group));
+    }
+    let worst = |node: &Node| node.blame.first().map_or(0.0, |blame| blame.effect);
+    fleet.nodes.sort_by(|one, other| {
+        (one.state.cmp(&other.state)).then(worst(one).total_cmp(&worst(other))).then_with(|| one.host.cmp(&other.host))
+    });
+    fleet
+}
+
+/// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.
+const OWN_KIND: usize = 3;
+
+/// Nodes of one product, by their numbers of CPUs, cores, sockets and NUMA nodes.
+fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec<(String, Vec<Own<'a>>)> {
+    let mut sizes: BTreeMap<String, Vec<Own<'a>>> = BTreeMap::new();
+    for (host, mut visits) in nodes {
+        visits.sort_by(|one, other| one.started.cmp(&other.started));
+        let own = Own { host, visits };
+        sizes.entry(own.newest().structure.clone()).or_default().push(own);
+    }
+    let mut sizes: Vec<(String, Vec<Own<'a>>)> = sizes.into_iter().collect();
+    sizes.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
+    let most = sizes.first().map_or(0, |(_, nodes)| nodes.len());
+    let is_stray = |(_, nodes): &(String, Vec<Own<'_>>)| nodes.len() < OWN_KIND && most >= 2 * nodes.len();
+    let (strays, mut own): (Vec<_>, Vec<_>) = sizes.into_iter().partition(is_stray);
+    if let Some((_, largest)) = own.first_mut() {
+        largest.extend(strays.into_iter().flat_map(|(_, nodes)| nodes));
+    }
+    own.into_iter().map(|(structure, nodes)| (format!("{kind}, {structure}"), nodes)).collect()
+}
+
+fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
+    let (parts, levels) = (parts(nodes, &Norms::of(nodes)), node_levels(nodes));
+    let usual = usual_settings(nodes);
+    let delivered = delivered(nodes);
+    let judged = nodes.iter().enumerate().map(|(at, own)| {
+        let newest = own.newest();
+        let mut node = Node {
+            host: own.host.to_owned(),
+            state: State::Ok,
+            why: Vec::new(),
+            blame: Vec::new(),
+            differs: differs(newest, &usual),
+            group,
+            visits: own.visits.len(),
+            effects: levels.iter().filter_map(|(kernel, level)| Some((kernel.clone(), level.effect(at)?))).collect(),
+            delivered: delivered.of[at],
+            drain: None,
+        };
+        if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
+            node.state = State::Unmeasured;
+            node.why.push(words::unmeasured(newest.reliable[1]));
+            return node;
+        }
+        let families = blame_parts(&mut node, own, &parts[at]);
+        blame_node(&mut node, at, own, &levels, &families);
+        let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
+        let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
+        smaller.into_iter().for_each(|why| node.unclear(why));
+        blame_delivered(&mut node, at, newest, &delivered);
+        if newest.cpus[0] < newest.cpus[1] {
+            node.unclear(words::partly(newest.cpus));
+        }
+        node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
+        node.drain = (node.state == State::Slow).then(|| words::drain(&node));
+        node
+    });
+    judged.collect()
+}
+
+impl Node {
+    fn slow(&mut self, blame: Blame) {
+        self.state = State::Slow;
+        self.blame.push(blame);
+    }
+
+    fn unclear(&mut self, why: String) {
+        self.state = self.state.min(State::Unclear);
+        self.why.push(why);
+    }
+}
+
+/// The contrast of a part by one kernel, held against the same part of the other nodes.
+struct Found {
+    /// By how much it is faster, the usual contrast of this part taken off, as a logarithm.
+    effect: f64,
+    interval: [f64; 2],
+    is_slow: bool,
+}
+
+/// The contrasts of each node, by part and kernel.
+type Parts = Vec<BTreeMap<Part, BTreeMap<String, Found>>>;
+
+/// What the parts of nodes that are well do: their usual contrasts, which the first core has as it serves interrupts, and how far nodes
+/// are from these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Norms {
+    pub(crate) structure: String,
+    /// As logarithms, by part and kernel.
+    pub(crate) usual: BTreeMap<(Part, String), f64>,
+    /// Standard deviations, by level and kernel; pairs have the last level there is.
+    pub(crate) deviations: BTreeMap<(usize, String), f64>,
+}
+
+pub(crate) fn level(part: Part) -> usize {
+    if let Part::Level(level, _) = part { level } else { PAIRS }
+}
+
+/// The level of pairs.
+pub(crate) const PAIRS: usize = 99;
+
+/// The runs of all visits of a node together, by part and kernel.
+fn pooled<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
+    let mut all: BTreeMap<(Part, &str), Vec<f64>> = BTreeMap::new();
+    let structure = &node.newest().structure;
+    let alike = node.visits.iter().filter(|visit| visit.structure == *structure);
+    for ((part, kernel), runs) in alike.flat_map(|visit| &visit.contrasts) {
+        all.entry((*part, kernel)).or_default().extend(runs);
+    }
+    all.into_iter().filter_map(|(key, runs)| Some((key, Sample::new(runs)?))).collect()
+}
+
+impl Norms {
+    fn of(nodes: &[Own<'_>]) -> Self {
+        let structure = nodes.first().map_or("", |node| &node.newest().structure);
+        let alike = nodes.iter().filter(|node| node.newest().structure == structure);
+        let mut by_part: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
+        for ((part, kernel), runs) in alike.flat_map(pooled) {
+            by_part.entry((part, kernel.to_owned())).or_default().push(runs.median());
+        }
+        let center = |all: &Vec<f64>| {
+            Sample::new(all.clone()).filter(|all| all.len() >= ENOUGH_NODES).map_or(0.0, |all| all.median())
+        };
+        let usual: BTreeMap<(Part, String), f64> =
+            by_part.iter().map(|(key, all)| (key.clone(), center(all))).collect();
+        let mut rests: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
+        for ((part, kernel), all) in &by_part {
+            let center = usual[&(*part, kernel.clone())];
+            let own = all.iter().map(|one| (one - center).abs());
+            rests.entry((level(*part), kernel.clone())).or_default().extend(own);
+        }
+        let deviation = |rests: Vec<f64>| {
+            let rests = Sample::new(rests).filter(|rests| rests.len() >= 2 * ENOUGH_NODES);
+            rests.map_or(UNKNOWN, |rests| (NORMAL * rests.median()).max(FLOOR))
+        };
+        let deviations = rests.into_iter().map(|(key, rests)| (key, deviation(rests))).collect();
+        Norms { structure: structure.to_owned(), usual, deviations }
+    }
+
+    /// Of these reports, which are of one kind.
+    pub(crate) fn of_visits(visits: &[&Visit]) -> Self {
+        let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
+        visits.iter().for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
+        let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own { host, visits }).collect();
+        Norms::of(&own)
+    }
+}
+
+/// The parts of one report that are slow, by what is usual elsewhere.
+pub(crate) fn slow_parts(visit: &Visit, norms: &Norms) -> Vec<Blame> {
+    let own = [Own { host: &visit.host, visits: vec![visit] }];
+    let parts = parts(&own, norms);
+    let mut node = Node {
+        host: visit.host.clone(),
+        state: State::Ok,
+        why: Vec::new(),
+        blame: Vec::new(),
+        differs: BTreeMap::new(),
+        group: 0,
+        visits: 1,
+        effects: BTreeMap::new(),
+        delivered: None,
+        drain: None,
+    };
+    blame_parts(&mut node, &own[0], &parts[0]);
+    if node.state == State::Slow { node.blame } else { Vec::new() }
+}
+
+fn parts(nodes: &[Own<'_>], norms: &Norms) -> Parts {
+    let own: Vec<BTreeMap<(Part, &str), Sample>> = nodes.iter().map(pooled).collect();
+    let looked_at = own.iter().map(BTreeMap::len).sum::<usize>().max(1);
+    // The tail of a normal distribution beyond z is below exp(−z²/2).
+    let away = (2.0 * (looked_at as f64 / FALSE).ln()).sqrt().max(AWAY);
+    let find = |(node, of_node): (&Own<'_>, &BTreeMap<(Part, &str), Sample>)| {
+        let is_like = node.newest().structure == norms.structure;
+        let mut found: BTreeMap<Part, BTreeMap<String, Found>> = BTreeMap::new();
+        for ((part, kernel), runs) in of_node {
+            let key = (*part, (*kernel).to_owned());
+            let center = norms.usual.get(&key).copied().filter(|_| is_like).unwrap_or(0.0);
+            let deviation = norms.deviations.get(&(level(*part), key.1.clone())).copied().unwrap_or(UNKNOWN);
+            let effect = runs.median() - center;
+            let interval = median_interval(runs, 0.95)
+                .map_or([effect - 2.0 * deviation, effect + 2.0 * deviation], |interval| {
+                    [interval.low - center, interval.high - center]
+                });
+            let (least, away) = match part {
+                Part::Pair(..) => (LEAST_OF_PAIRS, away.max(AWAY_OF_PAIRS)),
+                Part::Level(..) => (LEAST, away),
+            };
+            let is_slow = effect <= (1.0 - least).ln() && effect <= -away * deviation && interval[1] < 0.0;
+            found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow });
+        }
+        found
+    };
+    nodes.iter().zip(&own).map(find).collect()
+}
+
+/// The parts of a node that two kernels of a family find slow, and where one kernel of a family is all that was measured, that this is so.
+///
+/// Returns the families of which a part is slow.
+fn blame_parts(node: &mut Node, own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -> Vec<Family> {
+    let newest = own.newest();
+    let mut families = Vec::new();
+    let family = |kernel: &str| newest.families.get(kernel).copied().unwrap_or(Family::Compute);
+    for of in [Family::Compute, Family::Memory, Family::Sync] {
+        // Those that say so, by part.
+        let mut slow: BTreeMap<Part, Vec<(&str, &Found)>> = BTreeMap::new();
+        let mut measured = BTreeSet::new();
+        for (part, kernels) in parts {
+            for (kernel, found) in kernels.iter().filter(|(kernel, _)| family(kernel) == of) {
+                measured.insert(kernel.as_str());
+                if found.is_slow {
+                    slow.entry(*part).or_default().push((kernel, found));
+                }
+            }
+        }
+        // A pair of CPUs has one kernel as a rule, and no part of it has its like in another.
+        let needed = if of == Family::Sync { 1 } else { 2 };
+        let lone = measured.len() < needed;
+        slow.retain(|_, said| said.len() >= needed || lone);
+        let partitions = &newest.partitions;
+        let told: BTreeSet<Part> = slow.keys().copied().collect();
+        for (part, said) in &slow {
+            if let Part::Level(level, index) = *part {
+                let inside = partitions.inside(level, index);
+                let slow_inside = inside.iter().filter(|part| told.contains(part)).count();
+                // Some of it is slow, and the rest is not.
+                if slow_inside > 0 && slow_inside < inside.len() {
+                    continue;
+                }
+                // All around it are slow with it.
+                let around = (level > 0).then(|| {
+                    told.iter().find(|around| match **around {
+                        Part::Level(outer, own) => {
+                            let inside = partitions.inside(outer, own);
+                            outer + 1 == level && inside.contains(part) && inside.iter().all(|part| told.contains(part))
+                        }
+                        Part::Pair(..) => false,
+                    })
+                });
+                if around.flatten().is_some() {
+                    continue;
+                }
+            }
+            let middle = |of: fn(&Found) -> f64| {
+                Sample::new(said.iter().map(|(_, found)| of(found)).collect()).map_or(0.0, |all| all.median().exp_m1())
+            };
+            let names: Vec<&str> = said.iter().map(|(kernel, _)| *kernel).collect();
+            let blame = Blame {
+                component: component(*part, partitions, of),
+                ids: partitions.cpus(*part),
+                quantity: names.join(", "),
+                effect: middle(|found| found.effect),
+                interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
+            };
+            families.push(of);
+            // A guest's CPUs are where its host puts them: a state of that hour, and no fault.
+            let is_moved = of == Family::Sync && newest.is_guest && own.visits.len() < VISITS;
+            if lone || is_moved {
+                let why =
+                    if lone { words::one_kernel(&blame) } else { words::moved(&blame, VISITS - own.visits.len()) };
+                node.unclear(why);
+                node.blame.push(blame);
+            } else {
+                node.slow(blame);
+            }
+        }
+    }
+    families
+}
+
+/// A partition by several things is that of what the family depends on.
+fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) -> String {
+    let Part::Level(level, _) = part else { return "pair".into() };
+    let by = &partitions.levels[level].by;
+    let wanted: [fn(&By) -> bool; 3] = match family {
+        Family::Memory => {
+            [|by| *by == By::NumaNode, |by| matches!(by, By::Cache(_)), |by| matches!(by, By::Package | By::Core)]
+        }
+        _ => [|by| matches!(by, By::Package | By::Core), |by| matches!(by, By::Cache(_)), |by| *by == By::NumaNode],
+    };
+    wanted.into_iter().find_map(|is| by.iter().find(|by| is(by))).map_or("part".into(), |by| by.name())
+}
+
+/// A kernel over all nodes of a group.
+struct Level {
+    /// The middle of each node's visits, the group's median taken off, as a logarithm.
+    of: Vec<Option<f64>>,
+    /// The standard deviation of that in a fleet without a fault, for a node with so many visits.
+    deviation: f64,
+    family: Family,
+}
+
+impl Level {
+    /// By how much a node is faster, as a fraction.
+    fn effect(&self, at: usize) -> Option<f64> {
+        self.of[at].map(f64::exp_m1)
+    }
+}
+
+/// How fast each node is, by kernel: the middle of the configurations that most nodes have.
+fn node_levels(nodes: &[Own<'_>]) -> BTreeMap<String, Level> {
+    let mut cells: BTreeMap<&(String, String), Vec<f64>> = BTreeMap::new();
+    for (key, speed) in nodes.iter().flat_map(|node| &node.visits).flat_map(|visit| &visit.speeds) {
+        cells.entry(key).or_default().push(speed.log);
+    }
+    let middles: BTreeMap<&(String, String), f64> = cells
+        .into_iter()
+        .filter(|(_, all)| all.len() >= 2)
+        .filter_map(|(key, all)| Some((key, Sample::new(all)?.median())))
+        .collect();
+    let kernels: BTreeSet<&str> = middles.keys().map(|key| key.0.as_str()).collect();
+    let of_kernel = |kernel: &str| {
+        let of_visit = |visit: &Visit| {
+            let own = visit.speeds.iter().filter(|(key, _)| key.0 == kernel);
+            let rests = own.filter_map(|(key, speed)| Some(speed.log - middles.get(key)?)).collect();
+            Sample::new(rests).map(|rests| rests.median())
+        };
+        let visits: Vec<Option<Sample>> = nodes
+            .iter()
+            .map(|node| Sample::new(node.visits.iter().filter_map(|visit| of_visit(visit)).collect()))
+            .collect();
+        let of: Vec<Option<f64>> = visits.iter().map(|all| all.as_ref().map(Sample::median)).collect();
+        let center = Sample::new(of.iter().copied().flatten().collect())?.median();
+        let of: Vec<Option<f64>> = of.into_iter().map(|one| one.map(|one| one - center)).collect();
+        let between = Sample::new(of.iter().flatten().map(|one| one.abs()).collect())?.median() * NORMAL;
+        let family = nodes.iter().find_map(|node| node.newest().families.get(kernel)).copied()?;
+        Some(Level { of, deviation: between.max(FLOOR), family })
+    };
+    kernels.into_iter().filter_map(|kernel| Some((kernel.to_owned(), of_kernel(kernel)?))).collect()
+}
+
+/// Whether the node as a whole is slow. Memory of a guest is what its host had to give in that hour.
+fn blame_node(node: &mut Node, at: usize, own: &Own<'_>, levels: &BTreeMap<String, Level>, of_parts: &[Family]) {
+    let newest = own.newest();
+    let count = levels.values().map(|level| level.of.iter().flatten().count()).max().unwrap_or(0);
+    if count < ENOUGH_NODES {
+        return;
+    }
+    let of = |family: Family| {
+        let slow = levels.iter().filter(|(_, level)| level.family == family).filter_map(|(kernel, level)| {
+            let effect = level.of[at]?;
+            let is_slow = effect <= (1.0 - LEAST).ln() && effect <= -NODE_MAY_BE * level.deviation;
+            is_slow.then_some((kernel.as_str(), effect, level.deviation))
+        });
+        slow.collect::<Vec<_>>()
+    };
+    for family in [Family::Compute, Family::Memory] {
+        let slow = of(family);
+        let one_only = levels.values().filter(|level| level.family == family).count() < 2;
+        if slow.len() < 2 && !(one_only && slow.len() == 1) {
+            continue;
+        }
+        // Parts that are slow make the sum slow.
+        if of_parts.contains(&family) {
+            continue;
+        }
+        let middle = |of: fn(&(&str, f64, f64)) -> f64| {
+            Sample::new(slow.iter().map(of).collect()).map_or(0.0, |all| all.median())
+        };
+        let (effect, deviation) = (middle(|one| one.1), middle(|one| one.2));
+        let blame = Blame {
+            component: "node".into(),
+            ids: newest.partitions.cpus_of_all(),
+            quantity: slow.iter().map(|(kernel, ..)| *kernel).collect::<Vec<_>>().join(", "),
+            effect: effect.exp_m1(),
+            interval: [-2.0, 2.0].map(|times| (effect + times * deviation).exp_m1()),
+        };
+        let has_cause = ["governor", "microcode", "firmware", "kernel", "memory", "memory modules"]
+            .iter()
+            .any(|name| node.differs.contains_key(*name));
+        if family == Family::Memory && newest.is_guest {
+            node.unclear(words::guest_memory(&blame));
+        } else if one_only {
+            node.unclear(words::one_kernel(&blame));
+        } else if (has_cause || own.visits.len() >= VISITS) && effect <= -NODE_AWAY * deviation {
+            node.slow(blame.clone());
+        } else {
+            node.unclear(words::more_visits(&blame, VISITS.saturating_sub(own.visits.len()).max(1)));
+        }
+        if node.state == State::Unclear {
+            node.blame.push(blame);
+        }
+    }
+}
+
+/// What the nodes of a group delivered of their capacity.
+struct Delivered {
+    of: Vec<Option<f64>>,
+    usual: f64,
+}
+
+fn delivered(nodes: &[Own<'_>]) -> Delivered {
+    let of: Vec<Option<f64>> = nodes
+        .iter()
+        .map(|node| Some(Sample::new(node.visits.iter().filter_map(|visit| visit.delivered).collect())?.median()))
+        .collect();
+    let usual = Sample::new(of.iter().copied().flatten().collect()).map_or(1.0, |all| all.median());
+    Delivered { of, usual }
+}
+
+fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) {
+    let Some(own) = delivered.of[at].filter(|own| *own < delivered.usual - LESS_DELIVERED) else { return };
+    let blame = Blame {
+        component: "node".into(),
+        ids: newest.partitions.cpus_of_all(),
+        quantity: "delivered".into(),
+        effect: own / delivered.usual - 1.0,
+        interval: [own / delivered.usual - 1.0; 2],
+    };
+    match node.differs.get("CPU quota") {
+        Some(quota) if quota.here != "none" => {
+            node.why.push(words::quota(own, delivered.usual, &quota.here));
+            node.slow(blame);
+        }
+        _ => {
+            node.unclear(words::others_at_work(own, delivered.usual));
+            node.blame.push(blame);
+        }
+    }
+}
+
+/// The value of each setting that most nodes of a group have.
+fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<&'static str, String> {
+    let mut counts: BTreeMap<&'static str, BTreeMap<&str, usize>> = BTreeMap::new();
+    for (name, value) in nodes.iter().flat_map(|node| &node.newest().settings) {
+        *counts.entry(name).or_default().entry(value).or_default() += 1;
+    }
+    let usual = |counts: BTreeMap<&str, usize>| {
+        let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
+        (nodes.len() > 1 && count as f64 >= USUAL * nodes.len() as f64).then(|| value.to_owned())
+    };
+    counts.into_iter().filter_map(|(name, counts)| Some((name, usual(counts)?))).collect()
+}
+
+fn differs(visit: &Visit, usual: &BTreeMap<&'static str, String>) -> BTreeMap<String, Differs> {
+    let other = |(name, here): (&&'static str, &String)| {
+        let others = usual.get(name).filter(|others| *others != here)?.clone();
+        Some(((*name).to_owned(), Differs { here: here.clone(), others }))
+    };
+    visit.settings.iter().filter_map(other).collect()
+}
+
+impl Blame {
+    /// `core (CPUs 3,67)`, or `the node`.
+    pub(crate) fn place(&self) -> String {
+        let cpus = cpulist::print(&self.ids);
+        match (self.component.as_str(), self.ids.len()) {
+            ("node", _) => "the node".into(),
+            ("pair", _) => format!("CPUs {cpus} to each other"),
+            (part, 1) => format!("{} (CPU {cpus})", words::part(part)),
+            (part, _) => format!("{} (CPUs {cpus})", words::part(part)),
+        }
+    }
+}

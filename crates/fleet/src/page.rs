@@ -1,0 +1,145 @@
+//! The page of a fleet: what is wrong first, then all nodes as one picture.
+
+use charz_analysis::figure::{Body, Datum, Figure, Heatmap, Quantity, Row, State as Look, Table, Tile};
+use charz_analysis::page::{Page, Section};
+use charz_data::escape::counted;
+
+use crate::{Fleet, Node, State, words};
+
+/// The most nodes of a picture; all are in the table.
+const MOST_DRAWN: usize = 2000;
+
+impl Fleet {
+    /// How many nodes are what, and what to know before trusting it: the answer first.
+    pub fn summary(&self) -> Vec<String> {
+        let mut summary = vec![words::headline(self)];
+        summary.extend(
+            self.groups
+                .iter()
+                .filter(|_| self.groups.len() > 1)
+                .map(|group| format!("{}: {}", group.name, counted(group.nodes.len(), "node"))),
+        );
+        let small =
+            self.groups.iter().filter(|group| group.nodes.len() < 5).map(|group| group.nodes.len()).sum::<usize>();
+        if small > 0 {
+            summary.push(format!(
+                "{} with fewer than 4 like it: only parts inside of each were compared, not the nodes",
+                counted(small, "node")
+            ));
+        }
+        summary
+    }
+
+    /// The nodes that are not `ok`, a row each.
+    pub fn findings(&self) -> Table {
+        let rows = self.nodes.iter().filter(|node| node.state != State::Ok || !node.differs.is_empty());
+        Table::new(&["node", "state", "what", "why", "to do"], rows.map(row))
+    }
+
+    /// All of it, for a browser or any other format of pages.
+    pub fn page(&self) -> Page {
+        let findings = self.findings();
+        let unread = self.unreadable.iter().map(|file| vec![Datum::word(&file.file), Datum::word(&file.why)]);
+        let unread = Table::new(&["file", "why it was not read"], unread);
+        let section = |id, title, about: &str, table: Table, figures| Section {
+            id,
+            title,
+            about: vec![about.to_owned()],
+            table: (!table.rows.is_empty()).then_some(table),
+            figures,
+        };
+        let sections = [
+            section(
+                "nodes",
+                "What is wrong",
+                "Slow nodes first; a line for Slurm is printed, never run",
+                findings,
+                vec![],
+            ),
+            section(
+                "speed",
+                "All nodes",
+                "Each node against the median of its group, by kernel: below 0% it is slower",
+                Table::default(),
+                self.picture().into_iter().collect(),
+            ),
+            section("every", "Every node", "A row per node and its group", self.every(), vec![]),
+            section("unread", "Not read", "Files that are no report", unread, vec![]),
+        ];
+        let is_empty = |section: &Section| section.table.is_none() && section.figures.is_empty();
+        Page {
+            title: format!("Fleet of {}", counted(self.nodes.len(), "node")),
+            summary: self.summary(),
+            sections: sections.into_iter().filter(|section| !is_empty(section)).collect(),
+            ..Page::default()
+        }
+    }
+
+    /// Every node with its group, its visits and what it delivered.
+    pub fn every(&self) -> Table {
+        let rows = self.nodes.iter().map(|node| {
+            let group = self.groups.get(node.group).map_or("", |group| group.name.as_str());
+            let delivered = Datum::known(node.delivered, |share| format!("{:.0}%", share * 100.0));
+            let data =
+                [Datum::word(&node.host), Datum::word(node.state.name()), Datum::count(node.visits as u64), delivered];
+            Row::new(data.into_iter().chain([Datum::word(group)]).collect(), look(node.state))
+        });
+        Table::new(&["node", "state", "visits", "delivered", "group"], rows)
+    }
+
+    fn picture(&self) -> Option<Figure> {
+        let mut kernels: Vec<&String> = self.nodes.iter().flat_map(|node| node.effects.keys()).collect();
+        kernels.sort_unstable();
+        kernels.dedup();
+        let nodes: Vec<&Node> = self.nodes.iter().take(MOST_DRAWN).collect();
+        let tile = |node: &Node, kernel: &str| match node.effects.get(kernel) {
+            Some(effect) => Tile { value: Some(*effect), state: look(node.state), reason: None },
+            None => Tile::NOTHING,
+        };
+        let tiles = nodes.iter().flat_map(|node| kernels.iter().map(|kernel| tile(node, kernel))).collect();
+        let heat = Heatmap {
+            row_label: "node".into(),
+            column_label: "kernel".into(),
+            rows: nodes.iter().map(|node| node.host.clone()).collect(),
+            columns: kernels.iter().map(|kernel| (*kernel).clone()).collect(),
+            borders: Vec::new(),
+            tiles,
+            quantity: Quantity::Share,
+            reasons: Vec::new(),
+            folded: 1,
+        };
+        (!nodes.is_empty() && !kernels.is_empty()).then(|| Figure {
+            id: "nodes".into(),
+            title: "Nodes and kernels".into(),
+            about: vec!["Each tile is a node's speed against the median of its group".into()],
+            body: Body::Heatmap(heat),
+            table: None,
+        })
+    }
+}
+
+fn look(state: State) -> Look {
+    match state {
+        State::Ok => Look::Ok,
+        State::Slow | State::Unclear => Look::Suspect,
+        State::Unmeasured => Look::Missing,
+    }
+}
+
+fn row(node: &Node) -> Row {
+    let blame = node.blame.iter().map(words::told).collect::<Vec<_>>().join("; ");
+    let told = if node.state == State::Slow { blame } else { node.why.join("; ") };
+    let mut why = words::differs(node);
+    if node.state == State::Slow {
+        why.extend(node.why.iter().cloned());
+    }
+    let or_dash = |text: String| Datum::word(if text.is_empty() { "-".to_owned() } else { text });
+    let data = vec![
+        Datum::word(&node.host),
+        Datum::word(node.state.name()),
+        or_dash(told),
+        or_dash(why.join("; ")),
+        or_dash(node.drain.clone().unwrap_or_default()),
+    ];
+    Row::new(data, look(node.state))
+}

@@ -1,0 +1,255 @@
+//! How much slower a part of a machine is than its like, in the same configuration of the same sweep.
+//!
+//! Between visits of one machine rates drift by percents, and memory of guests by tens of percent, but what all parts of a machine meet in
+//! one configuration leaves their contrasts alone. So a part is held against its neighbours, never against another machine.
+
+use std::collections::BTreeMap;
+
+use charz_data::Family;
+use charz_data::machine::{Machine, Strand};
+use charz_data::report::{Cell, Report};
+use charz_stats::Sample;
+
+/// A part of a machine. Levels count from the outermost partition on, and the last is that of cores; parts have the machine's indices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Part {
+    Level(usize, usize),
+    /// Two CPUs by their OS ids, the lower first.
+    Pair(u32, u32),
+}
+
+/// What a partition of the cores is by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Package,
+    NumaNode,
+    /// The largest caches that several cores share, and their level.
+    Cache(u32),
+    Core,
+}
+
+impl By {
+    pub(crate) fn name(self) -> String {
+        match self {
+            By::Package => "package".into(),
+            By::NumaNode => "numa_node".into(),
+            By::Cache(level) => format!("l{level}"),
+            By::Core => "core".into(),
+        }
+    }
+}
+
+/// A partition of the cores: all that it is by, and the part of each core.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    pub(crate) by: Vec<By>,
+    /// The part of each core, by the core's place.
+    of_core: Vec<usize>,
+    pub(crate) parts: usize,
+}
+
+/// The partitions of a machine, from the outermost on; the last is that into cores.
+#[derive(Clone, Debug)]
+pub(crate) struct Partitions {
+    pub(crate) levels: Vec<Level>,
+    /// The core of each CPU, and its kind, by the CPU's OS id.
+    cpus: BTreeMap<u32, (usize, Option<u32>)>,
+}
+
+/// A part in one configuration: by how much it is slower, as the logarithm of its speed over that of its like, in each run.
+#[derive(Clone, Debug)]
+pub(crate) struct Contrast {
+    pub(crate) part: Part,
+    pub(crate) runs: Vec<f64>,
+}
+
+impl Partitions {
+    pub(crate) fn of(machine: &Machine) -> Self {
+        // A CPU without a core is a core by itself.
+        let core_of = |(at, strand): (usize, &Strand)| strand.core.map_or(usize::MAX - at, |core| core as usize);
+        let mut cores: Vec<usize> = machine.strands.iter().enumerate().map(core_of).collect();
+        cores.sort_unstable();
+        cores.dedup();
+        let place = |pair| cores.binary_search(&core_of(pair)).unwrap_or(0);
+        let cpus: BTreeMap<u32, (usize, Option<u32>)> =
+            machine.strands.iter().enumerate().map(|pair| (pair.1.os_id, (place(pair), pair.1.kind))).collect();
+        let first =
+            |core: usize| machine.strands.iter().enumerate().find(|pair| place(*pair) == core).map(|pair| pair.1);
+        let firsts: Vec<Option<&Strand>> = (0..cores.len()).map(first).collect();
+        let shared = |strand: &Strand| {
+            let own = strand.core.and_then(|core| machine.cores.get(core as usize)).map_or(1, |core| core.strands);
+            let mut caches =
+                strand.caches.iter().filter_map(|at| machine.caches.get(*at as usize).map(|cache| (*at, cache)));
+            caches.rfind(|(_, cache)| cache.strands > own).map(|(at, cache)| (at as usize, cache.level))
+        };
+        let cache_level = firsts.iter().flatten().find_map(|strand| shared(strand)).map_or(3, |(_, level)| level);
+        let part = |by: By, strand: &Strand| match by {
+            By::Package => strand.package.map(|at| at as usize),
+            By::NumaNode => strand.numa.map(|at| at as usize),
+            By::Cache(_) => shared(strand).map(|(at, _)| at),
+            By::Core => None,
+        };
+        let mut levels: Vec<Level> = Vec::new();
+        for by in [By::Package, By::NumaNode, By::Cache(cache_level)] {
+            let ids: Option<Vec<usize>> = firsts.iter().map(|strand| part(by, (*strand)?)).collect();
+            let Some(ids) = ids else { continue };
+            let mut known = ids.clone();
+            known.sort_unstable();
+            known.dedup();
+            let of_core: Vec<usize> = ids.iter().map(|id| known.binary_search(id).unwrap_or(0)).collect();
+            if known.len() < 2 || known.len() == cores.len() {
+                continue;
+            }
+            match levels.iter_mut().find(|level| level.of_core == of_core) {
+                Some(level) => level.by.push(by),
+                None => levels.push(Level { by: vec![by], of_core, parts: known.len() }),
+            }
+        }
+        levels.sort_by_key(|level| level.parts);
+        let of_core = (0..cores.len()).collect();
+        levels.push(Level { by: vec![By::Core], of_core, parts: cores.len() });
+        Partitions { levels, cpus }
+    }
+
+    /// The CPUs of a part.
+    pub(crate) fn cpus(&self, part: Part) -> Vec<u32> {
+        match part {
+            Part::Pair(one, other) => vec![one, other],
+            Part::Level(level, index) => {
+                let of_core = &self.levels[level].of_core;
+                self.cpus.iter().filter(|(_, (core, _))| of_core[*core] == index).map(|(cpu, _)| *cpu).collect()
+            }
+        }
+    }
+
+    /// The parts of the next level inside.
+    pub(crate) fn inside(&self, level: usize, index: usize) -> Vec<Part> {
+        let Some(next) = self.levels.get(level + 1) else { return Vec::new() };
+        let of_core = &self.levels[level].of_core;
+        let mut all: Vec<usize> =
+            (0..of_core.len()).filter(|core| of_core[*core] == index).map(|core| next.of_core[core]).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.into_iter().map(|index| Part::Level(level + 1, index)).collect()
+    }
+
+    /// How two CPUs lie to each other: what they share, from the core outwards.
+    fn relation(&self, one: u32, other: u32) -> Option<Vec<bool>> {
+        let [one, other] = [self.cpus.get(&one)?.0, self.cpus.get(&other)?.0];
+        Some(self.levels.iter().map(|level| level.of_core[one] == level.of_core[other]).collect())
+    }
+
+    /// The contrasts of a configuration whose threads occupy all cores alike; none of another.
+    fn of_cell(&self, cell: &Cell) -> Vec<Contrast> {
+        let seats: Vec<u32> = cell.seats.iter().copied().flatten().collect();
+        let cores: Option<Vec<(usize, Option<u32>)>> = seats.iter().map(|seat| self.cpus.get(seat).copied()).collect();
+        let Some(cores) = cores else { return Vec::new() };
+        let all = self.levels.last().map_or(0, |level| level.parts);
+        let mut threads = vec![0_usize; all];
+        cores.iter().for_each(|(core, _)| threads[*core] += 1);
+        let is_full = seats.len() == self.cpus.len();
+        if all < 2 || (!is_full && threads.iter().any(|count| *count != threads[0])) {
+            return Vec::new();
+        }
+        // What cores are compared with: those of the same kind with as many threads.
+        let mut like = vec![(0, None); all];
+        cores.iter().for_each(|(core, kind)| like[*core] = (threads[*core], *kind));
+        let mut contrasts: BTreeMap<Part, Vec<f64>> = BTreeMap::new();
+        for speeds in cell.worker_speeds() {
+            let mut speed = vec![0.0; all];
+            for ((core, _), own) in cores.iter().zip(&speeds) {
+                speed[*core] += own;
+            }
+            let values: Vec<f64> = speed.iter().map(|speed| speed.ln()).collect();
+            for (part, contrast) in self.of_values(&values, &like) {
+                contrasts.entry(part).or_default().push(contrast);
+            }
+        }
+        contrasts.into_iter().map(|(part, runs)| Contrast { part, runs }).collect()
+    }
+
+    /// Each part that has its like, against the median of these: those in the innermost part around it that holds three of them besides it, else
+    /// all.
+    fn of_values(&self, values: &[f64], like: &[(usize, Option<u32>)]) -> Vec<(Part, f64)> {
+        let mut contrasts = Vec::new();
+        for (at, level) in self.levels.iter().enumerate() {
+            let mut cores = vec![Vec::new(); level.parts];
+            level.of_core.iter().enumerate().for_each(|(core, part)| cores[*part].push(core));
+            let value = |part: &Vec<usize>| {
+                let sample = Sample::new(part.iter().map(|core| values[*core]).collect())?;
+                // Of two cores one alone is the core's own matter.
+                Some(if sample.len() == 2 { sample.max() } else { sample.median() })
+            };
+            let of_parts: Vec<Option<f64>> = cores.iter().map(value).collect();
+            let kind = |part: usize| {
+                let mut kinds: Vec<_> = cores[part].iter().map(|core| like[*core]).collect();
+                kinds.sort_unstable();
+                kinds
+            };
+            let kinds: Vec<_> = (0..level.parts).map(kind).collect();
+            for (part, own) in of_parts.iter().enumerate() {
+                let Some(own) = own.filter(|own| own.is_finite()) else { continue };
+                let others = |around: Option<&Level>| {
+                    let is_near = |other: usize| {
+                        around.is_none_or(|around| around.of_core[cores[part][0]] == around.of_core[cores[other][0]])
+                    };
+                    let alike = (0..level.parts)
+                        .filter(|other| *other != part && kinds[*other] == kinds[part] && is_near(*other));
+                    alike.filter_map(|other| of_parts[other]).filter(|value| value.is_finite()).collect::<Vec<f64>>()
+                };
+                let near = self.levels[..at].iter().rev().map(|around| others(Some(around))).find(|all| all.len() >= 3);
+                if let Some(others) = Sample::new(near.unwrap_or_else(|| others(None))) {
+                    contrasts.push((Part::Level(at, part), own - others.median()));
+                }
+            }
+        }
+        contrasts
+    }
+
+    /// Each pair of CPUs against those that lie like it, where there are three of them besides it.
+    fn of_pairs(&self, cells: &[&Cell]) -> Vec<Contrast> {
+        let of_cell = |cell: &&Cell| {
+            let [Some(one), Some(other)] = cell.seats[..] else { return None };
+            let runs = cell.invocations.iter().filter_map(|run| run.value).filter(|value| *value > 0.0);
+            let speeds: Vec<f64> =
+                runs.map(|value| if cell.unit.more_is_better() { value.ln() } else { -value.ln() }).collect();
+            Some((Part::Pair(one.min(other), one.max(other)), self.relation(one, other)?, Sample::new(speeds)?))
+        };
+        let all: Vec<_> = cells.iter().filter_map(of_cell).collect();
+        let contrast = |(part, relation, speeds): &(Part, Vec<bool>, Sample)| {
+            let others = all.iter().filter(|(other, near, _)| other != part && near == relation);
+            let others =
+                Sample::new(others.map(|(_, _, speeds)| speeds.median()).collect()).filter(|all| all.len() >= 3)?;
+            let runs = speeds.values().iter().map(|speed| speed - others.median()).collect();
+            Some(Contrast { part: *part, runs })
+        };
+        all.iter().filter_map(contrast).collect()
+    }
+
+    /// The contrasts of all configurations of a report, each with its kernel.
+    pub(crate) fn contrasts<'a>(&self, report: &'a Report) -> Vec<(&'a str, Family, Contrast)> {
+        let mut all = Vec::new();
+        for card in &report.cards {
+            let cells = report.cells.iter().filter(|cell| cell.kernel == card.name && !cell.seats.is_empty());
+            let ok: Vec<&Cell> = cells.filter(|cell| cell.status == charz_data::report::Status::Ok).collect();
+            match card.family {
+                Family::Compute | Family::Memory => {
+                    let own = ok.iter().filter(|cell| cell.contention.is_none()).flat_map(|cell| self.of_cell(cell));
+                    all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
+                }
+                Family::Sync if matches!(card.role, charz_data::Role::LineTransfer(_)) => {
+                    let own = self.of_pairs(&ok).into_iter();
+                    all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+impl Partitions {
+    pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
+        self.cpus.keys().copied().collect()
+    }
+}

@@ -1,0 +1,292 @@
+//! Fleets with known faults, drawn from a generator: who is named, who is not.
+
+use charz_data::machine::{Cache, CacheHolds, Package};
+use charz_data::report::{Report, Unit, fixtures};
+use fastrand::Rng;
+
+use crate::baseline::{Baseline, Level};
+use crate::{Fleet, Node, State, Visit, judge};
+
+/// Cores of a node: two sockets of two caches with four cores each.
+const CORES: u32 = 16;
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fault {
+    None,
+    /// 8% less arithmetic.
+    Core(u32),
+    /// 15% less bandwidth.
+    Cache(u32),
+    /// 15% less bandwidth.
+    Socket(u32),
+    /// 30% more time.
+    Pair(u32, u32),
+    /// 7% less of everything.
+    Whole,
+    /// The same, by a governor of its own.
+    Governor,
+    Quota,
+}
+
+fn normal(random: &mut Rng, deviation: f64) -> f64 {
+    ((0..12).map(|_| random.f64()).sum::<f64>() - 6.0) * deviation
+}
+
+/// A normal deviate, one in fifty four times as wide: noise in reports has such tails.
+fn noise(random: &mut Rng, deviation: f64) -> f64 {
+    normal(random, deviation) * if random.u32(0..50) == 0 { 4.0 } else { 1.0 }
+}
+
+fn report(random: &mut Rng, host: usize, visit: usize, fault: Fault) -> Report {
+    let seats: Vec<u32> = (0..CORES).collect();
+    let hour = [0.014, 0.08].map(|deviation| noise(random, deviation));
+    let mut cells = Vec::new();
+    for (kernel, unit, of) in [
+        ("arith-int", Unit::OpsPerSecond, 0),
+        ("arith-float", Unit::OpsPerSecond, 0),
+        ("mem-read", Unit::BytesPerSecond, 1),
+        ("mem-write-data", Unit::BytesPerSecond, 1),
+    ] {
+        let node = match fault {
+            Fault::Whole | Fault::Governor => 0.93,
+            _ => 1.0,
+        };
+        let all = node * (hour[of] + noise(random, [0.002, 0.01][of])).exp();
+        let mut cell = fixtures::cell(kernel, u64::from(CORES), unit, all * 1e9 * f64::from(CORES)).seated(&seats);
+        for lap in cell.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps) {
+            let seat = lap.seat.unwrap();
+            let own = match (fault, of) {
+                (Fault::Core(core), 0) if core == seat => 0.92,
+                (Fault::Cache(cache), 1) if cache == seat / 4 => 0.85,
+                (Fault::Socket(socket), 1) if socket == seat / 8 => 0.85,
+                _ => 1.0,
+            };
+            // The first core is slower everywhere, as one that serves interrupts.
+            let usual = if seat == 0 { 0.95 } else { 1.0 };
+            lap.end_ns = (lap.end_ns as f64 / (own * usual * noise(random, [0.002, 0.01][of]).exp())) as u64;
+        }
+        cells.push(cell);
+    }
+    let near: Vec<(u32, u32)> =
+        (0..4).flat_map(|cache| [(0, 1), (0, 2), (1, 3)].map(|(a, b)| (cache * 4 + a, cache * 4 + b))).collect();
+    for (one, other) in near {
+        let slow = if fault == Fault::Pair(one, other) { 1.3 } else { 1.0 };
+        let ns = 25.0 * slow * normal(random, 0.01).exp();
+        let pair = fixtures::cell("c2c-cas", 2, Unit::NanosecondsPerOp, ns).seated(&[one, other]);
+        cells.push(pair.under(&format!("list:{one},{other}")));
+    }
+    let mut report = fixtures::report(cells).on(CORES);
+    report.machine.packages = vec![Package { os_id: None, model: None, strands: 8 }; 2];
+    report.machine.caches = (0..4)
+        .map(|index| Cache {
+            level: 3,
+            holds: CacheHolds::Unified,
+            index,
+            size_bytes: None,
+            line_bytes: None,
+            ways: None,
+            strands: 4,
+        })
+        .collect();
+    for strand in &mut report.machine.strands {
+        (strand.package, strand.caches) = (Some(strand.os_id / 8), vec![strand.os_id / 4]);
+        strand.numa = Some(0);
+    }
+    report.id = format!("{host}-{visit}");
+    report.started = format!("2026-01-{:02}T00:00:00Z", visit + 1);
+    report.host.name = Some(format!("n{host}"));
+    report.host.frequency_governor =
+        Some(if fault == Fault::Governor { "powersave" } else { "performance" }.to_owned());
+    report.host.virtual_machine = Some(false);
+    if fault == Fault::Quota {
+        report.host.cpu_quota = Some("8.00".into());
+        report.cells.iter_mut().for_each(|cell| {
+            cell.delivered = cell.capacity.map(|mut number| {
+                number.value *= if cell.unit.more_is_better() { 0.5 } else { 2.0 };
+                number
+            });
+        });
+    }
+    report
+}
+
+/// A fleet in which node 7 has a fault.
+fn fleet(random: &mut Rng, nodes: usize, visits: usize, fault: Fault) -> Fleet {
+    let own = |host| if host == 7 { fault } else { Fault::None };
+    let all: Vec<Visit> = (0..nodes)
+        .flat_map(|host| (0..visits).map(move |visit| (host, visit)))
+        .map(|(host, visit)| Visit::of(&report(random, host, visit, own(host)), "file"))
+        .collect();
+    judge(&all, Vec::new())
+}
+
+fn node(fleet: &Fleet) -> &Node {
+    fleet.nodes.iter().find(|node| node.host == "n7").unwrap()
+}
+
+/// How many of the other nodes are called slow.
+fn innocent(fleet: &Fleet) -> usize {
+    fleet.nodes.iter().filter(|node| node.host != "n7" && node.state == State::Slow).count()
+}
+
+/// Draws with such a fault: how often its part is named and nothing else, how often the node is unclear, and how many others are slow.
+fn draws(count: u64, visits: usize, fault: Fault, component: &str, ids: &[u32]) -> [usize; 3] {
+    let mut random = Rng::with_seed(count);
+    (0..count).fold([0; 3], |[right, unclear, wrong], _| {
+        let fleet = fleet(&mut random, 40, visits, fault);
+        let own = node(&fleet);
+        let named = |blame: &crate::Blame| blame.component == component && (component == "node" || blame.ids == ids);
+        let is_right = own.state == State::Slow && own.blame.iter().all(named) && !own.blame.is_empty();
+        [
+            right + usize::from(is_right),
+            unclear + usize::from(own.state == State::Unclear),
+            wrong + innocent(&fleet) + usize::from(own.state == State::Slow && !is_right),
+        ]
+    })
+}
+
+#[test]
+fn parts_that_are_slow_are_named_and_no_others() {
+    for (fault, component, ids) in [
+        (Fault::Core(5), "core", vec![5]),
+        (Fault::Core(0), "core", vec![0]),
+        (Fault::Core(15), "core", vec![15]),
+        (Fault::Cache(2), "l3", vec![8, 9, 10, 11]),
+        (Fault::Socket(1), "package", (8..16).collect()),
+        (Fault::Pair(4, 6), "pair", vec![4, 6]),
+    ] {
+        let [right, unclear, wrong] = draws(12, 1, fault, component, &ids);
+        assert!(right >= 11 && wrong == 0, "{component} {ids:?}: right {right}, unclear {unclear}, wrong {wrong}");
+    }
+}
+
+#[test]
+fn a_node_that_lost_a_socket_is_unclear_and_a_size_of_its_own_is_a_group() {
+    let mut random = Rng::with_seed(8);
+    let halved = |mut report: Report| {
+        report.machine.strands.truncate(8);
+        report.machine.cores.truncate(8);
+        report.machine.packages.truncate(1);
+        report
+    };
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    reports[7] = halved(reports[7].clone());
+    let visits = |reports: &[Report]| reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>();
+    let one = judge(&visits(&reports), Vec::new());
+    assert_eq!((one.groups.len(), node(&one).state, innocent(&one)), (1, State::Unclear, 0));
+    reports[..6].iter_mut().for_each(|report| *report = halved(report.clone()));
+    assert_eq!(judge(&visits(&reports), Vec::new()).groups.len(), 2);
+}
+
+#[test]
+fn half_of_a_fleet_with_another_kernel_is_no_cause() {
+    let mut random = Rng::with_seed(11);
+    for _ in 0..4 {
+        let mut reports: Vec<Report> = (0..40).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+        reports[..14].iter_mut().for_each(|report| report.host.kernel = Some("Linux 9".into()));
+        let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
+        assert_eq!(judge(&visits, Vec::new()).count(State::Slow), 0);
+    }
+}
+
+#[test]
+fn a_whole_node_is_slow_by_three_visits_or_by_its_setting_and_unclear_by_one() {
+    let [right, _, wrong] = draws(6, 3, Fault::Whole, "node", &[]);
+    assert!(right == 6 && wrong == 0, "right {right}, wrong {wrong}");
+    let [right, unclear, wrong] = draws(12, 1, Fault::Whole, "node", &[]);
+    assert!(right == 0 && unclear >= 10 && wrong == 0, "right {right}, unclear {unclear}, wrong {wrong}");
+    let mut random = Rng::with_seed(9);
+    let drawn = fleet(&mut random, 40, 1, Fault::Governor);
+    let governor = &node(&drawn).differs["governor"];
+    assert_eq!((governor.here.as_str(), governor.others.as_str()), ("powersave", "performance"));
+}
+
+#[test]
+fn a_quota_is_named_though_the_capacity_is_whole() {
+    let drawn = fleet(&mut Rng::with_seed(3), 40, 1, Fault::Quota);
+    let own = node(&drawn);
+    assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&drawn)), (State::Slow, "delivered", 0));
+    assert!(own.drain.as_deref().unwrap().starts_with("scontrol update nodename=n7 state=drain reason="));
+}
+
+#[test]
+fn fleets_without_a_fault_have_no_slow_node() {
+    let mut random = Rng::with_seed(1);
+    for nodes in [5, 12, 40, 40, 40] {
+        let drawn = fleet(&mut random, nodes, 1, Fault::None);
+        assert_eq!((drawn.nodes.len(), drawn.count(State::Slow)), (nodes, 0));
+    }
+}
+
+#[test]
+fn two_nodes_are_enough_for_a_slow_core() {
+    let mut random = Rng::with_seed(5);
+    let all = [Fault::Core(3), Fault::None].map(|fault| Visit::of(&report(&mut random, 7, 0, fault), "file"));
+    let fleet = judge(&all[..1], Vec::new());
+    assert_eq!((node(&fleet).state, node(&fleet).blame[0].ids.as_slice()), (State::Slow, &[3][..]));
+}
+
+#[test]
+fn a_report_that_comes_twice_counts_once_and_kinds_are_kept_apart() {
+    let mut random = Rng::with_seed(2);
+    let one = report(&mut random, 1, 0, Fault::None);
+    let mut other = report(&mut random, 2, 0, Fault::None);
+    other.host.processor = Some("another".into());
+    let visits: Vec<Visit> = [&one, &one, &other].into_iter().map(|report| Visit::of(report, "file")).collect();
+    let fleet = judge(&visits, Vec::new());
+    assert_eq!((fleet.nodes.len(), fleet.groups.len(), fleet.nodes[0].visits), (2, 2, 1));
+}
+
+#[test]
+fn a_node_without_a_reliable_number_is_unmeasured() {
+    let mut report = report(&mut Rng::with_seed(4), 7, 0, Fault::None);
+    report.cells = report.cells.into_iter().map(charz_data::report::Cell::suspect).collect();
+    let fleet = judge(&[Visit::of(&report, "file")], Vec::new());
+    assert_eq!((node(&fleet).state, node(&fleet).why.len()), (State::Unmeasured, 1));
+}
+
+#[test]
+fn a_baseline_survives_its_file_and_tells_a_slow_node() {
+    let mut random = Rng::with_seed(6);
+    let visits: Vec<Visit> =
+        (0..20).map(|host| Visit::of(&report(&mut random, host, 0, Fault::None), "file")).collect();
+    let baseline = Baseline::of(&visits).unwrap();
+    let read = Baseline::parse(&baseline.text()).unwrap();
+    let check = |fault, random: &mut Rng| read.check(&Visit::of(&report(random, 7, 0, fault), "file"));
+    assert_eq!(read.check(&visits[3]).level, Level::Ok, "{}", read.check(&visits[3]).line);
+    let slow = check(Fault::Core(2), &mut random);
+    assert!(slow.level == Level::Critical && slow.line.contains("core (CPU 2)"), "{}", slow.line);
+    assert!(slow.line.starts_with("CHARZ CRITICAL - n7: ") && slow.line.contains(" | '"), "{}", slow.line);
+    let mut strange = report(&mut random, 7, 0, Fault::None);
+    strange.host.processor = Some("another".into());
+    assert_eq!(read.check(&Visit::of(&strange, "file")).level, Level::Unknown);
+    for text in ["", "group = 1", "[[group]]\nname = 1", "[[group]]\nname = 'x'"] {
+        assert!(Baseline::parse(text).is_err(), "{text:?}");
+    }
+    assert!(Baseline::parse(&baseline.text().replacen("warning = 0.0", "warning = 7.0", 9)).is_err());
+    assert!(Baseline::of(&[]).is_err());
+}
+
+/// `cargo test -p charz-fleet --release -- --ignored --nocapture`: the table of faults.
+#[test]
+#[ignore = "takes minutes; the other tests make fewer draws"]
+fn the_table_of_faults() {
+    let mut random = Rng::with_seed(500);
+    let large = fleet(&mut random, 500, 1, Fault::Core(5));
+    println!("500 nodes: {:?}, {} innocent", node(&large).blame, innocent(&large));
+    println!("fault, visits: right, unclear, wrong of 200 draws of 40 nodes");
+    for (name, visits, fault, component, ids) in [
+        ("none", 1, Fault::None, "none", vec![]),
+        ("core -8%", 1, Fault::Core(5), "core", vec![5]),
+        ("l3 -15%", 1, Fault::Cache(2), "l3", vec![8, 9, 10, 11]),
+        ("socket -15%", 1, Fault::Socket(1), "package", (8..16).collect()),
+        ("pair +30%", 1, Fault::Pair(4, 6), "pair", vec![4, 6]),
+        ("node -7%", 1, Fault::Whole, "node", vec![]),
+        ("node -7%", 3, Fault::Whole, "node", vec![]),
+        ("governor -7%", 1, Fault::Governor, "node", vec![]),
+        ("governor -7%", 3, Fault::Governor, "node", vec![]),
+    ] {
+        let [right, unclear, wrong] = draws(200, visits, fault, component, &ids);
+        println!("{name}, {visits}: {right}, {unclear}, {wrong}");
+    }
+}

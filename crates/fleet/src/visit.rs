@@ -1,0 +1,129 @@
+//! What is kept of a report: the rest of it, a hundred times as much, is forgotten before the next one is read.
+
+use std::collections::BTreeMap;
+
+use charz_analysis::point;
+use charz_data::Family;
+use charz_data::escape::counted;
+use charz_data::report::{Report, Status};
+use charz_stats::Sample;
+
+use crate::parts::{Part, Partitions};
+
+/// A report of a node.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub(crate) host: String,
+    pub(crate) report: String,
+    pub(crate) started: String,
+    /// Nodes that are alike in this may be held against each other.
+    pub(crate) kind: String,
+    /// Its numbers of CPUs, cores, sockets and NUMA nodes.
+    pub(crate) structure: String,
+    pub(crate) settings: BTreeMap<&'static str, String>,
+    pub(crate) is_guest: bool,
+    /// CPUs that could be used, of all.
+    pub(crate) cpus: [usize; 2],
+    /// Speed by configuration: its kernel, and all that tells it from others.
+    pub(crate) speeds: BTreeMap<(String, String), Speed>,
+    pub(crate) families: BTreeMap<String, Family>,
+    /// By how much a part is slower than its like, by kernel: one element a run.
+    pub(crate) contrasts: BTreeMap<(Part, String), Vec<f64>>,
+    /// The median share of the capacity that was delivered.
+    pub(crate) delivered: Option<f64>,
+    /// Configurations with a reliable number, and all that were to be measured.
+    pub(crate) reliable: [usize; 2],
+    pub(crate) partitions: Partitions,
+}
+
+/// The speed of a configuration: rates, or times the other way round.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speed {
+    /// Its logarithm.
+    pub(crate) log: f64,
+    /// The number as it was measured.
+    pub(crate) value: f64,
+    pub(crate) unit: charz_data::report::Unit,
+}
+
+impl Visit {
+    /// The name of the group of nodes like it.
+    pub(crate) fn group(&self) -> String {
+        format!("{}, {}", self.kind, self.structure)
+    }
+
+    /// What a report says of its node. `name` stands for the host where the report has none.
+    pub fn of(report: &Report, name: &str) -> Self {
+        let (host, machine) = (&report.host, &report.machine);
+        let partitions = Partitions::of(machine);
+        let known = |text: &Option<String>| text.as_deref().map_or("unknown", str::trim).to_owned();
+        let total =
+            host.memory.total_bytes.map_or("unknown".to_owned(), |bytes| format!("{} GiB", (bytes + (1 << 29)) >> 30));
+        let [cpus, cores, sockets, nodes] =
+            [machine.strands.len(), machine.cores.len(), machine.packages.len(), machine.numa_nodes.len()]
+                .map(|n| n.max(1));
+        let settings = BTreeMap::from([
+            ("CPUs", cpus.to_string()),
+            ("cores", cores.to_string()),
+            ("sockets", sockets.to_string()),
+            ("NUMA nodes", nodes.to_string()),
+            ("governor", known(&host.frequency_governor)),
+            ("microcode", known(&host.microcode)),
+            ("firmware", known(&host.firmware)),
+            ("kernel", known(&host.kernel)),
+            ("transparent huge pages", known(&host.transparent_huge_pages)),
+            ("clock source", known(&host.clock_source)),
+            ("CPU quota", host.cpu_quota.clone().unwrap_or_else(|| "none".into())),
+            ("memory", total),
+            ("memory modules", known(&host.memory.modules)),
+            ("charz", format!("{} {}", report.tool.version, report.tool.kernels)),
+        ]);
+        let usable = machine.strands.iter().filter(|strand| strand.usable).count();
+        let processor = host.processor.as_deref().map_or("unknown processor", str::trim);
+        let product = host.product.as_deref().map(|product| format!("{product}, ")).unwrap_or_default();
+        let kind = format!("{product}{processor}");
+        let structure = [(cpus, "CPU"), (cores, "core"), (sockets, "socket"), (nodes, "NUMA node")]
+            .map(|(count, noun)| counted(count, noun))
+            .join(", ");
+        let mut contrasts: BTreeMap<(Part, String), Vec<Vec<f64>>> = BTreeMap::new();
+        for (kernel, _, contrast) in partitions.contrasts(report) {
+            contrasts.entry((contrast.part, kernel.to_owned())).or_default().push(contrast.runs);
+        }
+        let ok = || report.cells.iter().filter(|cell| cell.status == Status::Ok);
+        let speed = |cell: &charz_data::report::Cell| {
+            let (value, unit) = (cell.value().filter(|value| *value > 0.0)?, cell.unit);
+            let log = if unit.more_is_better() { value.ln() } else { -value.ln() };
+            let rest = format!("{} x{} {}", cell.mapping, cell.workers, point::parameters(cell, report));
+            Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
+        };
+        let shares: Vec<f64> = ok().filter_map(|cell| cell.delivered_share()).collect();
+        Visit {
+            host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
+            report: report.id.clone(),
+            started: report.started.clone(),
+            kind,
+            structure,
+            settings,
+            is_guest: host.virtual_machine == Some(true),
+            cpus: [usable, machine.strands.len()],
+            speeds: ok().filter_map(speed).collect(),
+            families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
+            contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
+            delivered: Sample::new(shares).map(|shares| shares.median()),
+            reliable: [ok().count(), report.cells.iter().filter(|cell| cell.status != Status::Skipped).count()],
+            partitions,
+        }
+    }
+}
+
+/// The runs of the configuration in the middle: one that was disturbed says nothing against the others.
+fn middle_of(mut cells: Vec<Vec<f64>>) -> Vec<f64> {
+    let median = |runs: &[f64]| Sample::new(runs.to_vec()).map_or(0.0, |runs| runs.median());
+    cells.sort_by(|one, other| median(one).total_cmp(&median(other)));
+    // Of two the one that says less.
+    if cells.len() == 2 {
+        cells.sort_by(|one, other| median(one).abs().total_cmp(&median(other).abs()));
+    }
+    let at = (cells.len() - 1) / 2;
+    cells.swap_remove(at)
+}
