@@ -14,6 +14,7 @@ pub mod fixtures;
 mod group;
 pub mod history;
 pub mod launch;
+pub mod lock_waits;
 pub mod numa;
 pub mod number;
 pub mod page;

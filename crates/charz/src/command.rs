@@ -8,13 +8,16 @@ pub mod c2c;
 pub mod compare;
 pub mod doctor;
 pub mod exec;
+pub mod fleet;
 pub mod history;
+pub mod lockutil;
 pub mod numa;
 pub mod render;
 pub mod replicate;
 pub mod selftest;
 pub mod sweep;
 pub mod topo;
+pub mod watch;
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -55,6 +58,9 @@ pub enum Command {
     Compare(compare::Options),
     Advise(advise::Options),
     History(Box<history::Options>),
+    Fleet(fleet::Options),
+    Watch(watch::Options),
+    Lockutil(lockutil::Options),
     Doctor(doctor::Options),
     Explain {
         /// `None` selects all of them.
@@ -95,6 +101,9 @@ impl Command {
             Command::Compare(options) => compare::run(&options, out),
             Command::Advise(options) => advise::run(&options, out),
             Command::History(options) => history::run(*options, out),
+            Command::Fleet(options) => fleet::run(&options, out),
+            Command::Watch(options) => watch::run(&options, out),
+            Command::Lockutil(options) => lockutil::run(&options, out),
             Command::Doctor(options) => doctor::run(&options, out),
             Command::Explain { check, format } => done((format.write)(check, out)),
             Command::Config { settings, format } => done((format.write)(&settings, out)),
@@ -125,6 +134,7 @@ impl Command {
             Command::Render(options) => options.reports.clone(),
             Command::Compare(options) => options.inputs(),
             Command::Advise(options) => vec![options.report.clone()],
+            Command::Lockutil(options) => vec![options.file.clone()],
             Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
             Command::Topo(options) => options.input().into_iter().cloned().collect(),
             _ => Vec::new(),

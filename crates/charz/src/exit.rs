@@ -38,13 +38,14 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Wrong, "a kernel computed a wrong answer; its configuration says so, the others are kept"),
     (
         Exit::NoVerdict,
-        "no verdict: nothing could be compared, a difference was skipped or is open, or --strict was given and not every result is reliable",
+        "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, or --strict was given and not every \
+         result is reliable",
     ),
     (Exit::NotExecutable, "`charz exec`: the program cannot be executed; else the code is the program's own"),
     (Exit::NotFound, "`charz exec`: there is no such program"),
     (Exit::HungUp, "stopped by SIGHUP (the terminal went away); the report is valid and can be resumed"),
     (Exit::Interrupted, "stopped by SIGINT (^C); the report is valid and can be resumed"),
-    (Exit::Terminated, "stopped by SIGTERM; the report is valid and can be resumed"),
+    (Exit::Terminated, "stopped by SIGTERM or SIGUSR1; the report is valid and can be resumed"),
 ];
 
 impl Exit {

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and SIGHUP end a sweep in order; a second one ends it at once.
+//! SIGINT, SIGTERM, SIGUSR1 and SIGHUP end a sweep in order; a second one ends it at once.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -9,14 +9,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use charz_kernels::Stop;
 use charz_system::Status;
 use signal_hook::SigId;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1, SIGXFSZ};
 use signal_hook::flag::{register, register_conditional_shutdown, register_usize};
 use signal_hook::low_level::{pipe, unregister};
 
 use crate::exit::Exit;
 
-const HANDLED: [(i32, &str, Exit); 3] =
-    [(SIGINT, "SIGINT", Exit::Interrupted), (SIGTERM, "SIGTERM", Exit::Terminated), (SIGHUP, "SIGHUP", Exit::HungUp)];
+const HANDLED: [(i32, &str, Exit); 4] = [
+    (SIGINT, "SIGINT", Exit::Interrupted),
+    (SIGTERM, "SIGTERM", Exit::Terminated),
+    (SIGHUP, "SIGHUP", Exit::HungUp),
+    // What batch systems send before the end of a job's time, if they are asked to.
+    (SIGUSR1, "SIGUSR1", Exit::Terminated),
+];
 
 pub struct Signals {
     stop: Stop,

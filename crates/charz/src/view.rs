@@ -5,12 +5,14 @@ pub mod config;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod kernels;
+pub mod lockutil;
 pub mod look;
 pub(crate) mod passport;
 pub(crate) mod placement;
 pub(crate) mod plan;
 pub(crate) mod progress;
 pub mod topo;
+pub mod watch;
 
 use charz_render::grid;
 use charz_topology::{ALIASES, MapperCard, mappers};

@@ -102,8 +102,9 @@ pub(super) struct RunArgs {
     pub(super) budget: String,
     /// File of the report, compressed if it ends in .gz; - is standard output [default: charz-{host}-{date}.json in this folder, .json.gz if large]
     ///
-    /// In the name, {host}, {date}, {cpu} and {job} are replaced by the name of the host, the date and time (UTC), the model of the CPU and
-    /// the job of the batch system (SLURM_JOB_ID, PBS_JOBID or LSB_JOBID, else nojob).
+    /// In the name, {host}, {node}, {date}, {cpu} and {job} are replaced by the name of the host, that of the batch system's node
+    /// (SLURMD_NODENAME, else the host), the date and time (UTC), the model of the CPU and the job of the batch system (SLURM_JOB_ID,
+    /// PBS_JOBID or LSB_JOBID, else nojob).
     ///
     /// On standard output the report is JSON, in place of what the command prints. There is no journal then: an interrupted sweep prints
     /// what it has, and cannot be resumed.
@@ -112,6 +113,9 @@ pub(super) struct RunArgs {
     /// Replace an existing output file
     #[arg(long)]
     pub(super) force: bool,
+    /// A word for the report, to group nodes by; may be given several times
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(super) label: Vec<String>,
     /// Wait until other programs use less than 0.1 CPU, at most TIME [default without TIME: 1m]
     ///
     /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.

@@ -113,8 +113,8 @@ const OVERVIEW: usize = 98;
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["sweep", "c2c", "numa", "audit", "ab", "selftest", "replicate"]),
     ("Place", &["advise", "map", "exec"]),
-    ("Inspect", &["topo", "doctor", "kernels", "explain", "config"]),
-    ("Reports", &["render", "compare", "history", "docs", "completions"]),
+    ("Inspect", &["topo", "doctor", "watch", "lockutil", "kernels", "explain", "config"]),
+    ("Reports", &["render", "compare", "history", "fleet", "docs", "completions"]),
 ];
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.

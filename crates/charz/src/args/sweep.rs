@@ -54,8 +54,17 @@ pub(super) struct SweepArgs {
     /// Finish the sweep of an incomplete report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
+    /// Finish the sweep of the file of --output if it was begun, else begin it: one line for a job that may be requeued
+    #[arg(long = "continue", requires = "output", conflicts_with_all = ["resume", "force", "dry_run"])]
+    pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
+    /// What a purpose needs: node, which tells the parts of a node apart in 3 minutes at most, for charz fleet
+    ///
+    /// node measures arithmetic, memory and latency on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
+    /// runs each.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "budget", "command"])]
+    pub(super) preset: Option<String>,
     /// Print every number in tables, with all warnings and findings; the same as --format table
     #[arg(short, long, conflicts_with_all = ["format", "json", "quiet"])]
     pub(super) verbose: bool,
@@ -73,7 +82,7 @@ pub(super) struct SweepArgs {
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 27] = [
+    const OTHERS: [&str; 29] = [
         "command",
         "value",
         "work",
@@ -99,6 +108,8 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "output",
         "force",
         "quick",
+        "preset",
+        "label",
         "dry_run",
         "topology",
     ];
@@ -113,7 +124,21 @@ pub(super) fn preset(flags: &[(&str, &str)]) -> Result<SweepArgs, Error> {
     matches.and_then(|matches| SweepArgs::from_arg_matches(&matches)).map_err(refusal)
 }
 
-pub(super) fn options(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
+/// The kernels of `--preset node`: two of each kind that parts differ in, since one alone blames nothing.
+const NODE: [&str; 7] =
+    ["arith-int", "arith-float", "mem-read", "mem-write-data", "chase-random", "c2c-cas", "lock-std"];
+const NODE_BUDGET: Duration = Duration::from_secs(180);
+const NODE_INVOCATIONS: Invocations = Invocations { least: 10, most: 30, counted: 0 };
+
+pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
+    if let Some(output) = args.run.output.as_ref().filter(|_| args.goes_on) {
+        if output.as_os_str() == STREAM {
+            return Err(Error::bad_input("--continue: a report on standard output cannot be continued; name a file"));
+        }
+        let file = sweep::begun(output)?;
+        args.resume = file.is_begun.then(|| file.file.clone());
+        args.run.output = Some(file.file);
+    }
     let Some(file) = &args.resume else {
         // A plan has formats of its own.
         let format = if args.run.dry_run { TABLE } else { shown(&args)? };
@@ -193,13 +218,20 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
     let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
     note(MAPPING.name, repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
-    let by_name = layers.blame("--kernel", kernels(&what.kernel))?;
+    let is_node = match args.preset.as_deref() {
+        Some(name) => choice("--preset", name, [("node", true)])?,
+        None => false,
+    };
+    let by_name = match is_node {
+        true => kernels(&NODE.map(str::to_owned))?,
+        false => layers.blame("--kernel", kernels(&what.kernel))?,
+    };
     note("--kernel", repeated(&what.kernel).cloned());
     let families = layers.blame("--family", families(&what.family))?;
     note("--family", repeated(&what.family).cloned());
-    let (threads, twice) = if quick { (Threads::Quick, None) } else { THREADS.of(&what.threads, layers)? };
+    let (threads, twice) = if quick || is_node { (Threads::Quick, None) } else { THREADS.of(&what.threads, layers)? };
     note(THREADS.name, twice.map(|number| number.to_string()));
-    let invocations = INVOCATIONS.of(&run.invocations, layers)?;
+    let invocations = if is_node { NODE_INVOCATIONS } else { INVOCATIONS.of(&run.invocations, layers)? };
     let counted = if args.counters.counters { invocations.least } else { 0 };
     let precision = PRECISION.unless_auto(&run.precision, layers)?;
     if precision.is_some() && invocations.most < INTERVAL_NEEDS {
@@ -236,8 +268,13 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             seed: SEED.given(run.bench.seed.as_deref(), layers)?,
             oversubscribed: OVERSUBSCRIBED.of(&what.oversubscribed.oversubscribed, layers)?,
             accept_panic: what.accept_panic,
-            budget: if quick { Budget::Of(QUICK_BUDGET) } else { BUDGET.of(&run.budget, layers)? },
+            budget: match (quick, is_node) {
+                (true, _) => Budget::Of(QUICK_BUDGET),
+                (_, true) => Budget::Of(NODE_BUDGET),
+                _ => BUDGET.of(&run.budget, layers)?,
+            },
         },
+        labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,
         binder: BINDER.of(&run.bench.binder, layers)?,
         output: run.output,
@@ -250,6 +287,21 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         issue_width: args.counters.issue_width(layers)?,
     })
 }
+
+/// `rack=b7`.
+fn label(text: &str) -> Result<(String, String), Error> {
+    let parts = text.split_once('=').filter(|(key, value)| !key.is_empty() && !value.is_empty());
+    let parts = parts.filter(|_| text.chars().count() <= MOST_LABEL && !text.chars().any(char::is_control));
+    let (key, value) = parts.ok_or_else(|| {
+        Error::bad_input(format!(
+            "--label: {text:?} is no label of at most {MOST_LABEL} characters; example: --label rack=b7"
+        ))
+    })?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+/// The longest label in characters.
+const MOST_LABEL: usize = 200;
 
 /// `6`, or `6-30`.
 fn invocations(name: &str, text: &str) -> Result<Invocations, Error> {

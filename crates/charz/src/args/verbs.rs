@@ -14,10 +14,12 @@ use super::docs::{self, CompletionsArgs, DocsArgs};
 use super::doctor::{self, DoctorArgs};
 use super::exec::{self, ExecArgs};
 use super::explain::{self, ExplainArgs};
+use super::fleet::{self, FleetArgs};
 use super::help;
 use super::history::{self, HistoryArgs};
 use super::kernels::{self, KernelsArgs};
 use super::layers::Layers;
+use super::lockutil::{self, LockutilArgs};
 use super::map::{self, MapArgs};
 use super::numa::{self, NumaArgs};
 use super::render::{self, RenderArgs};
@@ -25,6 +27,7 @@ use super::replicate::{self, ReplicateArgs};
 use super::selftest::{self, SelftestArgs};
 use super::sweep::{self, SweepArgs};
 use super::topo::{self, TopoArgs};
+use super::watch::{self, WatchArgs};
 use crate::command::{Command, STREAM};
 use crate::exit::Error;
 use crate::view::config::Setting;
@@ -180,12 +183,32 @@ pub(super) enum Verb {
     /// The file is that of --db, else of CHARZ_DB, else charz/history.db in $XDG_DATA_HOME or ~/.local/share.
     #[command(after_help = "Examples:\n  charz history add *.json\n  charz history plot --changed")]
     History(HistoryArgs),
+    /// Name the slow nodes of a cluster and their slow parts, and check a node
+    #[command(after_help = "Examples:\n  charz fleet show reports/\n  charz fleet check --baseline site.toml")]
+    Fleet(FleetArgs),
     /// Check whether this machine is set up for benchmarking
     ///
     /// Prints what to fix first: a line per check with what was found and the command that fixes it. It takes little more than a
     /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
     #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --fix-script\n  charz doctor --strict")]
     Doctor(DoctorArgs),
+    /// Watch what every CPU does: a row per CPU, socket, NUMA node, cache or core
+    ///
+    /// Percentages of the interval: usr (user and nice), sys, irq, soft (softirqs), wt (idle, waiting for a disk), st (stolen by the
+    /// hypervisor), idl, and rundelay (tasks that could run and waited). Numbers a second: intr (interrupts), xcal (calls from other
+    /// CPUs: res, cal and tlb together), csw (turns of tasks). What this kernel does not count is named.
+    #[command(
+        after_help = "Examples:\n  charz watch 1\n  charz watch --key intr --groups 4 --top 10 5\n  charz watch --format json 1 3"
+    )]
+    Watch(WatchArgs),
+    /// Add up what waiting for locks costs: the share of all CPUs, by lock and caller
+    ///
+    /// Reads what lockstat or perf lock contention printed, /proc/lock_stat, or a report with lock kernels. The share is waits × mean time /
+    /// (elapsed time × CPUs).
+    #[command(
+        after_help = "Examples:\n  charz lockutil -n 512 lockstat.out\n  perf lock contention -ab sleep 10 2>&1 | charz lockutil -n 64 --elapsed 10s -"
+    )]
+    Lockutil(LockutilArgs),
     /// Explain a warning: cause, limits, evidence, fix
     ///
     /// Without a code: the list of checks with their limits.
@@ -230,6 +253,8 @@ impl Verb {
             Verb::Render(args) => &args.how.into.output,
             Verb::Compare(args) => &args.into.output,
             Verb::History(args) => args.output(),
+            Verb::Fleet(args) => args.output(),
+            Verb::Lockutil(args) => &args.into.output,
             Verb::Doctor(args) => &args.into.output,
             Verb::Explain(args) => &args.into.output,
             _ => &None,
@@ -252,6 +277,9 @@ pub(super) fn command(
         Verb::Sweep(args) => Command::Sweep(Box::new(sweep::options(*args, layers, notes)?)),
         Verb::Render(args) => Command::Render(render::render(args, notes)?),
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
+        Verb::Watch(args) => Command::Watch(watch::watch(args)?),
+        Verb::Lockutil(args) => Command::Lockutil(lockutil::lockutil(args)?),
+        Verb::Fleet(args) => Command::Fleet(fleet::fleet(args)?),
         Verb::Compare(args) => Command::Compare(compare::compare(args, notes)?),
         Verb::Exec(args) => Command::Exec(Box::new(exec::exec(args)?)),
         Verb::Advise(args) => Command::Advise(advise::advise(args, notes)?),

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -15,6 +16,7 @@ use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_judge::worth;
+use charz_measure::journal;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
@@ -53,6 +55,8 @@ pub struct New {
     /// The longest to wait until the machine is quiet.
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// What the user calls the machine, by key.
+    pub labels: BTreeMap<String, String>,
     /// Whether the name of the report's file is all that is printed.
     pub quiet: bool,
     /// Instructions that a core can issue per cycle, where it was said.
@@ -158,6 +162,11 @@ pub(super) fn measure(
         return show(new, dry_run, (plan, pairs), &context, file.as_deref(), out);
     }
     let mut report = new_report(&plan, &context);
+    report.host.labels.clone_from(&new.labels);
+    if let Some(fewer) = fewer_than_scheduled(machine, |name| std::env::var(name).ok()) {
+        note(&format!("warning: {fewer}"));
+        report.host.disturbances.push(fewer);
+    }
     let recorder = file.map(|file| JournalRecorder::begin(file, &report, new.force)).transpose()?;
     let format = if recorder.is_some() { format } else { JSON };
     if recorder.is_none() {
@@ -169,6 +178,38 @@ pub(super) fn measure(
     }
     let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
+}
+
+/// Where the batch system gave the job more CPUs of this node than the process may use: the numbers are then those of a part of it.
+fn fewer_than_scheduled(machine: &Machine, variable: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let number = |name| {
+        let text = variable(name)?;
+        // `16(x2),8`: the first entry is that of the first node, of which the others are like it as a rule.
+        text.split(['(', ',']).next()?.trim().parse::<usize>().ok()
+    };
+    let given = ["SLURM_JOB_CPUS_PER_NODE", "SLURM_CPUS_ON_NODE"].into_iter().filter_map(number).max()?;
+    let usable = machine.usable_strands().count();
+    // A batch system may believe in more CPUs than there are.
+    let given = given.min(machine.strands.len() + machine.absent.len());
+    (given > usable).then(|| {
+        format!(
+            "batch system: the job has {given} CPUs of this node, and this process may use {usable}: start charz in the job's script \
+             without srun, or with srun --cpu-bind=none -c {given}"
+        )
+    })
+}
+
+/// A report's file, and whether a sweep was begun there.
+pub(crate) struct Begun {
+    pub(crate) file: PathBuf,
+    pub(crate) is_begun: bool,
+}
+
+/// The file of a report by its name, fields filled in.
+pub(crate) fn begun(named: &Path) -> Result<Begun, Error> {
+    let file = name::filled(named.to_owned(), SystemTime::now())?;
+    let is_begun = [file.clone(), journal::beside(&file)].iter().any(|file| file.symlink_metadata().is_ok());
+    Ok(Begun { file, is_begun })
 }
 
 /// Prints a plan instead of measuring it.

@@ -9,12 +9,14 @@ use charz_topology::{Source, discover};
 
 use crate::exit::Error;
 use charz_measure::journal;
+use charz_measure::sweep::node;
 
 /// A field in braces, and its value at some time.
 type Field = (&'static str, fn(SystemTime) -> Option<String>);
 
-const FIELDS: [Field; 4] = [
+const FIELDS: [Field; 5] = [
     ("host", |_| word("/proc/sys/kernel/hostname")),
+    ("node", |_| node()),
     ("date", |now| Some(date(now))),
     ("cpu", |_| discover(&Source::ThisMachine).ok()?.packages.iter().find_map(|package| package.model.clone())),
     ("job", |_| Some(job(|name| env::var(name).ok()))),
@@ -23,7 +25,7 @@ const FIELDS: [Field; 4] = [
 /// The name where none is given.
 const USUAL: &str = "charz-{host}-{date}";
 
-/// Puts values in the place of `{host}`, `{date}`, `{cpu}` and `{job}`.
+/// Puts values in the place of [`FIELDS`].
 pub(crate) fn filled(named: PathBuf, now: SystemTime) -> Result<PathBuf, Error> {
     // What is no text has no braces of ours.
     let Some(text) = named.to_str() else { return Ok(named) };
@@ -162,7 +164,7 @@ mod tests {
         assert_eq!(fill("q{date}/{date}{").unwrap(), Path::new("q19700101-000000/19700101-000000{"));
         assert!(!fill("{cpu}-{host}-{job}").unwrap().to_str().unwrap().contains(['{', '/', ' ']));
         let error = fill("{hots}.json").unwrap_err().to_string();
-        assert!(error.contains("{hots}") && error.contains("{host}, {date}, {cpu}, {job}"), "{error}");
+        assert!(error.contains("{hots}") && error.contains("{host}, {node}, {date}, {cpu}, {job}"), "{error}");
     }
 
     #[test]

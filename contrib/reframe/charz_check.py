@@ -1,0 +1,44 @@
+"""Qualifies each node with charz, as a check of ReFrame (https://reframe-hpc.readthedocs.io).
+
+    charz fleet baseline reports/ --output site.toml
+    CHARZ_BASELINE=$PWD/site.toml reframe -c charz_check.py -r --distribute=all --performance-report
+
+A node passes if `charz fleet check` says OK. Each quantity of the check is a performance variable, with the limits of the baseline as its
+reference; one job measures all of them.
+"""
+
+import os
+import re
+
+import reframe as rfm
+import reframe.utility.sanity as sn
+
+DATUM = re.compile(r"'([^']+)'=([0-9.e+-]+);([0-9.e+-]+):?;")
+
+
+@rfm.simple_test
+class CharzCheck(rfm.RunOnlyRegressionTest):
+    valid_systems = ['*']
+    valid_prog_environs = ['*']
+    executable = 'charz'
+    exclusive_access = True
+    time_limit = '10m'
+
+    @run_before('run')
+    def set_command(self):
+        # Nagios' exit codes: the line says the rest.
+        self.executable_opts = ['fleet', 'check', '--baseline', os.environ['CHARZ_BASELINE']]
+
+    @sanity_function
+    def is_ok(self):
+        return sn.assert_found(r'^CHARZ OK - ', self.stdout)
+
+    @run_before('performance')
+    def set_quantities(self):
+        with open(os.path.join(self.stagedir, self.stdout.evaluate())) as out:
+            found = DATUM.findall(out.read())
+        self.perf_variables = {
+            name: sn.make_performance_function(sn.defer(float(value)), 'SI') for name, value, _ in found
+        }
+        here = self.current_partition.fullname
+        self.reference = {here: {name: (float(low), 0, None, 'SI') for name, _, low in found}}

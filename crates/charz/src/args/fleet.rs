@@ -1,0 +1,93 @@
+//! `charz fleet`: its flags, and what they ask for.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::format::{FormatArgs, OutputArgs, takes_one};
+use crate::command::fleet::{Options, Task};
+use crate::exit::Error;
+use charz_fleet::formats::FORMATS;
+
+#[derive(Debug, Args)]
+pub(crate) struct FleetArgs {
+    #[command(subcommand)]
+    pub(crate) task: FleetTask,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum FleetTask {
+    #[command(
+        after_help = "Examples:\n  charz fleet show reports/\n  charz fleet show reports/ --format html --output fleet.html"
+    )]
+    Show(ShowArgs),
+    #[command(
+        after_help = "Examples:\n  charz fleet baseline reports/ --output site.toml\n  charz fleet baseline good-*.json"
+    )]
+    Baseline(BaselineArgs),
+    #[command(
+        after_help = "Examples:\n  charz fleet check --baseline site.toml report.json\n  charz fleet check --baseline site.toml"
+    )]
+    Check(CheckArgs),
+}
+
+/// Name the slow nodes of many, and the part of each that is slow
+///
+/// Parts (core, cache, NUMA node, socket, pair of CPUs) are compared with their like in the same node, whole nodes with nodes of the same
+/// kind. Several reports of a node count as visits: three tell a slow node from a slow hour. The lines for Slurm are printed, never run.
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
+pub(crate) struct ShowArgs {
+    /// Reports that `charz sweep` wrote, and folders of them (*.json, *.json.gz)
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) reports: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) format: FormatArgs,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
+}
+
+/// Learn what nodes of each kind do when they are well: a TOML file for charz fleet check
+///
+/// Slow nodes are left out. A tolerance is five standard deviations between the nodes, 3% at least; the file may be edited.
+#[derive(Debug, Args)]
+pub(crate) struct BaselineArgs {
+    /// Reports that `charz sweep` wrote, and folders of them
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) reports: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) into: OutputArgs,
+}
+
+/// Check one node against a baseline, in the convention of Nagios: one line, and an exit code
+///
+/// The code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN), for Epilog and HealthCheckProgram of Slurm, NHC and ReFrame. Without a
+/// report this machine is measured, by a sweep as --quick makes it.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The report of the node; left out, this machine is measured (20 s)
+    #[arg(value_name = "REPORT")]
+    pub(crate) report: Option<PathBuf>,
+    /// The file of charz fleet baseline
+    #[arg(long, value_name = "FILE")]
+    pub(crate) baseline: PathBuf,
+}
+
+impl FleetArgs {
+    pub(super) fn output(&self) -> &Option<PathBuf> {
+        match &self.task {
+            FleetTask::Show(args) => &args.into.output,
+            FleetTask::Baseline(args) => &args.into.output,
+            FleetTask::Check(_) => &None,
+        }
+    }
+}
+
+pub(super) fn fleet(args: FleetArgs) -> Result<Options, Error> {
+    let task = match args.task {
+        FleetTask::Show(args) => Task::Show(args.reports, args.format.of(FORMATS)?),
+        FleetTask::Baseline(args) => Task::Baseline(args.reports),
+        FleetTask::Check(args) => Task::Check { report: args.report, baseline: args.baseline },
+    };
+    Ok(Options { task })
+}

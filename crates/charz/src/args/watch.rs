@@ -1,0 +1,75 @@
+//! `charz watch`.
+
+use std::time::Duration;
+
+use clap::Args;
+
+use super::choice::choice;
+use super::format::{FormatArgs, takes_one};
+use super::quantities::{count, time};
+use crate::command::watch::{Groups, Options};
+use crate::exit::Error;
+use crate::view::watch::{COLUMNS, FORMATS};
+
+/// The most samples, and CPUs of a table.
+const MOST: usize = 1 << 30;
+/// The shortest interval: a tick of the system's account of time.
+const SHORTEST: Duration = Duration::from_millis(10);
+
+#[derive(Debug, Args)]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
+pub(super) struct WatchArgs {
+    /// Time between samples in seconds, or with a unit such as 500ms
+    #[arg(value_name = "INTERVAL", default_value = "1")]
+    pub(super) interval: String,
+    /// How many samples [default: until ^C; one if there is no INTERVAL]
+    #[arg(value_name = "COUNT")]
+    pub(super) count: Option<String>,
+    /// The column to sort by, the highest first [default: the machine's own order]
+    #[arg(long, short, value_name = "COLUMN")]
+    pub(super) key: Option<String>,
+    /// Means of groups: N of equal size in the order of --key, or those of a level: socket, numa, l3, core
+    #[arg(long, short, value_name = "N|LEVEL")]
+    pub(super) groups: Option<String>,
+    /// Only the first M rows
+    #[arg(long, short, value_name = "M")]
+    pub(super) top: Option<String>,
+    /// The threads of a process in place of CPUs: where each runs, where it may, how busy it is
+    #[arg(long, value_name = "PID", conflicts_with_all = ["key", "groups"])]
+    pub(super) of: Option<String>,
+    #[command(flatten)]
+    pub(super) format: FormatArgs,
+}
+
+pub(super) fn watch(args: WatchArgs) -> Result<Options, Error> {
+    let has_interval = args.count.is_some() || args.interval != "1";
+    let with_unit = match args.interval.parse::<f64>() {
+        Ok(seconds) if seconds.is_finite() && seconds > 0.0 => format!("{}us", (seconds * 1e6).round()),
+        _ => args.interval.clone(),
+    };
+    let interval = time("INTERVAL", &with_unit, "charz watch 1 10")?;
+    if interval < SHORTEST {
+        return Err(Error::bad_input(format!(
+            "INTERVAL: {:?} is shorter than a tick of 10 ms, in which the system counts; example: charz watch 1 10",
+            args.interval
+        )));
+    }
+    let number = |flag: &str, text: Option<String>| text.map(|text| count(flag, &text, MOST)).transpose();
+    let groups = args.groups.map(|text| {
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return count("--groups", &text, MOST).map(Groups::Equal);
+        }
+        let levels =
+            [("socket", Groups::Socket), ("numa", Groups::NumaNode), ("l3", Groups::Cache), ("core", Groups::Core)];
+        choice("--groups", &text, levels)
+    });
+    Ok(Options {
+        interval,
+        count: number("COUNT", args.count)?.or((!has_interval).then_some(1)),
+        key: args.key.map(|key| choice("--key", &key, COLUMNS.iter().map(|column| (*column, *column)))).transpose()?,
+        groups: groups.transpose()?,
+        top: number("--top", args.top)?,
+        of: number("--of", args.of)?.map(|pid| pid as u32),
+        format: args.format.of(FORMATS)?,
+    })
+}

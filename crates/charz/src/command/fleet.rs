@@ -1,0 +1,162 @@
+//! `charz fleet`: many reports, read one at a time.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use super::render::{names, read};
+use crate::exit::{Error, Exit};
+use crate::view::look;
+use charz_data::report::is_report;
+use charz_fleet::baseline::{Baseline, Checked, Level};
+use charz_fleet::formats::Format;
+use charz_fleet::{Unreadable, Visit, judge};
+
+pub struct Options {
+    pub task: Task,
+}
+
+pub enum Task {
+    /// Files and folders.
+    Show(Vec<PathBuf>, &'static Format),
+    Baseline(Vec<PathBuf>),
+    Check {
+        /// `None` measures this machine.
+        report: Option<PathBuf>,
+        baseline: PathBuf,
+    },
+}
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    match &options.task {
+        Task::Show(named, format) => {
+            let (visits, unreadable) = visits(&files(named)?);
+            if visits.is_empty() {
+                return Err(none(&unreadable));
+            }
+            (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
+        }
+        Task::Baseline(named) => {
+            let (visits, unreadable) = visits(&files(named)?);
+            // What a limit is made of is not to be left out without a word.
+            if let Some(Unreadable { file, why }) = unreadable.first() {
+                return Err(Error::bad_input(format!("{file}: {why}")));
+            }
+            let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
+            out.write_all(baseline.text().as_bytes())?;
+        }
+        Task::Check { report, baseline } => {
+            let Checked { level, line } = check(report.as_deref(), baseline)
+                .unwrap_or_else(|error| Checked { level: Level::Unknown, line: format!("CHARZ UNKNOWN - {error}") });
+            writeln!(out, "{line}")?;
+            // The codes of Nagios' plugins have their own meanings.
+            return Ok(match level {
+                Level::Ok => Exit::Done,
+                Level::Warning => Exit::Regression,
+                Level::Critical => Exit::BadInput,
+                Level::Unknown => Exit::Environment,
+            });
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn none(unreadable: &[Unreadable]) -> Error {
+    let first = unreadable.first().map(|Unreadable { file, why }| format!("; the first: {file}: {why}"));
+    Error::bad_input(format!("none of the {} files is a report{}", unreadable.len(), first.unwrap_or_default()))
+}
+
+/// The files that were named, and those of folders, each once.
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let cannot = |error| Error::bad_input(format!("cannot list {path:?}")).caused_by(error);
+        let mut own = Vec::new();
+        for entry in fs::read_dir(path).map_err(cannot)? {
+            let file = entry.map_err(cannot)?.path();
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            // A comparison, or what else lies beside the reports, is no report that cannot be read.
+            if (name.ends_with(".json") || name.ends_with(".json.gz")) && (is_report(&file) || !is_json(&file)) {
+                own.push(file);
+            }
+        }
+        if own.is_empty() {
+            return Err(Error::bad_input(format!("there is no report in {path:?} (*.json, *.json.gz)")));
+        }
+        own.sort();
+        files.extend(own);
+    }
+    Ok(files)
+}
+
+/// Whether a file begins as JSON of something else does.
+fn is_json(file: &Path) -> bool {
+    fs::read(file).is_ok_and(|text| serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok())
+}
+
+/// What is kept of each report, in the order of the files, and the files that are none. As many are read at once as there are CPUs.
+fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
+    let (next, names) = (AtomicUsize::new(0), names(files));
+    let done = Mutex::new(Vec::with_capacity(files.len()));
+    let work = || {
+        while let Some((at, file)) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, files.get(at)?)))
+        {
+            let visit = read(file).map(|report| Visit::of(&report, &names[at])).map_err(|error| {
+                let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
+                Unreadable { file: file.display().to_string(), why: format!("{error}{causes}") }
+            });
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, visit));
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+        (1..threads).for_each(|_| drop(scope.spawn(work)));
+        work();
+    });
+    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
+    done.sort_by_key(|(at, _)| *at);
+    let (mut visits, mut unreadable) = (Vec::new(), Vec::new());
+    for (_, visit) in done {
+        match visit {
+            Ok(visit) => visits.push(visit),
+            Err(error) => unreadable.push(error),
+        }
+    }
+    (visits, unreadable)
+}
+
+fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
+    let text =
+        fs::read_to_string(baseline).map_err(|error| Error::bad_input(format!("cannot read {baseline:?}: {error}")))?;
+    let baseline = Baseline::parse(&text).map_err(|error| Error::bad_input(format!("{baseline:?} {error}")))?;
+    let report = match report {
+        Some(file) => read(file)?,
+        None => measured()?,
+    };
+    Ok(baseline.check(&Visit::of(&report, "this node")))
+}
+
+/// A quick sweep of this machine, by another process of this program, whose report is not kept.
+fn measured() -> Result<charz_data::report::Report, Error> {
+    let refused = |what: &str, error| Error::environment(format!("cannot {what}")).caused_by(error);
+    let folder = tempfile::tempdir().map_err(|error| refused("make a folder for the report", error))?;
+    let file = folder.path().join("node.json");
+    let program = env::current_exe().map_err(|error| refused("find this program", error))?;
+    let mut sweep = Command::new(program);
+    sweep.args(["sweep", "--quick", "--quiet", "--output"]).arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
+    let ended = sweep.stderr(Stdio::piped()).output().map_err(|error| refused("start a sweep", error))?;
+    let told = String::from_utf8_lossy(&ended.stderr);
+    let last = told.lines().rfind(|line| line.starts_with("charz: ")).unwrap_or("charz: it ended without a report");
+    read(&file)
+        .map_err(|_| Error::environment(format!("the sweep of this machine failed: {}", &last["charz: ".len()..])))
+}

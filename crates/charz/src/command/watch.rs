@@ -1,0 +1,255 @@
+//! `charz watch`: what every CPU did between two samples.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use charz_topology::{Machine, Source, discover};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+use crate::exit::{Error, Exit};
+use crate::signals::Signals;
+use crate::view::watch::{Format, Missing, Row, Thread, Told};
+use charz_system::per_cpu::{Cpu, Sample, read};
+use charz_system::{Status, stat::TICK_NS, task::Stat};
+
+pub struct Options {
+    pub interval: Duration,
+    /// `None` watches until a signal comes.
+    pub count: Option<usize>,
+    pub key: Option<&'static str>,
+    pub groups: Option<Groups>,
+    pub top: Option<usize>,
+    /// A process.
+    pub of: Option<u32>,
+    pub format: &'static Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Groups {
+    /// So many of equal size.
+    Equal(usize),
+    Socket,
+    NumaNode,
+    /// The largest caches that CPUs share.
+    Cache,
+    Core,
+}
+
+/// What Solaris' mpstat has, and Linux does not count by CPU.
+const NOT_COUNTED: [(&str, &str); 9] = [
+    ("minf", "Linux counts page faults by process only"),
+    ("mjf", "Linux counts page faults by process only"),
+    ("icsw", "Linux counts involuntary switches by thread only"),
+    ("migr", "Linux counts migrations by thread only"),
+    ("ithr", "Linux has no interrupt threads of its own"),
+    ("clock", "asking every CPU for its clock takes longer than the sample"),
+    ("smtx", "Linux counts waits for locks only where it is built to"),
+    ("srw", "Linux counts waits for locks only where it is built to"),
+    ("syscl", "Linux counts no system calls"),
+];
+
+pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
+    let signals = Signals::catch().map_err(refused)?;
+    let machine = discover(&Source::ThisMachine)?;
+    let proc = Path::new("/proc");
+    let cannot = |error| Error::environment("cannot read /proc/stat").caused_by(error);
+    let mut begun = Instant::now();
+    let (mut before, mut threads) = (read(proc).map_err(cannot)?, BTreeMap::new());
+    if let Some(pid) = options.of {
+        threads = threads_of(pid)?;
+    }
+    let mut next = begun + options.interval;
+    for at in 0.. {
+        if options.count.is_some_and(|count| at >= count) {
+            break;
+        }
+        if let Some(exit) = sleep_until(next, &signals) {
+            return Ok(exit);
+        }
+        next += options.interval;
+        let now = Instant::now();
+        let t = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
+        let interval_s = now.duration_since(begun).as_secs_f64();
+        let told = match options.of {
+            Some(pid) => {
+                let later = threads_of(pid)?;
+                let rows = of_threads(&threads, &later, interval_s);
+                threads = later;
+                Told { threads: Some(rows), ..Told::new(t, interval_s) }
+            }
+            None => {
+                let sample = read(proc).map_err(cannot)?;
+                let told = of_cpus(options, &machine, [&before, &sample], t, interval_s);
+                before = sample;
+                told
+            }
+        };
+        begun = now;
+        let told = Told { cost_ns: now.elapsed().as_nanos() as u64, ..told };
+        (options.format.write)(&told, at, &machine, out)?;
+        out.flush()?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Waits, or returns how to end where a signal came.
+fn sleep_until(moment: Instant, signals: &Signals) -> Option<Exit> {
+    loop {
+        if let Some((exit, _)) = signals.received() {
+            return Some(exit);
+        }
+        let left = moment.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return None;
+        }
+        let mut ends = [PollFd::from_borrowed_fd(signals.wake(), PollFlags::IN)];
+        // Interrupted, it looks again.
+        let _ = poll(&mut ends, Timespec::try_from(left).ok().as_ref());
+    }
+}
+
+fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], t: f64, interval_s: f64) -> Told {
+    let both = after.cpus.iter().filter_map(|(id, cpu)| Some((*id, before.cpus.get(id)?, cpu)));
+    let mut by_id: BTreeMap<u32, Row> =
+        both.map(|(id, before, after)| (id, row(id, before, after, interval_s))).collect();
+    let changed: Vec<u32> =
+        before.cpus.keys().chain(after.cpus.keys()).copied().filter(|id| !by_id.contains_key(id)).collect();
+    // The machine's own order, and then what it does not know.
+    let mut rows: Vec<Row> = machine.strands.iter().filter_map(|strand| by_id.remove(&strand.os_id)).collect();
+    rows.extend(by_id.into_values());
+    let mut missing: Vec<Missing> = NOT_COUNTED.map(|(column, reason)| Missing::new(column, reason)).into();
+    for (column, reason) in &after.missing {
+        let columns: &[&str] = match *column {
+            "intr" => &["intr", "xcal", "res", "cal", "tlb"],
+            "csw" => &["csw", "rundelay"],
+            _ => &["softirqs"],
+        };
+        missing.extend(columns.iter().map(|column| Missing::new(column, reason)));
+    }
+    let rows = match options.groups {
+        None => sorted(rows, options.key),
+        Some(Groups::Equal(count)) => {
+            let rows = sorted(rows, options.key);
+            let size = rows.len().div_ceil(count).max(1);
+            rows.chunks(size).enumerate().map(|(at, rows)| Row::mean(format!("{}/{count}", at + 1), rows)).collect()
+        }
+        Some(level) => {
+            let mut parts: BTreeMap<(usize, String), Vec<Row>> = BTreeMap::new();
+            for row in rows {
+                parts.entry(part(machine, level, row.cpu)).or_default().push(row);
+            }
+            let means = parts.into_iter().map(|((_, name), rows)| Row::mean(name, &rows)).collect();
+            sorted(means, options.key)
+        }
+    };
+    let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
+    Told { rows, softirqs: after.softirqs.clone(), missing, changed, ..Told::new(t, interval_s) }
+}
+
+fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
+    // A count that stepped back, as of a CPU that went and came back, has not grown.
+    let ticks = |of: fn(&charz_system::stat::Ticks) -> u64| of(&after.ticks).saturating_sub(of(&before.ticks)) as f64;
+    let [usr, sys, irq, soft, wt, idl, st] = [
+        ticks(|ticks| ticks.user + ticks.nice),
+        ticks(|ticks| ticks.system),
+        ticks(|ticks| ticks.irq),
+        ticks(|ticks| ticks.softirq),
+        ticks(|ticks| ticks.iowait),
+        ticks(|ticks| ticks.idle),
+        ticks(|ticks| ticks.steal),
+    ];
+    let all: f64 = [usr, sys, irq, soft, wt, idl, st].iter().sum();
+    // A CPU that sleeps without ticks counts none: it was idle.
+    let percent = |part: f64| if all > 0.0 { part / all * 100.0 } else { 0.0 };
+    let rate = |before: u64, after: u64| after.saturating_sub(before) as f64 / interval_s;
+    let calls = before.calls.zip(after.calls).map(|(before, after)| [0, 1, 2].map(|at| rate(before[at], after[at])));
+    let waits = before.waits.zip(after.waits);
+    Row {
+        cpu: id,
+        name: id.to_string(),
+        usr: percent(usr),
+        sys: percent(sys),
+        irq: percent(irq),
+        soft: percent(soft),
+        wt: percent(wt),
+        idl: if all > 0.0 { percent(idl) } else { 100.0 },
+        st: percent(st),
+        intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate(before, after)),
+        calls,
+        csw: waits.map(|(before, after)| rate(before[1], after[1])),
+        rundelay: waits.map(|(before, after)| rate(before[0], after[0]) / 1e9 * 100.0),
+        softirqs: before.softirqs.iter().zip(&after.softirqs).map(|(before, after)| rate(*before, *after)).collect(),
+    }
+}
+
+fn sorted(mut rows: Vec<Row>, key: Option<&str>) -> Vec<Row> {
+    if let Some(key) = key {
+        rows.sort_by(|one, other| other.value(key).unwrap_or(-1.0).total_cmp(&one.value(key).unwrap_or(-1.0)));
+    }
+    rows
+}
+
+/// The part of the machine that a CPU lies in, by its place and its name.
+fn part(machine: &Machine, level: Groups, cpu: u32) -> (usize, String) {
+    let unknown = (usize::MAX, "elsewhere".to_owned());
+    let Some(strand) = machine.strands.iter().find(|strand| strand.os_id == cpu) else { return unknown };
+    let named = |index: Option<u32>, what: &str| index.map(|index| (index as usize, format!("{what} {index}")));
+    let found = match level {
+        Groups::Socket => named(strand.package, "socket"),
+        Groups::NumaNode => strand.numa.map(|node| {
+            let id = machine.numa_nodes.get(node as usize).and_then(|node| node.os_id).unwrap_or(node);
+            (node as usize, format!("node {id}"))
+        }),
+        Groups::Cache => strand.caches.last().and_then(|at| {
+            let cache = machine.caches.get(*at as usize)?;
+            Some((*at as usize, format!("l{} {}", cache.level, cache.index)))
+        }),
+        Groups::Core => named(strand.core, "core"),
+        Groups::Equal(_) => None,
+    };
+    found.unwrap_or(unknown)
+}
+
+/// Of each thread of a process by its id: its ticks, and what is shown of it.
+fn threads_of(pid: u32) -> Result<BTreeMap<u32, (u64, Thread)>, Error> {
+    let folder = PathBuf::from(format!("/proc/{pid}/task"));
+    let tasks = fs::read_dir(&folder)
+        .map_err(|error| Error::bad_input(format!("--of: there is no process {pid}, or it has ended: {error}")))?;
+    let mut threads = BTreeMap::new();
+    for task in tasks.flatten() {
+        let path = task.path();
+        // It may have ended since.
+        let (Ok(stat), Ok(status)) = (fs::read_to_string(path.join("stat")), fs::read_to_string(path.join("status")))
+        else {
+            continue;
+        };
+        let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        let (stat, status) = (Stat::new(&stat), Status::new(&status));
+        let thread = Thread {
+            tid,
+            name: stat.name.to_owned(),
+            cpu: stat.cpu(),
+            allowed: status.cpus().unwrap_or_default(),
+            busy: 0.0,
+        };
+        threads.insert(tid, (stat.ticks().unwrap_or(0), thread));
+    }
+    Ok(threads)
+}
+
+fn of_threads(
+    before: &BTreeMap<u32, (u64, Thread)>,
+    after: &BTreeMap<u32, (u64, Thread)>,
+    interval_s: f64,
+) -> Vec<Thread> {
+    let busy = |(tid, (ticks, thread)): (&u32, &(u64, Thread))| {
+        let since = before.get(tid).map_or(0, |(before, _)| *before);
+        let busy = ticks.saturating_sub(since) as f64 * TICK_NS as f64 / 1e9 / interval_s * 100.0;
+        Thread { busy, ..thread.clone() }
+    };
+    after.iter().map(busy).collect()
+}

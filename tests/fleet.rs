@@ -1,0 +1,83 @@
+//! `charz fleet` as its users meet it.
+
+use serde_json::Value;
+
+use crate::bad_input::place::{Place, check_harmless, run};
+use crate::compare::fixtures::{RATE, Report, cell, report};
+use crate::support::Ran;
+
+/// The report of a node, with arithmetic at this rate.
+fn of_node(name: &str, rate: f64) -> Report {
+    let mut report = report(&[cell("arith-int", 2, rate), cell("arith-float", 2, rate)]);
+    report["id"] = format!("{:032x}", name.bytes().fold(7_u64, |sum, byte| sum * 31 + u64::from(byte))).into();
+    report["host"]["name"] = name.into();
+    report
+}
+
+fn fleet(place: &Place, args: &[&str]) -> Ran {
+    let mut command = place.charz();
+    command.arg("fleet").args(args);
+    run(args[0], command)
+}
+
+/// A place with twelve nodes, of which one is slower by a tenth.
+fn twelve() -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("q")).unwrap();
+    for at in 0..12 {
+        let rate = RATE * (1.0 + 0.001 * f64::from(at % 3)) * if at == 5 { 0.9 } else { 1.0 };
+        place.put(&format!("q/n{at}.json"), of_node(&format!("n{at}"), rate).to_string().as_bytes());
+    }
+    place
+}
+
+#[test]
+fn the_slow_node_is_first_and_one_visit_is_not_enough() {
+    let place = twelve();
+    place.put("q/broken.json", b"{");
+    let ran = fleet(&place, &["show", "q"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    check_harmless("fleet", &ran.out);
+    assert!(ran.out.starts_with("12 nodes: 1 unclear, 11 ok; 1 file could not be read"), "{}", ran.out);
+    let json: Value = serde_json::from_str(&fleet(&place, &["show", "q", "--format", "json"]).out).unwrap();
+    let first = &json["nodes"][0];
+    assert_eq!((&first["host"], &first["state"]), (&"n5".into(), &"unclear".into()));
+    let blame = &first["blame"][0];
+    assert_eq!(blame["component"], "node");
+    assert!((blame["effect"].as_f64().unwrap() + 0.1).abs() < 0.01 && blame["interval"][1].as_f64().unwrap() < 0.0);
+    assert_eq!(json["unreadable"].as_array().unwrap().len(), 1);
+    let rows = fleet(&place, &["show", "q", "--format", "csv"]).out;
+    assert_eq!(csv::Reader::from_reader(rows.as_bytes()).records().map(Result::unwrap).count(), 12);
+    let page = fleet(&place, &["show", "q", "--format", "html"]).out;
+    assert!(page.contains("n5") && page.len() < 200_000);
+}
+
+#[test]
+fn a_check_answers_in_one_line_with_the_codes_of_nagios() {
+    let place = twelve();
+    let made = fleet(&place, &["baseline", "q", "--output", "site.toml"]);
+    assert_eq!((made.code, made.out.as_str()), (Some(0), ""), "{}", made.err);
+    for (file, code, word) in [
+        ("q/n1.json", 0, "OK"),
+        ("q/n5.json", 2, "CRITICAL"),
+        ("q/none.json", 3, "UNKNOWN"),
+        ("site.toml", 3, "UNKNOWN"),
+    ] {
+        let ran = fleet(&place, &["check", "--baseline", "site.toml", file]);
+        assert_eq!(ran.code, Some(code), "{file}: {}{}", ran.out, ran.err);
+        assert!(ran.out.starts_with(&format!("CHARZ {word} - ")) && ran.out.lines().count() == 1, "{}", ran.out);
+    }
+    let ran = fleet(&place, &["check", "--baseline", "q/n1.json", "q/n1.json"]);
+    assert_eq!(ran.code, Some(3), "a report is no baseline: {}", ran.out);
+}
+
+#[test]
+fn folders_and_files_without_a_report_are_refused() {
+    let place = Place::new();
+    place.put("x.json", b"[]");
+    for named in ["x.json", "none", "."] {
+        let ran = fleet(&place, &["show", named]);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{named}");
+        assert!(ran.err.starts_with("charz: ") && ran.err.lines().count() == 1, "{named}: {}", ran.err);
+    }
+}

@@ -1,0 +1,71 @@
+//! `charz watch` and `charz lockutil` as their users meet them.
+
+use serde_json::Value;
+
+use crate::bad_input::place::{Place, run};
+use crate::support::Ran;
+
+fn charz(place: &Place, args: &[&str]) -> Ran {
+    let mut command = place.charz();
+    command.args(args);
+    run(args[0], command)
+}
+
+#[test]
+fn each_sample_is_a_line_whose_shares_add_up() {
+    let ran = charz(&Place::new(), &["watch", "--format", "json", "0.05", "3"]);
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 3);
+    for line in &lines {
+        assert!(line["t"].as_f64().unwrap() > 1.6e9 && line["cost_ns"].as_u64().unwrap() > 0, "{line}");
+        assert!(line["missing"].as_array().unwrap().iter().any(|missing| missing["column"] == "smtx"), "{line}");
+        for cpu in line["cpus"].as_array().unwrap() {
+            let share = |name: &str| cpu[name].as_f64().unwrap();
+            let sum: f64 = ["usr", "sys", "irq", "soft", "wt", "idl", "st"].map(share).iter().sum();
+            assert!((sum - 100.0).abs() < 0.1 && cpu["cpu"].is_u64(), "{cpu}");
+        }
+    }
+}
+
+#[test]
+fn groups_and_threads_replace_the_cpus() {
+    let place = Place::new();
+    let one = charz(&place, &["watch", "--groups", "1", "--format", "csv", "0.05", "1"]).out;
+    assert_eq!(one.lines().count(), 2, "{one}");
+    let me = std::process::id().to_string();
+    let line: Value =
+        serde_json::from_str(&charz(&place, &["watch", "--of", &me, "--format", "json", "0.05", "1"]).out).unwrap();
+    let threads = line["threads"].as_array().unwrap();
+    assert!(!threads.is_empty() && threads.iter().all(|thread| !thread["allowed"].as_array().unwrap().is_empty()));
+    for (args, word) in [
+        (["watch", "0", "1"], "INTERVAL"),
+        (["watch", "1", "0"], "COUNT"),
+        (["watch", "--key", "usrr"], "usr"),
+        (["watch", "--groups", "cores"], "core"),
+        (["watch", "--of", "999999999"], "999999999"),
+    ] {
+        place.refuses("watch", &args, &[word]);
+    }
+}
+
+#[test]
+fn a_listing_is_added_up_and_what_is_missing_is_asked_for() {
+    let place = Place::new();
+    let listing = "Adaptive mutex spin: 1 events in 10.135 seconds (1 events/sec)\n\
+        Count indv cuml rcnt     nsec Lock                   Caller\n\
+        557331   6%   6% 0.00    88454 0x60033047000          timeout_common+0x4\nstrange\n";
+    place.put("listing", listing.as_bytes());
+    let ran = charz(&place, &["lockutil", "-n", "256", "listing"]);
+    let lines: Vec<&str> = ran.out.lines().collect();
+    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["0.019", "0x60033047000", "timeout_common+0x4"]);
+    assert!(lines[2].trim_start().starts_with("0.019") && lines[3].contains("strange"), "{}", ran.out);
+    let told: Value =
+        serde_json::from_str(&charz(&place, &["lockutil", "-n", "256", "--json", "listing"]).out).unwrap();
+    assert_eq!((&told["unknown_lines"], told["locks"].as_array().unwrap().len()), (&1.into(), 1));
+    place.refuses("lockutil", &["lockutil", "listing"], &["-n"]);
+    place.put("perf", b" contended   total wait     max wait     avg wait         type   caller\n 1  1.00 s  1.00 s  1.00 s  spinlock  a\n");
+    place.refuses("lockutil", &["lockutil", "-n", "1", "perf"], &["--elapsed"]);
+    place.put("empty", b"");
+    place.refuses("lockutil", &["lockutil", "-n", "1", "empty"], &["no wait"]);
+}
