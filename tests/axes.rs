@@ -14,7 +14,8 @@ fn sweep(file: &Path, flags: &[&str]) -> Value {
     let usual = ["sweep", "--kernel", "mem-read", "--mapping", "dumb", "--threads", "1", "--invocations", "1"];
     let args = usual.iter().chain(flags).map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]);
     let ran = run(args);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // A budget of a millisecond leaves no result.
+    assert!(matches!(ran.code, Some(0 | 5)), "{}", ran.err);
     read_json(file)
 }
 

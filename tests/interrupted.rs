@@ -251,7 +251,7 @@ fn a_budget_leaves_the_rest_pending() {
     let mut args = SLOW;
     args[14] = "1ms";
     let ran = run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]));
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
     assert_eq!(read_json(&file)["stopped_by"], "budget");
     assert!(ran.out.contains("--resume"), "{}", ran.out);
     check_resumes(&file);

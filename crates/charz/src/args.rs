@@ -27,6 +27,7 @@ mod map;
 mod named;
 mod numa;
 mod parameters;
+mod predict;
 mod program;
 mod quantities;
 mod refusal;

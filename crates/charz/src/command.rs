@@ -12,6 +12,7 @@ pub mod fleet;
 pub mod history;
 pub mod lockutil;
 pub mod numa;
+pub mod predict;
 pub mod render;
 pub mod replicate;
 pub mod selftest;
@@ -58,6 +59,7 @@ pub enum Command {
     Compare(compare::Options),
     Advise(advise::Options),
     History(Box<history::Options>),
+    Predict(predict::Options),
     Fleet(fleet::Options),
     Watch(watch::Options),
     Lockutil(lockutil::Options),
@@ -102,6 +104,7 @@ impl Command {
             Command::Advise(options) => advise::run(&options, out),
             Command::History(options) => history::run(*options, out),
             Command::Fleet(options) => fleet::run(&options, out),
+            Command::Predict(options) => predict::run(&options, out),
             Command::Watch(options) => watch::run(&options, out),
             Command::Lockutil(options) => lockutil::run(&options, out),
             Command::Doctor(options) => doctor::run(&options, out),
@@ -135,6 +138,10 @@ impl Command {
             Command::Compare(options) => options.inputs(),
             Command::Advise(options) => vec![options.report.clone()],
             Command::Lockutil(options) => vec![options.file.clone()],
+            Command::Predict(predict::Options { from: predict::From::Table(file, _), .. })
+            | Command::Predict(predict::Options { from: predict::From::Report { report: file, .. }, .. }) => {
+                vec![file.clone()]
+            }
             Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
             Command::Topo(options) => options.input().into_iter().cloned().collect(),
             _ => Vec::new(),

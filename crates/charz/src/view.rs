@@ -10,6 +10,7 @@ pub mod look;
 pub(crate) mod passport;
 pub(crate) mod placement;
 pub(crate) mod plan;
+pub mod predict;
 pub(crate) mod progress;
 pub mod topo;
 pub mod watch;

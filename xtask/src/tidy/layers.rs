@@ -78,6 +78,7 @@ const PORTABLE: &[&str] = &[
     "crates/audit/",
     "crates/analysis/",
     "crates/fleet/",
+    "crates/model/",
     "crates/replicate/",
     "crates/render/",
 ];

@@ -112,7 +112,7 @@ const OVERVIEW: usize = 98;
 /// Every command, by what it is for.
 pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["sweep", "c2c", "numa", "audit", "ab", "selftest", "replicate"]),
-    ("Place", &["advise", "map", "exec"]),
+    ("Place", &["advise", "predict", "map", "exec"]),
     ("Inspect", &["topo", "doctor", "watch", "lockutil", "kernels", "explain", "config"]),
     ("Reports", &["render", "compare", "history", "fleet", "docs", "completions"]),
 ];

@@ -22,6 +22,7 @@ use super::layers::Layers;
 use super::lockutil::{self, LockutilArgs};
 use super::map::{self, MapArgs};
 use super::numa::{self, NumaArgs};
+use super::predict::{self, PredictArgs};
 use super::render::{self, RenderArgs};
 use super::replicate::{self, ReplicateArgs};
 use super::selftest::{self, SelftestArgs};
@@ -161,6 +162,14 @@ pub(super) enum Verb {
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
     #[command(after_help = "Examples:\n  charz advise last\n  charz advise report.json --validate")]
     Advise(AdviseArgs),
+    /// Predict placements that were not measured, or say that no model does
+    ///
+    /// From the caps of a thread, a core, a cache, a NUMA node, a socket and the machine, as far as the measured points tell of them: one
+    /// thread, a core full, a socket full and all CPUs are the four that decide. A model is refused where it misses points that were left out.
+    #[command(
+        after_help = "Examples:\n  charz predict last --mapping compact --threads 6\n  charz predict --table points.tsv --topology 'Package:2 Core:10 PU:1'"
+    )]
+    Predict(PredictArgs),
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
     #[command(after_help = "Examples:\n  charz render last\n  charz render last --format html --output page.html")]
     Render(RenderArgs),
@@ -254,6 +263,7 @@ impl Verb {
             Verb::Compare(args) => &args.into.output,
             Verb::History(args) => args.output(),
             Verb::Fleet(args) => args.output(),
+            Verb::Predict(args) => &args.into.output,
             Verb::Lockutil(args) => &args.into.output,
             Verb::Doctor(args) => &args.into.output,
             Verb::Explain(args) => &args.into.output,
@@ -279,6 +289,7 @@ pub(super) fn command(
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Watch(args) => Command::Watch(watch::watch(args)?),
         Verb::Lockutil(args) => Command::Lockutil(lockutil::lockutil(args)?),
+        Verb::Predict(args) => Command::Predict(predict::predict(args, notes)?),
         Verb::Fleet(args) => Command::Fleet(fleet::fleet(args)?),
         Verb::Compare(args) => Command::Compare(compare::compare(args, notes)?),
         Verb::Exec(args) => Command::Exec(Box::new(exec::exec(args)?)),

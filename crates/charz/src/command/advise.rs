@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use super::predict::better;
 use super::render::read;
 use super::sweep::{MeasuringContext, New};
 use crate::exit::{Error, Exit};
@@ -16,7 +17,8 @@ use charz_measure::limits::Limits;
 use charz_measure::plan::{Plan, Request};
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
-use charz_render::advise::{Advised, Format};
+use charz_render::advise::{Advised, FORMATS, Format};
+use charz_render::wrapped;
 
 pub struct Options {
     pub report: PathBuf,
@@ -36,6 +38,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
     let advised = Advised { answer: Answer::of(&report), advice, validation };
     (options.format.write)(&advised, &look::of_stdout(), out)?;
+    if options.format.name == FORMATS[0].name {
+        for predicted in better(&report) {
+            wrapped::hanging(&predicted.sentence(), 2, look::tables(), out)?;
+        }
+    }
     Ok(match again {
         Some((_, Some(failure))) => failure,
         _ if is_empty => Exit::NoVerdict,

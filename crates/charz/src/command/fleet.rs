@@ -9,10 +9,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use super::render::{names, read};
+use super::render::{is_something_else, names, read};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use charz_data::report::is_report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge};
@@ -85,7 +84,7 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             let file = entry.map_err(cannot)?.path();
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             // A comparison, or what else lies beside the reports, is no report that cannot be read.
-            if (name.ends_with(".json") || name.ends_with(".json.gz")) && (is_report(&file) || !is_json(&file)) {
+            if (name.ends_with(".json") || name.ends_with(".json.gz")) && !is_something_else(&file) {
                 own.push(file);
             }
         }
@@ -96,11 +95,6 @@ fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         files.extend(own);
     }
     Ok(files)
-}
-
-/// Whether a file begins as JSON of something else does.
-fn is_json(file: &Path) -> bool {
-    fs::read(file).is_ok_and(|text| serde_json::from_slice::<serde::de::IgnoredAny>(&text).is_ok())
 }
 
 /// What is kept of each report, in the order of the files, and the files that are none. As many are read at once as there are CPUs.

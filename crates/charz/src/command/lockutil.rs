@@ -5,6 +5,7 @@ use std::io::{Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
+use super::render::is_something_else;
 use crate::exit::{Error, Exit};
 use crate::view::lockutil::{Format, Page};
 use charz_analysis::lock_waits::{LockWaits, of_report, read};
@@ -23,7 +24,8 @@ const MOST_BYTES: u64 = 1 << 30;
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { file, cpus, elapsed_s, format } = options;
-    let (found, cpus) = if is_report(file) {
+    let is_json = file.extension().is_some_and(|ending| ending == "json" || ending == "gz");
+    let (found, cpus) = if is_report(file) || (is_json && !is_something_else(file)) {
         let report = super::render::read(file)?;
         let strands = report.machine.usable_strands().count();
         (of_report(&report), cpus.unwrap_or(strands))

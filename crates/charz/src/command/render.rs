@@ -124,6 +124,19 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
     stems.iter().enumerate().map(named).collect()
 }
 
+/// Whether a file holds JSON that is no report of charz. Most reports tell in their first line.
+pub(super) fn is_something_else(path: &Path) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Probe {
+        schema: Option<report::Schema>,
+    }
+    let is_other = |text: &[u8]| match serde_json::from_slice::<Probe>(text) {
+        Ok(probe) => probe.schema.is_none_or(|schema| schema.name != report::SCHEMA_NAME),
+        Err(_) => serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok(),
+    };
+    !report::is_report(path) && std::fs::read(path).is_ok_and(|text| is_other(&text))
+}
+
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.
 pub(super) fn read(path: &Path) -> Result<Report, Error> {
     read_with_text(path).map(|(report, _)| report)

@@ -1,0 +1,286 @@
+#![doc = include_str!("../README.md")]
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod fitting;
+mod placement;
+#[cfg(test)]
+mod tests;
+mod topology;
+
+use serde::Serialize;
+
+use fitting::Set;
+pub use topology::{Placed, Topology};
+
+/// What was measured: rates, of which more is better.
+#[derive(Clone, Debug, Default)]
+pub struct Table {
+    /// Points that may be fitted.
+    pub fitted: Vec<(Placed, f64)>,
+    /// Points that are not fitted, and show whether the model predicts.
+    pub held_back: Vec<(Placed, f64)>,
+}
+
+/// What came of fitting.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// A model.
+    Model(Model),
+    /// Why there is none: a clause.
+    None(String),
+}
+
+/// A model that predicts.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// `placement`, `amdahl` or `usl`.
+    pub name: &'static str,
+    sets: Vec<Weighed>,
+    /// The standard deviation of a point, as a logarithm.
+    noise: f64,
+    /// The largest load of each level that was fitted.
+    reach: Vec<f64>,
+    levels: Vec<String>,
+}
+
+/// A predicted value.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Prediction {
+    /// In the unit of the table.
+    pub value: f64,
+    /// Where the value lies, with 90% confidence.
+    pub interval: [f64; 2],
+    /// How many times more threads share a part of the machine than in any point that was fitted; 1 within them.
+    pub distance: f64,
+}
+
+/// A parameter of a model.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Parameter {
+    /// `core` for the most that a core can do; `p`, `alpha`, `beta`.
+    pub name: String,
+    /// A cap in the unit of the table; others have none.
+    pub value: f64,
+    /// How probable it is that there is such a cap, from 0 to 1.
+    pub weight: f64,
+}
+
+/// By how much a table's points are missed, as fractions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Missed {
+    /// The mean.
+    pub mean: f64,
+    /// The worst.
+    pub worst: f64,
+}
+
+/// The half width of an interval of 90% in standard deviations: that of Student's t with some ten degrees of freedom.
+const HALF: f64 = 1.8;
+/// How much a prediction is off by, as a logarithm, where a part of the machine has e times the load that was fitted.
+const BEYOND: f64 = 0.12;
+/// The most that fitted points may be missed by in the mean.
+const MISFIT: f64 = 0.06;
+/// What points that were left out may be missed by in the mean, whatever interpolation does, and at most.
+const GOOD: f64 = 0.045;
+const MOST: f64 = 0.10;
+/// The share of left out points that intervals must hold.
+const HELD: f64 = 2.0 / 3.0;
+/// From so many points on, each is left out once.
+const LEFT_OUT: usize = 6;
+/// The fewest points for a law of programs.
+const LAWS: usize = 5;
+
+/// Fits all that the points can tell, and says whether it predicts.
+pub fn fit(topology: &Topology, table: &Table) -> Outcome {
+    if topology.has_kinds {
+        return Outcome::None("the machine has several kinds of core".into());
+    }
+    let usable = |(_, value): &&(Placed, f64)| value.is_finite() && *value > 0.0;
+    let fitted: Vec<&(Placed, f64)> = table.fitted.iter().filter(usable).collect();
+    let held_back: Vec<&(Placed, f64)> = table.held_back.iter().filter(usable).collect();
+    let mut loads: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
+    loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
+    loads.dedup();
+    if loads.len() < 3 {
+        return Outcome::None(format!(
+            "{} placements were measured, and three are needed: one thread, a part of the machine full, and all of it",
+            loads.len()
+        ));
+    }
+    let mut reasons = Vec::new();
+    let mut best: Option<(f64, Model)> = None;
+    for family in FAMILIES {
+        if family.name != "placement" && fitted.len() < LAWS {
+            continue;
+        }
+        let Some(model) = family.fit(topology, &fitted) else { continue };
+        match judged(&model, family, topology, &fitted, &held_back) {
+            Ok(error) if best.as_ref().is_none_or(|(least, _)| error < least * BETTER) => best = Some((error, model)),
+            Ok(_) => {}
+            Err(why) => reasons.push(why),
+        }
+    }
+    match best {
+        Some((_, model)) => Outcome::Model(model),
+        None => Outcome::None(reasons.into_iter().next().unwrap_or_else(|| "no fit converges".into())),
+    }
+}
+
+/// By how much a law of programs must be better than the model of placement, which says where.
+const BETTER: f64 = 0.7;
+
+/// A set with its weight.
+type Weighed = (f64, Set);
+
+/// Placements with their values.
+type Points<'a> = [&'a (Placed, f64)];
+
+/// A family of models.
+struct Family {
+    name: &'static str,
+    fit: fn(&Topology, &Points<'_>) -> Vec<Weighed>,
+}
+
+const FAMILIES: &[Family] = &[
+    Family { name: "placement", fit: placement::sets },
+    Family { name: "amdahl", fit: |_, points| placement::law(points, false) },
+    Family { name: "usl", fit: |_, points| placement::law(points, true) },
+];
+
+impl Family {
+    fn fit(&self, topology: &Topology, points: &[&(Placed, f64)]) -> Option<Model> {
+        let sets = (self.fit)(topology, points);
+        let noise = sets.iter().map(|(weight, set)| weight * set.noise).sum::<f64>();
+        let reach = (0..topology.levels.len())
+            .map(|level| points.iter().map(|(placed, _)| placed.load(level)).fold(1.0, f64::max))
+            .collect();
+        let levels = topology.levels.iter().map(|level| level.name.clone()).collect();
+        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, reach, levels })
+    }
+}
+
+/// What a model misses points by that it has not seen, or why it is none.
+fn judged(
+    model: &Model,
+    family: &Family,
+    topology: &Topology,
+    fitted: &[&(Placed, f64)],
+    held_back: &[&(Placed, f64)],
+) -> Result<f64, String> {
+    let misfit = missed(fitted.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
+    if misfit.mean > MISFIT {
+        return Err(format!(
+            "{} misses the points that it was fitted to by {} in the mean",
+            family.name,
+            percent(misfit.mean)
+        ));
+    }
+    let mut unseen: Vec<(Prediction, f64, f64)> = held_back
+        .iter()
+        .map(|(placed, value)| (model.predict(placed), *value, interpolated(fitted, placed.threads)))
+        .collect();
+    if unseen.is_empty() && fitted.len() >= LEFT_OUT {
+        for at in 0..fitted.len() {
+            let others: Vec<&(Placed, f64)> =
+                fitted.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| *one).collect();
+            let (placed, value) = fitted[at];
+            if let Some(model) = family.fit(topology, &others) {
+                unseen.push((model.predict(placed), *value, interpolated(&others, placed.threads)));
+            }
+        }
+    }
+    if unseen.is_empty() {
+        return Ok(misfit.mean);
+    }
+    let error = missed(unseen.iter().map(|(prediction, value, _)| (prediction.value, *value)));
+    let straight = missed(unseen.iter().map(|(_, value, interpolated)| (*interpolated, *value)));
+    let is_held = |(prediction, value, _): &&(Prediction, f64, f64)| {
+        (prediction.interval[0]..=prediction.interval[1]).contains(value)
+    };
+    let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
+    if error.mean > MOST || (error.mean > GOOD && error.mean * 2.0 > straight.mean) {
+        return Err(format!(
+            "{} misses {} points that were not fitted by {} in the mean, and interpolation by {}",
+            family.name,
+            unseen.len(),
+            percent(error.mean),
+            percent(straight.mean)
+        ));
+    }
+    if held < HELD && unseen.len() >= 3 {
+        return Err(format!(
+            "the intervals of {} hold {:.0}% of the points that were not fitted",
+            family.name,
+            held * 100.0
+        ));
+    }
+    Ok(error.mean)
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{:.1}%", fraction * 100.0)
+}
+
+/// By how much predictions miss what was measured.
+pub fn missed(pairs: impl Iterator<Item = (f64, f64)>) -> Missed {
+    let errors: Vec<f64> = pairs.map(|(predicted, measured)| (predicted / measured - 1.0).abs()).collect();
+    let count = errors.len().max(1) as f64;
+    Missed { mean: errors.iter().sum::<f64>() / count, worst: errors.iter().copied().fold(0.0, f64::max) }
+}
+
+/// Between the neighbours by number of threads, whatever their places; beyond the last point its value.
+fn interpolated(points: &[&(Placed, f64)], threads: usize) -> f64 {
+    let mut known: Vec<(f64, f64)> = Vec::new();
+    let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
+    sorted.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    for own in sorted.chunk_by(|one, other| one.0 == other.0) {
+        known.push((own[0].0 as f64, own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64));
+    }
+    let at = threads as f64;
+    let next = known.partition_point(|(threads, _)| *threads < at);
+    match (next.checked_sub(1).and_then(|before| known.get(before)), known.get(next)) {
+        (Some(before), Some(after)) => before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0),
+        (Some(only), None) | (None, Some(only)) => only.1,
+        (None, None) => f64::NAN,
+    }
+}
+
+impl Model {
+    /// The value of threads at these places.
+    pub fn predict(&self, placed: &Placed) -> Prediction {
+        let each: Vec<(f64, f64, f64)> =
+            self.sets.iter().map(|(weight, set)| (*weight, set.log(placed), set.variance(placed))).collect();
+        let middle: f64 = each.iter().map(|(weight, log, _)| weight * log).sum();
+        let spread: f64 = each.iter().map(|(weight, log, variance)| weight * (variance + (log - middle).powi(2))).sum();
+        let distance =
+            self.reach.iter().enumerate().map(|(level, reach)| placed.load(level) / reach).fold(1.0, f64::max);
+        let deviation = (spread + self.noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
+        Prediction {
+            value: middle.exp(),
+            interval: [(middle - HALF * deviation).exp(), (middle + HALF * deviation).exp()],
+            distance,
+        }
+    }
+
+    /// What it is made of: caps as their means over the sets that have them.
+    pub fn parameters(&self) -> Vec<Parameter> {
+        let mut all: Vec<(String, f64, f64)> = Vec::new();
+        for (weight, set) in &self.sets {
+            for (name, log) in set.parameters(&self.levels) {
+                match all.iter_mut().find(|(known, ..)| *known == name) {
+                    Some((_, sum, of)) => (*sum, *of) = (*sum + weight * log, *of + weight),
+                    None => all.push((name, weight * log, *weight)),
+                }
+            }
+        }
+        let place = |name: &str| {
+            self.levels
+                .iter()
+                .position(|level| level == name)
+                .map_or(usize::from(name != "thread") * usize::MAX, |at| at + 1)
+        };
+        all.sort_by_key(|(name, ..)| place(name));
+        all.into_iter().map(|(name, sum, weight)| Parameter { name, value: (sum / weight).exp(), weight }).collect()
+    }
+}

@@ -1,0 +1,155 @@
+//! Where threads are, as a model sees it: how many share each part of the machine.
+
+use charz_data::machine::{Machine, Strand};
+
+/// The parts of a machine, inside each other.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    pub(crate) levels: Vec<Level>,
+    /// The OS id of each CPU, by its place.
+    ids: Vec<u32>,
+    pub(crate) has_kinds: bool,
+}
+
+/// A partition of the CPUs.
+#[derive(Clone, Debug)]
+pub(crate) struct Level {
+    pub(crate) name: String,
+    /// The part of each CPU.
+    of: Vec<usize>,
+    /// The most CPUs of a part.
+    pub(crate) size: usize,
+}
+
+/// Threads at their places.
+#[derive(Clone, Debug, PartialEq, PartialOrd)]
+pub struct Placed {
+    /// How many there are.
+    pub threads: usize,
+    /// What threads meet, each kind once: how many share its part, for each level.
+    pub(crate) loads: Vec<Vec<f64>>,
+}
+
+impl Placed {
+    /// The most threads that share a part of a level.
+    pub(crate) fn load(&self, level: usize) -> f64 {
+        self.loads.iter().map(|loads| loads[level]).fold(0.0, f64::max)
+    }
+}
+
+impl Level {
+    fn new(name: String, ids: &[usize]) -> Self {
+        let mut known = ids.to_vec();
+        known.sort_unstable();
+        known.dedup();
+        let of: Vec<usize> = ids.iter().map(|id| known.binary_search(id).unwrap_or(0)).collect();
+        let mut counts = vec![0; known.len()];
+        of.iter().for_each(|part| counts[*part] += 1);
+        Level { name, of, size: counts.into_iter().max().unwrap_or(0) }
+    }
+
+    /// Whether each part of it lies in one part of the other.
+    fn is_inside(&self, outer: &Level) -> bool {
+        let mut around = vec![None; self.of.iter().max().map_or(0, |most| most + 1)];
+        self.of.iter().zip(&outer.of).all(|(own, outer)| *around[*own].get_or_insert(*outer) == *outer)
+    }
+}
+
+impl Topology {
+    /// The usable CPUs of a machine, their cores, ALU groups, shared caches, NUMA nodes, sockets, and all of it.
+    pub fn of(machine: &Machine) -> Self {
+        let strands: Vec<&Strand> = machine.strands.iter().filter(|strand| strand.usable).collect();
+        let all = strands.len();
+        let core = |at: usize| strands[at].core.map_or(usize::MAX - at, |core| core as usize);
+        // Of two that are the same the later name is kept.
+        let mut partitions: Vec<(String, Vec<usize>)> = vec![
+            (
+                "ALU group".into(),
+                (0..all).map(|at| core(at).wrapping_mul(64).wrapping_add(strands[at].alu as usize)).collect(),
+            ),
+            ("core".into(), (0..all).map(core).collect()),
+        ];
+        let mut shared: Vec<u32> = machine.caches.iter().map(|cache| cache.level).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        for level in shared {
+            let own = |at: usize| {
+                let mut caches = strands[at].caches.iter().map(|cache| *cache as usize);
+                caches.rfind(|cache| machine.caches.get(*cache).is_some_and(|own| own.level == level))
+            };
+            partitions.extend((0..all).map(own).collect::<Option<_>>().map(|of| (format!("L{level} cache"), of)));
+        }
+        let of = |part: fn(&Strand) -> Option<u32>| {
+            strands.iter().map(|strand| part(strand).map(|at| at as usize)).collect()
+        };
+        let nodes: Option<Vec<usize>> = of(|strand| strand.numa);
+        let sockets: Option<Vec<usize>> = of(|strand| strand.package);
+        partitions.extend(nodes.map(|of| ("NUMA node".into(), of)));
+        partitions.extend(sockets.map(|of| ("socket".into(), of)));
+        let mut levels: Vec<Level> = vec![Level { name: "CPU".into(), of: (0..all).collect(), size: 1 }];
+        let machine_level = Level { name: "machine".into(), of: vec![0; all], size: all };
+        let mut found: Vec<Level> = partitions.into_iter().map(|(name, ids)| Level::new(name, &ids)).collect();
+        found.sort_by_key(|level| level.size);
+        for level in found.into_iter().chain([machine_level]) {
+            let last = &levels[levels.len() - 1];
+            if level.of == last.of && last.name != "CPU" {
+                levels.pop();
+            } else if level.of == last.of || !last.is_inside(&level) {
+                continue;
+            }
+            levels.push(level);
+        }
+        Topology {
+            levels,
+            ids: strands.iter().map(|strand| strand.os_id).collect(),
+            has_kinds: machine.kinds.len() > 1,
+        }
+    }
+
+    /// Threads on these CPUs, by OS ids, a thread for each; CPUs that are not there count as CPUs of their own.
+    pub fn seated(&self, cpus: &[u32]) -> Placed {
+        let places: Vec<Option<usize>> = cpus.iter().map(|cpu| self.ids.iter().position(|id| id == cpu)).collect();
+        let counts: Vec<Vec<usize>> = self
+            .levels
+            .iter()
+            .map(|level| {
+                let mut counts = vec![0; level.of.iter().max().map_or(0, |most| most + 1)];
+                places.iter().flatten().for_each(|at| counts[level.of[*at]] += 1);
+                counts
+            })
+            .collect();
+        let load = |at: usize| {
+            let shared = self.levels.iter().zip(&counts);
+            shared.map(|(level, counts)| counts[level.of[at]] as f64).collect::<Vec<f64>>()
+        };
+        let mut loads: Vec<Vec<f64>> = places.iter().flatten().map(|at| load(*at)).collect();
+        loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
+        loads.dedup();
+        if loads.is_empty() {
+            loads.push(vec![1.0; self.levels.len()]);
+        }
+        Placed { threads: cpus.len(), loads }
+    }
+
+    /// Threads placed on another machine, as if its parts were of this one: a part of more CPUs can do as much more. `None` where it has other
+    /// kinds of parts.
+    pub fn adopted(&self, other: &Topology, placed: &Placed) -> Option<Placed> {
+        let from = |level: &Level| {
+            let at = other.levels.iter().position(|own| own.name == level.name)?;
+            Some((at, level.size as f64 / other.levels[at].size as f64))
+        };
+        let levels: Option<Vec<(usize, f64)>> = self.levels.iter().map(from).collect();
+        let loads = levels.map(|levels| {
+            let of_one = |own: &Vec<f64>| levels.iter().map(|(at, scale)| (own[*at] * scale).max(1.0)).collect();
+            placed.loads.iter().map(of_one).collect()
+        });
+        Some(Placed { threads: placed.threads, loads: loads? })
+    }
+
+    /// Threads that the system places: taken as spread evenly.
+    pub fn spread(&self, threads: usize) -> Placed {
+        let all = self.ids.len().max(1) as f64;
+        let load = |level: &Level| (threads as f64 * level.size as f64 / all).max(1.0);
+        Placed { threads, loads: vec![self.levels.iter().map(load).collect()] }
+    }
+}
