@@ -6,7 +6,7 @@ use charz_data::report::Report;
 /// The waits for one lock at one place of the code.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LockWait {
-    /// The lock's name or address; of perf the kind of lock where it tells no more.
+    /// The lock's name or address; of perf the kind of lock where it prints no more.
     pub lock: String,
     /// Where it was asked for.
     pub caller: String,
@@ -14,7 +14,7 @@ pub struct LockWait {
     pub count: f64,
     /// The time of all waits together, in seconds.
     pub waited_s: f64,
-    /// The time that was watched, where the listing tells.
+    /// The time that was watched, where it is in the listing.
     pub elapsed_s: Option<f64>,
     /// Whether waiters sleep, which takes no CPU.
     pub sleeps: bool,
@@ -46,7 +46,7 @@ impl LockWait {
 /// What the lines of a listing are.
 enum Section {
     None,
-    /// Of lockstat(1M): whether its waiters spin, whether times are told, and the time that was watched.
+    /// Of lockstat(1M): whether its waiters spin, whether it has times, and the time that was watched.
     Lockstat {
         spins: bool,
         has_times: bool,
@@ -129,7 +129,7 @@ pub fn read(text: &str) -> LockWaits {
             }
         }
     }
-    // A class of which nobody had to wait is no news.
+    // A class for which no thread had to wait is no news.
     found.waits.retain(|wait| wait.count > 0.0);
     found
 }

@@ -11,7 +11,8 @@ use charz_data::report::Unit;
 use charz_data::units;
 use charz_stats::Sample;
 
-use crate::judge::{Norms, PAIRS, judge, level, slow_parts};
+use crate::judge::{judge, slow_parts};
+use crate::norms::{Norms, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Speed, Visit};
 use crate::{Error, State, words};

@@ -6,6 +6,7 @@ pub mod baseline;
 mod error;
 pub mod formats;
 mod judge;
+mod norms;
 mod page;
 mod parts;
 #[cfg(test)]

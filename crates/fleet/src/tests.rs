@@ -1,4 +1,5 @@
 //! Fleets with known faults, drawn from a generator: who is named, who is not.
+#![allow(clippy::print_stdout)] // A table is what one of them is for.
 
 use charz_data::machine::{Cache, CacheHolds, Package};
 use charz_data::report::{Report, Unit, fixtures};

@@ -24,7 +24,7 @@ pub struct Visit {
     pub(crate) is_guest: bool,
     /// CPUs that could be used, of all.
     pub(crate) cpus: [usize; 2],
-    /// Speed by configuration: its kernel, and all that tells it from others.
+    /// Speed by configuration: its kernel, and all by which it differs from others.
     pub(crate) speeds: BTreeMap<(String, String), Speed>,
     pub(crate) families: BTreeMap<String, Family>,
     /// By how much a part is slower than its like, by kernel: one element a run.

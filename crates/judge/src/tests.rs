@@ -80,6 +80,7 @@ fn invocation(number: usize) -> Invocation {
         started_ns: number as u64 * 1_000_000_000,
         seed: number as u64,
         evidence: Some(Evidence {
+            culprits: Vec::new(),
             busy: Some(Busy { time_ns: 500_000_000, all_ns: 1_000_000_000, own_ns: 1_000_000_000 }),
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
             nodes: Some(Nodes {

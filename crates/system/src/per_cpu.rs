@@ -158,9 +158,7 @@ mod tests {
         ERR:          9\n MIS:          0\n";
 
     fn sample() -> Sample {
-        let mut sample = Sample::default();
-        sample.cpus = [(0, Cpu::default()), (3, Cpu::default())].into();
-        sample
+        Sample { cpus: [(0, Cpu::default()), (3, Cpu::default())].into(), ..Sample::default() }
     }
 
     #[test]

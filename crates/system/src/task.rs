@@ -46,6 +46,21 @@ impl<'a> Stat<'a> {
         Some(self.field(14)?.saturating_add(self.field(15)?))
     }
 
+    /// The process that started it, or that took it over.
+    pub fn parent(&self) -> Option<u32> {
+        u32::try_from(self.field(4)?).ok()
+    }
+
+    /// The processor time of children that have ended and were waited for, and of theirs, in ticks of 10 ms.
+    pub fn ticks_of_children(&self) -> Option<u64> {
+        Some(self.field(16)?.saturating_add(self.field(17)?))
+    }
+
+    /// How many threads it has.
+    pub fn threads(&self) -> Option<u64> {
+        self.field(20)
+    }
+
     /// When it began, in ticks of 10 ms since the system started.
     pub fn begun(&self) -> Option<u64> {
         self.field(22)

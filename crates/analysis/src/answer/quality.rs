@@ -25,6 +25,9 @@ pub struct Quality {
     pub causes: Vec<(&'static str, usize)>,
     /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
     pub fix: Option<String>,
+    /// Who used the CPUs meanwhile, the most first: name, process id, and how many CPUs; only where they are the cause of something noisy or
+    /// missing, or of a part of the capacity that was not given. Foreign words.
+    pub culprits: Vec<(String, u32, f64)>,
     /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
     pub delivered: Option<f64>,
 }
@@ -76,6 +79,8 @@ const CAUSES: [(&str, &[&str], &str); 13] = [
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
 ];
+/// Those of which another process is the reason.
+const CAUSED_BY_OTHERS: [&str; 2] = ["CPU contention", "other programs at work"];
 const TOO_FEW: &str = "too few runs";
 /// From this share on what the machine gave is not worth a word.
 const NEARLY_ALL: f64 = 0.95;
@@ -120,6 +125,7 @@ impl Quality {
                 (_, fix) => fix.to_owned(),
             }),
             causes: causes.iter().map(|(at, cells)| (known(*at).0, cells.len())).collect(),
+            culprits: culprits(report),
             delivered: delivered(report),
         }
     }
@@ -147,8 +153,37 @@ impl Quality {
         if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
             text += &format!("; the machine gave {:.0}% of that meanwhile", 100.0 * share);
         }
+        let is_disturbed = self.causes.iter().any(|(cause, _)| CAUSED_BY_OTHERS.contains(cause));
+        if is_disturbed || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
+            let told =
+                self.culprits.iter().take(2).map(|(name, pid, cpus)| format!("{name} (pid {pid}) used {cpus:.1} CPUs"));
+            let told: Vec<String> = told.collect();
+            if !told.is_empty() {
+                text += &format!("; {}", told.join(", "));
+            }
+        }
         text
     }
+}
+
+/// The processes that were named in runs, by the CPUs that they used over all the time that was looked at.
+fn culprits(report: &Report) -> Vec<(String, u32, f64)> {
+    let mut found: BTreeMap<u32, (&str, u64)> = BTreeMap::new();
+    let mut time_ns = 0;
+    for invocation in report.cells.iter().flat_map(|cell| &cell.invocations) {
+        let Some(evidence) = &invocation.evidence else { continue };
+        time_ns += evidence.culprits.first().map_or(0, |culprit| culprit.time_ns);
+        for culprit in &evidence.culprits {
+            let own = found.entry(culprit.pid).or_insert((&culprit.name, 0));
+            own.1 = own.1.saturating_add(culprit.cpu_ns);
+        }
+    }
+    let cpus = |ns: u64| ns as f64 / time_ns.max(1) as f64;
+    let mut told: Vec<(String, u32, f64)> =
+        found.into_iter().map(|(pid, (name, ns))| (name.to_owned(), pid, cpus(ns))).collect();
+    told.retain(|(.., cpus)| *cpus >= 0.05);
+    told.sort_by(|one, other| other.2.total_cmp(&one.2));
+    told
 }
 
 /// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the

@@ -59,7 +59,7 @@ pub(super) struct SweepArgs {
     pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
-    /// What a purpose needs: node, which tells the parts of a node apart in 3 minutes at most, for charz fleet
+    /// What a purpose needs: node, which compares the parts of a node in 3 minutes at most, for charz fleet
     ///
     /// node measures arithmetic, memory and latency on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
     /// runs each.

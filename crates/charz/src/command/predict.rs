@@ -1,4 +1,4 @@
-//! `charz predict`: what threads do where they were not measured, or that no model tells.
+//! `charz predict`: what threads do where they were not measured, or that there is no model.
 
 use std::fs;
 use std::io::Write;

@@ -51,7 +51,7 @@ impl Predicted {
         let [value, low, high] = [prediction.value, prediction.interval[0], prediction.interval[1]];
         format!(
             "Predicted, not measured: {kernel} with {} under {mapping} should give {} ({} to {}), more than any that was measured; \
-             charz sweep --kernel {kernel} --mapping {mapping} --threads {threads} tells",
+             charz sweep --kernel {kernel} --mapping {mapping} --threads {threads} measures it",
             counted(*threads, "thread"),
             units::value(value, *unit),
             units::value(low, *unit),

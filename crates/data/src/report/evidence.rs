@@ -27,6 +27,10 @@ pub struct Evidence {
     pub frequency: Option<Frequency>,
     /// What the machine was busy with while the repetitions were made; null where the system does not tell.
     pub busy: Option<Busy>,
+    /// Other processes that used the seats' CPUs while this run and those shortly before it were made, the most first; empty of a run after
+    /// which charz did not look, and where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub culprits: Vec<Culprit>,
     /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
     /// share neither lines nor memory, or a CPU, and where it was not measured.
     pub apart_ns: Option<f64>,
@@ -38,6 +42,22 @@ pub struct Evidence {
     /// What was seen of the user's program; null of all other kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSeen>,
+}
+
+/// Another process that used CPUs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Culprit {
+    /// Its name; ` and its children` where most of the time was that of short processes that it started.
+    pub name: String,
+    /// Its process id.
+    pub pid: u32,
+    /// Its user; null where it had ended.
+    pub uid: Option<u32>,
+    /// The processor time that it used.
+    pub cpu_ns: u64,
+    /// In so many nanoseconds.
+    pub time_ns: u64,
 }
 
 /// What was seen of a program's runs.

@@ -14,6 +14,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use super::culprits::Culprits;
 use super::{ABOUT, Deadline, GRACE, Invoke, MeasureRequest, STUCK, VERB};
 use charz_data::report::{Ending, Invocation, Tool};
 use charz_data::units;
@@ -32,6 +33,7 @@ pub struct Processes<'a> {
     program: PathBuf,
     stop: &'a Stop,
     wake: BorrowedFd<'a>,
+    culprits: Culprits,
 }
 
 impl<'a> Processes<'a> {
@@ -40,7 +42,12 @@ impl<'a> Processes<'a> {
         // Not its path: the file may be replaced by another build in the middle of a sweep. Without /proc its name must do.
         let program = PathBuf::from("/proc/self/exe");
         let named = || std::env::args_os().next().unwrap_or_default().into();
-        Processes { program: if program.exists() { program } else { named() }, stop, wake }
+        Processes {
+            program: if program.exists() { program } else { named() },
+            stop,
+            wake,
+            culprits: Culprits::default(),
+        }
     }
     pub fn with_program(self, program: &Path) -> Self {
         Processes { program: program.to_owned(), ..self }
@@ -132,9 +139,11 @@ impl<'a> Processes<'a> {
 
 impl Invoke for Processes<'_> {
     fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
-        let invocation = self.try_invoke(order, seed).unwrap_or_else(|error| {
+        self.culprits.begin();
+        let mut invocation = self.try_invoke(order, seed).unwrap_or_else(|error| {
             Invocation::without_runs(Ending::Refused, format!("the system gives no process to measure in: {error}"))
         });
+        self.culprits.end(&order.seats, &mut invocation);
         Invocation { seed, ..invocation }
     }
 

@@ -1,0 +1,136 @@
+//! What the contrasts of parts are in nodes that are well, and which are further off.
+
+use std::collections::BTreeMap;
+
+use charz_stats::{Sample, median_interval};
+
+use crate::judge::{ENOUGH_NODES, FLOOR, LEAST, NORMAL};
+use crate::parts::Part;
+use crate::visit::Visit;
+
+/// How many standard deviations a part must be away from its like at least.
+const AWAY: f64 = 5.0;
+/// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.
+const LEAST_OF_PAIRS: f64 = 0.10;
+const AWAY_OF_PAIRS: f64 = 8.0;
+/// How often at most something of a fleet without a fault may be called slow.
+const FALSE: f64 = 0.001;
+/// The same where there are too few contrasts to tell.
+const UNKNOWN: f64 = 0.005;
+
+/// All reports of a node, in the order of their beginnings.
+pub(crate) struct Own<'a> {
+    pub(crate) host: &'a str,
+    pub(crate) visits: Vec<&'a Visit>,
+}
+
+impl Own<'_> {
+    pub(crate) fn newest(&self) -> &Visit {
+        self.visits[self.visits.len() - 1]
+    }
+}
+
+/// The contrast of a part by one kernel, held against the same part of the other nodes.
+pub(crate) struct Found {
+    /// By how much it is faster, the usual contrast of this part taken off, as a logarithm.
+    pub(crate) effect: f64,
+    pub(crate) interval: [f64; 2],
+    pub(crate) is_slow: bool,
+}
+
+/// The contrasts of each node, by part and kernel.
+pub(crate) type Parts = Vec<BTreeMap<Part, BTreeMap<String, Found>>>;
+
+/// What the parts of nodes that are well do: their usual contrasts, which the first core has as it serves interrupts, and how far nodes
+/// are from these.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Norms {
+    pub(crate) structure: String,
+    /// As logarithms, by part and kernel.
+    pub(crate) usual: BTreeMap<(Part, String), f64>,
+    /// Standard deviations, by level and kernel; pairs have the last level there is.
+    pub(crate) deviations: BTreeMap<(usize, String), f64>,
+}
+
+pub(crate) fn level(part: Part) -> usize {
+    if let Part::Level(level, _) = part { level } else { PAIRS }
+}
+
+/// The level of pairs.
+pub(crate) const PAIRS: usize = 99;
+
+/// The runs of all visits of a node together, by part and kernel.
+fn pooled<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
+    let mut all: BTreeMap<(Part, &str), Vec<f64>> = BTreeMap::new();
+    let structure = &node.newest().structure;
+    let alike = node.visits.iter().filter(|visit| visit.structure == *structure);
+    for ((part, kernel), runs) in alike.flat_map(|visit| &visit.contrasts) {
+        all.entry((*part, kernel)).or_default().extend(runs);
+    }
+    all.into_iter().filter_map(|(key, runs)| Some((key, Sample::new(runs)?))).collect()
+}
+
+impl Norms {
+    pub(crate) fn of(nodes: &[Own<'_>]) -> Self {
+        let structure = nodes.first().map_or("", |node| &node.newest().structure);
+        let alike = nodes.iter().filter(|node| node.newest().structure == structure);
+        let mut by_part: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
+        for ((part, kernel), runs) in alike.flat_map(pooled) {
+            by_part.entry((part, kernel.to_owned())).or_default().push(runs.median());
+        }
+        let center = |all: &Vec<f64>| {
+            Sample::new(all.clone()).filter(|all| all.len() >= ENOUGH_NODES).map_or(0.0, |all| all.median())
+        };
+        let usual: BTreeMap<(Part, String), f64> =
+            by_part.iter().map(|(key, all)| (key.clone(), center(all))).collect();
+        let mut rests: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
+        for ((part, kernel), all) in &by_part {
+            let center = usual[&(*part, kernel.clone())];
+            let own = all.iter().map(|one| (one - center).abs());
+            rests.entry((level(*part), kernel.clone())).or_default().extend(own);
+        }
+        let deviation = |rests: Vec<f64>| {
+            let rests = Sample::new(rests).filter(|rests| rests.len() >= 2 * ENOUGH_NODES);
+            rests.map_or(UNKNOWN, |rests| (NORMAL * rests.median()).max(FLOOR))
+        };
+        let deviations = rests.into_iter().map(|(key, rests)| (key, deviation(rests))).collect();
+        Norms { structure: structure.to_owned(), usual, deviations }
+    }
+
+    /// Of these reports, which are of one kind.
+    pub(crate) fn of_visits(visits: &[&Visit]) -> Self {
+        let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
+        visits.iter().for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
+        let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own { host, visits }).collect();
+        Norms::of(&own)
+    }
+}
+
+pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms) -> Parts {
+    let own: Vec<BTreeMap<(Part, &str), Sample>> = nodes.iter().map(pooled).collect();
+    let looked_at = own.iter().map(BTreeMap::len).sum::<usize>().max(1);
+    // The tail of a normal distribution beyond z is below exp(−z²/2).
+    let away = (2.0 * (looked_at as f64 / FALSE).ln()).sqrt().max(AWAY);
+    let find = |(node, of_node): (&Own<'_>, &BTreeMap<(Part, &str), Sample>)| {
+        let is_like = node.newest().structure == norms.structure;
+        let mut found: BTreeMap<Part, BTreeMap<String, Found>> = BTreeMap::new();
+        for ((part, kernel), runs) in of_node {
+            let key = (*part, (*kernel).to_owned());
+            let center = norms.usual.get(&key).copied().filter(|_| is_like).unwrap_or(0.0);
+            let deviation = norms.deviations.get(&(level(*part), key.1.clone())).copied().unwrap_or(UNKNOWN);
+            let effect = runs.median() - center;
+            let interval = median_interval(runs, 0.95)
+                .map_or([effect - 2.0 * deviation, effect + 2.0 * deviation], |interval| {
+                    [interval.low - center, interval.high - center]
+                });
+            let (least, away) = match part {
+                Part::Pair(..) => (LEAST_OF_PAIRS, away.max(AWAY_OF_PAIRS)),
+                Part::Level(..) => (LEAST, away),
+            };
+            let is_slow = effect <= (1.0 - least).ln() && effect <= -away * deviation && interval[1] < 0.0;
+            found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow });
+        }
+        found
+    };
+    nodes.iter().zip(&own).map(find).collect()
+}
