@@ -5,22 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use charz_data::{Family, cpulist};
 use charz_stats::Sample;
 
-use crate::norms::{Found, Norms, Own, parts};
+use crate::norms::{ENOUGH_NODES, FLOOR, Found, LEAST, NORMAL, Norms, Own, parts};
 use crate::parts::{By, Part};
 use crate::visit::Visit;
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
 
-/// What is less is no matter of a fault: cores of one product differ by as much.
-pub(crate) const LEAST: f64 = 0.03;
 /// How many standard deviations between nodes make a whole node slow, and how many a question: an hour is the same for all kernels, and
 /// two of them that agree say less than of a part.
 const NODE_AWAY: f64 = 4.0;
 const NODE_MAY_BE: f64 = 3.0;
-/// From so many nodes on, a part has a place of its own among those of the other nodes: the first core serves interrupts everywhere.
-pub(crate) const ENOUGH_NODES: usize = 5;
-/// The standard deviation of a contrast at the least, as a fraction.
-pub(crate) const FLOOR: f64 = 0.0025;
 /// Visits that settle whether a whole node is slow.
 const VISITS: usize = 3;
 /// By how much less a node must deliver of its capacity than its like.
@@ -29,8 +23,6 @@ const LESS_DELIVERED: f64 = 0.10;
 const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
 /// The share of a group that makes a setting the usual one.
 const USUAL: f64 = 0.6;
-/// The standard deviation of a normal distribution, by its median absolute deviation.
-pub(crate) const NORMAL: f64 = 1.4826;
 
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {

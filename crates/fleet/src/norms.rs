@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 
 use charz_stats::{Sample, median_interval};
 
-use crate::judge::{ENOUGH_NODES, FLOOR, LEAST, NORMAL};
 use crate::parts::Part;
 use crate::visit::Visit;
 
+/// What is less is no matter of a fault: cores of one product differ by as much.
+pub(crate) const LEAST: f64 = 0.03;
+/// From so many nodes on, a part has a place of its own among those of the other nodes: the first core serves interrupts everywhere.
+pub(crate) const ENOUGH_NODES: usize = 5;
+/// The standard deviation of a contrast at the least, as a fraction.
+pub(crate) const FLOOR: f64 = 0.0025;
+/// The standard deviation of a normal distribution, by its median absolute deviation.
+pub(crate) const NORMAL: f64 = 1.4826;
 /// How many standard deviations a part must be away from its like at least.
 const AWAY: f64 = 5.0;
 /// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.

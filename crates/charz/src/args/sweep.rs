@@ -82,7 +82,7 @@ pub(super) struct SweepArgs {
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 29] = [
+    const OTHERS: [&str; 30] = [
         "command",
         "value",
         "work",
@@ -109,6 +109,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "force",
         "quick",
         "preset",
+        "goes_on",
         "label",
         "dry_run",
         "topology",
