@@ -81,3 +81,20 @@ fn folders_and_files_without_a_report_are_refused() {
         assert!(ran.err.starts_with("charz: ") && ran.err.lines().count() == 1, "{named}: {}", ran.err);
     }
 }
+
+/// What the guide hands out: its shell can be read, and its flags are charz's.
+#[test]
+fn the_scripts_of_contrib_can_be_read_and_their_flags_are_known() {
+    let place = Place::new();
+    let folder = crate::support::root().join("contrib/slurm");
+    for script in ["node.sh", "fleet.sh"] {
+        let read = std::process::Command::new("bash").arg("-n").arg(folder.join(script)).output().unwrap();
+        assert!(read.status.success(), "{script}: {}", String::from_utf8_lossy(&read.stderr));
+    }
+    let text = std::fs::read_to_string(folder.join("node.sh")).unwrap();
+    let line = text.lines().find_map(|line| line.strip_prefix("exec charz ")).unwrap();
+    let words = line.replace("\"${CHARZ_REPORTS:-reports}/{node}.json\"", "none/{node}.json");
+    let args: Vec<&str> = words.split(' ').collect();
+    // All flags are taken, and the folder is not there.
+    place.refuses("node.sh", &args, &["none"]);
+}

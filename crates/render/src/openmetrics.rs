@@ -154,7 +154,7 @@ fn about(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
         ("product", told(&report.host.product)),
         ("microcode", told(&report.host.microcode)),
         ("governor", told(&report.host.frequency_governor)),
-        ("kernel", told(&report.host.kernel)),
+        ("system", told(&report.host.kernel)),
         ("transparent_huge_pages", told(&report.host.transparent_huge_pages)),
         ("cpu_quota", told(&report.host.cpu_quota)),
         ("memory_modules", told(&report.host.memory.modules)),
