@@ -13,7 +13,7 @@ fn charz(place: &Place, args: &[&str]) -> Ran {
 
 #[test]
 fn each_sample_is_a_line_whose_shares_add_up() {
-    let ran = charz(&Place::new(), &["watch", "--format", "json", "0.05", "3"]);
+    let ran = charz(&Place::new(), &["watch", "--format", "json", "0.1", "3"]);
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
     let lines: Vec<Value> = ran.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 3);
@@ -31,11 +31,11 @@ fn each_sample_is_a_line_whose_shares_add_up() {
 #[test]
 fn groups_and_threads_replace_the_cpus() {
     let place = Place::new();
-    let one = charz(&place, &["watch", "--groups", "1", "--format", "csv", "0.05", "1"]).out;
+    let one = charz(&place, &["watch", "--groups", "1", "--format", "csv", "0.1", "1"]).out;
     assert_eq!(one.lines().count(), 2, "{one}");
     let me = std::process::id().to_string();
     let line: Value =
-        serde_json::from_str(&charz(&place, &["watch", "--of", &me, "--format", "json", "0.05", "1"]).out).unwrap();
+        serde_json::from_str(&charz(&place, &["watch", "--of", &me, "--format", "json", "0.1", "1"]).out).unwrap();
     let threads = line["threads"].as_array().unwrap();
     assert!(!threads.is_empty() && threads.iter().all(|thread| !thread["allowed"].as_array().unwrap().is_empty()));
     for (args, word) in [

@@ -36,6 +36,10 @@ pub struct LockWaits {
 const SHOWN: usize = 3;
 
 impl LockWait {
+    fn is_possible(&self) -> bool {
+        [self.count, self.waited_s, self.elapsed_s.unwrap_or(1.0)].iter().all(|one| one.is_finite() && *one >= 0.0)
+    }
+
     /// The share of the machine's CPUs; `elapsed_s` is for listings that do not tell the time.
     pub fn share(&self, cpus: usize, elapsed_s: Option<f64>) -> Option<f64> {
         let elapsed = self.elapsed_s.or(elapsed_s)?;
@@ -119,7 +123,7 @@ pub fn read(text: &str) -> LockWaits {
             },
             Section::None => None,
         };
-        match wait {
+        match wait.filter(LockWait::is_possible) {
             Some(wait) => found.waits.push(wait),
             None => {
                 found.unknown += 1;
@@ -289,6 +293,9 @@ mod tests {
 
     #[test]
     fn garbage_is_counted_and_kills_nothing() {
+        let odd =
+            "Spin lock spin: 1 events in 2.0 seconds (1 events/sec)\nNaN 6% 6% 0.00 1 a b\n-1 6% 6% 0.00 1e999 a b\n";
+        assert_eq!((read(odd).waits.len(), read(odd).unknown), (0, 2));
         let found = read("a\n\u{1b}[2J: x\nCount\n1 2 3\n: 5 events in 0 seconds\n");
         assert_eq!((found.waits.len(), found.unknown), (0, 5));
         assert_eq!(read(""), LockWaits::default());

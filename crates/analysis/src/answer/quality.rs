@@ -155,8 +155,11 @@ impl Quality {
         }
         let is_disturbed = self.causes.iter().any(|(cause, _)| CAUSED_BY_OTHERS.contains(cause));
         if is_disturbed || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
-            let told =
-                self.culprits.iter().take(2).map(|(name, pid, cpus)| format!("{name} (pid {pid}) used {cpus:.1} CPUs"));
+            let told = self
+                .culprits
+                .iter()
+                .take(2)
+                .map(|(name, pid, cpus)| format!("{name} (pid {pid}) used {cpus:.1} CPUs while it ran"));
             let told: Vec<String> = told.collect();
             if !told.is_empty() {
                 text += &format!("; {}", told.join(", "));
@@ -166,24 +169,20 @@ impl Quality {
     }
 }
 
-/// The processes that were named in runs, by the CPUs that they used over all the time that was looked at.
+/// The processes that were named in runs, each by the CPUs that it used in the time for which it was named.
 fn culprits(report: &Report) -> Vec<(String, u32, f64)> {
-    let mut found: BTreeMap<u32, (&str, u64)> = BTreeMap::new();
-    let mut time_ns = 0;
-    for invocation in report.cells.iter().flat_map(|cell| &cell.invocations) {
-        let Some(evidence) = &invocation.evidence else { continue };
-        time_ns += evidence.culprits.first().map_or(0, |culprit| culprit.time_ns);
-        for culprit in &evidence.culprits {
-            let own = found.entry(culprit.pid).or_insert((&culprit.name, 0));
-            own.1 = own.1.saturating_add(culprit.cpu_ns);
-        }
+    let mut found: BTreeMap<(u32, &str), [u64; 2]> = BTreeMap::new();
+    let evidence = report.cells.iter().flat_map(|cell| &cell.invocations).filter_map(|run| run.evidence.as_ref());
+    for culprit in evidence.flat_map(|evidence| &evidence.culprits) {
+        let [used, time] = found.entry((culprit.pid, &culprit.name)).or_default();
+        (*used, *time) = (used.saturating_add(culprit.cpu_ns), time.saturating_add(culprit.time_ns));
     }
-    let cpus = |ns: u64| ns as f64 / time_ns.max(1) as f64;
-    let mut told: Vec<(String, u32, f64)> =
-        found.into_iter().map(|(pid, (name, ns))| (name.to_owned(), pid, cpus(ns))).collect();
-    told.retain(|(.., cpus)| *cpus >= 0.05);
-    told.sort_by(|one, other| other.2.total_cmp(&one.2));
-    told
+    let mut sorted: Vec<_> = found.into_iter().collect();
+    sorted.sort_by_key(|(_, [used, _])| std::cmp::Reverse(*used));
+    sorted
+        .into_iter()
+        .map(|((pid, name), [used, time])| (name.to_owned(), pid, used as f64 / time.max(1) as f64))
+        .collect()
 }
 
 /// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the

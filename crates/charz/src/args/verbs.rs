@@ -205,7 +205,7 @@ pub(super) enum Verb {
     ///
     /// Percentages of the interval: usr (user and nice), sys, irq, soft (softirqs), wt (idle, waiting for a disk), st (stolen by the
     /// hypervisor), idl, and rundelay (tasks that could run and waited). Numbers a second: intr (interrupts), xcal (calls from other
-    /// CPUs: res, cal and tlb together), csw (turns of tasks). What this kernel does not count is named.
+    /// CPUs: res and cal, which has tlb in it), csw (turns of tasks). What this kernel does not count is named.
     #[command(
         after_help = "Examples:\n  charz watch 1\n  charz watch --key intr --groups 4 --top 10 5\n  charz watch --format json 1 3"
     )]

@@ -13,8 +13,8 @@ use crate::view::watch::{COLUMNS, FORMATS};
 
 /// The most samples, and CPUs of a table.
 const MOST: usize = 1 << 30;
-/// The shortest interval: a tick of the system's account of time.
-const SHORTEST: Duration = Duration::from_millis(10);
+/// The shortest interval: ten ticks of the system's account of time, so a share is known to a tenth.
+const SHORTEST: Duration = Duration::from_millis(100);
 
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
@@ -50,7 +50,7 @@ pub(super) fn watch(args: WatchArgs) -> Result<Options, Error> {
     let interval = time("INTERVAL", &with_unit, "charz watch 1 10")?;
     if interval < SHORTEST {
         return Err(Error::bad_input(format!(
-            "INTERVAL: {:?} is shorter than a tick of 10 ms, in which the system counts; example: charz watch 1 10",
+            "INTERVAL: {:?} is shorter than 100 ms, which is ten ticks of the system's account; example: charz watch 1 10",
             args.interval
         )));
     }

@@ -64,9 +64,12 @@ fn nothing(found: &LockWaits) -> Option<String> {
 fn text(file: &Path) -> Result<String, Error> {
     let mut bytes = Vec::new();
     let read = match file.as_os_str() == STREAM {
-        true => stdin().lock().take(MOST_BYTES).read_to_end(&mut bytes),
-        false => File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes)),
+        true => stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes),
+        false => File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
     };
     read.map_err(|error| Error::ended(Exit::of_path(&error), format!("cannot read {file:?}: {error}")))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::bad_input(format!("{file:?} is longer than a GiB; name a part of it")));
+    }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

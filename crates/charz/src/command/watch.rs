@@ -70,8 +70,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         if let Some(exit) = sleep_until(next, &signals) {
             return Ok(exit);
         }
-        next += options.interval;
         let now = Instant::now();
+        // Samples that were missed, as by a process that was stopped, are not made up for.
+        while next <= now {
+            next += options.interval;
+        }
         let t = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64());
         let interval_s = now.duration_since(begun).as_secs_f64();
         let told = match options.of {
@@ -134,8 +137,9 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
         None => sorted(rows, options.key),
         Some(Groups::Equal(count)) => {
             let rows = sorted(rows, options.key);
-            let size = rows.len().div_ceil(count).max(1);
-            rows.chunks(size).enumerate().map(|(at, rows)| Row::mean(format!("{}/{count}", at + 1), rows)).collect()
+            let count = count.min(rows.len()).max(1);
+            let group = |at: usize| &rows[at * rows.len() / count..(at + 1) * rows.len() / count];
+            (0..count).map(|at| Row::mean(format!("{}/{count}", at + 1), group(at))).collect()
         }
         Some(level) => {
             let mut parts: BTreeMap<(usize, String), Vec<Row>> = BTreeMap::new();
@@ -163,7 +167,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
         ticks(|ticks| ticks.steal),
     ];
     let all: f64 = [usr, sys, irq, soft, wt, idl, st].iter().sum();
-    // A CPU that sleeps without ticks counts none: it was idle.
+    // Without a tick nothing is known.
     let percent = |part: f64| if all > 0.0 { part / all * 100.0 } else { 0.0 };
     let rate = |before: u64, after: u64| after.saturating_sub(before) as f64 / interval_s;
     let calls = before.calls.zip(after.calls).map(|(before, after)| [0, 1, 2].map(|at| rate(before[at], after[at])));
@@ -176,7 +180,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
         irq: percent(irq),
         soft: percent(soft),
         wt: percent(wt),
-        idl: if all > 0.0 { percent(idl) } else { 100.0 },
+        idl: percent(idl),
         st: percent(st),
         intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate(before, after)),
         calls,

@@ -113,7 +113,8 @@ impl Row {
             "busy" => Some(self.busy()),
             "rundelay" => self.rundelay,
             "intr" => self.intr,
-            "xcal" => self.calls.map(|calls| calls.iter().sum()),
+            // Shootdowns are among the calls of functions.
+            "xcal" => self.calls.map(|[res, cal, _]| res + cal),
             "csw" => self.csw,
             other => call(calls().iter().position(|name| *name == other)?),
         }
@@ -221,7 +222,8 @@ const MARKS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇',
 
 /// A line per NUMA node, folded at the terminal's width; a gap between cores of more than one CPU.
 fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    if told.threads.is_some() {
+    let is_of_cpus = told.rows.iter().all(|row| row.name == row.cpu.to_string());
+    if told.threads.is_some() || !is_of_cpus {
         return table(told, at, machine, out);
     }
     let style = look::of_stdout();
@@ -358,6 +360,6 @@ mod tests {
             ..Row::default()
         };
         assert!(COLUMNS.iter().all(|column| row.value(column).is_some()));
-        assert_eq!((row.value("xcal"), row.value("tlb"), row.value("nonsense")), (Some(6.0), Some(3.0), None));
+        assert_eq!((row.value("xcal"), row.value("tlb"), row.value("nonsense")), (Some(3.0), Some(3.0), None));
     }
 }
