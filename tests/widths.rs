@@ -49,9 +49,12 @@ fn a_narrow_terminal_breaks_lines_between_words() {
         assert!(!narrow.is_empty(), "{line}");
         let known: HashSet<&str> = words(&wide).collect();
         let broken: Vec<&str> = words(&narrow).filter(|word| word.len() > 1 && !known.contains(word)).collect();
-        // Numbers of a machine at work differ from run to run, and the narrow answer leaves columns out.
-        let is_steady =
-            |word: &&&str| !line.starts_with("doctor") || !word.contains(|mark: char| mark.is_ascii_digit());
+        // Numbers of a machine at work differ from run to run, and with them a task is one of several tasks; and the narrow answer leaves
+        // columns out.
+        let is_plural = |word: &str| known.contains(word.trim_end_matches('s')) || known.contains(&*format!("{word}s"));
+        let is_steady = |word: &&&str| {
+            !line.starts_with("doctor") || !(word.contains(|mark: char| mark.is_ascii_digit()) || is_plural(word))
+        };
         assert_eq!(broken.iter().filter(is_steady).count(), 0, "{line}: {broken:?}\n{narrow}");
         for long in narrow.lines().filter(|line| line.chars().count() > NARROW) {
             // A command, a path or a name that has no room is one word behind its indent and its label.
