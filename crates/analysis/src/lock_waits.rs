@@ -1,7 +1,7 @@
 //! What waiting for locks costs a machine, out of the listings of other programs: the share of all CPUs that was spent on waiting for each
 //! lock (S. Sistare, "Lies, Damned Lies, and Stats", 2009): the waits times their mean time, over the elapsed time of all CPUs.
 
-use charz_data::report::Report;
+use charz_data::report::{Invocation, Report};
 
 /// The waits for one lock at one place of the code.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,8 +28,10 @@ pub struct LockWaits {
     pub unknown: usize,
     /// The first of them.
     pub first_unknown: Vec<String>,
-    /// Parts of the listing that are no waits of CPUs, such as times for which locks were held.
-    pub left_out: Vec<String>,
+    /// What to know of the shares, a clause each: parts of the listing that are left out, and what it does not say.
+    pub notes: Vec<String>,
+    /// Whether the waits are of different times, and their shares do not add up.
+    pub is_apart: bool,
 }
 
 /// How many unknown lines are shown.
@@ -82,7 +84,7 @@ pub fn read(text: &str) -> LockWaits {
         if let Some((name, elapsed_s)) = lockstat_heading(line) {
             let spins = name.ends_with("spin");
             if !spins {
-                found.left_out.push(name.to_owned());
+                found.notes.push(format!("left out: {name}, which is no waiting of CPUs"));
             }
             section = Section::Lockstat { spins, has_times: true, elapsed_s };
             continue;
@@ -92,6 +94,9 @@ pub fn read(text: &str) -> LockWaits {
             continue;
         }
         if words[0] == "lock_stat" || line.contains("class name") {
+            if !matches!(section, Section::LockStat { .. }) {
+                found.notes.push("/proc/lock_stat does not say whose waiters sleep: a share is that at most".into());
+            }
             section = Section::LockStat { waiters: false };
             continue;
         }
@@ -99,7 +104,7 @@ pub fn read(text: &str) -> LockWaits {
             Section::Lockstat { has_times, spins, .. } if words[0] == "Count" => {
                 *has_times = words.contains(&"nsec");
                 if *spins && !*has_times {
-                    found.left_out.push("spins without their times (a lockstat before Solaris 10 10/08)".into());
+                    found.notes.push("left out: spins without their times (a lockstat before Solaris 10 10/08)".into());
                 }
                 continue;
             }
@@ -182,8 +187,7 @@ fn perf(words: &[&str]) -> Option<LockWait> {
         count: count.parse().ok()?,
         waited_s: total.parse::<f64>().ok()? * seconds,
         elapsed_s: None,
-        sleeps: KINDS_THAT_SLEEP.contains(&kind)
-            || caller.iter().any(|word| word.contains("(mutex)") || word.contains("(rwsem)")),
+        sleeps: KINDS_THAT_SLEEP.contains(&kind),
     })
 }
 
@@ -202,22 +206,24 @@ fn lock_stat(line: &str) -> Option<LockWait> {
     })
 }
 
-/// The waits of a charz report: each configuration whose threads wait for a lock, by the share of their time that the waits themselves
-/// took.
+/// The waits of a charz report: each configuration whose threads wait for a lock, over the time of its iterations that count.
 pub fn of_report(report: &Report) -> LockWaits {
+    let strands = report.machine.usable_strands().count() as u64;
     let waits = report.cells.iter().filter_map(|cell| {
         let share = cell.contention?.wait_share.filter(|_| cell.value().is_some())?;
+        let runs = || cell.invocations.iter().flat_map(Invocation::clean_runs);
+        let waits = runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention).map(|met| met.waits);
+        let elapsed_s = runs().map(|run| run.interval_ns).sum::<u64>() as f64 / 1e9;
         Some(LockWait {
             lock: cell.kernel.clone(),
             caller: format!("{} x{}{}", cell.mapping, cell.workers, crate::point::label(&cell.point)),
-            count: cell.contention?.waited,
-            // Of one second.
-            waited_s: share * cell.workers as f64,
-            elapsed_s: Some(1.0),
+            count: waits.sum::<u64>() as f64,
+            waited_s: share * cell.workers.min(strands) as f64 * elapsed_s,
+            elapsed_s: Some(elapsed_s),
             sleeps: false,
         })
     });
-    LockWaits { waits: waits.collect(), ..LockWaits::default() }
+    LockWaits { waits: waits.collect(), is_apart: true, ..LockWaits::default() }
 }
 
 #[cfg(test)]
@@ -261,7 +267,7 @@ mod tests {
         let found = read(text);
         assert_eq!(found.waits.iter().map(|wait| wait.lock.as_str()).collect::<Vec<_>>(), ["spun"]);
         assert_eq!(shares(text, 1, None), ["0.500"]);
-        assert_eq!((found.left_out.len(), found.unknown, found.first_unknown[0].as_str()), (2, 1, "what is this"));
+        assert_eq!((found.notes.len(), found.unknown, found.first_unknown[0].as_str()), (2, 1, "what is this"));
     }
 
     #[test]
@@ -270,7 +276,7 @@ mod tests {
               238      1.41 s      29.20 us      5.94 us     spinlock   update_blocked_averages+0x4c\n\
                13    412.00 us     90.00 us     31.69 us      rwsem:W   do_mmap+0x1 (mm)\n";
         let found = read(perf);
-        assert_eq!(shares(perf, 2, Some(10.0))[0], "0.070" /* half of it and a little: 0.0705 */);
+        assert_eq!(shares(perf, 2, Some(10.0))[0], "0.070", "1.41 s of 20 s, as 0.0705 is printed");
         assert_eq!((found.waits[0].sleeps, found.waits[1].sleeps, found.unknown), (false, true, 0));
         assert_eq!(found.waits[1].caller, "do_mmap+0x1 (mm)");
         assert_eq!(found.waits[0].share(2, None), None, "perf does not tell how long it watched");

@@ -28,7 +28,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (
         Exit::Regression,
         "a comparison found at least one configuration slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
-         (--expect)",
+         (--expect); `fleet check` has the codes of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
     ),
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (
@@ -38,7 +38,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Wrong, "a kernel computed a wrong answer; its configuration says so, the others are kept"),
     (
         Exit::NoVerdict,
-        "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, or --strict was given and not every \
+        "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, `predict` no model, or --strict was given and not every \
          result is reliable",
     ),
     (Exit::NotExecutable, "`charz exec`: the program cannot be executed; else the code is the program's own"),

@@ -280,7 +280,7 @@ impl Baseline {
         {
             found.push((Level::Warning, words::others_at_work(own, usual)));
         }
-        if visit.cpus[0] < visit.cpus[1] {
+        if visit.is_partial() {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }
         let level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);

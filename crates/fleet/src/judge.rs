@@ -99,7 +99,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
         blame_delivered(&mut node, at, newest, &delivered);
-        if newest.cpus[0] < newest.cpus[1] {
+        if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));

@@ -47,6 +47,11 @@ pub(crate) struct Speed {
 }
 
 impl Visit {
+    /// Whether a part of its CPUs was measured; where the site keeps one in ten for the system, all was.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.cpus[0] * 10 < self.cpus[1] * 9
+    }
+
     /// The name of the group of nodes like it.
     pub(crate) fn group(&self) -> String {
         format!("{}, {}", self.kind, self.structure)

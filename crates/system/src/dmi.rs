@@ -54,7 +54,7 @@ fn modules(tables: &[u8]) -> Option<String> {
     (!kinds.is_empty()).then(|| told.collect::<Vec<_>>().join(", "))
 }
 
-/// The size in MiB, and the configured speed in MT/s or else the highest; `None` of an empty slot.
+/// The size in MiB, and the configured speed in MT/s, 0 where it is not known; `None` of an empty slot.
 fn module(own: &[u8]) -> Option<(u64, u16)> {
     let pair = |at: usize| Some(u16::from_le_bytes([*own.get(at)?, *own.get(at + 1)?]));
     let mebibytes = match pair(0x0C)? {
@@ -63,8 +63,7 @@ fn module(own: &[u8]) -> Option<(u64, u16)> {
         size if size & 0x8000 != 0 => u64::from(size & 0x7FFF) / 1024,
         size => u64::from(size),
     };
-    let known = |at| pair(at).filter(|speed| ![0, 0xFFFF].contains(speed));
-    Some((mebibytes, known(0x20).or(known(0x15)).unwrap_or(0)))
+    Some((mebibytes, pair(0x20).filter(|speed| *speed != 0xFFFF).unwrap_or(0)))
 }
 
 #[cfg(test)]
@@ -92,7 +91,7 @@ mod tests {
             structure(17, 0, 0, [3200, 3200]),
             structure(17, 16_384, 0, [3200, 0]),
         ];
-        assert_eq!(modules(&all.concat()).as_deref(), Some("2 × 64 GiB at 4800 MT/s, 1 × 16 GiB at 3200 MT/s"));
+        assert_eq!(modules(&all.concat()).as_deref(), Some("2 × 64 GiB at 4800 MT/s, 1 × 16 GiB"));
         assert_eq!(modules(&structure(17, 512, 0, [0, 0])).as_deref(), Some("1 × 512 MiB"));
     }
 

@@ -46,21 +46,6 @@ impl<'a> Stat<'a> {
         Some(self.field(14)?.saturating_add(self.field(15)?))
     }
 
-    /// The process that started it, or that took it over.
-    pub fn parent(&self) -> Option<u32> {
-        u32::try_from(self.field(4)?).ok()
-    }
-
-    /// The processor time of children that have ended and were waited for, and of theirs, in ticks of 10 ms.
-    pub fn ticks_of_children(&self) -> Option<u64> {
-        Some(self.field(16)?.saturating_add(self.field(17)?))
-    }
-
-    /// How many threads it has.
-    pub fn threads(&self) -> Option<u64> {
-        self.field(20)
-    }
-
     /// When it began, in ticks of 10 ms since the system started.
     pub fn begun(&self) -> Option<u64> {
         self.field(22)
@@ -69,6 +54,44 @@ impl<'a> Stat<'a> {
     /// The CPU that it ran on last.
     pub fn cpu(&self) -> Option<u32> {
         u32::try_from(self.field(39)?).ok()
+    }
+}
+
+/// What a process used up to now, by its `stat`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Used {
+    /// Its name.
+    pub name: String,
+    /// The process that started it, or that took it over.
+    pub parent: u32,
+    /// When it began: another process may get its id later.
+    pub begun: u64,
+    /// Its processor time in ticks of 10 ms.
+    pub ticks: u64,
+    /// That of children that have ended and were waited for, and of theirs.
+    pub of_children: u64,
+    /// The CPU that it ran on last.
+    pub cpu: Option<u32>,
+    /// How many threads it has.
+    pub threads: u64,
+    /// Whether it is a thread of the kernel, which no user can stop.
+    pub is_of_kernel: bool,
+}
+
+impl Used {
+    /// `None` where the text is not that of such a file.
+    pub fn of(stat: &str) -> Option<Self> {
+        let stat = Stat::new(stat);
+        Some(Used {
+            name: stat.name.to_owned(),
+            parent: u32::try_from(stat.field(4)?).ok()?,
+            begun: stat.begun()?,
+            ticks: stat.ticks()?,
+            of_children: stat.field(16)?.saturating_add(stat.field(17)?),
+            cpu: stat.cpu(),
+            threads: stat.field(20)?,
+            is_of_kernel: stat.is_of_kernel()?,
+        })
     }
 }
 

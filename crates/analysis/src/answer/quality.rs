@@ -25,8 +25,7 @@ pub struct Quality {
     pub causes: Vec<(&'static str, usize)>,
     /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
     pub fix: Option<String>,
-    /// Who used the CPUs meanwhile, the most first: name, process id, and how many CPUs; only where they are the cause of something noisy or
-    /// missing, or of a part of the capacity that was not given. Foreign words.
+    /// Who used the CPUs meanwhile, the most first: name, process id, and how many CPUs. Foreign words.
     pub culprits: Vec<(String, u32, f64)>,
     /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
     pub delivered: Option<f64>,

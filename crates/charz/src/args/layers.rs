@@ -21,8 +21,9 @@ use crate::exit::Error;
 use crate::view::config::Setting;
 
 /// Flags that say what is to be done this once: they must be typed.
-const TYPED_ONLY: [&str; 12] = [
-    "config", "resume", "force", "dry-run", "topology", "format", "json", "quiet", "color", "quick", "help", "version",
+const TYPED_ONLY: [&str; 14] = [
+    "config", "resume", "continue", "preset", "force", "dry-run", "topology", "format", "json", "quiet", "color",
+    "quick", "help", "version",
 ];
 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.

@@ -53,7 +53,7 @@ fn nothing(found: &LockWaits) -> Option<String> {
     if !found.waits.is_empty() {
         return None;
     }
-    let left_out = found.left_out.first().map(|what| format!("; it has {what} only")).unwrap_or_default();
+    let left_out = found.notes.first().map(|note| format!("; {note}")).unwrap_or_default();
     let unknown = match found.first_unknown.first() {
         Some(line) => format!("; {} lines could not be read, the first: {line:?}", found.unknown),
         None => String::new(),

@@ -206,11 +206,16 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
             predicted: model(&outcome).map(|model| model.predict(&wanted)),
             measured: cells.iter().find(same).and_then(|cell| cell.value()),
         };
+        let is_noisy = table.fitted.len() > cells.iter().filter(|cell| cell.status == Status::Ok).count();
+        let mut base = told(&outcome, table.fitted.len());
+        if is_noisy && base.model.is_some() {
+            base.why += ", noisy ones (~) among them";
+        }
         Told {
             kernel: Some(format!("{}{}", cells[0].kernel, point::label(&cells[0].point))),
             unit: Some(cells[0].unit),
             rows: vec![row],
-            ..told(&outcome, table.fitted.len())
+            ..base
         }
     });
     Ok(told.collect())

@@ -29,9 +29,10 @@ impl Page<'_> {
         wait.share(self.cpus, self.elapsed_s).unwrap_or(0.0)
     }
 
-    /// Of waiters that do not sleep.
-    fn total(&self) -> f64 {
-        self.found.waits.iter().filter(|wait| !wait.sleeps).map(|wait| self.share(wait)).sum()
+    /// Of waiters that do not sleep; `None` of those of different times.
+    fn total(&self) -> Option<f64> {
+        let sum = || self.found.waits.iter().filter(|wait| !wait.sleeps).map(|wait| self.share(wait)).sum();
+        (!self.found.is_apart).then(sum)
     }
 }
 
@@ -42,12 +43,14 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         let mark = if wait.sleeps { '*' } else { ' ' };
         writeln!(out, "{:9.3}{mark} {:<20} {}", page.share(wait), plain(&wait.lock), plain(&wait.caller))?;
     }
-    writeln!(out, "{:9.3}  {:<20} TOTAL", page.total(), "TOTAL")?;
+    if let Some(total) = page.total() {
+        writeln!(out, "{total:9.3}  {:<20} TOTAL", "TOTAL")?;
+    }
     let mut notes = Vec::new();
     if page.found.waits.iter().any(|wait| wait.sleeps) {
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
-    notes.extend(page.found.left_out.iter().map(|what| format!("left out: {}", plain(what))));
+    notes.extend(page.found.notes.iter().map(|note| plain(note)));
     if page.found.unknown > 0 {
         let first: Vec<String> = page.found.first_unknown.iter().map(|line| format!("{:?}", plain(line))).collect();
         notes.push(format!("{} could not be read: {}", counted(page.found.unknown, "line"), first.join(", ")));
@@ -77,8 +80,8 @@ struct Told<'a> {
     cpus: usize,
     elapsed_s: Option<f64>,
     locks: Vec<Row<'a>>,
-    total: f64,
-    left_out: &'a [String],
+    total: Option<f64>,
+    notes: &'a [String],
     unknown_lines: usize,
     first_unknown: &'a [String],
 }
@@ -89,7 +92,7 @@ fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         elapsed_s: page.elapsed_s.or_else(|| page.found.waits.iter().find_map(|wait| wait.elapsed_s)),
         locks: page.found.waits.iter().map(|wait| Row::of(wait, page.share(wait))).collect(),
         total: page.total(),
-        left_out: &page.found.left_out,
+        notes: &page.found.notes,
         unknown_lines: page.found.unknown,
         first_unknown: &page.found.first_unknown,
     };

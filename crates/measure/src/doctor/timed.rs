@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use charz_system::pressure;
 use charz_system::stat::{self, Ticks};
-use charz_system::task::Stat;
+use charz_system::task::Used;
 
 use super::Root;
 use super::root::start;
@@ -69,27 +69,13 @@ impl Timed {
 /// A process that takes less of a strand is not worth naming.
 const WORTH_NAMING: f64 = 0.05;
 
-/// What a process used up to now.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Used {
-    name: String,
-    /// When it began: another process may get its id later.
-    begun: u64,
-    ticks: u64,
-}
-
 /// Each process but this one, as far as they can be read. Kernel threads, which cannot be stopped, are not among them.
 pub(super) fn processes(root: &Root) -> BTreeMap<u32, Used> {
     let ids = root.names("/proc").unwrap_or_default().into_iter().filter_map(|name| name.parse::<u32>().ok());
     ids.filter(|id| *id != std::process::id())
-        .filter_map(|id| Some((id, used(&root.text(format!("/proc/{id}/stat")).ok()?)?)))
+        .filter_map(|id| Some((id, Used::of(&root.text(format!("/proc/{id}/stat")).ok()?)?)))
+        .filter(|(_, used)| !used.is_of_kernel)
         .collect()
-}
-
-fn used(stat: &str) -> Option<Used> {
-    let stat = Stat::new(stat);
-    let (begun, ticks) = (stat.begun()?, stat.ticks()?);
-    (!stat.is_of_kernel()?).then(|| Used { name: stat.name.to_owned(), begun, ticks })
 }
 
 pub(super) fn busiest(before: &BTreeMap<u32, Used>, after: BTreeMap<u32, Used>, window: Processors) -> Option<Process> {

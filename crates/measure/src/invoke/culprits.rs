@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use charz_system::Status;
 use charz_system::stat::TICK_NS;
-use charz_system::task::Stat;
+use charz_system::task::Used;
 
 use charz_data::report::{Culprit, Invocation};
 
@@ -35,19 +35,6 @@ struct Reading {
     /// How many there are.
     cpus: u64,
     processes: BTreeMap<u32, Used>,
-}
-
-/// What a process used up to now.
-struct Used {
-    name: String,
-    parent: u32,
-    /// Another process may get its id later.
-    begun: u64,
-    ticks: u64,
-    /// Of children that have ended, and of theirs.
-    of_children: u64,
-    cpu: Option<u32>,
-    threads: u64,
 }
 
 impl Culprits {
@@ -90,17 +77,7 @@ impl Reading {
             .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
         let processes = ids.filter_map(|id: u32| {
             let text = fs::read_to_string(proc.join(id.to_string()).join("stat")).ok()?;
-            let stat = Stat::new(&text);
-            let used = Used {
-                name: stat.name.to_owned(),
-                parent: stat.parent()?,
-                begun: stat.begun()?,
-                ticks: stat.ticks()?,
-                of_children: stat.ticks_of_children()?,
-                cpu: stat.cpu(),
-                threads: stat.threads()?,
-            };
-            Some((id, used))
+            Some((id, Used::of(&text)?))
         });
         let processes = processes.collect();
         let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
@@ -155,7 +132,11 @@ impl Reading {
             if is_small || (children == 0 && is_elsewhere(id, used)) || is_bound_elsewhere(id) {
                 continue;
             }
-            let name = if children > own_ticks { format!("{} and its children", used.name) } else { used.name.clone() };
+            let name = match used.is_of_kernel {
+                true => format!("kernel thread {}", used.name),
+                false if children > own_ticks => format!("{} and its children", used.name),
+                false => used.name.clone(),
+            };
             found.push(Culprit { name, pid: id, uid: about(id).0, cpu_ns, time_ns });
         }
         found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
@@ -169,7 +150,16 @@ mod tests {
     use super::*;
 
     fn used(name: &str, parent: u32, ticks: u64, of_children: u64, cpu: u32) -> Used {
-        Used { name: name.into(), parent, begun: 1, ticks, of_children, cpu: Some(cpu), threads: 1 }
+        Used {
+            name: name.into(),
+            parent,
+            begun: 1,
+            ticks,
+            of_children,
+            cpu: Some(cpu),
+            threads: 1,
+            is_of_kernel: false,
+        }
     }
 
     fn reading(at: Instant, processes: Vec<(u32, Used)>) -> Reading {
