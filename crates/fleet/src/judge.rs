@@ -215,7 +215,7 @@ fn blame_parts(node: &mut Node, own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<S
     families
 }
 
-/// A partition by several things is that of what the family depends on.
+/// Of several names of one partition, the one that the family depends on.
 fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) -> String {
     let Part::Level(level, _) = part else { return "pair".into() };
     let by = &partitions.levels[level].by;

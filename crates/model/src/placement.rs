@@ -49,7 +49,7 @@ fn caps_law(set: &Set, at: &[f64], placed: &Placed) -> f64 {
             _ => None,
         });
         let all: Vec<f64> = std::iter::once(own).chain(caps).collect();
-        // The norm of what each roof asks for, in logarithms.
+        // The norm over all roofs, in logarithms.
         let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let sum: f64 = all.iter().map(|one| (norm * (one - most)).exp()).sum();
         -(most + sum.ln() / norm)

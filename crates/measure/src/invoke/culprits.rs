@@ -1,4 +1,4 @@
-//! Who used the CPUs beside a measuring process: two readings of what the system counts for each process, outside of all timed spans.
+//! Who used the CPUs beside a measuring process: two readings of the system's counts for each process, outside of all timed spans.
 //!
 //! A reading of a machine with thousands of processes takes milliseconds, so one is made half a second after the one before at the
 //! earliest, and takes a hundredth of the time at most. What lies between two readings is said of the run that ended then: runs are
