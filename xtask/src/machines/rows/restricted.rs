@@ -49,8 +49,8 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
         }
     }
     checks::exec(checks, transcript, "exec", ("round-robin", 7), &expected, Home::Only(0));
-    let offline = format!("strand {OFFLINE} is offline");
-    for (step, words) in [("exec-beyond", offline.as_str()), ("exec-forbidden", "may not use strand 12")] {
+    let offline = format!("CPU {OFFLINE} is offline");
+    for (step, words) in [("exec-beyond", offline.as_str()), ("exec-forbidden", "may not use CPU 12")] {
         checks::refused(checks, transcript, step, words);
     }
     for mapping in mappings() {
