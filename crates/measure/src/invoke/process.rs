@@ -1,5 +1,6 @@
 //! The sweeping process's side of an invocation.
 
+use std::env;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -12,7 +13,7 @@ use charz_kernels::Stop;
 use charz_system::{OomKills, cgroup, task};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 
 use super::culprits::Culprits;
 use super::{ABOUT, Deadline, GRACE, Invoke, MeasureRequest, STUCK, VERB};
@@ -27,6 +28,8 @@ const MAX_COMPLAINT_BYTES: usize = 4096;
 const ABOUT_TIME: Duration = Duration::from_secs(10);
 /// The environment is padded by up to this much, as the stack is aligned by it.
 const MAX_PADDING: u64 = 4096;
+/// How many parts the heap of a process of glibc may have (mallopt(3)).
+const ARENAS: &str = "MALLOC_ARENA_MAX";
 
 /// Measures in processes of this program, or of another build of it.
 pub struct Processes<'a> {
@@ -41,7 +44,7 @@ impl<'a> Processes<'a> {
     pub fn new(stop: &'a Stop, wake: BorrowedFd<'a>) -> Self {
         // Not its path: the file may be replaced by another build in the middle of a sweep. Without /proc its name must do.
         let program = PathBuf::from("/proc/self/exe");
-        let named = || std::env::args_os().next().unwrap_or_default().into();
+        let named = || env::args_os().next().unwrap_or_default().into();
         Processes {
             program: if program.exists() { program } else { named() },
             stop,
@@ -56,7 +59,7 @@ impl<'a> Processes<'a> {
     /// How the program says that it was built.
     pub fn about(&self) -> Result<Tool, String> {
         let about = Deadline { begun: Instant::now(), waited: Duration::ZERO, after: ABOUT_TIME, latest: ABOUT_TIME };
-        let talk = self.spawn(&[VERB, ABOUT], 0).and_then(|child| self.converse(child, b"", about));
+        let talk = self.spawn(&[VERB, ABOUT], 0, false).and_then(|child| self.converse(child, b"", about));
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
@@ -68,18 +71,24 @@ impl<'a> Processes<'a> {
         }
     }
 
-    fn spawn(&self, arguments: &[&str], seed: u64) -> io::Result<Guarded> {
+    fn spawn(&self, arguments: &[&str], seed: u64, is_program: bool) -> io::Result<Guarded> {
         let mut command = Command::new(&self.program);
         command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own: ^C is for the sweeping process, which then ends this one.
         command.process_group(0);
         command.env("CHARZ_PADDING", "x".repeat((seed % MAX_PADDING) as usize));
+        // The C library's allocator reserves 64 MiB of addresses for each of the first threads. Where addresses are limited these are all that
+        // there are, and hwloc does not look whether it got memory. A user's program has what the user gave it.
+        let is_limited = !is_program && getrlimit(Resource::As).current.is_some();
+        if is_limited && env::var_os(ARENAS).is_none() {
+            command.env(ARENAS, "1");
+        }
         command.spawn().map(Guarded)
     }
 
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
-        let child = self.spawn(&[VERB], seed)?;
+        let child = self.spawn(&[VERB], seed, order.program.is_some())?;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let Talk { end, status, pipes } =
