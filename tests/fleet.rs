@@ -93,7 +93,7 @@ fn the_scripts_of_contrib_can_be_read_and_their_flags_are_known() {
     }
     let text = std::fs::read_to_string(folder.join("node.sh")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("exec charz ")).unwrap();
-    let words = line.replace("\"${CHARZ_REPORTS:-reports}/{node}.json\"", "none/{node}.json");
+    let words = line.replace("\"${REPORTS:-reports}/{node}.json.gz\"", "none/{node}.json.gz");
     let args: Vec<&str> = words.split(' ').collect();
     // All flags are taken, and the folder is not there.
     place.refuses("node.sh", &args, &["none"]);

@@ -20,6 +20,7 @@ mod models;
 mod nightly;
 mod package;
 mod run;
+mod slurm;
 mod stages;
 mod test;
 mod tidy;
@@ -59,6 +60,12 @@ const TASKS: &[Task] = &[
     ),
     Task("package", "", "make the crates' packages, and compile charz from them outside the checkout", package::start),
     Task("machines", "[--list] [NAME…]", "boot machines in an emulator, and check charz on them", machines::start),
+    Task(
+        "slurm",
+        "",
+        "run the guide for many nodes on a Slurm of four nodes, on this machine; needs root",
+        slurm::start,
+    ),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task(
         "asm",
