@@ -26,6 +26,7 @@ use charz_data::units;
 
 pub use advice::Advice;
 pub use costs::Costs;
+pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
 pub use rows::{Auto, Row, table};
 

@@ -6,6 +6,7 @@ pub mod card;
 #[cfg(test)]
 mod claims;
 pub mod compare;
+pub mod culprits;
 pub mod curve;
 pub mod figure;
 pub mod findings;
@@ -15,6 +16,7 @@ mod group;
 pub mod history;
 pub mod launch;
 pub mod lock_waits;
+pub mod machines;
 pub mod numa;
 pub mod number;
 pub mod page;

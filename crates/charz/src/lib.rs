@@ -13,7 +13,9 @@ pub(crate) mod provenance;
 pub(crate) mod signals;
 pub mod view;
 
-// The machine compared with itself, and with what it was.
+// The machine compared with itself, with what it was, and with others.
+pub(crate) mod collection;
+pub(crate) mod database;
 pub(crate) mod history;
 pub(crate) mod noise;
 pub(crate) mod selftest;

@@ -29,7 +29,7 @@ pub use crate::{
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
 pub use cell::{Cell, Ending, Estimator, Invocation, Status, Summary};
-pub use evidence::{Busy, Culprit, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
+pub use evidence::{Busy, Culprit, CulpritKind, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};

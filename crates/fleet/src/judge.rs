@@ -91,6 +91,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
             node.state = State::Unmeasured;
             node.why.push(words::unmeasured(newest.reliable[1]));
+            node.name(newest);
             return node;
         }
         let families = blame_parts(&mut node, own, &parts[at]);
@@ -102,6 +103,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }
+        node.name(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
         node.drain = (node.state == State::Slow).then(|| words::drain(&node));
         node
@@ -113,6 +115,13 @@ impl Node {
     fn slow(&mut self, blame: Blame) {
         self.state = State::Slow;
         self.blame.push(blame);
+    }
+
+    /// Names what disturbed a node that is not well.
+    fn name(&mut self, newest: &Visit) {
+        if self.state != State::Ok && !newest.disturbers.is_empty() {
+            self.why.push(words::meanwhile(&newest.disturbers));
+        }
     }
 
     fn unclear(&mut self, why: String) {

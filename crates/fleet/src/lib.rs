@@ -20,7 +20,7 @@ use serde::Serialize;
 
 pub use error::Error;
 pub use judge::judge;
-pub use visit::Visit;
+pub use visit::{Visit, compact};
 
 /// What the reports of many nodes say together.
 #[derive(Clone, Debug, Serialize)]

@@ -2,11 +2,11 @@
 #![allow(clippy::print_stdout)] // A table is what one of them is for.
 
 use charz_data::machine::{Cache, CacheHolds, Package};
-use charz_data::report::{Report, Unit, fixtures};
+use charz_data::report::{Culprit, CulpritKind, Report, Unit, fixtures};
 use fastrand::Rng;
 
 use crate::baseline::{Baseline, Level};
-use crate::{Fleet, Node, State, Visit, judge};
+use crate::{Fleet, Node, State, Visit, compact, judge};
 
 /// Cores of a node: two sockets of two caches with four cores each.
 const CORES: u32 = 16;
@@ -211,12 +211,63 @@ fn a_quota_is_named_though_the_capacity_is_whole() {
 }
 
 #[test]
+fn what_used_the_cpus_of_a_node_that_is_not_well_is_named() {
+    let mut random = Rng::with_seed(9);
+    let hog = Culprit {
+        kind: CulpritKind::Process,
+        name: "hog".into(),
+        pid: Some(7),
+        uid: None,
+        cpu_ns: 900_000_000,
+        time_ns: 1_000_000_000,
+    };
+    let visits = (0..20).map(|host| {
+        let mut report = report(&mut random, host, 0, if host == 7 { Fault::Quota } else { Fault::None });
+        report.host.cpu_quota = None;
+        let runs = report.cells.iter_mut().flat_map(|cell| &mut cell.invocations);
+        runs.for_each(|run| run.evidence.get_or_insert_default().culprits = vec![hog.clone()]);
+        Visit::of(&report, "file")
+    });
+    let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());
+    let named = |node: &Node| node.why.iter().any(|why| why.contains("hog (pid 7) used 0.9 CPUs"));
+    assert_eq!(fleet.nodes.iter().filter(|own| named(own)).map(|own| own.host.as_str()).collect::<Vec<_>>(), ["n7"]);
+    assert_eq!(node(&fleet).state, State::Unclear);
+}
+
+#[test]
 fn fleets_without_a_fault_have_no_slow_node() {
     let mut random = Rng::with_seed(1);
     for nodes in [5, 12, 40, 40, 40] {
         let drawn = fleet(&mut random, nodes, 1, Fault::None);
         assert_eq!((drawn.nodes.len(), drawn.count(State::Slow)), (nodes, 0));
     }
+}
+
+#[test]
+fn a_compact_report_is_judged_as_the_whole_one() {
+    let mut random = Rng::with_seed(8);
+    let reports: Vec<Report> = (0..12)
+        .map(|host| report(&mut random, host, 0, if host == 7 { Fault::Core(5) } else { Fault::None }))
+        .collect();
+    let of = |reports: Vec<Report>| {
+        let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
+        let nodes = judge(&visits, Vec::new()).nodes;
+        nodes
+            .into_iter()
+            .map(|node| (node.host, node.state, node.blame.first().map(|blame| blame.ids.clone())))
+            .collect::<Vec<_>>()
+    };
+    let small = |report: &Report| {
+        let small = compact(report.clone());
+        let bytes = |report: &Report| {
+            let mut text = Vec::new();
+            charz_data::report::write(report, false, &mut text).unwrap();
+            text.len()
+        };
+        assert!(bytes(&small) * 2 < bytes(report), "{} of {}", bytes(&small), bytes(report));
+        small
+    };
+    assert_eq!(of(reports.iter().map(small).collect()), of(reports));
 }
 
 #[test]

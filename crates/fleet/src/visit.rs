@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use charz_analysis::culprits::{Disturber, disturbers};
 use charz_analysis::point;
 use charz_data::Family;
 use charz_data::escape::counted;
-use charz_data::report::{Report, Status};
+use charz_data::report::{Evidence, Report, Status, packed_speeds};
 use charz_stats::Sample;
 
 use crate::parts::{Part, Partitions};
+
+/// The most that are named of what disturbed a node.
+const MOST_NAMED: usize = 2;
 
 /// A report of a node.
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub struct Visit {
     pub(crate) contrasts: BTreeMap<(Part, String), Vec<f64>>,
     /// The median share of the capacity that was delivered.
     pub(crate) delivered: Option<f64>,
+    /// What else used its CPUs meanwhile, the most first: clauses.
+    pub(crate) disturbers: Vec<String>,
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
     pub(crate) partitions: Partitions,
@@ -102,6 +108,7 @@ impl Visit {
             Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
         };
         let shares: Vec<f64> = ok().filter_map(|cell| cell.delivered_share()).collect();
+        let disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
         Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             report: report.id.clone(),
@@ -115,10 +122,31 @@ impl Visit {
             families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
             contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
             delivered: Sample::new(shares).map(|shares| shares.median()),
+            disturbers: disturbers.iter().take(MOST_NAMED).map(Disturber::clause).collect(),
             reliable: [ok().count(), report.cells.iter().filter(|cell| cell.status != Status::Skipped).count()],
             partitions,
         }
     }
+}
+
+/// A report with all that its visit is made of and no more: a hundredth of its size. It is as good for [`Visit::of`], and for nothing else.
+pub fn compact(mut report: Report) -> Report {
+    (report.floor, report.findings) = (Vec::new(), Vec::new());
+    report.cards.retain(|card| report.cells.iter().any(|cell| cell.kernel == *card.name));
+    for cell in &mut report.cells {
+        (cell.marks, cell.counted, cell.hardware, cell.distribution) = (Vec::new(), Vec::new(), None, None);
+        let workers = cell.seats.len();
+        for run in &mut cell.invocations {
+            if run.speeds.is_empty() {
+                let clean: Vec<_> = run.clean_runs().cloned().collect();
+                run.speeds = packed_speeds(&clean, workers);
+            }
+            let culprits = run.evidence.take().map(|evidence| evidence.culprits).unwrap_or_default();
+            run.evidence = (!culprits.is_empty()).then(|| Evidence { culprits, ..Evidence::default() });
+            run.runs = Vec::new();
+        }
+    }
+    report
 }
 
 /// The runs of the configuration in the middle: one that was disturbed says nothing against the others.

@@ -74,6 +74,13 @@ pub(crate) fn others_at_work(own: f64, usual: f64) -> String {
     )
 }
 
+pub(crate) fn meanwhile(disturbers: &[String]) -> String {
+    format!(
+        "while it was measured, {}",
+        disturbers.iter().map(|clause| plain(clause)).collect::<Vec<_>>().join(" and ")
+    )
+}
+
 /// The words in which it differs from its like: `governor is powersave, and performance on the others`.
 pub(crate) fn differs(node: &Node) -> Vec<String> {
     let sentence = |(name, differs): (&String, &crate::Differs)| {

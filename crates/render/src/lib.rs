@@ -9,6 +9,7 @@ pub mod history;
 pub mod html;
 pub mod json;
 pub mod look;
+pub mod machines;
 pub mod markdown;
 pub mod openmetrics;
 pub mod outline;

@@ -187,6 +187,17 @@ pub fn throttled_periods() -> Option<u64> {
     FILES.iter().filter_map(|file| counted(file, "nr_throttled")).reduce(u64::saturating_add)
 }
 
+/// For how long quotas have stopped threads of this process's groups, in nanoseconds of all of these threads' CPUs together. `None` where no
+/// group counts.
+pub fn throttled_ns() -> Option<u64> {
+    let of = |group: &Group| {
+        let file = group.folder.join("cpu.stat");
+        let unified = || counted(&file, "throttled_usec").map(|micros| micros.saturating_mul(1000));
+        if group.unified { unified() } else { counted(&file, "throttled_time") }
+    };
+    groups("cpu").iter().filter_map(of).reduce(u64::saturating_add)
+}
+
 /// A number in a file with a name and a number per line.
 pub(crate) fn counted(file: &Path, name: &str) -> Option<u64> {
     let text = fs::read_to_string(file).ok()?;

@@ -88,6 +88,31 @@ fn heading(line: &str) -> Vec<u32> {
     line.split_whitespace().filter_map(|word| word.strip_prefix("CPU")?.parse().ok()).collect()
 }
 
+/// The line of `/proc/interrupts` or `/proc/softirqs` that rose most between two readings on these CPUs, by its own words, and by how much;
+/// `None` where none rose.
+pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Option<(String, u64)> {
+    let sums = |text: &str| -> BTreeMap<String, (u64, String)> {
+        let mut lines = text.lines();
+        let ids = heading(lines.next().unwrap_or_default());
+        let line = |line: &str| {
+            let (name, rest) = line.split_once(':')?;
+            let mut words = rest.split_ascii_whitespace();
+            let counts: Vec<u64> = words.by_ref().take(ids.len()).map_while(|word| word.parse().ok()).collect();
+            // Errors have one number, of the whole machine.
+            (counts.len() == ids.len()).then_some(())?;
+            let sum = ids.iter().zip(&counts).filter(|(id, _)| is_one(**id)).map(|(_, count)| count).sum();
+            Some((name.trim().to_owned(), (sum, words.collect::<Vec<_>>().join(" "))))
+        };
+        lines.filter_map(line).collect()
+    };
+    let earlier = sums(before);
+    let rises = sums(after).into_iter().map(|(name, (sum, about))| {
+        let rise = sum.saturating_sub(earlier.get(&name).map_or(sum, |earlier| earlier.0));
+        (format!("{name} {about}").trim_end().to_owned(), rise)
+    });
+    rises.filter(|(_, rise)| *rise > 0).max_by_key(|(_, rise)| *rise)
+}
+
 impl Sample {
     fn add_interrupts(&mut self, text: &str) {
         let mut lines = text.lines();
@@ -173,6 +198,15 @@ mod tests {
         sample.add_interrupts(INTERRUPTS);
         assert_eq!((sample.cpus[&0].interrupts, sample.cpus[&0].calls), (Some(18), Some([15, 2, 0])));
         assert_eq!((sample.cpus[&3].interrupts, sample.cpus[&3].calls), (Some(35), Some([25, 3, 1])));
+    }
+
+    #[test]
+    fn the_busiest_line_is_that_of_the_seats() {
+        let later = INTERRUPTS.replace("1          7 ", "900      8 ").replace("20   Resch", "90   Resch");
+        let named = |id| busiest(INTERRUPTS, &later, |cpu| cpu == id);
+        assert_eq!(named(0), Some(("24 IO-APIC 5-edge ACPI:Ged".into(), 899)));
+        assert_eq!(named(3), Some(("RES Rescheduling interrupts".into(), 70)));
+        assert_eq!(busiest(INTERRUPTS, INTERRUPTS, |_| true), None);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::culprits::{Disturber, disturbers};
 use crate::group::grouped;
 use charz_data::NO_MATCH;
 use charz_data::checks::INTERVAL_NEEDS;
@@ -25,8 +26,8 @@ pub struct Quality {
     pub causes: Vec<(&'static str, usize)>,
     /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
     pub fix: Option<String>,
-    /// Who used the CPUs meanwhile, the most first: name, process id, and how many CPUs. Foreign words.
-    pub culprits: Vec<(String, u32, f64)>,
+    /// What used the CPUs meanwhile, the most first.
+    pub culprits: Vec<Disturber>,
     /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
     pub delivered: Option<f64>,
 }
@@ -78,8 +79,13 @@ const CAUSES: [(&str, &[&str], &str); 13] = [
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
 ];
-/// Those of which another process is the reason.
+/// Those of which something else on the machine is the reason.
 const CAUSED_BY_OTHERS: [&str; 2] = ["CPU contention", "other programs at work"];
+
+/// Whether something else on the machine is the reason of a check's mark.
+pub(crate) fn is_caused_by_others(code: &str) -> bool {
+    CAUSES.iter().any(|(cause, codes, _)| CAUSED_BY_OTHERS.contains(cause) && codes.contains(&code))
+}
 const TOO_FEW: &str = "too few runs";
 /// From this share on what the machine gave is not worth a word.
 const NEARLY_ALL: f64 = 0.95;
@@ -124,7 +130,7 @@ impl Quality {
                 (_, fix) => fix.to_owned(),
             }),
             causes: causes.iter().map(|(at, cells)| (known(*at).0, cells.len())).collect(),
-            culprits: culprits(report),
+            culprits: disturbers(report.cells.iter().flat_map(|cell| &cell.invocations)),
             delivered: delivered(report),
         }
     }
@@ -154,11 +160,7 @@ impl Quality {
         }
         let is_disturbed = self.causes.iter().any(|(cause, _)| CAUSED_BY_OTHERS.contains(cause));
         if is_disturbed || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
-            let told = self
-                .culprits
-                .iter()
-                .take(2)
-                .map(|(name, pid, cpus)| format!("{name} (pid {pid}) used {cpus:.1} CPUs while it ran"));
+            let told = self.culprits.iter().take(2).map(|culprit| format!("{} while it ran", culprit.clause()));
             let told: Vec<String> = told.collect();
             if !told.is_empty() {
                 text += &format!("; {}", told.join(", "));
@@ -166,22 +168,6 @@ impl Quality {
         }
         text
     }
-}
-
-/// The processes that were named in runs, each by the CPUs that it used in the time for which it was named.
-fn culprits(report: &Report) -> Vec<(String, u32, f64)> {
-    let mut found: BTreeMap<(u32, &str), [u64; 2]> = BTreeMap::new();
-    let evidence = report.cells.iter().flat_map(|cell| &cell.invocations).filter_map(|run| run.evidence.as_ref());
-    for culprit in evidence.flat_map(|evidence| &evidence.culprits) {
-        let [used, time] = found.entry((culprit.pid, &culprit.name)).or_default();
-        (*used, *time) = (used.saturating_add(culprit.cpu_ns), time.saturating_add(culprit.time_ns));
-    }
-    let mut sorted: Vec<_> = found.into_iter().collect();
-    sorted.sort_by_key(|(_, [used, _])| std::cmp::Reverse(*used));
-    sorted
-        .into_iter()
-        .map(|((pid, name), [used, time])| (name.to_owned(), pid, used as f64 / time.max(1) as f64))
-        .collect()
 }
 
 /// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the

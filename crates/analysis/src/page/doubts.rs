@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::answer::is_caused_by_others;
+use crate::culprits::disturbers;
 use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::{Report, Severity};
@@ -45,7 +47,10 @@ pub fn doubts(report: &Report) -> Vec<Doubt> {
             add(Severity::Invalid, reason, None, reason);
         }
         for mark in &cell.marks {
-            add(mark.severity, &mark.code, Some(&mark.code), &mark.reason);
+            let culprit =
+                is_caused_by_others(&mark.code).then(|| disturbers(cell.invocations.iter()).into_iter().next());
+            let told = culprit.flatten().map(|culprit| format!("{}: {}", mark.reason, culprit.clause()));
+            add(mark.severity, &mark.code, Some(&mark.code), told.as_ref().unwrap_or(&mark.reason));
         }
     }
     kinds.into_values().rev().collect()

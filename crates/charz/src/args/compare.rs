@@ -12,6 +12,7 @@ use crate::exit::Error;
 use charz_analysis::compare::{Options as Rules, Quantity};
 use charz_analysis::history::Wanted;
 use charz_render::compare::FORMATS;
+use charz_render::machines;
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
@@ -21,6 +22,15 @@ pub(super) struct CompareArgs {
     /// The report that is compared
     #[arg(value_name = "NEW", required_unless_present = "baseline")]
     pub(super) new: Option<PathBuf>,
+    /// More machines, with --machines
+    #[arg(value_name = "MORE", requires = "machines")]
+    pub(super) more: Vec<PathBuf>,
+    /// Hold machines against the first: how many times as fast one thread and the whole machine are, with intervals
+    #[arg(long, conflicts_with_all = ["baseline", "delivered", "allow_suspect", "noise", "strict"])]
+    pub(super) machines: bool,
+    /// What a machine costs in an hour, by the name of its report or of its host, e.g. --price n1=0.34; may be given for each machine
+    #[arg(long, value_name = "NAME=PRICE", requires = "machines")]
+    pub(super) price: Vec<String>,
     /// Take the base out of the history: newest, before-change, or the number of a report
     ///
     /// newest is the newest report that was measured before the new one and may be compared with it; before-change the newest such
@@ -79,11 +89,30 @@ impl FloorArgs {
 }
 
 pub(super) fn compare(args: CompareArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
+    if args.machines {
+        let named = [Some(args.base), args.new].into_iter().flatten().chain(args.more).collect();
+        return Ok(Options::Machines {
+            reports: named::reports(named, notes)?,
+            prices: args.price.iter().map(|text| price(text)).collect::<Result<_, _>>()?,
+            format: args.terms.format.of(machines::FORMATS)?,
+        });
+    }
     let (base, new) = base_and_new(&args, notes)?;
     let CompareArgs { cross_machine, cross_build, cross_plan, .. } = args;
     let mut terms = terms(args.terms)?;
     terms.rules = Rules { cross_machine, cross_build, cross_plan, ..terms.rules };
-    Ok(Options { base, new, terms })
+    Ok(Options::Two { base, new, terms })
+}
+
+/// `n1=0.34`, and `n1=0.34/h` as clouds write it.
+fn price(text: &str) -> Result<(String, f64), Error> {
+    let found = text.rsplit_once('=').and_then(|(name, price)| {
+        let price: f64 = price.strip_suffix("/h").unwrap_or(price).parse().ok()?;
+        (!name.is_empty() && price.is_finite() && price > 0.0).then(|| (name.to_owned(), price))
+    });
+    found.ok_or_else(|| {
+        Error::bad_input(format!("--price: {text:?} is not a name and a price an hour above 0, such as n1=0.34"))
+    })
 }
 
 fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, PathBuf), Error> {

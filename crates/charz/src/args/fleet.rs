@@ -21,6 +21,8 @@ pub(crate) enum FleetTask {
         after_help = "Examples:\n  charz fleet show reports/\n  charz fleet show reports/ --format html --output fleet.html"
     )]
     Show(ShowArgs),
+    #[command(after_help = "Examples:\n  charz fleet add --db fleet.db reports/\n  charz fleet show fleet.db")]
+    Add(AddArgs),
     #[command(
         after_help = "Examples:\n  charz fleet baseline reports/ --output site.toml\n  charz fleet baseline good-*.json"
     )]
@@ -38,7 +40,7 @@ pub(crate) enum FleetTask {
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ShowArgs {
-    /// Reports that `charz sweep` wrote, and folders of them (*.json, *.json.gz)
+    /// Reports that `charz sweep` wrote, folders of them (*.json, *.json.gz), and databases of charz fleet add
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     #[command(flatten)]
@@ -47,12 +49,26 @@ pub(crate) struct ShowArgs {
     pub(crate) into: OutputArgs,
 }
 
+/// Keep what reports of many nodes say in one database, for the other commands of charz fleet
+///
+/// Several programs may add at the same time. A report that comes twice counts once, and one of a resumed sweep replaces the earlier one. The
+/// database has a hundredth of a report, so keep the reports where others may want to see them.
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// Reports that `charz sweep` wrote, and folders of them
+    #[arg(value_name = "REPORT", required = true)]
+    pub(crate) reports: Vec<PathBuf>,
+    /// The database, which is created if need be
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: PathBuf,
+}
+
 /// Learn what nodes of each kind do when they are well: a TOML file for charz fleet check
 ///
 /// Slow nodes are left out. A tolerance is five standard deviations between the nodes, 3% at least; the file may be edited.
 #[derive(Debug, Args)]
 pub(crate) struct BaselineArgs {
-    /// Reports that `charz sweep` wrote, and folders of them
+    /// Reports that `charz sweep` wrote, folders of them, and databases of charz fleet add
     #[arg(value_name = "REPORT", required = true)]
     pub(crate) reports: Vec<PathBuf>,
     #[command(flatten)]
@@ -78,7 +94,7 @@ impl FleetArgs {
         match &self.task {
             FleetTask::Show(args) => &args.into.output,
             FleetTask::Baseline(args) => &args.into.output,
-            FleetTask::Check(_) => &None,
+            FleetTask::Add(_) | FleetTask::Check(_) => &None,
         }
     }
 }
@@ -86,6 +102,7 @@ impl FleetArgs {
 pub(super) fn fleet(args: FleetArgs) -> Result<Options, Error> {
     let task = match args.task {
         FleetTask::Show(args) => Task::Show(args.reports, args.format.of(FORMATS)?),
+        FleetTask::Add(args) => Task::Add { reports: args.reports, db: args.db },
         FleetTask::Baseline(args) => Task::Baseline(args.reports),
         FleetTask::Check(args) => Task::Check { report: args.report, baseline: args.baseline },
     };

@@ -9,14 +9,24 @@ use crate::noise::{self, Floors};
 use crate::view::look;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
+use charz_analysis::machines as analysis;
 use charz_analysis::page::Source;
 use charz_data::report::Report;
 use charz_render::compare::{Compared, Format};
+use charz_render::machines;
 
-pub struct Options {
-    pub base: Base,
-    pub new: PathBuf,
-    pub terms: Terms,
+pub enum Options {
+    Two {
+        base: Base,
+        new: PathBuf,
+        terms: Terms,
+    },
+    Machines {
+        reports: Vec<PathBuf>,
+        /// What a machine costs in an hour, by the name of its report or host.
+        prices: Vec<(String, f64)>,
+        format: &'static machines::Format,
+    },
 }
 
 /// What makes a difference of two reports a verdict, and how it is shown.
@@ -40,11 +50,12 @@ pub enum Base {
 
 impl Options {
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
-        let base = match &self.base {
-            Base::File(file) => Some(file.clone()),
-            Base::History { file, .. } => history::file(file.clone()).ok(),
+        let (base, new) = match self {
+            Options::Machines { reports, .. } => return reports.clone(),
+            Options::Two { base: Base::File(file), new, .. } => (Some(file.clone()), new),
+            Options::Two { base: Base::History { file, .. }, new, .. } => (history::file(file.clone()).ok(), new),
         };
-        base.into_iter().chain([self.new.clone()]).collect()
+        base.into_iter().chain([new.clone()]).collect()
     }
 }
 
@@ -62,20 +73,49 @@ impl Terms {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let terms = &options.terms;
+    match options {
+        Options::Two { base, new, terms } => two(base, new, terms, out),
+        Options::Machines { reports, prices, format } => many(reports, prices, format, out),
+    }
+}
+
+fn many(
+    files: &[PathBuf],
+    prices: &[(String, f64)],
+    format: &machines::Format,
+    out: &mut dyn Write,
+) -> Result<Exit, Error> {
+    if files.len() < 2 {
+        return Err(Error::bad_input("--machines: two reports at least are needed; name another one"));
+    }
+    let reports: Vec<Report> = files.iter().map(|file| read(file)).collect::<Result<_, _>>()?;
+    let names = names(files);
+    let is_of = |at: usize, name: &str| names[at] == name || reports[at].host.name.as_deref() == Some(name);
+    if let Some((name, _)) = prices.iter().find(|(name, _)| !(0..files.len()).any(|at| is_of(at, name))) {
+        let known = names.join(", ");
+        return Err(Error::bad_input(format!("--price: no report or host is called {name:?}; there are {known}")));
+    }
+    let price = |at: usize| prices.iter().find(|(name, _)| is_of(at, name)).map(|(_, price)| *price);
+    let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
+    let found = analysis::machines(&sources, &(0..files.len()).map(price).collect::<Vec<_>>());
+    (format.write)(&machines::Shown { sources: &sources, machines: &found }, &look::of_stdout(), out)?;
+    Ok(if found.rows.is_empty() { Exit::NoVerdict } else { Exit::Done })
+}
+
+fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> Result<Exit, Error> {
     let (floors, unread) = terms.floors()?;
-    let (base, new, notes, file) = match &options.base {
+    let (base, new, notes, file) = match base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
             let (base, new) = thread::scope(|scope| {
                 let base = scope.spawn(|| read(file));
-                let new = read(&options.new);
+                let new = read(new_file);
                 (base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), new)
             });
             (base?, new?, Vec::new(), file.clone())
         }
         Base::History { file, wanted } => {
-            let new = read(&options.new)?;
+            let new = read(new_file)?;
             let (base, notes) = history::baseline(file.clone(), &new, *wanted, &terms.rules)?;
             (base, new, notes, "the base from the history".into())
         }
@@ -86,11 +126,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             Refusal::Unlike(_) => Exit::BadInput,
             Refusal::Nothing(_) => Exit::NoVerdict,
         };
-        Error::ended(exit, format!("{file:?} and {:?}: {refusal}", options.new))
+        Error::ended(exit, format!("{file:?} and {new_file:?}: {refusal}"))
     })?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);
-    let names = names(&[file, options.new.clone()]);
+    let names = names(&[file, new_file.clone()]);
     let reports = [Source { name: &names[0], report: &base }, Source { name: &names[1], report: &new }];
     (terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
     // The program is about to end. Taking millions of small pieces apart first would take a tenth as long as reading them did.

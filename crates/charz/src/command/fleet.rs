@@ -10,8 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::render::{is_something_else, names, read};
+use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
 use crate::view::look;
+use charz_data::escape::counted;
+use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge};
@@ -23,6 +26,10 @@ pub struct Options {
 pub enum Task {
     /// Files and folders.
     Show(Vec<PathBuf>, &'static Format),
+    Add {
+        reports: Vec<PathBuf>,
+        db: PathBuf,
+    },
     Baseline(Vec<PathBuf>),
     Check {
         /// `None` measures this machine.
@@ -39,6 +46,18 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
                 return Err(none(&unreadable));
             }
             (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
+        }
+        Task::Add { reports, db } => {
+            let files = files(reports)?;
+            // Before the database is touched, or created.
+            let named = names(&files);
+            let pack = |(file, name): (&PathBuf, &String)| read(file).map(|report| Packed::of(report, name));
+            let packed: Vec<Packed> = files.iter().zip(&named).map(pack).collect::<Result<_, _>>()?;
+            let mut collection = Collection::create(db)?;
+            let added = collection.add(&packed)?;
+            let [all, hosts] = collection.counts()?;
+            let [all, hosts] = [counted(all, "report"), counted(hosts, "host")];
+            writeln!(out, "{added} of {} added; {all} of {hosts} in {db:?}", counted(packed.len(), "report"))?;
         }
         Task::Baseline(named) => {
             let (visits, unreadable) = visits(&files(named)?);
@@ -105,11 +124,16 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
         while let Some((at, file)) =
             Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, files.get(at)?)))
         {
-            let visit = read(file).map(|report| Visit::of(&report, &names[at])).map_err(|error| {
+            let visits = match Collection::is_one(file) {
+                true => collected(file),
+                false => vec![read(file).map(|report| Visit::of(&report, &names[at]))],
+            };
+            let unreadable = |error: Error| {
                 let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
                 Unreadable { file: file.display().to_string(), why: format!("{error}{causes}") }
-            });
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((at, visit));
+            };
+            let visits = visits.into_iter().map(|visit| (at, visit.map_err(unreadable)));
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(visits);
         }
     };
     thread::scope(|scope| {
@@ -129,6 +153,19 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
     (visits, unreadable)
 }
 
+/// What is kept of each report of a database.
+fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
+    let mut visits = Vec::new();
+    let all = Collection::open(file).and_then(|mut collection| {
+        collection.each(|packed, sweep| {
+            let report = report::read_stream(sweep, packed).map_err(|error| Error::new(Exit::BadInput, error));
+            visits.push(report.map(|(report, _)| Visit::of(&report, sweep)));
+        })
+    });
+    visits.extend(all.err().map(Err));
+    visits
+}
+
 fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
     let text =
         fs::read_to_string(baseline).map_err(|error| Error::bad_input(format!("cannot read {baseline:?}: {error}")))?;
@@ -141,7 +178,7 @@ fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
 }
 
 /// A quick sweep of this machine, by another process of this program, whose report is not kept.
-fn measured() -> Result<charz_data::report::Report, Error> {
+fn measured() -> Result<report::Report, Error> {
     let refused = |what: &str, error| Error::environment(format!("cannot {what}")).caused_by(error);
     let folder = tempfile::tempdir().map_err(|error| refused("make a folder for the report", error))?;
     let file = folder.path().join("node.json");

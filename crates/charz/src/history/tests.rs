@@ -2,10 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 use std::sync::Barrier;
 use std::thread;
 
+use rusqlite::Connection;
+
 use super::*;
+use crate::exit::Exit;
 use charz_data::report::{Unit, fixtures};
 
 fn report(number: u64) -> Report {
@@ -141,17 +145,17 @@ fn changed_contents_are_refused() {
 fn a_file_that_cannot_be_written_keeps_its_reports() {
     let place = Place::new();
     let mut store = place.of_two();
-    store.connection.busy_timeout(Duration::from_millis(1)).unwrap();
+    store.0.connection().busy_timeout(std::time::Duration::from_millis(1)).unwrap();
     let other = Connection::open(place.file()).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     check_refused(store.add(&[addition(report(2))], None, false), Exit::Environment, &["in use"]);
     drop(other);
     // SQLite reports these as a full disk.
     for (pragma, value) in [("query_only", true), ("max_page_count", true)] {
-        store.connection.pragma_update(None, pragma, value).unwrap();
+        store.0.connection().pragma_update(None, pragma, value).unwrap();
         let many: Vec<Addition> = (2..20).map(|number| addition(report(number))).collect();
         check_refused(store.add(&many, None, false), Exit::Environment, &["nothing was changed"]);
-        store.connection.pragma_update(None, "query_only", false).unwrap();
+        store.0.connection().pragma_update(None, "query_only", false).unwrap();
     }
     assert_eq!(store.list().unwrap().len(), 2);
 }

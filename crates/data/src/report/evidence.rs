@@ -27,8 +27,8 @@ pub struct Evidence {
     pub frequency: Option<Frequency>,
     /// What the machine was busy with while the repetitions were made; null where the system does not tell.
     pub busy: Option<Busy>,
-    /// Other processes that used the seats' CPUs while this run and those shortly before it were made, the most first; empty of a run after
-    /// which charz did not look, and where there were none.
+    /// What else used the seats' CPUs while this run and those shortly before it were made, the most first; empty of a run after which charz
+    /// did not look, and where there was nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub culprits: Vec<Culprit>,
     /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
@@ -44,20 +44,42 @@ pub struct Evidence {
     pub program: Option<ProgramSeen>,
 }
 
-/// Another process that used CPUs.
+/// What used CPUs besides the measuring process, or took them away.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
-    /// Its name; ` and its children` where most of the time was that of short processes that it started.
+    /// What it is.
+    #[serde(default)]
+    pub kind: CulpritKind,
+    /// Its name: that of a process, with ` and its children` where most of the time was that of short processes that it started; the line of
+    /// the system's table that rose most where it is interrupts.
     pub name: String,
-    /// Its process id.
-    pub pid: u32,
-    /// Its user; null where it had ended.
+    /// Its process id; null of what is no process.
+    pub pid: Option<u32>,
+    /// Its user; null where it had ended, and of what is no process.
     pub uid: Option<u32>,
-    /// The processor time that it used.
+    /// The processor time that it used, or took away.
     pub cpu_ns: u64,
     /// In so many nanoseconds.
     pub time_ns: u64,
+}
+
+/// The kinds of [`Culprit`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum CulpritKind {
+    /// Another process.
+    #[default]
+    Process,
+    /// Interrupts and their second halves, on the seats' CPUs.
+    Interrupts,
+    /// The control group's own quota.
+    Quota,
+    /// The hypervisor, which ran something else.
+    Host,
+    /// Something that is not listed here: a process of another container, or processes too short to be seen.
+    Unseen,
 }
 
 /// What was seen of a program's runs.

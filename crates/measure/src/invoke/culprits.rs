@@ -1,4 +1,4 @@
-//! Who used the CPUs beside a measuring process: two readings of the system's counts for each process, outside of all timed spans.
+//! What used the CPUs beside a measuring process, or took them away: two readings of the system's counts, outside of all timed spans.
 //!
 //! A reading of a machine with thousands of processes takes milliseconds, so one is made half a second after the one before at the
 //! earliest, and takes a hundredth of the time at most. What lies between two readings is said of the run that ended then: runs are
@@ -9,22 +9,28 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_system::Status;
-use charz_system::stat::TICK_NS;
-use charz_system::task::Used;
+use charz_system::stat::{TICK_NS, Ticks};
+use charz_system::task::{Used, used_by_all};
+use charz_system::{Status, cgroup, per_cpu};
 
-use charz_data::report::{Culprit, Invocation};
+use charz_data::report::{Culprit, CulpritKind, Invocation};
 
 /// Ticks are 10 ms: over so long a twentieth of a CPU shows.
 const APART: Duration = Duration::from_millis(500);
 /// A reading may take one part in so many of the time.
 const MOST_COST: u32 = 100;
-/// A process that used less of a CPU is not worth naming.
+/// What used less of a CPU is not worth naming.
 const WORTH_NAMING: f64 = 0.05;
+/// What no process is named for is the rest between the system's count, which looks at a CPU a hundred times in a second, and that of processes,
+/// which is exact: it has to be more.
+const WORTH_NAMING_UNSEEN: f64 = 0.25;
 /// The most that are kept of an interval.
 const MOST: usize = 5;
+/// Over so long interrupts that are many show.
+const LOOK_AT_INTERRUPTS: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
 pub(super) struct Culprits(RefCell<Option<Reading>>);
@@ -32,9 +38,10 @@ pub(super) struct Culprits(RefCell<Option<Reading>>);
 struct Reading {
     at: Instant,
     cost: Duration,
-    /// How many there are.
-    cpus: u64,
     processes: BTreeMap<u32, Used>,
+    cpus: BTreeMap<u32, Ticks>,
+    /// For how long a quota has stopped threads.
+    throttled_ns: Option<u64>,
 }
 
 impl Culprits {
@@ -43,7 +50,7 @@ impl Culprits {
         self.0.borrow_mut().get_or_insert_with(|| Reading::new(Path::new("/proc")));
     }
 
-    /// Names in the invocation those who used the seats' CPUs since the last reading, if it is time for the next.
+    /// Names in the invocation what used the seats' CPUs since the last reading, if it is time for the next.
     pub(super) fn end(&self, seats: &[Option<u32>], invocation: &mut Invocation) {
         let mut last = self.0.borrow_mut();
         let Some(before) = last.as_ref() else { return };
@@ -53,9 +60,31 @@ impl Culprits {
         let after = Reading::new(Path::new("/proc"));
         if let Some(evidence) = invocation.evidence.as_mut() {
             evidence.culprits = before.culprits(&after, seats, std::process::id(), about);
+            for culprit in evidence.culprits.iter_mut().filter(|culprit| culprit.kind == CulpritKind::Interrupts) {
+                culprit.name = busiest_interrupt(seats).unwrap_or_default();
+            }
         }
         *last = Some(after);
     }
+}
+
+/// Which interrupts are many on these CPUs just now.
+fn busiest_interrupt(seats: &[Option<u32>]) -> Option<String> {
+    let files = ["/proc/interrupts", "/proc/softirqs"];
+    let read = || files.map(|file| fs::read_to_string(file).unwrap_or_default());
+    let before = read();
+    thread::sleep(LOOK_AT_INTERRUPTS);
+    let after = read();
+    let rises = before
+        .iter()
+        .zip(&after)
+        .filter_map(|(before, after)| per_cpu::busiest(before, after, |cpu| is_seat(seats, cpu)));
+    rises.max_by_key(|(_, rise)| *rise).map(|(name, _)| name)
+}
+
+/// Whether a thread may sit there; one that floats may be anywhere.
+fn is_seat(seats: &[Option<u32>], cpu: u32) -> bool {
+    seats.is_empty() || seats.iter().any(|seat| seat.is_none_or(|seat| seat == cpu))
 }
 
 /// The user of a process, and the CPUs that it may run on; of one that has ended neither.
@@ -70,23 +99,69 @@ fn about(pid: u32) -> About {
 impl Reading {
     fn new(proc: &Path) -> Self {
         let at = Instant::now();
-        let ids = fs::read_dir(proc)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-        let processes = ids.filter_map(|id: u32| {
-            let text = fs::read_to_string(proc.join(id.to_string()).join("stat")).ok()?;
-            Some((id, Used::of(&text)?))
-        });
-        let processes = processes.collect();
-        let cpus = std::thread::available_parallelism().map_or(1, |count| count.get() as u64);
-        Reading { at, cost: at.elapsed(), cpus, processes }
+        let processes = used_by_all(proc);
+        let stat = fs::read_to_string(proc.join("stat")).unwrap_or_default();
+        let cpus = Ticks::of_each(&stat).collect();
+        Reading { at, cost: at.elapsed(), processes, cpus, throttled_ns: cgroup::throttled_ns() }
     }
 
-    /// Those that used a part of a CPU worth naming since an earlier reading, the most first; this process and what it started are none, nor is
+    /// What used a part of a CPU worth naming since an earlier reading, the most first; this process and what it started are none, nor is
     /// one that stayed on a CPU that is no seat.
     fn culprits(&self, after: &Reading, seats: &[Option<u32>], own: u32, about: impl Fn(u32) -> About) -> Vec<Culprit> {
+        let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
+        let mut found = self.processes(after, seats, own, about);
+        found.extend(self.others(after, seats));
+        found.retain(|culprit| {
+            let least = if culprit.kind == CulpritKind::Unseen { WORTH_NAMING_UNSEEN } else { WORTH_NAMING };
+            culprit.cpu_ns as f64 >= least * time_ns as f64
+        });
+        found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
+        found.truncate(MOST);
+        found
+    }
+
+    /// What is no process: interrupts, the quota, the host, and what is not listed.
+    fn others(&self, after: &Reading, seats: &[Option<u32>]) -> Vec<Culprit> {
+        let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
+        let on_seats = |of: fn(&Ticks) -> u64| -> u64 {
+            let own = after.cpus.iter().filter(|(id, _)| is_seat(seats, **id));
+            let rise = |(id, now): (&u32, &Ticks)| self.cpus.get(id).map_or(0, |then| of(now).saturating_sub(of(then)));
+            own.map(rise).sum::<u64>() * TICK_NS
+        };
+        let interrupts = on_seats(|ticks| ticks.irq + ticks.softirq);
+        let throttled = after.throttled_ns.zip(self.throttled_ns).map_or(0, |(now, then)| now.saturating_sub(then));
+        // The time that a process had before is counted again where its parent takes it over: more is seen than there was, never less.
+        let since = |(id, used): (&u32, &Used)| {
+            let earlier = self.processes.get(id).filter(|earlier| earlier.begun == used.begun);
+            let all = |used: &Used| used.ticks + used.of_children;
+            all(used).saturating_sub(earlier.map_or(0, all))
+        };
+        let seen = after.processes.iter().map(since).sum::<u64>() * TICK_NS;
+        let unseen = on_seats(|ticks| ticks.busy()).saturating_sub(seen.saturating_add(interrupts));
+        let all = [
+            (CulpritKind::Interrupts, "interrupts", interrupts),
+            (CulpritKind::Quota, "CPU quota", throttled),
+            (CulpritKind::Host, "host", on_seats(|ticks| ticks.steal)),
+            (CulpritKind::Unseen, "not visible from here", if seen > 0 { unseen } else { 0 }),
+        ];
+        let culprit = |(kind, name, cpu_ns): (CulpritKind, &str, u64)| Culprit {
+            kind,
+            name: name.to_owned(),
+            pid: None,
+            uid: None,
+            cpu_ns,
+            time_ns,
+        };
+        all.map(culprit).into()
+    }
+
+    fn processes(
+        &self,
+        after: &Reading,
+        seats: &[Option<u32>],
+        own: u32,
+        about: impl Fn(u32) -> About,
+    ) -> Vec<Culprit> {
         let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
         let is_own = |id: u32| {
             let parent = |id: &u32| after.processes.get(id).map(|used| used.parent).filter(|parent| *parent > 1);
@@ -118,7 +193,7 @@ impl Reading {
             }
         }
         // What is more is of a time before the readings.
-        let most = time_ns.saturating_mul(after.cpus) / TICK_NS;
+        let most = time_ns.saturating_mul(after.cpus.len().max(1) as u64) / TICK_NS;
         let mut found: Vec<Culprit> = Vec::new();
         for (&id, used) in after.processes.iter().filter(|(id, _)| !is_own(**id)) {
             // Children that have ended are named after who waited for them.
@@ -137,10 +212,9 @@ impl Reading {
                 false if children > own_ticks => format!("{} and its children", used.name),
                 false => used.name.clone(),
             };
-            found.push(Culprit { name, pid: id, uid: about(id).0, cpu_ns, time_ns });
+            let (kind, uid) = (CulpritKind::Process, about(id).0);
+            found.push(Culprit { kind, name, pid: Some(id), uid, cpu_ns, time_ns });
         }
-        found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
-        found.truncate(MOST);
         found
     }
 }
@@ -163,7 +237,35 @@ mod tests {
     }
 
     fn reading(at: Instant, processes: Vec<(u32, Used)>) -> Reading {
-        Reading { at, cost: Duration::ZERO, cpus: 2, processes: processes.into_iter().collect() }
+        let cpus = [0, 1, 7].map(|id| (id, Ticks::default())).into();
+        Reading { at, cost: Duration::ZERO, cpus, processes: processes.into_iter().collect(), throttled_ns: None }
+    }
+
+    #[test]
+    fn interrupts_the_quota_the_host_and_what_is_hidden_are_named() {
+        let begun = Instant::now();
+        let before = Reading { throttled_ns: Some(7), ..reading(begun, vec![(10, used("charz", 1, 5, 0, 0))]) };
+        let mut after = reading(begun + Duration::from_secs(1), vec![(10, used("charz", 1, 25, 30, 0))]);
+        let found = |after: &Reading, seats: &[Option<u32>]| {
+            let all = before.culprits(after, seats, 10, |_| (None, None));
+            all.into_iter().map(|culprit| (culprit.kind, culprit.cpu_ns / TICK_NS)).collect::<Vec<_>>()
+        };
+        // Its own time, and nothing else.
+        after.cpus.insert(0, Ticks { user: 50, ..Ticks::default() });
+        assert_eq!(found(&after, &[Some(0)]), []);
+        let on_seat = Ticks { user: 85, softirq: 10, irq: 1, steal: 6, ..Ticks::default() };
+        after.cpus.insert(0, on_seat);
+        // What happens elsewhere meets no thread that is bound.
+        after.cpus.insert(7, Ticks { irq: 90, steal: 90, user: 90, ..Ticks::default() });
+        after.throttled_ns = Some(7 + 20 * TICK_NS);
+        let expected = [
+            (CulpritKind::Unseen, 85 - 50),
+            (CulpritKind::Quota, 20),
+            (CulpritKind::Interrupts, 11),
+            (CulpritKind::Host, 6),
+        ];
+        assert_eq!(found(&after, &[Some(0)]), expected);
+        assert_eq!(found(&after, &[None])[0], (CulpritKind::Unseen, 85 + 90 - 50));
     }
 
     #[test]

@@ -1,0 +1,189 @@
+//! The database file of a fleet: one row per report, as small as the fleet's answer allows.
+
+use std::path::Path;
+
+use rusqlite::{OptionalExtension, params};
+
+use crate::database::{Database, Fault, Layout, damaged};
+use crate::exit::Error;
+use charz_data::report::{self, Report};
+use charz_fleet::compact;
+
+const NOUN: &str = "collection";
+
+static LAYOUT: Layout = Layout {
+    application_id: 0x6368_7266,
+    version: 1,
+    table: "CREATE TABLE report (
+    sweep TEXT PRIMARY KEY,
+    host TEXT NOT NULL,
+    started TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    compact BLOB NOT NULL
+) STRICT, WITHOUT ROWID",
+    noun: NOUN,
+    create: "charz fleet add --db FILE REPORT",
+};
+
+/// How a file of SQLite begins.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+pub(crate) struct Collection(Database);
+
+/// A report that is to be added, packed.
+pub(crate) struct Packed {
+    sweep: String,
+    host: String,
+    started: String,
+    runs: usize,
+    compact: Vec<u8>,
+}
+
+impl Packed {
+    /// `name` stands for the host where the report has none.
+    pub(crate) fn of(report: Report, name: &str) -> Self {
+        let host = report.host.name.clone().filter(|host| !host.is_empty()).unwrap_or_else(|| name.to_owned());
+        let runs = report.cells.iter().map(|cell| cell.invocations.len()).sum();
+        let mut report = compact(report);
+        report.host.name = Some(host.clone());
+        let mut packed = Vec::new();
+        report::write(&report, true, &mut packed).expect("memory takes it");
+        Packed { sweep: report.id, host, started: report.started, runs, compact: packed }
+    }
+}
+
+impl Collection {
+    /// Whether a file is a database, whose ever it is.
+    pub(crate) fn is_one(path: &Path) -> bool {
+        use std::io::Read;
+        let mut start = Vec::new();
+        let read = std::fs::File::open(path).map(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
+        matches!(read, Ok(Ok(_))) && start == MAGIC
+    }
+
+    pub(crate) fn open(path: &Path) -> Result<Self, Error> {
+        Database::open(path, &LAYOUT).map(Collection)
+    }
+
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        Database::create(path, &LAYOUT).map(Collection)
+    }
+
+    /// Adds all reports, or none of them; of one sweep that with the most runs is kept. Returns how many were new, or later than what was
+    /// there.
+    pub(crate) fn add(&mut self, reports: &[Packed]) -> Result<usize, Error> {
+        self.0.write(|transaction, _| {
+            let add = |report: &Packed| -> Result<usize, Fault> {
+                let Packed { sweep, host, started, runs, compact } = report;
+                let sql = "INSERT INTO report (sweep, host, started, runs, compact) VALUES (?1, ?2, ?3, ?4, ?5) \
+                           ON CONFLICT (sweep) DO UPDATE SET host = ?2, started = ?3, runs = ?4, compact = ?5 WHERE runs < ?4";
+                Ok(transaction.execute(sql, params![sweep, host, started, *runs as i64, compact])?)
+            };
+            reports.iter().map(add).sum()
+        })
+    }
+
+    /// How many reports it has, and of how many hosts.
+    pub(crate) fn counts(&mut self) -> Result<[usize; 2], Error> {
+        self.0.read(|transaction, _, is_created| {
+            let sql = "SELECT count(*), count(DISTINCT host) FROM report";
+            let count = |row: &rusqlite::Row<'_>| Ok([row.get::<_, i64>(0)?, row.get(1)?].map(|count| count as usize));
+            let counts = if is_created { transaction.query_row(sql, (), count).optional()? } else { None };
+            Ok(counts.unwrap_or_default())
+        })
+    }
+
+    /// Gives each report to `each`, one after the other.
+    pub(crate) fn each(&mut self, mut each: impl FnMut(&[u8], &str)) -> Result<(), Error> {
+        self.0.read(|transaction, path, is_created| {
+            if !is_created {
+                return Ok(());
+            }
+            let mut statement = transaction.prepare("SELECT compact, sweep FROM report ORDER BY host, started")?;
+            let mut rows = statement.query(())?;
+            while let Some(row) = rows.next()? {
+                let sweep: String = row.get(1)?;
+                let blob = row.get_ref(0)?;
+                let blob = blob.as_blob().map_err(|error| damaged(path, NOUN, &format!("report {sweep}: {error}")))?;
+                each(blob, &sweep);
+            }
+            Ok(())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+    use charz_data::report::{Invocation, Unit, fixtures};
+    use charz_fleet::{Visit, judge};
+
+    /// Of a host, with so many of its runs.
+    fn report(host: usize, runs: usize) -> Report {
+        let mut cell = fixtures::cell("arith-int", 2, Unit::OpsPerSecond, 1e9).seated(&[0, 1]);
+        cell.invocations.truncate(runs);
+        cell.summary = None;
+        let mut report = fixtures::report(vec![cell]).on(2);
+        (report.id, report.host.name) = (format!("{host:032x}"), Some(format!("n{host}")));
+        report
+    }
+
+    fn hosts(collection: &mut Collection) -> Vec<(String, usize)> {
+        let mut found = Vec::new();
+        collection
+            .each(|packed, sweep| {
+                let (report, _) = report::read_stream(sweep, packed).unwrap();
+                let runs = report.cells[0].invocations.iter().filter(|run: &&Invocation| run.value.is_some()).count();
+                found.push((report.host.name.clone().unwrap(), runs));
+                assert_eq!(judge(&[Visit::of(&report, "file")], Vec::new()).nodes.len(), 1);
+            })
+            .unwrap();
+        found
+    }
+
+    #[test]
+    fn collectors_at_once_lose_nothing_and_keep_nothing_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/fleet.db");
+        // Each adds some of its own, and some that another adds too.
+        thread::scope(|scope| {
+            for collector in 0..4 {
+                let file = &file;
+                scope.spawn(move || {
+                    for host in collector * 5..collector * 5 + 10 {
+                        Collection::create(file).unwrap().add(&[Packed::of(report(host, 6), "file")]).unwrap();
+                    }
+                });
+            }
+        });
+        let mut collection = Collection::open(&file).unwrap();
+        assert_eq!(collection.counts().unwrap(), [25, 25]);
+        assert_eq!(hosts(&mut collection).len(), 25);
+        assert!(Collection::is_one(&file) && !Collection::is_one(folder.path()));
+    }
+
+    #[test]
+    fn of_a_sweep_that_was_continued_the_later_state_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut collection = Collection::create(&folder.path().join("fleet.db")).unwrap();
+        let mut add = |runs| collection.add(&[Packed::of(report(1, runs), "file")]).unwrap();
+        assert_eq!([add(6), add(6), add(8), add(7)], [1, 0, 1, 0]);
+        assert_eq!(hosts(&mut collection), [("n1".to_owned(), 8)]);
+    }
+
+    #[test]
+    fn a_history_is_no_collection() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("history.db");
+        let addition = charz_analysis::history::Addition {
+            file: "r.json".into(),
+            text: serde_json::to_string(&report(1, 6)).unwrap(),
+            report: report(1, 6),
+        };
+        crate::history::Store::create(&file).unwrap().add(&[addition], None, false).unwrap();
+        let refused = Collection::open(&file).err().unwrap().to_string();
+        assert!(refused.contains("another program") && refused.contains("no collection"), "{refused}");
+    }
+}

@@ -1,0 +1,55 @@
+//! Machines held against each other: one format a line in [`FORMATS`].
+
+use std::io::{self, Write};
+
+use super::look::TerminalStyle;
+use super::outline::Block;
+use super::{html, json, markdown, term};
+use charz_analysis::machines::Machines;
+use charz_analysis::page::Source;
+
+/// A format of machines.
+pub type Format = super::formats::Format<fn(&Shown<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
+
+/// The reports, and what came of holding their machines against each other.
+pub struct Shown<'a> {
+    /// In the order of the machines.
+    pub sources: &'a [Source<'a>],
+    /// The ratios.
+    pub machines: &'a Machines,
+}
+
+/// All formats, by the names that those of two reports have; the first is the default.
+pub const FORMATS: &[Format] = &[
+    Format { name: "table", about: "", write: |shown, look, out| term::text(&table(shown.machines), look, out) },
+    Format { name: "json", about: "", write: |shown, _, out| json::write_pretty_line(shown.machines, out) },
+    Format {
+        name: "markdown",
+        about: "",
+        write: |shown, _, out| markdown::text(&table(shown.machines), markdown::COMMENT, out),
+    },
+    Format {
+        name: "html",
+        about: "",
+        write: |shown, look, out| html::write(&shown.machines.page(shown.sources), look, out),
+    },
+];
+
+/// The answer, the table, then what the machines are.
+fn table(machines: &Machines) -> Vec<Block<'static>> {
+    let mut sentences = machines.sentences().into_iter();
+    let mut blocks: Vec<Block<'static>> = sentences.next().map(Block::Title).into_iter().collect();
+    blocks.extend(sentences.map(Block::Text));
+    let found = machines.table();
+    let rows = found.rows.iter().map(|row| row.data.iter().map(|datum| datum.text.clone()).collect()).collect();
+    blocks.extend([Block::Gap, Block::Table { words: vec![0, 1], heading: found.heading, rows }, Block::Gap]);
+    blocks.extend(machines.machines.iter().map(|machine| {
+        let host = machine.host.as_deref().unwrap_or("an unnamed host");
+        let processor = machine.processor.as_deref().unwrap_or("an unnamed processor").trim();
+        let price = machine.price.map(|price| format!("; {price} an hour")).unwrap_or_default();
+        let cpus = charz_data::escape::counted(machine.cpus as usize, "CPU");
+        Block::Item(machine.name.clone(), format!("{host}, {processor}, {cpus}{price}"))
+    }));
+    blocks.extend(machines.notes.iter().map(|note| Block::Text(format!("note: {note}"))));
+    blocks
+}
