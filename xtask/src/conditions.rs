@@ -145,8 +145,11 @@ fn first_cpu() -> Outcome<String> {
 
 impl Beside {
     fn start(script: &str) -> Outcome<Self> {
+        // Where this task is killed, nothing is left that disturbs.
+        let task = std::process::id();
+        let script = format!("(while kill -0 {task} 2>/dev/null; do sleep 1; done; kill -KILL 0) & {script}");
         let mut command = Command::new("sh");
-        command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        command.args(["-c", &script]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         command.spawn().map(Beside).map_err(|error| Failure::io("start sh", &error))
     }
 }
