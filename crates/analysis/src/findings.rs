@@ -1,11 +1,12 @@
-//! What follows from several cells together: the best of each kernel, cliffs, collapses, the fastest of those that do the same, advice, latencies, and
-//! words a cycle.
+//! What follows from several cells together: the best of each kernel, cliffs, collapses, the fastest of those that do the same, advice, latencies, words a
+//! cycle, and the classes of what scales badly.
 //!
 //! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
 
 mod advice;
 mod best;
+mod classes;
 mod cliff;
 mod collapse;
 mod efficiency;
@@ -44,6 +45,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(products::products(report));
     found.extend(siblings::siblings(report));
     found.extend(efficiency::efficiency(report));
+    found.extend(classes::classes(&all, strands));
     found
 }
 

@@ -62,6 +62,8 @@ pub enum Role {
     Barrier,
     /// Something handed to another thread.
     HandOff(Waiter),
+    /// A page that all workers have read is unmapped.
+    Unmapping,
     /// Arithmetic under a CPU quota, which stops all threads of a control group.
     Quota,
     /// A program of the user's.

@@ -47,8 +47,11 @@ pub enum FindingKind {
     Products,
     /// Words that a core gets from a cache in a cycle of its clock.
     Efficiency,
+    /// Why threads do less together than they could: the class of the problem, what shows it, and what would confirm it.
+    Scaling,
 }
 
 words! { FindingKind {
     Best = "best", Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Products = "products", Efficiency = "words",
+    Scaling = "scaling",
 } }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use charz_data::params::SAMPLES;
-use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Work};
+use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Role, Work};
 use crossbeam::utils::CachePadded;
 
 use crate::block::Line;
@@ -39,6 +39,7 @@ static CARD: Card = Card::new("tlb-shootdown", Family::Memory, "the first worker
     .on_one_strand()
     .uncounted_traffic("each strand that has the page's translation is interrupted (TLB shootdown), where the processor has no instruction for that")
     .params(&[&SAMPLES])
+    .role(Role::Unmapping)
     .source("D. L. Black et al., Translation lookaside buffer consistency: a software approach, ASPLOS 1989")
     .blocks_in_kernel(true);
 

@@ -135,5 +135,6 @@ fn heading(kind: FindingKind) -> &'static str {
         FindingKind::Latency => "Latencies",
         FindingKind::Products => "Products of matrices",
         FindingKind::Efficiency => "Words per cycle",
+        FindingKind::Scaling => "What scales badly, and why",
     }
 }
