@@ -46,6 +46,7 @@ fn request() -> Request {
         seed: Some(1),
         oversubscribed: 1,
         accept_panic: false,
+        adaptive: false,
         budget: charz_measure::plan::Budget::Of(Duration::from_secs(100)),
     }
 }

@@ -22,4 +22,5 @@ pub mod number;
 pub mod page;
 pub mod pairs;
 pub mod point;
+pub mod predicted;
 pub mod verdict;

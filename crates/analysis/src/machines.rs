@@ -148,7 +148,10 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
                 mapping: reading.mapping,
             })
         };
-        Row { kernel, scope, unit, values: readings.into_iter().enumerate().map(value).collect() }
+        let is_more = scope == Scope::OneThread || readings.iter().flatten().any(|reading| reading.threads > 1);
+        let values = readings.into_iter().enumerate().map(value).collect();
+        // What is the fastest with one thread everywhere is the row above.
+        is_more.then_some(Row { kernel, scope, unit, values })
     });
     let rules = Options { cross_machine: true, ..Options::default() };
     let unlike = |source: &Source<'_>| {
@@ -157,7 +160,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     };
     Machines {
         machines: sources.iter().zip(&answers).enumerate().map(machine).collect(),
-        rows: rows.filter(|row| row.values.iter().flatten().count() > 1).collect(),
+        rows: rows.flatten().filter(|row| row.values.iter().flatten().count() > 1).collect(),
         notes: sources.iter().skip(1).filter_map(unlike).collect(),
     }
 }
@@ -184,12 +187,13 @@ impl Machines {
             let whole = middle(values(Scope::WholeMachine).filter_map(|value| value.times));
             let one = middle(values(Scope::OneThread).filter_map(|value| value.times));
             let price = middle(values(Scope::WholeMachine).filter_map(|value| value.for_its_price));
-            let parts = [(whole, "as a whole"), (one, "with one thread"), (price, "for its price")];
-            let parts: Vec<String> =
-                parts.into_iter().filter_map(|(middle, what)| Some(format!("{} {what}", middle?))).collect();
-            match parts.is_empty() {
-                true => format!("{} has no number that {} has too", own.name, first.name),
-                false => format!("{} is {} as fast as {}", own.name, parts.join(", "), first.name),
+            let rest = [(one, "with one thread"), (price, "for its price")];
+            let rest = rest.into_iter().filter_map(|(middle, what)| Some(format!("; {what} {}", middle?)));
+            match whole {
+                None => format!("{} has no number that {} has too", own.name, first.name),
+                Some(whole) => {
+                    format!("{} is {whole} as fast as {}{}", own.name, first.name, rest.collect::<String>())
+                }
             }
         };
         (1..).zip(others).map(sentence).collect()
@@ -289,9 +293,8 @@ mod tests {
         let [low, high] = whole.times.unwrap().interval.unwrap();
         assert!(low <= 2.0 && 2.0 <= high);
         let sentence = &found.sentences()[0];
-        assert!(
-            sentence.starts_with("b is 2.00 times as a whole, 1.50 times with one thread, 0.50 times for its price")
-        );
+        let expected = "b is 2.00 times as fast as a; with one thread 1.50 times; for its price 0.50 times";
+        assert!(sentence.starts_with(expected), "{sentence}");
         assert_eq!(found.table().heading, ["kernel", "threads", "a", "b", "times", "for its price"]);
     }
 

@@ -28,7 +28,7 @@ pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
-pub use cell::{Cell, Ending, Estimator, Invocation, Status, Summary};
+pub use cell::{Cell, Ending, Estimator, Invocation, PREDICTED, Status, Summary};
 pub use evidence::{Busy, Culprit, CulpritKind, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
@@ -164,6 +164,9 @@ pub struct Plan {
     pub min_invocations: u64,
     /// The most invocations of each cell; those beyond the fewest go where the interval is still too wide.
     pub max_invocations: u64,
+    /// Whether only those cells are measured that decide what is advised; the others are skipped, and their reasons have what is predicted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub adaptive: bool,
     /// From it come the order of the cells within each round and the seeds of the invocations.
     pub seed: u64,
     /// The longest that the sweep may take.

@@ -10,7 +10,7 @@ use crate::invoke::{Invoke, MeasureRequest};
 use crate::limits::Limits;
 use crate::plan::{Asked, Budget, Invocations, Plan, Request};
 use crate::predict::Predictor;
-use crate::sweep::{Context, Recorder, Sweep, new_report};
+use crate::sweep::{Adaptive, Context, Recorder, Sweep, new_report};
 
 pub const HOUR: Duration = Duration::from_secs(3600);
 
@@ -38,6 +38,7 @@ pub fn request(kernels: &[&str], mappings: &str, threads: &str) -> Request {
         oversubscribed: 1,
         accept_panic: false,
         budget: Budget::Of(Duration::from_secs(100)),
+        adaptive: false,
     }
 }
 
@@ -97,6 +98,7 @@ impl Setting {
             limits: &Limits::unlimited,
             present: &Present::default,
             budget,
+            adaptive: Adaptive::default(),
         }
     }
 }

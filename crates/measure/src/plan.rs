@@ -59,6 +59,8 @@ pub struct Request {
     /// Whether workers that contend may outnumber strands although the kernel panics on a lockup.
     pub accept_panic: bool,
     pub budget: Budget,
+    /// Whether only those cells are measured that decide what is advised.
+    pub adaptive: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +105,8 @@ pub struct Plan {
     pub invocations: Invocations,
     pub seed: u64,
     pub budget: Duration,
+    /// Whether only those cells are measured that decide what is advised.
+    pub adaptive: bool,
     /// Whether the repetitions of an invocation take [`LONG`].
     is_long: bool,
     /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
@@ -163,6 +167,11 @@ pub const MOST_BUDGET: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// The share of the budget beyond which its fewest invocations make a plan take fewer numbers of workers: a busy machine takes twice the
 /// time.
 pub const FEWEST_SHARE: f64 = 0.5;
+
+/// On so many CPUs a sweep measures all configurations, adaptive or not.
+pub const FEW_CPUS: usize = 8;
+/// The share of its configurations that an adaptive sweep measures: a fifth of those that a model predicts, and all of the others.
+const ADAPTIVE_SHARE: f64 = 0.3;
 
 /// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
 const LARGEST_REPORT: u64 = 100_000_000;
@@ -308,6 +317,9 @@ impl Plan {
         let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
+        if plan.adaptive {
+            return plan;
+        }
         for series in fewer {
             if plan.predicted() <= request.budget.most().mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT
             {
@@ -336,6 +348,8 @@ impl Plan {
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
+            // Of few CPUs all is measured sooner than anything is predicted.
+            adaptive: request.adaptive && strands > FEW_CPUS,
             is_long: false,
             cells,
         };
@@ -353,7 +367,8 @@ impl Plan {
     /// What the fewest invocations of these cells take.
     fn sum<'a>(&self, cells: impl Iterator<Item = &'a PlannedCell>) -> Duration {
         let round: Duration = cells.map(|cell| cell.predicted).sum();
-        round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
+        let all = round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX);
+        if self.adaptive { all.mul_f64(ADAPTIVE_SHARE) } else { all }
     }
 
     /// Numbers of workers, ascending.

@@ -4,6 +4,7 @@
 //! Rounds put the invocations of a cell far apart in time, so their spread includes what changes on the machine meanwhile,
 //! and a drift of the machine favours no cell.
 
+mod adaptive;
 mod host;
 mod issue_width;
 mod order;
@@ -23,6 +24,7 @@ use charz_kernels::noop::NOOP;
 use charz_kernels::{Params, Sizes, Stop};
 use charz_topology::{Mapping, Order, Present, place};
 
+pub use adaptive::Adaptive;
 pub use host::{host, node};
 use order::Turn;
 use pace::Pace;
@@ -73,6 +75,8 @@ pub struct Sweep<'a> {
     /// Likewise: CPUs and NUMA nodes come and go.
     pub present: &'a dyn Fn() -> Present,
     pub budget: Duration,
+    /// Which cells are measured, where not all are.
+    pub adaptive: Adaptive,
 }
 
 impl Sweep<'_> {
@@ -84,6 +88,7 @@ impl Sweep<'_> {
         // What a journal kept was not judged yet.
         (0..places(self.report)).for_each(|place| self.judge(place));
         self.report.stopped_by = None;
+        self.begin_choosing();
         let short = self.left() > self.budget;
         let first =
             self.count_pilots(|cell, pilot| short && cell.invocations.is_empty() && pilot.ending == Ending::Done);
@@ -97,7 +102,8 @@ impl Sweep<'_> {
         let counted = self
             .count_pilots(|cell, pilot| cell.invocations.is_empty() || pilot.ending == Ending::Done && barren(cell));
         let swept = swept.and(counted);
-        let complete = (0..places(self.report)).all(|place| self.missing(place) == 0);
+        let complete = (0..places(self.report)).all(|place| self.missing(place) == 0) && self.adaptive.is_settled();
+        self.tell_predicted();
         self.end(before + nanos(sitting.elapsed()), complete, listener);
         swept
     }
@@ -137,6 +143,7 @@ impl Sweep<'_> {
         let (mut left, mut told, mut waits_since) = (self.left(), None::<String>, None);
         let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
         'rounds: loop {
+            self.choose();
             let in_time =
                 |place| sitting.elapsed() + pace.expect(place, self.predicted(self.cell(place))) <= self.budget;
             let gone: Vec<Option<String>> = (0..places(self.report)).map(|place| self.waits_for(place)).collect();
@@ -192,7 +199,7 @@ impl Sweep<'_> {
         let wanting: Vec<usize> = (0..places(self.report)).filter(|&place| self.wants_more(place)).collect();
         let gone = wanting.iter().find_map(|&place| self.waits_for(place));
         let missing = gone.map(|gone| format!("a missing CPU or NUMA node: {gone}"));
-        missing.or_else(|| (!wanting.is_empty()).then(|| "budget".into()))
+        missing.or_else(|| (!wanting.is_empty() || !self.adaptive.is_settled()).then(|| "budget".into()))
     }
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
@@ -358,6 +365,9 @@ impl Sweep<'_> {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let plan = &self.report.plan;
         let cell = self.cell(place);
+        if !self.adaptive.is_chosen(place) {
+            return false;
+        }
         charz_judge::wants_more(cell, count(plan.min_invocations), count(plan.max_invocations))
             || self.missing_counts(cell) > 0
     }

@@ -6,18 +6,22 @@ use fastrand::Rng;
 use crate::{Outcome, Placed, Table, Topology, fit, missed};
 
 /// A machine by its synthetic description, and its mappings.
-struct Place {
-    topology: Topology,
+pub(crate) struct Place {
+    pub(crate) topology: Topology,
     machine: charz_data::machine::Machine,
 }
 
 impl Place {
-    fn new(description: &str) -> Self {
+    pub(crate) fn new(description: &str) -> Self {
         let machine = discover(&Source::of(description)).unwrap();
         Place { topology: Topology::of(&machine), machine }
     }
 
-    fn at(&self, mapping: &str, threads: usize) -> Placed {
+    pub(crate) fn cpus(&self) -> usize {
+        self.machine.strands.len()
+    }
+
+    pub(crate) fn at(&self, mapping: &str, threads: usize) -> Placed {
         if mapping == "auto" {
             return self.topology.spread(threads);
         }
@@ -76,7 +80,7 @@ fn four_points_chosen_by_topology_predict_the_t3_4() {
 }
 
 /// A machine with known caps and noise.
-fn truth(random: &mut Rng, place: &Place) -> impl Fn(&Placed) -> f64 + use<> {
+pub(crate) fn truth(random: &mut Rng, place: &Place) -> impl Fn(&Placed) -> f64 + use<> {
     let thread = 10.0;
     let mut caps: Vec<Option<f64>> = vec![None];
     let mut child = thread;
@@ -100,7 +104,7 @@ fn truth(random: &mut Rng, place: &Place) -> impl Fn(&Placed) -> f64 + use<> {
     }
 }
 
-fn noise(random: &mut Rng) -> f64 {
+pub(crate) fn noise(random: &mut Rng) -> f64 {
     (((0..12).map(|_| random.f64()).sum::<f64>() - 6.0) * 0.01).exp()
 }
 

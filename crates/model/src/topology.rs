@@ -31,6 +31,11 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// How many levels of a machine it knows of.
+    pub(crate) fn levels(&self) -> usize {
+        self.loads.first().map_or(0, Vec::len)
+    }
+
     /// The most threads that share a part of a level.
     pub(crate) fn load(&self, level: usize) -> f64 {
         self.loads.iter().map(|loads| loads[level]).fold(0.0, f64::max)
@@ -104,6 +109,16 @@ impl Topology {
             ids: strands.iter().map(|strand| strand.os_id).collect(),
             has_kinds: machine.kinds.len() > 1,
         }
+    }
+
+    /// How many CPUs there are.
+    pub fn cpus(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The most CPUs of a part of each level, from one CPU to all of them.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.levels.iter().map(|level| level.size)
     }
 
     /// Threads on these CPUs, by OS ids, a thread for each; CPUs that are not there count as CPUs of their own.

@@ -11,8 +11,10 @@ use crate::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
 };
 use crate::point;
+use crate::predicted;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Point};
+use charz_model::Prediction;
 
 /// A figure for each kernel and point: of rates, or of times.
 pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
@@ -68,6 +70,7 @@ fn of_point<'a>(
             let faint = if unit.more_is_better() { limits(sorted, at, source, &own) } else { Vec::new() };
             found.extend(shared(&source.report.machine, &own).map(|rule| (at, rule)));
             plot.series.extend(faint);
+            plot.series.extend(predicted(sorted, at, source, kernel, point));
         }
         plot.reference_lines = lines::merged(sorted, &found, found.len());
     }
@@ -138,6 +141,30 @@ fn shared(machine: &Machine, own: &[&Series]) -> impl Iterator<Item = ReferenceL
     cores.into_iter().chain([more]).filter(move |line| line.from > 0.0 && line.from < most)
 }
 
+/// What the model says of mappings of which not all was measured: a line, and the two ends of where it lies.
+fn predicted(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, kernel: &str, point: Point) -> Vec<Series> {
+    let line = |name: String, points: Vec<(f64, f64)>| Series {
+        name,
+        role: Role::Ideal,
+        source: at,
+        points: points.into_iter().map(|(x, y)| faint(x, y)).collect(),
+    };
+    let of_mapping = |(mapping, found): (&str, Vec<(u64, Prediction)>)| {
+        let along = |y: fn(&Prediction) -> f64| found.iter().map(|(x, one)| (*x as f64, y(one))).collect::<Vec<_>>();
+        [
+            line(sorted.named(&format!("{mapping}, predicted"), at), along(|one| one.value)),
+            line(String::new(), along(|one| one.interval[0])),
+            line(String::new(), along(|one| one.interval[1])),
+        ]
+    };
+    predicted::lines(source.report, kernel, point).into_iter().flat_map(of_mapping).collect()
+}
+
+/// A corner of a line that was not measured.
+fn faint(x: f64, y: f64) -> DataPoint {
+    DataPoint { x, y: Some(y), spread: None, state: State::Ok, note: String::new(), runs: Vec::new() }
+}
+
 /// As many workers at the pace of one, and all strands at that pace.
 fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Series]) -> Vec<Series> {
     // The pace of the fewest workers that have a sound number; of the fastest mapping.
@@ -155,16 +182,7 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
         name: sorted.named(what, at),
         role,
         source: at,
-        points: ends
-            .map(|x| DataPoint {
-                x,
-                y: Some(y(x, by)),
-                spread: None,
-                state: State::Ok,
-                note: String::new(),
-                runs: Vec::new(),
-            })
-            .to_vec(),
+        points: ends.map(|x| faint(x, y(x, by))).to_vec(),
     };
     // More workers than strands gain nothing, so the ideal line ends at the number of strands.
     vec![

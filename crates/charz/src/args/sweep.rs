@@ -65,6 +65,13 @@ pub(super) struct SweepArgs {
     /// runs each.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "budget", "command"])]
     pub(super) preset: Option<String>,
+    /// Measure only what decides the advice, and predict the rest: about a fifth of the configurations of a large machine
+    ///
+    /// First what the topology says decides: one thread, each part of the machine full, all of it. Then what may be the best by a model of
+    /// these, until nothing that is left can change the advice. What is predicted is listed as such, and what no model predicts is measured.
+    /// On 8 CPUs or fewer everything is measured.
+    #[arg(long)]
+    pub(super) adaptive: bool,
     /// Print every number in tables, with all warnings and findings; the same as --format table
     #[arg(short, long, conflicts_with_all = ["format", "json", "quiet"])]
     pub(super) verbose: bool,
@@ -82,7 +89,7 @@ pub(super) struct SweepArgs {
 
 /// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 30] = [
+    const OTHERS: [&str; 31] = [
         "command",
         "value",
         "work",
@@ -108,6 +115,7 @@ fn set_by_the_report() -> impl Iterator<Item = &'static str> {
         "output",
         "force",
         "quick",
+        "adaptive",
         "preset",
         "goes_on",
         "label",
@@ -274,6 +282,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
                 (_, true) => Budget::Of(NODE_BUDGET),
                 _ => BUDGET.of(&run.budget, layers)?,
             },
+            adaptive: args.adaptive,
         },
         labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,

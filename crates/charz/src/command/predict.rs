@@ -10,6 +10,7 @@ use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Predicted, Row, Told};
 use charz_analysis::point;
+use charz_analysis::predicted::points;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 use charz_model::{Model, Outcome, Placed, Table, Topology, fit, missed};
@@ -161,18 +162,6 @@ pub(super) fn of_kernels(report: &Report) -> Vec<Vec<&Cell>> {
         }
     }
     kernels
-}
-
-/// The points of configurations, suspect ones left out where three others are there.
-pub(super) fn points(topology: &Topology, cells: &[&Cell]) -> Table {
-    let point = |cell: &&Cell| {
-        let cpus: Option<Vec<u32>> = cell.seats.iter().copied().collect();
-        let placed = cpus.map_or_else(|| topology.spread(cell.workers as usize), |cpus| topology.seated(&cpus));
-        Some((placed, cell.value()?))
-    };
-    let ok: Vec<(Placed, f64)> = cells.iter().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
-    let fitted = if ok.len() >= 3 { ok } else { cells.iter().filter_map(point).collect() };
-    Table { fitted, held_back: Vec::new() }
 }
 
 fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&Machine>) -> Result<Vec<Told>, Error> {

@@ -41,6 +41,12 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
     writeln!(out, "\n{} of {} × {}", plan.runnable().count(), counted(plan.cells.len(), "configuration"), ends(plan))?;
+    if plan.adaptive {
+        writeln!(
+            out,
+            "adaptive: about a fifth of them is measured, what decides the advice; the others are predicted"
+        )?;
+    }
     let amounts = amounts(plan);
     if !amounts.is_empty() {
         writeln!(out, "an iteration: {}", amounts.join(", "))?;

@@ -79,6 +79,9 @@ pub enum Estimator {
     FastMode,
 }
 
+/// How the reason of a cell begins that was not measured since a model predicts it.
+pub const PREDICTED: &str = "not measured, predicted: ";
+
 /// The kinds of endings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -228,6 +231,11 @@ impl Cell {
         let apart = |cell: &Cell| cell.summary.as_ref()?.apart_ns;
         let (one, next) = (apart(self)?, apart(other)?);
         (one.max(next) > one.min(next) * (1.0 + MOVED)).then_some([one, next])
+    }
+
+    /// Whether it was left out since a model predicts it: its reason has what is predicted.
+    pub fn is_predicted(&self) -> bool {
+        self.status == Status::Skipped && self.reason.as_ref().is_some_and(|why| why.starts_with(PREDICTED))
     }
 
     /// Why hardware counters did not count although they were asked for; `None` where they did, or were not asked for.

@@ -152,6 +152,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         repetitions: plan.repetitions.map(|repetitions| repetitions as u64),
         min_invocations: plan.invocations.least as u64,
         max_invocations: plan.invocations.most as u64,
+        adaptive: plan.adaptive,
         seed: plan.seed,
         budget_ns: nanos(plan.budget),
         clock: context.clock.to_owned(),

@@ -1,5 +1,6 @@
 //! Sweeps whose measurements are made up.
 
+mod adaptive;
 mod away;
 mod golden;
 mod lies;

@@ -25,7 +25,7 @@ use charz_measure::limits::Limits;
 use charz_measure::lock::{LockError, MachineLock};
 use charz_measure::plan::{PROGRAMS, nanos};
 use charz_measure::predict::Predictor;
-use charz_measure::sweep::{Context, Listener, Recorder, Sweep};
+use charz_measure::sweep::{Adaptive, Context, Listener, Recorder, Sweep};
 use charz_measure::user_program::Words;
 use charz_render::formats::ReportWriter;
 
@@ -235,6 +235,7 @@ impl MeasuringContext {
             limits: &Limits::read,
             present: &Present::read,
             budget,
+            adaptive: Adaptive::default(),
         }
     }
 

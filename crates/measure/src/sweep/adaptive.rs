@@ -1,0 +1,138 @@
+//! Only what decides the advice is measured: cells are chosen as numbers come in, and a model says what the others do.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use charz_model::Topology;
+use charz_model::explore::{Candidate, Known, Next, next};
+
+use super::{Sweep, places};
+use charz_data::report::{Cell, PREDICTED, Point, Status, Unit};
+use charz_data::{Family, units};
+
+/// A kernel with fewer cells at a point is measured whole.
+const FEW: usize = 8;
+
+/// The cells that were chosen so far; of a sweep that measures all, nothing.
+#[derive(Default)]
+pub struct Adaptive(Option<State>);
+
+struct State {
+    topology: Topology,
+    /// The places of cells that are measured.
+    chosen: HashSet<usize>,
+    /// Those that a model may predict, by kernel and point.
+    groups: Vec<Group>,
+}
+
+struct Group {
+    places: Vec<usize>,
+    /// The reasons of those that are predicted; `None` while it is not known which are.
+    predicted: Option<BTreeMap<usize, String>>,
+}
+
+impl Adaptive {
+    pub(super) fn is_chosen(&self, place: usize) -> bool {
+        self.0.as_ref().is_none_or(|state| state.chosen.contains(&place))
+    }
+
+    /// Whether it is known of every cell that it need not be measured, or is chosen.
+    pub(super) fn is_settled(&self) -> bool {
+        self.0.as_ref().is_none_or(|state| state.groups.iter().all(|group| group.predicted.is_some()))
+    }
+}
+
+/// What a thread more can do more of: a time of a whole program turned over is a rate, and one of a single operation is not.
+fn rate(cell: &Cell) -> Option<f64> {
+    let value = cell.value().filter(|value| *value > 0.0)?;
+    Some(if cell.unit.more_is_better() { value } else { value.recip() })
+}
+
+fn is_rate(unit: Unit) -> bool {
+    unit.more_is_better() || matches!(unit, Unit::Reported(_))
+}
+
+impl Sweep<'_> {
+    /// Begins to choose, if the plan says so: what a model may predict, and all of the rest.
+    pub(super) fn begin_choosing(&mut self) {
+        if !self.report.plan.adaptive {
+            return;
+        }
+        for cell in &mut self.report.cells {
+            // It may be measured after all.
+            if cell.is_predicted() {
+                (cell.status, cell.reason) = (Status::Pending, None);
+            }
+        }
+        let mut groups: HashMap<(&str, Point), Vec<usize>> = HashMap::new();
+        for place in self.report.floor.len()..places(self.report) {
+            let cell = self.cell(place);
+            let family = self.report.card(&cell.kernel).map(|card| card.family);
+            let scales = matches!(family, Some(Family::Compute | Family::Memory | Family::Workload | Family::Program));
+            if scales && is_rate(cell.unit) && cell.status != Status::Skipped {
+                groups.entry((&cell.kernel, cell.point)).or_default().push(place);
+            }
+        }
+        let groups: Vec<Group> = groups
+            .into_values()
+            .filter(|places| places.len() > FEW)
+            .map(|places| Group { places, predicted: None })
+            .collect();
+        let open: HashSet<usize> = groups.iter().flat_map(|group| &group.places).copied().collect();
+        let has_runs = |place: &usize| !self.cell(*place).invocations.is_empty();
+        let chosen = (0..places(self.report)).filter(|place| !open.contains(place) || has_runs(place)).collect();
+        self.adaptive = Adaptive(Some(State { topology: Topology::of(&self.report.machine), chosen, groups }));
+        self.choose();
+    }
+
+    /// Chooses more cells of each kernel whose chosen cells have their numbers, or have given up.
+    pub(super) fn choose(&mut self) {
+        let Some(mut state) = self.adaptive.0.take() else { return };
+        for group in state.groups.iter_mut().filter(|group| group.predicted.is_none()) {
+            // It is chosen, and waits for a number.
+            let waits = |place: &usize| state.chosen.contains(place) && self.missing(*place) > 0;
+            if group.places.iter().any(waits) {
+                continue;
+            }
+            let candidate = |place: &usize| {
+                let cell = self.cell(*place);
+                let seats: Vec<u32> = cell.seats.iter().copied().flatten().collect();
+                let placed = match seats.len() == cell.seats.len() {
+                    true => state.topology.seated(&seats),
+                    false => state.topology.spread(cell.seats.len()),
+                };
+                let known = match (state.chosen.contains(place), rate(cell)) {
+                    (false, _) => Known::Nothing,
+                    (true, Some(rate)) => Known::Rate(rate),
+                    (true, None) => Known::NoNumber,
+                };
+                Candidate { placed, known }
+            };
+            let candidates: Vec<Candidate> = group.places.iter().map(candidate).collect();
+            match next(&state.topology, &candidates) {
+                Next::Measure(more) => state.chosen.extend(more.into_iter().map(|at| group.places[at])),
+                Next::Enough(model, predicted) => {
+                    let reason = |(at, found): (usize, charz_model::Prediction)| {
+                        let cell = self.cell(group.places[at]);
+                        let turned = |rate: f64| if cell.unit.more_is_better() { rate } else { rate.recip() };
+                        let [low, high] = found.interval.map(turned);
+                        let [low, high] = [low.min(high), low.max(high)].map(|end| units::value(end, cell.unit));
+                        let value = units::value(turned(found.value), cell.unit);
+                        (group.places[at], format!("{PREDICTED}{value} ({low} to {high}, 90%) by the model {model}"))
+                    };
+                    group.predicted = Some(predicted.into_iter().map(reason).collect());
+                }
+            }
+        }
+        self.adaptive.0 = Some(state);
+    }
+
+    /// Says of each cell that was not chosen what is predicted.
+    pub(super) fn tell_predicted(&mut self) {
+        let Some(state) = self.adaptive.0.take() else { return };
+        for (place, reason) in state.groups.iter().filter_map(|group| group.predicted.as_ref()).flatten() {
+            let cell = super::cell_mut(self.report, *place);
+            (cell.status, cell.reason) = (Status::Skipped, Some(reason.clone()));
+        }
+        self.adaptive.0 = Some(state);
+    }
+}
