@@ -61,6 +61,12 @@ pub struct Params {
     pub mix: Mix,
     /// What the process has done before.
     pub process: Process,
+    /// Locks that sections are divided among.
+    #[serde(default)]
+    pub stripes: u64,
+    /// Sections of a hundred that write.
+    #[serde(default)]
+    pub writes: u64,
 }
 
 impl Params {
@@ -87,6 +93,8 @@ impl Params {
         depth: 1,
         mix: Mix::ALONE,
         process: Process::Fresh,
+        stripes: 16,
+        writes: 1,
     };
 
     /// [`Params::span_ns`] as a duration.
@@ -466,11 +474,23 @@ pub const PROCESS: Param = field!(
     process
 );
 
+pub const STRIPES: Param = count!(
+    param("stripes", "N", "256", "Locks that the sections of lock-striped are divided among, at random").varied(),
+    stripes,
+    Bounds::new(1, 65_536, 1)
+);
+pub const WRITES: Param = count!(
+    param("writes", "N", "10", "Sections of a hundred that write, in kernels of locks for readers and writers")
+        .varied(),
+    writes,
+    Bounds::new(0, 100, 1)
+);
+
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 #[rustfmt::skip]
 pub const PARAMS: &[&Param] = &[
     &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
-    &ORDER, &DEPTH, &MIX, &PROCESS, &ITERATIONS, &SAMPLES, &SPAN,
+    &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &ITERATIONS, &SAMPLES, &SPAN,
 ];
 
 #[cfg(test)]

@@ -21,9 +21,11 @@ mod lock;
 mod mutexes;
 #[doc(hidden)]
 pub mod pool;
+pub(crate) mod preempted;
 mod primitives;
 pub(crate) mod ring;
 mod schedule;
+pub(crate) mod sections;
 pub(crate) mod spin;
 pub(crate) mod uncontended;
 #[doc(hidden)]

@@ -5,13 +5,14 @@
 //! (`first-*`). They are the time-stamp counter's table of the TACC report, for the clocks that programs read today.
 //!
 //! `timeout-*` ask the system to be woken after a time, and look how late it was: Sistare's survey of the calls that take a
-//! timeout.
+//! timeout. `timeslice` looks how long the scheduler lets a thread have a CPU that another wants.
 
 mod first;
 mod read;
 mod scale;
 mod source;
 mod timeout;
+mod timeslice;
 
 use first::First;
 use read::Step;
@@ -24,6 +25,7 @@ use crate::kernel::Kernel;
 use crate::sample::sampled;
 
 pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
+pub(crate) use timeslice::KERNELS as TIMESLICE_KERNELS;
 
 const CARD: Card = Card::new("", Family::Timer, "", Metric::Duration).params(&[&SAMPLES]).source(
     "TACC multi-core report, Table 2: the time-stamp counter's accuracy, its throughput back to back, and what a first \

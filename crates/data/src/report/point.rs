@@ -62,6 +62,10 @@ point! {
     mix: Mix = MIX,
     /// What the process has done before the cell; null is nothing.
     process: Process = PROCESS,
+    /// Locks that sections are divided among.
+    stripes: u64 = STRIPES,
+    /// Sections of a hundred that write.
+    writes: u64 = WRITES,
 }
 
 impl Point {

@@ -1,7 +1,8 @@
-//! `fork-join`: a parallel region without work, as a runtime such as OpenMP's begins and ends it for each loop.
+//! `fork-join` and `fork-join-spin`: a parallel region without work, as a runtime such as OpenMP's begins and ends it for each loop.
 //!
 //! The first worker wakes all others, which sleep on one word of memory, and sleeps on another until the last of them is through.
-//! The word counts regions; the others say that they are about to sleep as late as they can, and get [`SETTLE`] to do so.
+//! The word counts regions; the others say that they are about to sleep as late as they can, and get [`SETTLE`] to do so. Where they spin, as
+//! the threads of runtimes do for a while, none sleeps: what lies between the two is the price of parking.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -23,19 +24,9 @@ use crate::watch::Watch;
 /// How long a worker sleeps before it looks at its watch.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-kernels! {
-    fork_join => Card::new(
-        "fork-join",
-        Family::Sync,
-        "the first worker wakes all others, each of which reports at once, and sleeps until the last has reported",
-        Metric::SecondTime,
-    )
+const SLEEPING: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call that wakes to its return", "from the call until the first worker runs again")
     .on_one_strand()
-    .uncounted_traffic(
-        "no worker spins, as runtimes do for a while, so this is what a region costs after a pause. The others get 10 µs to fall asleep \
-         after they have said that they are about to",
-    )
     .params(&[&SAMPLES, &PERIOD])
     .source(
         "J. M. Bull, Measuring Synchronisation and Scheduling Overheads in OpenMP (EWOMP 1999): parallel; K. Milfeld et al., \
@@ -43,13 +34,30 @@ kernels! {
     )
     .workers(WorkerCount::AtLeast(2))
     .blocks_in_kernel(true);
+
+kernels! {
+    fork_join, false => SLEEPING
+        .named(
+            "fork-join",
+            "the first worker wakes all others, each of which reports at once, and sleeps until the last has reported",
+        )
+        .uncounted_traffic(
+            "no worker spins, as runtimes do for a while, so this is what a region costs after a pause. The others get 10 µs to fall asleep \
+             after they have said that they are about to",
+        );
+    fork_join, true => SLEEPING
+        .named("fork-join-spin", "does as fork-join with workers that spin instead of sleeping")
+        .uncounted_traffic("the word that begins a region and the one that counts who is through move from core to core")
+        .contends(true)
+        .blocks_in_kernel(false);
 }
 
-const fn fork_join(card: &'static Card) -> PlainKernel {
-    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
+const fn fork_join(card: &'static Card, spins: bool) -> PlainKernel<bool> {
+    PlainKernel::new(card, spins, Pairs::of_samples, |kernel, params, workers| {
         let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
-        let region = Arc::new(Region { others: workers as u32 - 1, ..Region::default() });
-        stage("futex, private", Extent::Each(Work::ops(samples)), move |rank| {
+        let region = Arc::new(Region { others: workers as u32 - 1, spins: kernel.data, ..Region::default() });
+        let variant = if kernel.data { "spinning" } else { "futex, private" };
+        stage(variant, Extent::Each(Work::ops(samples)), move |rank| {
             let region = Arc::clone(&region);
             if rank > 0 {
                 return Ok(Box::new(Helper { region }));
@@ -62,6 +70,8 @@ const fn fork_join(card: &'static Card) -> PlainKernel {
 #[derive(Debug, Default)]
 struct Region {
     others: u32,
+    /// Whether workers wait without sleeping.
+    spins: bool,
     /// How many regions were begun, over all runs: what the others sleep on.
     begun: CachePadded<AtomicU32>,
     /// How many of the others are about to sleep.
@@ -95,13 +105,16 @@ impl Region {
         }
         self.ready.store(0, Ordering::Relaxed);
         self.left.store(self.others, Ordering::Relaxed);
-        let settled = watch.now().saturating_add(SETTLE);
+        let settled = if self.spins { 0 } else { watch.now().saturating_add(SETTLE) };
         let in_time = until_due(watch, ends, due.map_or(settled, |due| due.max(settled)));
         let called = watch.now();
         // Release: who sees it, sees how many are left.
         self.begun.fetch_add(1, Ordering::Release);
-        let woken = futex::wake(&self.begun, u32::MAX, Scope::Process);
+        let woken = if self.spins { 1 } else { futex::wake(&self.begun, u32::MAX, Scope::Process) };
         let returned = watch.now();
+        if self.spins && !until(ends, || false, || self.left.load(Ordering::Acquire) == 0) {
+            return None;
+        }
         loop {
             match self.left.load(Ordering::Acquire) {
                 0 => break,
@@ -119,13 +132,17 @@ impl Region {
     /// Takes part in a region after `begun` of them. Whether there was one.
     fn take_part(&self, watch: &Watch, begun: u32) -> bool {
         self.ready.fetch_add(1, Ordering::Release);
-        while self.begun.load(Ordering::Acquire) == begun {
+        let has_begun = || self.begun.load(Ordering::Acquire) != begun;
+        if self.spins && !until(|| self.ends(watch), || false, has_begun) {
+            return false;
+        }
+        while !has_begun() {
             futex::wait(&self.begun, begun, Scope::Process, PATIENCE);
             if self.ends(watch) {
                 return false;
             }
         }
-        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.left.fetch_sub(1, Ordering::AcqRel) == 1 && !self.spins {
             futex::wake(&self.left, 1, Scope::Process);
         }
         true
@@ -197,7 +214,11 @@ mod tests {
     /// The first worker is back only when all others were there, each once in each region.
     #[test]
     fn a_region_ends_when_all_have_been_through() {
-        let region = Region { others: 3, ..Region::default() };
+        check_regions(Region { others: 3, ..Region::default() });
+        check_regions(Region { others: 3, spins: true, ..Region::default() });
+    }
+
+    fn check_regions(region: Region) {
         let through: [AtomicU32; 3] = Default::default();
         thread::scope(|scope| {
             for mine in &through {

@@ -12,7 +12,7 @@ use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
-use crate::sys::ring::cascade::{Cascade, Condition, Mutex};
+use crate::sys::ring::cascade::{Cascade, Condition, Mutex, ParkingLot};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
 use crate::sys::ring::{Link, Lookout, Member, Ring};
@@ -62,6 +62,9 @@ kernels! {
     ring::<Cascade<Mutex<false>>>, Among::Processes("pthread_mutex, process-shared") => CASCADE
         .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
         .uncounted_traffic(APART);
+    ring::<Cascade<ParkingLot>>, Among::Threads("parking_lot") => CASCADE
+        .named("ring-parking-lot", "does as ring-mutex with mutexes of parking_lot")
+        .source("The crate parking_lot, RawMutex; the order of the locks: libMicro's cascade_mutex");
     ring::<Cascade<Condition>>, Among::Threads("pthread_cond") => CASCADE
         .named("ring-cond", "passes a token around a ring of threads, by two condition variables of the C library for \
             each, in the order of libMicro's cascade_cond");

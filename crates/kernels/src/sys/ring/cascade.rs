@@ -10,6 +10,8 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use parking_lot::lock_api::RawMutex as _;
+
 use crate::kernel::Error;
 use crate::sys::pthread::{Kind, Object, initialise};
 use crate::sys::ring::{Ends, Link, Lookout};
@@ -172,5 +174,27 @@ impl Bar for Condition {
         unsafe { libc::pthread_cond_signal(self.bell.raw()) };
         // SAFETY: this thread holds it.
         unsafe { self.mutex.open() };
+    }
+}
+
+/// A mutex of parking_lot.
+pub struct ParkingLot(parking_lot::RawMutex);
+
+impl Bar for ParkingLot {
+    const NEW: Self = ParkingLot(parking_lot::RawMutex::INIT);
+
+    fn establish(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn close(&self) {
+        self.0.lock();
+    }
+
+    #[inline]
+    unsafe fn open(&self) {
+        // SAFETY: this thread holds it.
+        unsafe { self.0.unlock() };
     }
 }

@@ -1,0 +1,210 @@
+//! `preempted-*`: sections under a lock whose holder may lose its CPU.
+//!
+//! A rival keeps each worker's CPU busy, so the system takes the CPU away from workers that hold the lock too, and all others wait until it is
+//! given back: what a grace such as Solaris' `schedctl` is for, which asks not to be preempted in a section.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, JoinHandle};
+
+use charz_data::params::{INSIDE, OUTSIDE, SAMPLES};
+use charz_data::{Card, Family, JointHistogram, Metric, Work, WorkerCount};
+
+use super::lock::{Lock, Mcs, Parked, Ticket};
+use super::mutexes;
+use super::section;
+use super::wait_stats::WaitStats;
+use crate::kernel::{Error, Worker};
+use crate::pairs::Pairs;
+use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::sys::pthread::thread::Mask;
+use crate::sys::strand;
+use crate::watch::Watch;
+
+const PREEMPTED: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
+    .times("holding the lock", "from asking for the lock to having it")
+    .on_one_strand()
+    .params(&[&SAMPLES, &INSIDE, &OUTSIDE])
+    .uncounted_traffic(
+        "a thread beside each worker that only computes, on the same CPU; sections take 1 µs at least, so a turn of the scheduler often ends \
+         inside one",
+    )
+    .source("The Solaris manual page schedctl_start(3C): a hint not to preempt the holder of a lock; J. Corbet, Extending time slices, LWN")
+    .workers(WorkerCount::AtLeast(2))
+    .blocks_in_kernel(true);
+
+kernels! {
+    preempted::<Parked<mutexes::Std>> => PREEMPTED.named(
+            "preempted-std",
+            "takes a mutex of Rust's standard library for a section, again and again, beside a thread that keeps its CPU busy",
+        );
+    preempted::<Ticket> => PREEMPTED.named(
+            "preempted-ticket",
+            "does as preempted-std with a ticket lock, which serves in the order of arrival and cannot pass over who lost its CPU",
+        );
+    preempted::<Mcs> => PREEMPTED.named(
+            "preempted-mcs",
+            "does as preempted-std with an MCS queue lock",
+        );
+}
+
+/// The least work of a section under a lock whose holder may lose its CPU, in steps of about a nanosecond.
+const LEAST_INSIDE: u64 = 1000;
+
+const fn preempted<L: Lock>(card: &'static Card) -> PlainKernel {
+    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
+        let (name, samples) = (kernel.name(), kernel.samples(params)?);
+        let sections = [params.inside_steps.max(LEAST_INSIDE), params.outside_steps];
+        let shared = Arc::new(Shared {
+            lock: L::new(workers)?,
+            word: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            taken: AtomicU64::new(0),
+            over: AtomicBool::new(false),
+        });
+        stage("beside a rival on each CPU", Extent::Each(Work::ops(samples)), move |rank| {
+            let (shared, pairs) = (Arc::clone(&shared), Pairs::with_room(if rank == 0 { samples } else { 0 })?);
+            Ok(Box::new(Holder {
+                name,
+                rank,
+                samples,
+                sections,
+                shared,
+                pairs,
+                state: rank as u64,
+                rival: Rival::here()?,
+            }))
+        })
+    })
+}
+
+struct Shared<L> {
+    lock: L,
+    /// What the lock guards: the sections of a run.
+    word: AtomicU64,
+    /// The same, once their workers have ended it.
+    done: AtomicU64,
+    /// Samples of the run, once the first worker has left it.
+    taken: AtomicU64,
+    over: AtomicBool,
+}
+
+/// The first worker stamps its sections; the others want the lock as often as it does.
+struct Holder<L> {
+    name: &'static str,
+    rank: usize,
+    samples: u64,
+    sections: [u64; 2],
+    shared: Arc<Shared<L>>,
+    pairs: Pairs,
+    state: u64,
+    rival: Rival,
+}
+
+impl<L: Lock> Worker for Holder<L> {
+    fn prepare(&mut self) {
+        self.pairs.reset();
+        if self.rank == 0 {
+            let Shared { word, done, taken, .. } = &*self.shared;
+            for number in [word, done, taken] {
+                number.store(0, Ordering::Relaxed);
+            }
+            self.shared.over.store(false, Ordering::Relaxed);
+        }
+    }
+
+    fn run(&mut self, watch: &Watch) -> Work {
+        self.rival.work(true);
+        let ([inside, outside], mut done, mut stats) = (self.sections, 0, WaitStats::default());
+        let Shared { lock, word, over, taken, .. } = &*self.shared;
+        let is_first = self.rank == 0;
+        // The watch first: who is to leave at once leaves whatever the others have done.
+        while !(done % 16 == 0 && watch.should_stop()) {
+            if over.load(Ordering::Relaxed) || (is_first && done == self.samples) {
+                break;
+            }
+            let asked = watch.now();
+            let (had, state) = lock.with(self.rank, &mut stats, || {
+                let had = watch.now();
+                let count = word.load(Ordering::Relaxed);
+                let state = section(inside, self.state);
+                word.store(count + 1, Ordering::Relaxed);
+                (had, state)
+            });
+            let gave = watch.now();
+            if is_first {
+                self.pairs.0.push((gave.saturating_sub(had), had.saturating_sub(asked)));
+            }
+            self.state = section(outside, state);
+            done += 1;
+        }
+        self.rival.work(false);
+        self.shared.done.fetch_add(done, Ordering::Relaxed);
+        if is_first {
+            taken.store(done, Ordering::Relaxed);
+        }
+        // How many samples there are, the first worker says when it leaves; one that leaves before has seen its watch end.
+        let was_over = over.swap(true, Ordering::AcqRel);
+        Work::ops(if is_first || was_over { taken.load(Ordering::Relaxed) } else { 0 })
+    }
+
+    fn verify(&mut self) -> Result<(), Error> {
+        let [counted, done] = [&self.shared.word, &self.shared.done].map(|number| number.load(Ordering::Relaxed));
+        Error::unless(counted == done, self.name, || format!("{done} sections counted up to {counted}"))
+    }
+
+    fn samples(&mut self) -> Option<JointHistogram> {
+        (self.rank == 0).then(|| self.pairs.joint())
+    }
+}
+
+/// A thread that keeps the CPU busy on which it was made, on request; it ends with its maker.
+pub(crate) struct Rival {
+    orders: Arc<Orders>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct Orders {
+    works: AtomicBool,
+    over: AtomicBool,
+}
+
+impl Rival {
+    /// On the CPU of the calling thread.
+    pub(crate) fn here() -> Result<Self, Error> {
+        let orders = Arc::<Orders>::default();
+        let (theirs, cpu) = (Arc::clone(&orders), strand::current());
+        let work = move || {
+            // Refused, it is where the system puts it.
+            let _ = cpu.map(|cpu| Mask::of(cpu).bind());
+            let mut state = 1;
+            while !theirs.over.load(Ordering::Relaxed) {
+                if theirs.works.load(Ordering::Relaxed) {
+                    state = section(LEAST_INSIDE, state);
+                } else {
+                    thread::park();
+                }
+            }
+            std::hint::black_box(state);
+        };
+        let made = thread::Builder::new().name("rival".into()).spawn(work);
+        let thread =
+            made.map_err(|error| Error::Refused(format!("the thread beside a worker was refused: {error}")))?;
+        Ok(Rival { orders, thread: Some(thread) })
+    }
+
+    /// Begins or stops to compute.
+    pub(crate) fn work(&self, works: bool) {
+        self.orders.works.store(works, Ordering::Relaxed);
+        self.thread.iter().for_each(|thread| thread.thread().unpark());
+    }
+}
+
+impl Drop for Rival {
+    fn drop(&mut self) {
+        self.orders.over.store(true, Ordering::Relaxed);
+        self.work(false);
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
