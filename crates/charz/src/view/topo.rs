@@ -2,6 +2,7 @@
 
 mod layout;
 mod psrinfo;
+mod solaris;
 mod summary;
 mod tree;
 
@@ -33,6 +34,8 @@ pub static FORMATS: &[Format] = &[
     Format { name: "boxes", about: "The same drawn as boxes, as wide as the terminal; what is alike is drawn once and counted where all of it has no room.", write: boxes },
     Format { name: "table", about: "A row per strand: its id, its place at each level, the caches it shares, and whether this process may use it.", write: table },
     Format { name: "psrinfo", about: "The text of Solaris' psrinfo -pv.", write: |machine, _, out| psrinfo::write(machine, out) },
+    Format { name: "lgrpinfo", about: "The text of Solaris' lgrpinfo: CPUs by the memory that is near.", write: |machine, _, out| solaris::write_groups(machine, out) },
+    Format { name: "showcores", about: "The core of each CPU, as the script showcores of Solaris' pages has it.", write: |machine, _, out| solaris::write_cores(machine, out) },
     Format { name: "json", about: "Everything that is known, for programs.", write: |machine, _, out| json(machine, out) },
     Format { name: "svg", about: "Boxes as a scalable picture.", write: |machine, _, out| picture::svg(&figure(machine), out) },
 ];

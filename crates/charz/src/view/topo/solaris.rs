@@ -1,0 +1,80 @@
+//! Two more texts of Solaris: `lgrpinfo`, which groups CPUs by the memory that is near, and the script `showcores` of S. Sistare's pages, which
+//! names the core of each CPU.
+
+use std::io::{self, Write};
+
+use charz_data::cpulist;
+use charz_topology::Machine;
+
+/// `CPU core`, a line for each CPU; one without a core is a core of its own.
+pub(super) fn write_cores(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{:>4} {:>4}", "CPU", "core")?;
+    // As the script does, cores go by the id of their first CPU.
+    let first =
+        |core: u32| machine.strands.iter().filter(|strand| strand.core == Some(core)).map(|strand| strand.os_id).min();
+    for strand in &machine.strands {
+        let core = strand.core.and_then(first).unwrap_or(strand.os_id);
+        writeln!(out, "{:>4} {core:>4}", strand.os_id)?;
+    }
+    Ok(())
+}
+
+/// The root, and a leaf for each NUMA node where there are several. What of the memory is allocated and free changes by the moment, and is left
+/// out.
+pub(super) fn write_groups(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
+    let nodes = &machine.numa_nodes;
+    let all: Vec<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
+    let bytes = nodes.iter().map(|node| node.memory_bytes).sum::<Option<u64>>().filter(|_| !nodes.is_empty());
+    let leaves = if nodes.len() > 1 { nodes.as_slice() } else { &[] };
+    let children = if leaves.is_empty() {
+        "none".to_owned()
+    } else {
+        cpulist::print(&(1..=leaves.len() as u32).collect::<Vec<_>>())
+    };
+    group(out, "0 (root)", &format!("Children: {children}"), &all, bytes)?;
+    for (at, node) in leaves.iter().enumerate() {
+        let own = machine.strands.iter().filter(|strand| strand.numa == Some(at as u32));
+        let own: Vec<u32> = own.map(|strand| strand.os_id).collect();
+        group(out, &format!("{} (leaf)", at + 1), "Children: none, Parent: 0", &own, node.memory_bytes)?;
+    }
+    Ok(())
+}
+
+fn group(out: &mut dyn Write, name: &str, relatives: &str, cpus: &[u32], bytes: Option<u64>) -> io::Result<()> {
+    let mut cpus = cpus.to_vec();
+    cpus.sort_unstable();
+    let cpus = if cpus.is_empty() { "none".to_owned() } else { cpulist::print(&cpus) };
+    let memory = bytes.map_or("installed unknown".to_owned(), |bytes| format!("installed {}", short(bytes)));
+    writeln!(out, "lgroup {name}:\n\t{relatives}\n\tCPUs: {cpus}\n\tMemory: {memory}")
+}
+
+/// `32G`, as these tools write sizes: two digits at least.
+fn short(bytes: u64) -> String {
+    let (mut value, mut units) = (bytes as f64, ["", "K", "M", "G", "T"].into_iter());
+    let mut unit = units.next().unwrap_or_default();
+    for next in units {
+        if value < 1024.0 {
+            break;
+        }
+        (value, unit) = (value / 1024.0, next);
+    }
+    if value < 10.0 && !unit.is_empty() { format!("{value:.1}{unit}") } else { format!("{value:.0}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{show, synthetic};
+
+    /// The listings of S. Sistare's pages, of a T5440 with 32 GiB at each processor and of a machine of two strands a core.
+    #[test]
+    fn the_listings_of_the_source() {
+        let t5440 = synthetic("Package:4 [NUMA(memory=34359738368)] Core:8 PU:8");
+        let text = show("lgrpinfo", &t5440);
+        let expected = "lgroup 0 (root):\n\tChildren: 1-4\n\tCPUs: 0-255\n\tMemory: installed 128G\n\
+                        lgroup 1 (leaf):\n\tChildren: none, Parent: 0\n\tCPUs: 0-63\n\tMemory: installed 32G\n";
+        assert!(text.starts_with(expected) && text.contains("CPUs: 192-255"), "{text}");
+        let text = show("showcores", &synthetic("Core:2 PU:2"));
+        assert_eq!(text, " CPU core\n   0    0\n   1    0\n   2    2\n   3    2\n");
+        assert!(show("lgrpinfo", &synthetic("PU:2")).starts_with("lgroup 0 (root):\n\tChildren: none\n\tCPUs: 0-1\n"));
+    }
+}
