@@ -54,6 +54,8 @@ fn prepare() {
     // Either may be refused, e.g. without /proc. The supervisor sees the end of standard input in any case.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    // By the file that it was started from it would be called `exe`.
+    let _ = fs::write("/proc/self/comm", "charz");
 }
 
 /// Takes as many open files as the system allows: each worker has one for each counter.
