@@ -60,6 +60,10 @@ impl Task {
             let allowed = observe::allowed(tid);
             if allowed.is_empty() || allowed == self.cpus {
                 let _ = affinity::set(tid, &cpus);
+                // What has ended, or is not looked at again before it does, was where it had to be.
+                if self.seen.allowed == self.cpus {
+                    self.seen.allowed.clone_from(&cpus);
+                }
             }
             self.cpus = cpus;
         }
@@ -172,5 +176,26 @@ impl Program {
             left: self.left,
             following: self.following,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of a thread is seen before it is reaped, and another thread may appear in between.
+    #[test]
+    fn a_thread_that_ended_where_it_had_to_be_has_not_left_its_seat() {
+        // No thread has this id.
+        let gone = i32::MAX;
+        let ended = |allowed: &[u32]| {
+            let mut task = Task::new(0, 0, Some(0), vec![0, 1]);
+            task.seen.allowed = allowed.to_vec();
+            task.hold(gone, vec![0]);
+            task.seen.allowed
+        };
+        assert_eq!(ended(&[0, 1]), [0]);
+        assert_eq!(ended(&[1]), [1], "it had left");
+        assert_eq!(ended(&[]), [0; 0], "it was not seen");
     }
 }
