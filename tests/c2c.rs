@@ -91,9 +91,12 @@ fn a_plan_tells_kinds_of_pairs_and_measures_none() {
         assert_eq!(ran.code, Some(2), "{}", ran.err);
         return;
     }
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.starts_with("distance") && ran.out.contains("to measure"), "{}", ran.out);
-    assert!(ran.out.contains(", then refined until 5 min 00 s"), "{}", ran.out);
+    // On a busy machine the first runs may be slow enough for a plan that does not fit, which says so.
+    let fits = ran.err.is_empty();
+    assert!(fits || ran.err.contains("of the budget is left"), "{}", ran.err);
+    assert!(!fits || ran.out.contains(", then refined until 5 min 00 s"), "{}", ran.out);
     let files = std::fs::read_dir(place.path()).unwrap().count();
     assert_eq!(files, 1, "nothing but the user's own file");
 }
