@@ -58,7 +58,7 @@ ended
 [ "$(runs stopped/n1.json.gz)" -gt "$before" ] || fail "the requeued job did not go on"
 
 say "srun with one CPU of the node says so"
-srun --nodelist=n1 --ntasks-per-node=1 charz sweep --quick --quiet --output one.json 2> said || fail "srun: $(cat said)"
+srun --nodelist=n1 --exclusive --ntasks-per-node=1 charz sweep --quick --quiet --output one.json 2> said || fail "srun: $(cat said)"
 if [ "$(nproc)" -gt 1 ]; then
     grep -q "CPU" said || fail "it said nothing of the CPUs that it did not get: $(cat said)"
     mkdir -p one && mv one.json one/
@@ -75,9 +75,10 @@ fault() {
     pkill -f charz-disturbs || true
     say "$1: $(node "$1" n2 "node['state'], *node['why'], *(f'{name} {differs[\"here\"]}' for name, differs in node['differs'].items())")"
     [ "$(node "$1" n2 "[n['host'] for n in fleet.values() if n['host'] != 'n2' and n['state'] == 'slow']")" = "[]" ] || fail "an innocent node"
-    [ "$(node "$1" n2 "node['state'] != 'ok' and any('$3' in why for why in node['why'])")" = True ] || fail "$1: the cause is not named"
+    [ "$(node "$1" n2 "any('$3' in why for why in node['why'])")" = True ] || gzip -dc "$1/n2.json.gz" | grep -q "\"$3\"" || fail "$1: the cause is not named"
 }
-fault hog "bash -c 'exec -a charz-disturbs taskset -c 1 bash -c \"exec -a charz-disturbs sh -c \\\"while :; do :; done\\\"\"' &" "charz-disturbs"
+cp /bin/sh charz-disturbs
+fault hog "taskset -c 1 $PWD/charz-disturbs -c 'while :; do :; done' &" "charz-disturbs"
 group=/sys/fs/cgroup/cpu/charz-slurm
 if mkdir -p "$group" 2>/dev/null && [ -w "$group/cpu.cfs_quota_us" ]; then
     echo $((60000 * $(nproc))) > "$group/cpu.cfs_quota_us"
