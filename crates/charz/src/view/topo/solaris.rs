@@ -45,7 +45,7 @@ fn group(out: &mut dyn Write, name: &str, relatives: &str, cpus: &[u32], bytes: 
     cpus.sort_unstable();
     let cpus = if cpus.is_empty() { "none".to_owned() } else { cpulist::print(&cpus) };
     let memory = bytes.map_or("installed unknown".to_owned(), |bytes| format!("installed {}", short(bytes)));
-    writeln!(out, "lgroup {name}:\n\t{relatives}\n\tCPUs: {cpus}\n\tMemory: {memory}")
+    writeln!(out, "lgroup {name}:\n        {relatives}\n        CPUs: {cpus}\n        Memory: {memory}")
 }
 
 /// `32G`, as these tools write sizes: two digits at least.
@@ -70,11 +70,14 @@ mod tests {
     fn the_listings_of_the_source() {
         let t5440 = synthetic("Package:4 [NUMA(memory=34359738368)] Core:8 PU:8");
         let text = show("lgrpinfo", &t5440);
-        let expected = "lgroup 0 (root):\n\tChildren: 1-4\n\tCPUs: 0-255\n\tMemory: installed 128G\n\
-                        lgroup 1 (leaf):\n\tChildren: none, Parent: 0\n\tCPUs: 0-63\n\tMemory: installed 32G\n";
+        let expected = "lgroup 0 (root):\n        Children: 1-4\n        CPUs: 0-255\n        Memory: installed 128G\n\
+                        lgroup 1 (leaf):\n        Children: none, Parent: 0\n        CPUs: 0-63\n        Memory: installed 32G\n";
         assert!(text.starts_with(expected) && text.contains("CPUs: 192-255"), "{text}");
         let text = show("showcores", &synthetic("Core:2 PU:2"));
         assert_eq!(text, " CPU core\n   0    0\n   1    0\n   2    2\n   3    2\n");
-        assert!(show("lgrpinfo", &synthetic("PU:2")).starts_with("lgroup 0 (root):\n\tChildren: none\n\tCPUs: 0-1\n"));
+        assert!(
+            show("lgrpinfo", &synthetic("PU:2"))
+                .starts_with("lgroup 0 (root):\n        Children: none\n        CPUs: 0-1\n")
+        );
     }
 }
