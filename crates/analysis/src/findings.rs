@@ -1,5 +1,5 @@
 //! What follows from several cells together: the best of each kernel, cliffs, collapses, the fastest of those that do the same, advice, latencies, words a
-//! cycle, and the classes of what scales badly.
+//! cycle, and the classes of scaling problems.
 //!
 //! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.

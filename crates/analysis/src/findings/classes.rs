@@ -4,18 +4,22 @@
 //! hot spots in memory, working sets beyond what caches of translations span, translations that are taken back on all CPUs, and limits on
 //! resources. Only what the intervals show is called one.
 
+use std::collections::HashSet;
+
 use super::on_cell;
 use super::series::Series;
 use crate::number::Number;
-use charz_data::card::{Access, Chase, CounterKind, WordOwner};
+use charz_data::card::{Chase, CounterKind, WordOwner};
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Finding, FindingKind, Unit};
+use charz_data::report::{Cell, Finding, FindingKind, Point, Unit};
 use charz_data::{MemoryPolicy, PageKind, Role};
 
 /// How many times as long an operation takes where it is said to grow, at least.
 const GROWS: f64 = 1.5;
-/// The share of the growth in threads by which the time of an operation grows at least that is said to be proportional.
+/// The share of the growth in threads by which the time of an operation grows at least that is said to be proportional, and that growth at
+/// least: over fewer threads the steps of a tree grow as much.
 const PROPORTIONAL: f64 = 0.75;
+const MANY_TIMES: u64 = 8;
 
 /// A class, and what would confirm it.
 struct Class {
@@ -36,8 +40,8 @@ const HOT_NODE: Class = Class {
     confirm: "charz numa has the bandwidth of each node; spread the memory, e.g. by numactl --interleave=all",
 };
 const PROPORTION: Class = Class {
-    name: "O(number of CPUs)",
-    confirm: "charz sweep --threads 1-64 of it has the curve; a tree of threads, or fewer that take part, helps",
+    name: "time in proportion to the threads",
+    confirm: "a sweep of it with more numbers of threads has the curve; a tree of threads, or fewer that take part, helps",
 };
 const BROADCAST: Class = Class {
     name: "translations taken back on all CPUs",
@@ -45,34 +49,33 @@ const BROADCAST: Class = Class {
 };
 const SPAN: Class = Class {
     name: "working set beyond what the TLB spans",
-    confirm: "charz sweep --kernel chase-random --pages small,thp of the program's size; large pages help",
+    confirm: "charz sweep --kernel chase-random --pages 4k,thp --size SIZE shows it for a program's size; large pages help",
 };
 const LIMIT: Class = Class { name: "limit on a resource", confirm: "charz doctor lists the limits of this process" };
 
-/// What of this scales badly, and why.
+/// What of this scales badly, and why: of each kernel a class once, since under each mapping it is the same problem.
 pub(super) fn classes(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
-    let mut found: Vec<Finding> = all.iter().filter_map(|series| of_series(series, strands)).collect();
-    found.extend(all.iter().filter_map(limited));
-    for (at, series) in all.iter().enumerate() {
-        found.extend(all[at + 1..].iter().filter_map(|other| of_pair(series, other, strands)));
-    }
-    // Under each mapping it is the same problem: the first stands for all.
-    found.sort_by(|one, other| one.kernel.cmp(&other.kernel));
-    found.dedup_by(|next, first| {
-        let class = |finding: &Finding| finding.text.split(": ").next().map(str::to_owned);
-        next.kernel == first.kernel && class(next) == class(first)
-    });
-    found
+    let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
+    let found = all.iter().filter_map(|series| of_series(series, strands));
+    let found = found.chain(all.iter().filter_map(limited));
+    let found = found.chain(pairs.filter_map(|(one, other)| of_pair(one, other, strands)));
+    let mut seen = HashSet::new();
+    found.filter(|(class, found)| seen.insert((*class, found.kernel.clone()))).map(|(_, found)| found).collect()
 }
 
-fn finding(class: &Class, cell: &Cell, times: f64, shown: &str, evidence: String) -> Finding {
+/// A finding with the name of its class.
+type Found = (&'static str, Finding);
+
+fn finding(class: &Class, cell: &Cell, times: f64, shown: &str, evidence: String) -> Found {
     let text = format!("{}: {} {}: {shown}; {}", class.name, cell.kernel, cell.mapping, class.confirm);
-    Finding { evidence, ..on_cell(cell, FindingKind::Scaling, Some(times), text) }
+    (class.name, Finding { evidence, ..on_cell(cell, FindingKind::Scaling, Some(times), text) })
 }
 
 /// One thread, or the fewest, beside the most that have a CPU each.
-fn of_series(series: &Series<'_>, strands: u64) -> Option<Finding> {
-    let within = |number: &Number<'_>| number.interval.is_some() && number.cell.workers <= strands;
+fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
+    // A thread alone meets no other at a barrier.
+    let least = if *series.role() == Role::Barrier { 2 } else { 1 };
+    let within = |number: &Number<'_>| number.interval.is_some() && (least..=strands).contains(&number.cell.workers);
     let few = series.numbers().find(within)?;
     let many = series.numbers().filter(within).last().filter(|many| many.cell.workers > few.cell.workers)?;
     let evidence = || format!("{}, {}", few.cited(), many.cited());
@@ -85,9 +88,9 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Finding> {
             return Some(finding(&BROADCAST, many.cell, many.value / few.value, &shown, evidence()));
         }
         Role::Barrier if series.counts(Unit::NanosecondsPerOp) => {
-            let wanted = PROPORTIONAL * many.cell.workers as f64 / few.cell.workers as f64;
+            let more = many.cell.workers / few.cell.workers;
             let shown = format!("with {n} each takes {} times as long as with {m}", many.times(&few));
-            let is_one = wanted >= GROWS && grows(&few, &many, wanted);
+            let is_one = more >= MANY_TIMES && grows(&few, &many, PROPORTIONAL * more as f64);
             return is_one.then(|| finding(&PROPORTION, many.cell, many.value / few.value, &shown, evidence()));
         }
         _ => return None,
@@ -100,7 +103,7 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Finding> {
 
 /// Whether a time is surely so many times as long.
 fn grows(few: &Number<'_>, many: &Number<'_>, times: f64) -> bool {
-    many.value > few.value && many.ends().0 >= times * few.ends().1
+    few.is_surely_below(many) && many.ends().0 >= times * few.ends().1
 }
 
 fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Number<'a>> {
@@ -108,17 +111,24 @@ fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Number<'a>> {
 }
 
 /// Two of one kernel that differ in the pages or the place of their memory, with as many threads.
-fn of_pair(one: &Series<'_>, other: &Series<'_>, strands: u64) -> Option<Finding> {
+fn of_pair(one: &Series<'_>, other: &Series<'_>, strands: u64) -> Option<Found> {
     if one.kernel != other.kernel || one.mapping != other.mapping {
         return None;
     }
     let most = |series: &Series<'_>| series.cells.iter().map(|cell| cell.workers).filter(|n| *n <= strands).max();
     let threads = most(one)?.min(most(other)?);
     let (one_number, other_number) = (with(one, threads)?, with(other, threads)?);
-    let (here, there) = (one_number.cell.point, other_number.cell.point);
+    let [here, there] = [&one_number, &other_number].map(|number| number.cell.point);
+    let are_alike = |change: fn(&mut Point)| {
+        let [one, other] = [here, there].map(|mut point| {
+            change(&mut point);
+            point
+        });
+        one == other
+    };
     let n = counted(threads as usize, "thread");
     match one.role() {
-        Role::Latency(Chase::Random) if here.size_bytes == there.size_bytes && here.pages != there.pages => {
+        Role::Latency(Chase::Random) if are_alike(|point| point.pages = None) => {
             let is_small = |number: &Number<'_>| number.cell.point.pages == Some(PageKind::Small);
             let (small, large) =
                 if is_small(&one_number) { (one_number, other_number) } else { (other_number, one_number) };
@@ -127,11 +137,12 @@ fn of_pair(one: &Series<'_>, other: &Series<'_>, strands: u64) -> Option<Finding
             let evidence = format!("{}, {}", large.cited(), small.cited());
             is_one.then(|| finding(&SPAN, small.cell, small.value / large.value, &shown, evidence))
         }
-        Role::MemoryBandwidth(Access::Read | Access::Write | Access::Copy) => {
+        Role::MemoryBandwidth(_) if are_alike(|point| point.memory = None) => {
+            let is_local = |number: &Number<'_>| matches!(number.cell.point.memory, None | Some(MemoryPolicy::Local));
             let is_on_one = |number: &Number<'_>| matches!(number.cell.point.memory, Some(MemoryPolicy::Node(_)));
             let (node, local) =
                 if is_on_one(&one_number) { (one_number, other_number) } else { (other_number, one_number) };
-            let is_one = is_on_one(&node) && !is_on_one(&local) && threads > 1 && node.is_surely_below(&local);
+            let is_one = is_on_one(&node) && is_local(&local) && threads > 1 && node.is_surely_below(&local);
             let shown = format!("{n} get {} times as much as from their own nodes", node.times(&local));
             let evidence = format!("{}, {}", local.cited(), node.cited());
             is_one.then(|| finding(&HOT_NODE, node.cell, node.value / local.value, &shown, evidence))
@@ -141,7 +152,7 @@ fn of_pair(one: &Series<'_>, other: &Series<'_>, strands: u64) -> Option<Finding
 }
 
 /// A program that would have more threads than it may have.
-fn limited(series: &Series<'_>) -> Option<Finding> {
+fn limited(series: &Series<'_>) -> Option<Found> {
     let limit = |cell: &&&Cell| {
         let runs = cell.invocations.iter().flat_map(|run| &run.runs);
         let grown = runs.filter_map(|run| run.growth.as_ref());
@@ -200,5 +211,28 @@ mod tests {
         };
         let found = of(vec![on(None, 80e9), on(Some(MemoryPolicy::Node(0)), 40e9)]);
         assert!(found.len() == 1 && found[0].starts_with("hot spot: memory on one NUMA node"), "{found:?}");
+        let larger = |memory, value| {
+            let mut cell = on(memory, value);
+            cell.point.size_bytes = Some(1 << 20);
+            cell
+        };
+        assert!(of(vec![larger(None, 80e9), on(Some(MemoryPolicy::Node(0)), 40e9)]).is_empty(), "another size");
+        assert!(of(vec![on(Some(MemoryPolicy::Interleaved), 80e9), on(Some(MemoryPolicy::Node(0)), 40e9)]).is_empty());
+    }
+
+    #[test]
+    fn a_tree_that_grows_by_steps_takes_no_time_in_proportion() {
+        let barrier = |threads: u64, ns| {
+            let mut cell = fixtures::cell("barrier-std", threads, Unit::NanosecondsPerOp, ns);
+            cell.seats = (0..threads as u32).map(Some).collect();
+            cell
+        };
+        let of = |cells: Vec<Cell>| {
+            let found = findings(&fixtures::report(cells).on(16));
+            found.into_iter().filter(|finding| finding.kind == FindingKind::Scaling).count()
+        };
+        assert_eq!(of(vec![barrier(2, 100.0), barrier(16, 800.0)]), 1);
+        assert_eq!(of(vec![barrier(2, 100.0), barrier(16, 400.0)]), 0, "a step more whenever threads double");
+        assert_eq!(of(vec![barrier(2, 100.0), barrier(4, 200.0)]), 0);
     }
 }
