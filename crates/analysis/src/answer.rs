@@ -7,6 +7,7 @@
 mod advice;
 mod costs;
 mod quality;
+mod ratio;
 mod rows;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use advice::Advice;
 pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
+pub use ratio::Ratio;
 pub use rows::{Auto, Row, table};
 
 /// Shown where there is no number.

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use crate::answer::{Answer, Reading, Row as Answered};
+use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::page::{Page, Section, Source, page};
 use charz_data::escape::counted;
 use charz_data::report::Unit;
-use charz_stats::{Around, ratio_of_estimates};
 
 /// What came of holding machines against each other.
 #[derive(Clone, Debug, Serialize)]
@@ -76,37 +75,6 @@ pub struct Value {
     pub for_its_price: Option<Ratio>,
 }
 
-/// How many times as fast: above 1 is faster, for times too.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Ratio {
-    /// The ratio.
-    pub times: f64,
-    /// Where it lies with 95% confidence; null where one of the numbers has no interval.
-    pub interval: Option<[f64; 2]>,
-}
-
-impl Ratio {
-    fn of(base: &Reading, own: &Reading) -> Self {
-        let (base, own) = if base.unit.more_is_better() { (base, own) } else { (own, base) };
-        let around = |one: &Reading| {
-            let half = one.half_width.filter(|half| *half < 1.0)?;
-            Some(Around { value: one.value, low: one.value * (1.0 - half), high: one.value * (1.0 + half) })
-        };
-        let ends = around(base).zip(around(own)).and_then(|(base, own)| ratio_of_estimates(base, own));
-        Ratio { times: own.value / base.value, interval: ends.map(|(low, high)| [low, high]) }
-    }
-
-    fn scaled(self, by: f64) -> Self {
-        Ratio { times: self.times * by, interval: self.interval.map(|ends| ends.map(|end| end * by)) }
-    }
-
-    /// `1.31 (1.27 to 1.35)`.
-    fn text(self) -> String {
-        let ends = self.interval.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
-        format!("{:.2}{ends}", self.times)
-    }
-}
-
 /// Holds each machine against the first. `prices` are in the order of the sources; `None` where there is none.
 pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let answers: Vec<Answer> = sources.iter().map(|source| Answer::of(source.report)).collect();
@@ -118,51 +86,96 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         cpus: answer.cpus,
         price: price(at),
     };
-    // Kernels in the order of the first machine, then those that only others have.
-    let mut kernels: Vec<(String, Unit)> = Vec::new();
-    for row in answers.iter().flat_map(|answer| &answer.rows) {
-        let key = (row.name(), row.best.unit);
-        if !kernels.contains(&key) {
-            kernels.push(key);
-        }
-    }
+    let keys = keys(sources, &answers);
     let scopes = [(Scope::OneThread, one as Pick), (Scope::WholeMachine, whole)];
-    let rows = kernels.into_iter().flat_map(|key| scopes.map(|(scope, pick)| (key.clone(), scope, pick)));
-    let rows = rows.map(|((kernel, unit), scope, pick)| {
-        let of = |answer: &Answer| {
-            answer.rows.iter().find(|row| row.name() == kernel && row.best.unit == unit).and_then(pick)
-        };
-        let readings: Vec<Option<Reading>> = answers.iter().map(of).collect();
+    let pairs = keys.iter().flat_map(|key| scopes.map(|(scope, pick)| (key, scope, pick)));
+    let rows = pairs.map(|(key, scope, pick)| {
+        let readings: Vec<Option<Reading>> = answers.iter().map(|answer| key.row(answer).and_then(pick)).collect();
         let first = readings[0].clone();
         let value = |(at, reading): (usize, Option<Reading>)| {
             let reading = reading?;
             let times = first.as_ref().filter(|_| at > 0).map(|first| Ratio::of(first, &reading));
-            let cheaper =
-                price(0).zip(price(at)).filter(|_| scope == Scope::WholeMachine).map(|(first, own)| first / own);
+            let dearer =
+                price(0).zip(price(at)).filter(|_| scope == Scope::WholeMachine).map(|(first, own)| own / first);
             Some(Value {
                 value: reading.value,
                 threads: reading.threads,
                 noisy: reading.is_noisy,
                 times,
-                for_its_price: times.zip(cheaper).map(|(times, cheaper)| times.scaled(cheaper)),
+                for_its_price: times.zip(dearer).map(|(times, dearer)| times.for_price(dearer)),
                 mapping: reading.mapping,
             })
         };
-        let is_more = scope == Scope::OneThread || readings.iter().flatten().any(|reading| reading.threads > 1);
+        // What is the fastest with one thread on machines of several CPUs is the row above.
+        let is_more = scope == Scope::OneThread
+            || readings.iter().zip(&answers).any(|(reading, answer)| {
+                answer.cpus == 1 || reading.as_ref().is_some_and(|reading| reading.threads > 1)
+            });
         let values = readings.into_iter().enumerate().map(value).collect();
-        // What is the fastest with one thread everywhere is the row above.
-        is_more.then_some(Row { kernel, scope, unit, values })
+        is_more.then_some(Row { kernel: key.name.clone(), scope, unit: key.unit, values })
     });
+    let (rows, lone): (Vec<Row>, Vec<Row>) = rows.flatten().partition(|row| row.values.iter().flatten().count() > 1);
     let rules = Options { cross_machine: true, ..Options::default() };
     let unlike = |source: &Source<'_>| {
         let (difference, _) = obstacle(sources[0].report, source.report, &rules)?;
         Some(format!("{} was not measured as {}: {difference}", source.name, sources[0].name))
     };
-    Machines {
-        machines: sources.iter().zip(&answers).enumerate().map(machine).collect(),
-        rows: rows.flatten().filter(|row| row.values.iter().flatten().count() > 1).collect(),
-        notes: sources.iter().skip(1).filter_map(unlike).collect(),
+    let mut notes: Vec<String> = sources.iter().skip(1).filter_map(unlike).collect();
+    notes.extend(keys.into_iter().filter_map(|key| key.note));
+    let mut lone: Vec<String> = lone.into_iter().map(|row| row.kernel).collect();
+    lone.dedup();
+    notes.extend((!lone.is_empty()).then(|| format!("measured on one of them only: {}", lone.join(", "))));
+    let is_priced = rows.iter().flat_map(|row| &row.values).flatten().any(|value| value.for_its_price.is_some());
+    if prices.iter().flatten().count() > 0 && !is_priced {
+        notes.push("no ratio for the price: it needs the price of the first machine and of another, and a kernel with several threads".into());
     }
+    Machines { machines: sources.iter().zip(&answers).enumerate().map(machine).collect(), rows, notes }
+}
+
+/// By what rows of several answers are the same.
+struct Key {
+    name: String,
+    unit: Unit,
+    kernel: String,
+    /// `None` takes the only row of the kernel.
+    label: Option<String>,
+    /// What the machines differ in here.
+    note: Option<String>,
+}
+
+impl Key {
+    fn row<'a>(&self, answer: &'a Answer) -> Option<&'a Answered> {
+        let is_own = |row: &&Answered| {
+            row.kernel == self.kernel
+                && row.best.unit == self.unit
+                && self.label.as_ref().is_none_or(|label| *label == row.label)
+        };
+        answer.rows.iter().find(is_own)
+    }
+}
+
+/// The rows of all answers, those of the first before others. A kernel with one row in each, such as one about memory whose blocks are made for
+/// the caches of the machine, is the same whatever its parameters.
+fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
+    let mut keys: Vec<Key> = Vec::new();
+    for row in answers.iter().flat_map(|answer| &answer.rows) {
+        let of_kernel = |answer: &Answer| answer.rows.iter().filter(|other| other.kernel == row.kernel).count();
+        let label = answers.iter().any(|answer| of_kernel(answer) > 1).then(|| row.label.clone());
+        if keys.iter().any(|key| key.kernel == row.kernel && key.unit == row.best.unit && key.label == label) {
+            continue;
+        }
+        let mut key = Key { name: row.name(), unit: row.best.unit, kernel: row.kernel.clone(), label, note: None };
+        let labels =
+            sources.iter().zip(answers).filter_map(|(source, answer)| Some((source.name, &key.row(answer)?.label)));
+        let labels: Vec<(&str, &String)> = labels.collect();
+        if labels.iter().any(|(_, label)| **label != row.label) {
+            let told: Vec<String> = labels.iter().map(|(name, label)| format!("{label} on {name}")).collect();
+            key.note = Some(format!("{}: {}", row.kernel, told.join(", ")));
+            key.name.clone_from(&row.kernel);
+        }
+        keys.push(key);
+    }
+    keys
 }
 
 type Pick = fn(&Answered) -> Option<Reading>;
@@ -187,13 +200,12 @@ impl Machines {
             let whole = middle(values(Scope::WholeMachine).filter_map(|value| value.times));
             let one = middle(values(Scope::OneThread).filter_map(|value| value.times));
             let price = middle(values(Scope::WholeMachine).filter_map(|value| value.for_its_price));
-            let rest = [(one, "with one thread"), (price, "for its price")];
-            let rest = rest.into_iter().filter_map(|(middle, what)| Some(format!("; {what} {}", middle?)));
-            match whole {
-                None => format!("{} has no number that {} has too", own.name, first.name),
-                Some(whole) => {
-                    format!("{} is {whole} as fast as {}{}", own.name, first.name, rest.collect::<String>())
-                }
+            let parts = [(whole, "as a whole"), (one, "with one thread"), (price, "for its price")];
+            let parts: Vec<String> =
+                parts.into_iter().filter_map(|(middle, what)| Some(format!("{what} {}", middle?))).collect();
+            match parts.is_empty() {
+                true => format!("{} has no number that {} has too", own.name, first.name),
+                false => format!("{} against {}: {} as fast", own.name, first.name, parts.join(", ")),
             }
         };
         (1..).zip(others).map(sentence).collect()
@@ -209,7 +221,7 @@ impl Machines {
             heading.extend(has_price.then(|| "for its price".to_owned()));
         }
         let rows = self.rows.iter().map(|row| {
-            let scope = if row.scope == Scope::OneThread { "1" } else { "all" };
+            let scope = if row.scope == Scope::OneThread { "1" } else { "best" };
             let mut data = vec![Datum::word(&row.kernel), Datum::word(scope)];
             for (at, value) in row.values.iter().enumerate() {
                 let text = |value: &Value| {
@@ -253,15 +265,17 @@ impl Machines {
     }
 }
 
-/// `1.31 times (0.98 to 1.60 over 8 kernels)`.
+/// `1.31 times (0.98 to 1.60 over 8 kernels)`; of one kernel with its interval.
 fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
-    let mut times: Vec<f64> = ratios.map(|ratio| ratio.times).filter(|times| times.is_finite()).collect();
-    times.sort_by(f64::total_cmp);
-    let (low, high) = (times.first()?, times.last()?);
-    let middle = (times[(times.len() - 1) / 2] * times[times.len() / 2]).sqrt();
-    Some(match times.len() {
-        1 => format!("{middle:.2} times"),
-        all => format!("{middle:.2} times ({low:.2} to {high:.2} over {all} kernels)"),
+    let mut ratios: Vec<Ratio> = ratios.filter(|ratio| ratio.times.is_finite()).collect();
+    ratios.sort_by(|one, other| one.times.total_cmp(&other.times));
+    let (low, high) = (ratios.first()?.times, ratios.last()?.times);
+    let (under, over) = (ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]);
+    let noisy = ratios.iter().any(|ratio| ratio.noisy);
+    let middle = Ratio { times: (under.times * over.times).sqrt(), noisy, ..under };
+    Some(match ratios.len() {
+        1 => format!("{} times", middle.text()),
+        all => format!("{} times ({low:.2} to {high:.2} over {all} kernels)", middle.number()),
     })
 }
 
@@ -293,8 +307,9 @@ mod tests {
         let [low, high] = whole.times.unwrap().interval.unwrap();
         assert!(low <= 2.0 && 2.0 <= high);
         let sentence = &found.sentences()[0];
-        let expected = "b is 2.00 times as fast as a; with one thread 1.50 times; for its price 0.50 times";
-        assert!(sentence.starts_with(expected), "{sentence}");
+        for part in ["b against a: as a whole 2.00 (", "with one thread 1.50 (", "for its price 0.50 ("] {
+            assert!(sentence.contains(part), "{sentence}");
+        }
         assert_eq!(found.table().heading, ["kernel", "threads", "a", "b", "times", "for its price"]);
     }
 
@@ -304,6 +319,25 @@ mod tests {
         let sources = [Source { name: "a", report: &one }, Source { name: "b", report: &one }];
         let found = machines(&sources, &[None, Some(4.0)]);
         assert!(found.rows.iter().flat_map(|row| &row.values).flatten().all(|value| value.for_its_price.is_none()));
-        assert!(found.sentences()[0].contains("1.00 times"));
+        assert!(found.sentences()[0].contains("1.00 ("));
+        assert!(found.notes.iter().any(|note| note.contains("price")), "{:?}", found.notes);
+    }
+
+    #[test]
+    fn one_thread_alone_is_told_and_blocks_of_other_sizes_are_held_against_each_other() {
+        let small = fixtures::report(vec![fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)]).on(4);
+        let sources = [Source { name: "a", report: &small }, Source { name: "b", report: &small }];
+        let sentence = &machines(&sources, &[]).sentences()[0];
+        assert!(sentence.starts_with("b against a: with one thread 1.00"), "{sentence}");
+        let of_size = |bytes| {
+            let mut cell = fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e10);
+            cell.point.size_bytes = Some(bytes);
+            fixtures::report(vec![cell]).on(4)
+        };
+        let (one, other) = (of_size(1 << 27), of_size(1 << 30));
+        let sources = [Source { name: "a", report: &one }, Source { name: "b", report: &other }];
+        let found = machines(&sources, &[]);
+        assert_eq!(found.rows[0].kernel, "mem-read");
+        assert!(found.notes.iter().any(|note| note.contains("128 MiB on a, 1 GiB on b")), "{:?}", found.notes);
     }
 }

@@ -1,7 +1,7 @@
 //! Several reports beside each other: what each kernel does in them, as a ratio to the first.
 
 use super::{Source, VERSUS};
-use crate::answer::{Answer, Reading, Row};
+use crate::answer::{Answer, Ratio, Reading, Row};
 use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, compare};
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
@@ -141,22 +141,8 @@ fn same<'a>(answer: &'a Answer, row: &Row) -> Option<&'a Row> {
     answer.rows.iter().find(|other| other.name() == row.name() && other.best.unit == row.best.unit)
 }
 
-/// How many times as fast, with the ends of its interval where both numbers have one: the widest that the two allow.
-fn ratio(one: &Reading, other: &Reading) -> (f64, Option<[f64; 2]>) {
-    let (base, value) = if one.unit.more_is_better() { (one, other) } else { (other, one) };
-    let ratio = value.value / base.value;
-    let ends = base.half_width.zip(value.half_width).filter(|(base, _)| *base < 1.0);
-    (ratio, ends.map(|(base, own)| [ratio * (1.0 - own) / (1.0 + base), ratio * (1.0 + own) / (1.0 - base)]))
-}
-
 fn state(one: &Reading, other: &Reading) -> State {
     if one.is_noisy || other.is_noisy { State::Suspect } else { State::Ok }
-}
-
-/// `1.31 ±0.04`.
-fn words(one: &Reading, other: &Reading) -> String {
-    let (ratio, ends) = ratio(one, other);
-    ends.map_or_else(|| format!("{ratio:.2}"), |[low, high]| format!("{ratio:.2} ({low:.2} to {high:.2})"))
 }
 
 type Rows<'a> = [(&'a Row, Vec<Option<&'a Row>>)];
@@ -164,7 +150,11 @@ type Rows<'a> = [(&'a Row, Vec<Option<&'a Row>>)];
 fn matrix(sources: &[Source<'_>], rows: &Rows<'_>) -> Body {
     let tile = |row: &Row, other: Option<&Row>| {
         let Some(other) = other else { return Tile::NOTHING };
-        Tile { value: Some(ratio(&row.best, &other.best).0), state: state(&row.best, &other.best), reason: None }
+        Tile {
+            value: Some(Ratio::of(&row.best, &other.best).times),
+            state: state(&row.best, &other.best),
+            reason: None,
+        }
     };
     let tiles = rows.iter().flat_map(|(row, found)| {
         [Some(*row)].into_iter().chain(found.iter().copied()).map(|other| tile(row, other)).collect::<Vec<_>>()
@@ -189,35 +179,14 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
         let mut data = vec![Datum::word(row.name()), Datum::number(row.best.text(), row.best.value)];
         for other in found {
             data.extend(match other {
-                Some(other) => [
-                    Datum::number(other.best.text(), other.best.value),
-                    Datum::number(words(&row.best, &other.best), ratio(&row.best, &other.best).0),
-                ],
+                Some(other) => {
+                    let ratio = Ratio::of(&row.best, &other.best);
+                    [Datum::number(other.best.text(), other.best.value), Datum::number(ratio.text(), ratio.times)]
+                }
                 None => [Datum::none(), Datum::none()],
             });
         }
         data
     });
     Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), data)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use charz_data::report::Unit;
-
-    fn reading(value: f64, unit: Unit, half_width: Option<f64>) -> Reading {
-        Reading { value, unit, half_width, is_noisy: false, threads: 1, mapping: "dumb".into() }
-    }
-
-    #[test]
-    fn a_ratio_is_how_many_times_as_fast_and_has_an_interval_where_both_have() {
-        let rate = |value, width| reading(value, Unit::OpsPerSecond, width);
-        assert_eq!(ratio(&rate(2.0, None), &rate(3.0, Some(0.1))), (1.5, None));
-        let (times, ends) = ratio(&rate(2.0, Some(0.1)), &rate(4.0, Some(0.1)));
-        let [low, high] = ends.unwrap();
-        assert!(times == 2.0 && low < 1.7 && high > 2.4, "{low} {high}");
-        let time = |value| reading(value, Unit::NanosecondsPerOp, None);
-        assert_eq!(ratio(&time(10.0), &time(5.0)).0, 2.0, "half the time is twice as fast");
-    }
 }

@@ -26,7 +26,7 @@ pub(super) struct CompareArgs {
     #[arg(value_name = "MORE", requires = "machines")]
     pub(super) more: Vec<PathBuf>,
     /// Hold machines against the first: how many times as fast one thread and the whole machine are, with intervals
-    #[arg(long, conflicts_with_all = ["baseline", "delivered", "allow_suspect", "noise", "strict"])]
+    #[arg(long, conflicts_with_all = ["baseline", "delivered", "allow_suspect", "noise", "strict", "cross_machine", "cross_build", "cross_plan"])]
     pub(super) machines: bool,
     /// What a machine costs in an hour, by the name of its report or of its host, e.g. --price n1=0.34; may be given for each machine
     #[arg(long, value_name = "NAME=PRICE", requires = "machines")]

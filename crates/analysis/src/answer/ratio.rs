@@ -1,0 +1,76 @@
+//! How many times as fast one number is as another.
+
+use serde::Serialize;
+
+use super::Reading;
+use charz_data::units;
+use charz_stats::{Around, ratio_of_estimates};
+
+/// How many times as fast: above 1 is faster, for times too.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The ratio.
+    pub times: f64,
+    /// Where it lies with 95% confidence; null where one of the numbers has no interval.
+    pub interval: Option<[f64; 2]>,
+    /// Whether one of the numbers is noisy.
+    pub noisy: bool,
+}
+
+impl Ratio {
+    pub(crate) fn of(base: &Reading, own: &Reading) -> Self {
+        let noisy = base.is_noisy || own.is_noisy;
+        let (base, own) = if base.unit.more_is_better() { (base, own) } else { (own, base) };
+        let around = |one: &Reading| {
+            let half = one.half_width.filter(|half| *half < 1.0)?;
+            Some(Around { value: one.value, low: one.value * (1.0 - half), high: one.value * (1.0 + half) })
+        };
+        let ends = around(base).zip(around(own)).and_then(|(base, own)| ratio_of_estimates(base, own));
+        Ratio { times: own.value / base.value, interval: ends.map(|(low, high)| [low, high]), noisy }
+    }
+
+    /// The same for as much money, where the price of the one is so many times that of the other.
+    pub(crate) fn for_price(self, dearer: f64) -> Self {
+        Ratio { times: self.times / dearer, interval: self.interval.map(|ends| ends.map(|end| end / dearer)), ..self }
+    }
+
+    /// `1.31~`, with the marker of a noisy number.
+    pub(crate) fn number(self) -> String {
+        format!("{:.2}{}", self.times, units::doubt(self.noisy))
+    }
+
+    /// `1.31 (1.27 to 1.35)`.
+    pub(crate) fn text(self) -> String {
+        let ends = self.interval.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
+        self.number() + &ends
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::Unit;
+
+    #[test]
+    fn a_ratio_is_how_many_times_as_fast_and_has_an_interval_where_both_have() {
+        let reading = |value, unit, half_width| Reading {
+            value,
+            unit,
+            half_width,
+            is_noisy: false,
+            threads: 1,
+            mapping: "dumb".into(),
+        };
+        let rate = |value, width| reading(value, Unit::OpsPerSecond, width);
+        let found = Ratio::of(&rate(2.0, None), &rate(3.0, Some(0.1)));
+        assert_eq!((found.times, found.interval, found.text().as_str()), (1.5, None, "1.50"));
+        let found = Ratio::of(&rate(2.0, Some(0.1)), &rate(4.0, Some(0.1)));
+        let [low, high] = found.interval.unwrap();
+        assert!(found.times == 2.0 && low < 1.75 && high > 2.3, "{low} {high}");
+        assert_eq!(found.for_price(4.0).times, 0.5);
+        let noisy = Reading { is_noisy: true, ..rate(2.0, None) };
+        assert_eq!(Ratio::of(&noisy, &rate(3.0, None)).text(), "1.50~");
+        let time = |value| reading(value, Unit::NanosecondsPerOp, None);
+        assert_eq!(Ratio::of(&time(10.0), &time(5.0)).times, 2.0, "half the time is twice as fast");
+    }
+}
