@@ -11,11 +11,12 @@ fn placed(topology: &Topology, cell: &Cell) -> Placed {
     cpus.map_or_else(|| topology.spread(cell.workers as usize), |cpus| topology.seated(&cpus))
 }
 
-/// The points of configurations, suspect ones left out where three others are there.
+/// The points of configurations with a CPU for each thread, suspect ones left out where three others are there.
 pub fn points(topology: &Topology, cells: &[&Cell]) -> Table {
     let point = |cell: &&Cell| Some((placed(topology, cell), cell.value()?));
-    let ok: Vec<(Placed, f64)> = cells.iter().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
-    let fitted = if ok.len() >= 3 { ok } else { cells.iter().filter_map(point).collect() };
+    let within = || cells.iter().filter(|cell| cell.workers <= topology.cpus() as u64);
+    let ok: Vec<(Placed, f64)> = within().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
+    let fitted = if ok.len() >= 3 { ok } else { within().filter_map(point).collect() };
     Table { fitted, held_back: Vec::new() }
 }
 

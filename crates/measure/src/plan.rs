@@ -170,8 +170,13 @@ pub const FEWEST_SHARE: f64 = 0.5;
 
 /// On so many CPUs a sweep measures all configurations, adaptive or not.
 pub const FEW_CPUS: usize = 8;
-/// The share of its configurations that an adaptive sweep measures: a fifth of those that a model predicts, and all of the others.
+/// The share of the configurations of such a kernel that an adaptive sweep measures: a fifth, and more where no model predicts.
 const ADAPTIVE_SHARE: f64 = 0.3;
+
+/// Whether a model may predict what more threads do: where they share the work of a machine, and do not meet at a line.
+pub(crate) fn is_modelled(family: Family) -> bool {
+    matches!(family, Family::Compute | Family::Memory | Family::Workload | Family::Program)
+}
 
 /// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
 const LARGEST_REPORT: u64 = 100_000_000;
@@ -366,9 +371,11 @@ impl Plan {
 
     /// What the fewest invocations of these cells take.
     fn sum<'a>(&self, cells: impl Iterator<Item = &'a PlannedCell>) -> Duration {
-        let round: Duration = cells.map(|cell| cell.predicted).sum();
-        let all = round * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX);
-        if self.adaptive { all.mul_f64(ADAPTIVE_SHARE) } else { all }
+        let expected = |cell: &PlannedCell| match self.adaptive && is_modelled(cell.kernel.card().family) {
+            true => cell.predicted.mul_f64(ADAPTIVE_SHARE),
+            false => cell.predicted,
+        };
+        cells.map(expected).sum::<Duration>() * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
     }
 
     /// Numbers of workers, ascending.

@@ -154,7 +154,7 @@ mod tests {
     use crate::tests::{Place, noise, truth};
     use fastrand::Rng;
 
-    /// Measures what is asked for until nothing is; how many were measured, and the rate of what is the best by measurement or prediction.
+    /// Measures until nothing more is asked for. Returns how many were measured, and the place of the best by measurement or prediction.
     fn explored(place: &Place, all: &[Placed], rate: impl Fn(&Placed) -> f64) -> (usize, usize) {
         let mut candidates: Vec<Candidate> =
             all.iter().map(|placed| Candidate { placed: placed.clone(), known: Known::Nothing }).collect();

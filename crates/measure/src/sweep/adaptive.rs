@@ -6,11 +6,14 @@ use charz_model::Topology;
 use charz_model::explore::{Candidate, Known, Next, next};
 
 use super::{Sweep, places};
+use crate::plan::is_modelled;
 use charz_data::report::{Cell, PREDICTED, Point, Status, Unit};
-use charz_data::{Family, units};
+use charz_data::units;
 
 /// A kernel with fewer cells at a point is measured whole.
 const FEW: usize = 8;
+/// A model needs so many numbers.
+const ENOUGH: usize = 3;
 
 /// The cells that were chosen so far; of a sweep that measures all, nothing.
 #[derive(Default)]
@@ -66,8 +69,7 @@ impl Sweep<'_> {
         let mut groups: HashMap<(&str, Point), Vec<usize>> = HashMap::new();
         for place in self.report.floor.len()..places(self.report) {
             let cell = self.cell(place);
-            let family = self.report.card(&cell.kernel).map(|card| card.family);
-            let scales = matches!(family, Some(Family::Compute | Family::Memory | Family::Workload | Family::Program));
+            let scales = self.report.card(&cell.kernel).is_some_and(|card| is_modelled(card.family));
             if scales && is_rate(cell.unit) && cell.status != Status::Skipped {
                 groups.entry((&cell.kernel, cell.point)).or_default().push(place);
             }
@@ -93,6 +95,11 @@ impl Sweep<'_> {
             if group.places.iter().any(waits) {
                 continue;
             }
+            let chosen = || group.places.iter().filter(|place| state.chosen.contains(place));
+            let sound = chosen().filter(|place| self.cell(**place).status == Status::Ok).count();
+            // Noisy numbers are left out where there are others enough.
+            let counts = |cell: &Cell| cell.status == Status::Ok || sound < ENOUGH;
+            let is_noisy = chosen().map(|place| self.cell(*place)).any(|cell| cell.is_suspect() && counts(cell));
             let candidate = |place: &usize| {
                 let cell = self.cell(*place);
                 let seats: Vec<u32> = cell.seats.iter().copied().flatten().collect();
@@ -100,7 +107,7 @@ impl Sweep<'_> {
                     true => state.topology.seated(&seats),
                     false => state.topology.spread(cell.seats.len()),
                 };
-                let known = match (state.chosen.contains(place), rate(cell)) {
+                let known = match (state.chosen.contains(place), rate(cell).filter(|_| counts(cell))) {
                     (false, _) => Known::Nothing,
                     (true, Some(rate)) => Known::Rate(rate),
                     (true, None) => Known::NoNumber,
@@ -117,7 +124,9 @@ impl Sweep<'_> {
                         let [low, high] = found.interval.map(turned);
                         let [low, high] = [low.min(high), low.max(high)].map(|end| units::value(end, cell.unit));
                         let value = units::value(turned(found.value), cell.unit);
-                        (group.places[at], format!("{PREDICTED}{value} ({low} to {high}, 90%) by the model {model}"))
+                        let doubt = units::doubt(is_noisy);
+                        let reason = format!("{PREDICTED}{value}{doubt} ({low} to {high}, 90%) by the model {model}");
+                        (group.places[at], reason)
                     };
                     group.predicted = Some(predicted.into_iter().map(reason).collect());
                 }
@@ -131,6 +140,10 @@ impl Sweep<'_> {
         let Some(state) = self.adaptive.0.take() else { return };
         for (place, reason) in state.groups.iter().filter_map(|group| group.predicted.as_ref()).flatten() {
             let cell = super::cell_mut(self.report, *place);
+            // A first run of the user's program counts where it was made.
+            if !cell.invocations.is_empty() {
+                continue;
+            }
             (cell.status, cell.reason) = (Status::Skipped, Some(reason.clone()));
         }
         self.adaptive.0 = Some(state);
