@@ -475,7 +475,9 @@ pub const PROCESS: Param = field!(
 );
 
 pub const STRIPES: Param = count!(
-    param("stripes", "N", "256", "Locks that the sections of lock-striped are divided among, at random").varied(),
+    param("stripes", "N", "256", "Locks that the sections of lock-striped are divided among, at random")
+        .varied()
+        .with("auto is 16."),
     stripes,
     Bounds::new(1, 65_536, 1)
 );

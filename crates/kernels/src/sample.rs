@@ -21,6 +21,9 @@ pub(crate) trait Probe: Sized + 'static {
 
     /// Takes a pair; `None` if this one is none, or the watch ends.
     fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error>;
+
+    /// At the end of a run.
+    fn rest(&mut self) {}
 }
 
 pub(crate) const fn sampled<P: Probe>(card: &'static Card) -> PlainKernel {
@@ -49,15 +52,16 @@ impl<P: Probe> Worker for Sampler<P> {
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        while (self.pairs.0.len() as u64) < self.samples && !watch.should_stop() {
+        while (self.pairs.0.len() as u64) < self.samples && self.failed.is_none() && !watch.should_stop() {
             match self.probe.sample(watch) {
                 Ok(pair) => self.pairs.0.extend(pair),
-                // A run that failed counts as a whole one, so it is verified: `verify` returns the error.
-                Err(error) => {
-                    self.failed = Some(error);
-                    return Work::ops(self.samples);
-                }
+                Err(error) => self.failed = Some(error),
             }
+        }
+        self.probe.rest();
+        // A run that failed counts as a whole one, so it is verified: `verify` returns the error.
+        if self.failed.is_some() {
+            return Work::ops(self.samples);
         }
         Work::ops(self.pairs.0.len() as u64)
     }

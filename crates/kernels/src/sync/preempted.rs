@@ -14,7 +14,7 @@ use super::lock::{Lock, Mcs, Parked, Ticket};
 use super::mutexes;
 use super::section;
 use super::wait_stats::WaitStats;
-use crate::kernel::{Error, Worker};
+use crate::kernel::{Axes, Error, Worker};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::pthread::thread::Mask;
@@ -41,18 +41,20 @@ kernels! {
     preempted::<Ticket> => PREEMPTED.named(
             "preempted-ticket",
             "does as preempted-std with a ticket lock, which serves in the order of arrival and cannot pass over who lost its CPU",
-        );
+        )
+        .contends(true);
     preempted::<Mcs> => PREEMPTED.named(
             "preempted-mcs",
             "does as preempted-std with an MCS queue lock",
-        );
+        )
+        .contends(true);
 }
 
 /// The least work of a section under a lock whose holder may lose its CPU, in steps of about a nanosecond.
 const LEAST_INSIDE: u64 = 1000;
 
 const fn preempted<L: Lock>(card: &'static Card) -> PlainKernel {
-    PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
+    let kernel = PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
         let (name, samples) = (kernel.name(), kernel.samples(params)?);
         let sections = [params.inside_steps.max(LEAST_INSIDE), params.outside_steps];
         let shared = Arc::new(Shared {
@@ -75,7 +77,9 @@ const fn preempted<L: Lock>(card: &'static Card) -> PlainKernel {
                 rival: Rival::here()?,
             }))
         })
-    })
+    });
+    // Two threads show it; more take their turns as well.
+    kernel.axes(Axes { alone: true, ..Axes::NONE })
 }
 
 struct Shared<L> {
@@ -158,10 +162,12 @@ impl<L: Lock> Worker for Holder<L> {
     }
 }
 
-/// A thread that keeps the CPU busy on which it was made, on request; it ends with its maker.
+/// A thread that keeps the CPU busy on which it was made, on request, and keeps its maker there; it ends with its maker.
 pub(crate) struct Rival {
     orders: Arc<Orders>,
     thread: Option<JoinHandle<()>>,
+    /// The CPUs that its maker had before.
+    before: Mask,
 }
 
 #[derive(Default)]
@@ -171,13 +177,15 @@ struct Orders {
 }
 
 impl Rival {
-    /// On the CPU of the calling thread.
+    /// On the CPU of the calling thread, which stays there: a thread that may go elsewhere would leave its rival the CPU.
     pub(crate) fn here() -> Result<Self, Error> {
+        let before = Mask::own()?;
+        let cpu = strand::current();
+        Mask::of(cpu.ok_or_else(|| Error::Unavailable("the system does not say which CPU this is".into()))?).bind()?;
         let orders = Arc::<Orders>::default();
-        let (theirs, cpu) = (Arc::clone(&orders), strand::current());
+        let theirs = Arc::clone(&orders);
+        // A new thread has the CPUs of its maker.
         let work = move || {
-            // Refused, it is where the system puts it.
-            let _ = cpu.map(|cpu| Mask::of(cpu).bind());
             let mut state = 1;
             while !theirs.over.load(Ordering::Relaxed) {
                 if theirs.works.load(Ordering::Relaxed) {
@@ -191,7 +199,7 @@ impl Rival {
         let made = thread::Builder::new().name("rival".into()).spawn(work);
         let thread =
             made.map_err(|error| Error::Refused(format!("the thread beside a worker was refused: {error}")))?;
-        Ok(Rival { orders, thread: Some(thread) })
+        Ok(Rival { orders, thread: Some(thread), before })
     }
 
     /// Begins or stops to compute.
@@ -206,5 +214,7 @@ impl Drop for Rival {
         self.orders.over.store(true, Ordering::Relaxed);
         self.work(false);
         let _ = self.thread.take().map(JoinHandle::join);
+        // Refused, its maker stays, and ends soon.
+        let _ = self.before.bind();
     }
 }

@@ -16,7 +16,7 @@ use super::lock::{Lock, Parked};
 use super::mutexes;
 use super::section;
 use super::wait_stats::WaitStats;
-use crate::kernel::{Axes, Error, Worker};
+use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::watch::Watch;
@@ -88,7 +88,7 @@ const fn striped(card: &'static Card) -> PlainKernel {
             }))
         })
     });
-    kernel.shares_memory().axes(Axes { lists: &[(&STRIPES, "1,16,256")], ..Axes::NONE })
+    kernel.shares_memory()
 }
 
 struct Striped {
@@ -197,7 +197,7 @@ const fn read_write<L: ReadWrite>(card: &'static Card) -> PlainKernel {
             Ok(Box::new(ReaderWriter { name, rank, shared, sections, writes, due: 0, torn: 0, state: rank as u64 }))
         })
     });
-    kernel.shares_memory().axes(Axes { lists: &[(&WRITES, "0,1,10")], ..Axes::NONE })
+    kernel.shares_memory()
 }
 
 struct ReaderWriter<L> {

@@ -6,11 +6,9 @@ use charz_data::{Card, Family, Metric, Params};
 use crate::kernel::{Error, Kernel};
 use crate::sample::{Probe, sampled};
 use crate::sync::preempted::Rival;
-use crate::sys::pthread::thread::Mask;
-use crate::sys::strand;
 use crate::watch::Watch;
 
-/// A gap that is no shorter was another thread's turn: interrupts take less as a rule, and turns are a hundred times as long.
+/// Gaps at least as long are turns of another thread: interrupts take less as a rule, and turns are a hundred times as long.
 const TURN_NS: u64 = 50_000;
 /// Readings of the clock between two looks at the watch.
 const LOOKS: u32 = 1000;
@@ -34,10 +32,8 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&sampled::<Turn>(&CARD)];
 
 struct Turn {
     rival: Rival,
-    /// When it got the CPU last; `None` before its first turn ended.
+    /// When it got the CPU last; `None` before its first turn of a run ended.
     since: Option<u64>,
-    /// The CPUs that the thread had before.
-    before: Mask,
 }
 
 impl Probe for Turn {
@@ -48,12 +44,7 @@ impl Probe for Turn {
     }
 
     fn new(_: &'static str, _: &Params) -> Result<Self, Error> {
-        let before = Mask::own()?;
-        // A thread that may go elsewhere would leave its rival the CPU.
-        let cpu =
-            strand::current().ok_or_else(|| Error::Unavailable("the system does not say which CPU this is".into()))?;
-        Mask::of(cpu).bind()?;
-        Ok(Turn { rival: Rival::here()?, since: None, before })
+        Ok(Turn { rival: Rival::here()?, since: None })
     }
 
     fn sample(&mut self, watch: &Watch) -> Result<Option<(u64, u64)>, Error> {
@@ -63,23 +54,19 @@ impl Probe for Turn {
             for _ in 0..LOOKS {
                 let now = watch.now();
                 if now.saturating_sub(last) >= TURN_NS {
-                    let had = self.since.replace(now).map(|since| last.saturating_sub(since));
-                    self.rival.work(false);
-                    return Ok(had.map(|had| (had, now - last)));
+                    // The first turn of a run is that of a thread that has just begun, or whose rival has.
+                    return Ok(self.since.replace(now).map(|since| (last.saturating_sub(since), now - last)));
                 }
                 last = now;
             }
             if watch.should_stop() {
-                self.rival.work(false);
-                self.since = None;
                 return Ok(None);
             }
         }
     }
-}
 
-impl Drop for Turn {
-    fn drop(&mut self) {
-        let _ = self.before.bind();
+    fn rest(&mut self) {
+        self.rival.work(false);
+        self.since = None;
     }
 }
