@@ -8,6 +8,6 @@ partition=()
 for word; do
     case $word in --partition=*) partition=("$word") ;; esac
 done
-for node in $(sinfo --noheader --Node --format=%N "${partition[@]}" | sort -u); do
+for node in $(sinfo --noheader --Node --format=%N ${partition[@]+"${partition[@]}"} | sort -u); do
     sbatch --parsable --nodelist="$node" --output="$REPORTS/%N.log" "${@}" node.sh
 done

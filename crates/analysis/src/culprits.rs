@@ -46,7 +46,7 @@ impl Disturber {
                 format!("{name}{pid} used {cpus:.1} CPUs")
             }
             CulpritKind::Interrupts if name.is_empty() => format!("interrupts took {cpus:.1} CPUs"),
-            CulpritKind::Interrupts => format!("interrupts took {cpus:.1} CPUs, most of them {name}"),
+            CulpritKind::Interrupts => format!("interrupts took {cpus:.1} CPUs (the busiest just after: {name})"),
             CulpritKind::Quota => format!("the CPU quota of its control group took {cpus:.1} CPUs away"),
             CulpritKind::Host => format!("the host of this virtual machine took {cpus:.1} CPUs away (steal)"),
             CulpritKind::Unseen => {

@@ -47,7 +47,7 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = summary.next().map(Block::Title).into_iter().collect();
     blocks.extend(summary.map(Block::Text));
     for state in State::ALL {
-        let nodes: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == state && is_told(node)).collect();
+        let nodes: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == state && node.is_told()).collect();
         blocks.extend((!nodes.is_empty()).then_some(Block::Gap));
         blocks.extend(nodes.iter().take(MOST).flat_map(|node| told(node)));
         blocks.extend((nodes.len() > MOST).then(|| {
@@ -58,10 +58,6 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
     blocks.extend((!fleet.unreadable.is_empty()).then_some(Block::Gap));
     blocks.extend(unread.map(|file| Block::Item("not read".into(), format!("{}: {}", file.file, file.why))));
     blocks
-}
-
-fn is_told(node: &Node) -> bool {
-    node.state != State::Ok || !node.differs.is_empty()
 }
 
 fn told(node: &Node) -> Vec<Block<'static>> {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
 use charz_stats::Sample;
 
@@ -19,6 +20,8 @@ const NODE_MAY_BE: f64 = 3.0;
 const VISITS: usize = 3;
 /// By how much less a node must deliver of its capacity than its like.
 const LESS_DELIVERED: f64 = 0.10;
+/// How many CPUs a disturber uses that is named though the node is well.
+const WORTH_TELLING: f64 = 0.25;
 /// The settings that are sizes: a node that has less of one has lost a part.
 const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
 /// The share of a group that makes a setting the usual one.
@@ -91,7 +94,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
             node.state = State::Unmeasured;
             node.why.push(words::unmeasured(newest.reliable[1]));
-            node.name(newest);
+            node.name_disturbers(newest);
             return node;
         }
         let families = blame_parts(&mut node, own, &parts[at]);
@@ -103,7 +106,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }
-        node.name(newest);
+        node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
         node.drain = (node.state == State::Slow).then(|| words::drain(&node));
         node
@@ -117,9 +120,10 @@ impl Node {
         self.blame.push(blame);
     }
 
-    /// Names what disturbed a node that is not well.
-    fn name(&mut self, newest: &Visit) {
-        if self.state != State::Ok && !newest.disturbers.is_empty() {
+    /// Names what disturbed a node that is not well, or much, though the numbers bear it.
+    fn name_disturbers(&mut self, newest: &Visit) {
+        let is_told = |most: &Disturber| self.state != State::Ok || most.cpus >= WORTH_TELLING;
+        if newest.disturbers.first().is_some_and(is_told) {
             self.why.push(words::meanwhile(&newest.disturbers));
         }
     }

@@ -40,7 +40,7 @@ pub struct Node {
     pub host: String,
     /// What it is.
     pub state: State,
-    /// Why it is not `ok`, or what is missing: sentences without their full stops.
+    /// Why it is not `ok`, what is missing, and what disturbed it: sentences without their full stops.
     pub why: Vec<String>,
     /// What is slow, the slowest first.
     pub blame: Vec<Blame>,
@@ -129,6 +129,13 @@ pub struct Unreadable {
     pub file: String,
     /// What is wrong with it, in words.
     pub why: String,
+}
+
+impl Node {
+    /// Whether more is to be said of it than that it is well.
+    pub(crate) fn is_told(&self) -> bool {
+        self.state != State::Ok || !self.differs.is_empty() || !self.why.is_empty()
+    }
 }
 
 impl Fleet {

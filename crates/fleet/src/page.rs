@@ -30,9 +30,9 @@ impl Fleet {
         summary
     }
 
-    /// The nodes that are not `ok`, a row each.
+    /// The nodes of which there is something to say, a row each.
     pub fn findings(&self) -> Table {
-        let rows = self.nodes.iter().filter(|node| node.state != State::Ok || !node.differs.is_empty());
+        let rows = self.nodes.iter().filter(|node| node.is_told());
         Table::new(&["node", "state", "what", "why", "to do"], rows.map(row))
     }
 

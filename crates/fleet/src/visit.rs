@@ -11,7 +11,7 @@ use charz_stats::Sample;
 
 use crate::parts::{Part, Partitions};
 
-/// The most that are named of what disturbed a node.
+/// The most disturbers of a node that are named.
 const MOST_NAMED: usize = 2;
 
 /// A report of a node.
@@ -35,8 +35,8 @@ pub struct Visit {
     pub(crate) contrasts: BTreeMap<(Part, String), Vec<f64>>,
     /// The median share of the capacity that was delivered.
     pub(crate) delivered: Option<f64>,
-    /// What else used its CPUs meanwhile, the most first: clauses.
-    pub(crate) disturbers: Vec<String>,
+    /// What else used its CPUs meanwhile, the most first.
+    pub(crate) disturbers: Vec<Disturber>,
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
     pub(crate) partitions: Partitions,
@@ -108,7 +108,8 @@ impl Visit {
             Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
         };
         let shares: Vec<f64> = ok().filter_map(|cell| cell.delivered_share()).collect();
-        let disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
+        let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
+        disturbers.truncate(MOST_NAMED);
         Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             report: report.id.clone(),
@@ -122,7 +123,7 @@ impl Visit {
             families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
             contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
             delivered: Sample::new(shares).map(|shares| shares.median()),
-            disturbers: disturbers.iter().take(MOST_NAMED).map(Disturber::clause).collect(),
+            disturbers,
             reliable: [ok().count(), report.cells.iter().filter(|cell| cell.status != Status::Skipped).count()],
             partitions,
         }

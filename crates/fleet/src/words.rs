@@ -1,5 +1,6 @@
 //! The sentences of a fleet, without their full stops.
 
+use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
 use charz_data::escape::{counted, plain};
 
@@ -74,11 +75,9 @@ pub(crate) fn others_at_work(own: f64, usual: f64) -> String {
     )
 }
 
-pub(crate) fn meanwhile(disturbers: &[String]) -> String {
-    format!(
-        "while it was measured, {}",
-        disturbers.iter().map(|clause| plain(clause)).collect::<Vec<_>>().join(" and ")
-    )
+pub(crate) fn meanwhile(disturbers: &[Disturber]) -> String {
+    let clauses: Vec<String> = disturbers.iter().map(|disturber| plain(&disturber.clause())).collect();
+    format!("while it was measured, {}", clauses.join(" and "))
 }
 
 /// The words in which it differs from its like: `governor is powersave, and performance on the others`.

@@ -178,24 +178,27 @@ pub fn cpuset() -> Option<Vec<u32>> {
     groups("cpuset").iter().find_map(Group::cpuset)
 }
 
+/// The groups that may limit this process's time on CPUs. Looked up once: finding them takes longer than reading their files, and a process is
+/// not expected to change its group.
+static OF_CPUS: LazyLock<Vec<Group>> = LazyLock::new(|| groups("cpu"));
+
 /// How many periods a quota has stopped this process's groups in, summed over the group and its ancestors: it counts in the group that
 /// has the quota. `None` where no group counts.
 pub fn throttled_periods() -> Option<u64> {
-    /// Looked up once: finding the groups takes longer than reading these files, and a process is not expected to change its group.
-    static FILES: LazyLock<Vec<PathBuf>> =
-        LazyLock::new(|| groups("cpu").into_iter().map(|group| group.folder.join("cpu.stat")).collect());
-    FILES.iter().filter_map(|file| counted(file, "nr_throttled")).reduce(u64::saturating_add)
+    OF_CPUS
+        .iter()
+        .filter_map(|group| counted(&group.folder.join("cpu.stat"), "nr_throttled"))
+        .reduce(u64::saturating_add)
 }
 
-/// For how long quotas have stopped threads of this process's groups, in nanoseconds of all of these threads' CPUs together. `None` where no
-/// group counts.
+/// For how long quotas have stopped threads of these groups, in nanoseconds of all of the threads' CPUs together. `None` where no group
+/// counts.
 pub fn throttled_ns() -> Option<u64> {
     let of = |group: &Group| {
-        let file = group.folder.join("cpu.stat");
-        let unified = || counted(&file, "throttled_usec").map(|micros| micros.saturating_mul(1000));
-        if group.unified { unified() } else { counted(&file, "throttled_time") }
+        let (name, nanos) = if group.unified { ("throttled_usec", 1000) } else { ("throttled_time", 1) };
+        counted(&group.folder.join("cpu.stat"), name).map(|time| time.saturating_mul(nanos))
     };
-    groups("cpu").iter().filter_map(of).reduce(u64::saturating_add)
+    OF_CPUS.iter().filter_map(of).reduce(u64::saturating_add)
 }
 
 /// A number in a file with a name and a number per line.

@@ -54,9 +54,9 @@ pub struct Culprit {
     /// Its name: that of a process, with ` and its children` where most of the time was that of short processes that it started; the line of
     /// the system's table that rose most where it is interrupts.
     pub name: String,
-    /// Its process id; null of what is no process.
+    /// Its process id; null unless it is a process.
     pub pid: Option<u32>,
-    /// Its user; null where it had ended, and of what is no process.
+    /// Its user; null where it had ended, and unless it is a process.
     pub uid: Option<u32>,
     /// The processor time that it used, or took away.
     pub cpu_ns: u64,

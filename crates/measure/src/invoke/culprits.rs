@@ -101,8 +101,8 @@ impl Reading {
         let at = Instant::now();
         let processes = used_by_all(proc);
         let stat = fs::read_to_string(proc.join("stat")).unwrap_or_default();
-        let cpus = Ticks::of_each(&stat).collect();
-        Reading { at, cost: at.elapsed(), processes, cpus, throttled_ns: cgroup::throttled_ns() }
+        let (cpus, throttled_ns) = (Ticks::of_each(&stat).collect(), cgroup::throttled_ns());
+        Reading { at, cost: at.elapsed(), processes, cpus, throttled_ns }
     }
 
     /// What used a part of a CPU worth naming since an earlier reading, the most first; this process and what it started are none, nor is
