@@ -78,7 +78,8 @@ fault() {
     [ "$(node "$1" n2 "any('$3' in why for why in node['why'])")" = True ] || fail "$1: the cause is not named"
 }
 cp /bin/sh charz-disturbs
-fault hog "taskset -c 1 $PWD/charz-disturbs -c 'while :; do :; done' &" "charz-disturbs"
+# Not a child of the job's shell, which becomes charz: what that started is its own.
+fault hog "(taskset -c 1 $PWD/charz-disturbs -c 'while :; do :; done' &)" "charz-disturbs"
 group=/sys/fs/cgroup/cpu/charz-slurm
 if mkdir -p "$group" 2>/dev/null && [ -w "$group/cpu.cfs_quota_us" ]; then
     echo $((60000 * $(nproc))) > "$group/cpu.cfs_quota_us"
