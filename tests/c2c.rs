@@ -71,7 +71,9 @@ fn programs_get_a_row_for_each_pair_or_the_report() {
     assert_eq!(rows.len(), cells.len());
     for (row, cell) in rows.iter().zip(cells) {
         assert_eq!(&row[mapping], cell["mapping"].as_str().unwrap());
-        assert_eq!(row[value].parse().ok(), cell["capacity"]["value"].as_f64(), "{row:?}");
+        // Where the machine was too busy for a run, what the others came to is in the report and is no result.
+        let result = &cell["capacity"].as_object().filter(|_| ["ok", "suspect"].contains(&&row[status]));
+        assert_eq!(row[value].parse().ok(), result.and_then(|result| result["value"].as_f64()), "{row:?}");
         assert_eq!(&row[status], cell["status"].as_str().unwrap());
     }
     assert!(ran.err.contains("report: "), "{}", ran.err);
