@@ -28,6 +28,11 @@ pub fn start(words: &[String]) -> Outcome {
     process::run(cargo.arg("--").args(NOT_THERE).args(words))
 }
 
+/// Installs and builds what these need beside the checkout.
+pub fn prepare() -> Outcome {
+    Target::other()?.prepare()
+}
+
 /// What each change passes: the program is built and linked, its loops are counted, and it finds its machine.
 pub fn quickly() -> Outcome {
     let target = Target::other()?;

@@ -84,6 +84,12 @@ pub fn start(words: &[String]) -> Outcome {
     }
 }
 
+/// Installs the emulators, and fetches what each architecture boots.
+pub fn prepare() -> Outcome {
+    packages::ensure(&boot::QEMU)?;
+    [Architecture::X86, Architecture::Arm].into_iter().try_for_each(|architecture| architecture.debian().map(drop))
+}
+
 fn chosen(names: &[String]) -> Outcome<Vec<&'static Machine>> {
     let find = |name: &String| {
         let known = || MACHINES.iter().map(|machine| machine.name).collect::<Vec<_>>().join(", ");

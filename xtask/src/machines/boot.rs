@@ -42,6 +42,21 @@ pub(super) enum Architecture {
     Arm,
 }
 
+impl Architecture {
+    /// The root of a tree with the kernel and the shell of its machines.
+    pub(super) fn debian(self) -> Outcome<PathBuf> {
+        let name = match self {
+            Architecture::X86 => "amd64",
+            Architecture::Arm => "arm64",
+        };
+        Debian::new(folder().join(name), name).unpacked(&["busybox-static"])
+    }
+}
+
+fn folder() -> PathBuf {
+    workspace::target().join("machines")
+}
+
 /// What the machines of an architecture have in common: the kernel, and files.
 pub(super) struct System {
     kernel: PathBuf,
@@ -50,19 +65,18 @@ pub(super) struct System {
 
 impl System {
     pub(super) fn new(architecture: Architecture) -> Outcome<Self> {
-        let folder = workspace::target().join("machines");
+        let debian = architecture.debian()?;
         match architecture {
-            Architecture::X86 => Self::native(&folder),
-            Architecture::Arm => Self::cross(&folder),
+            Architecture::X86 => Self::native(debian),
+            Architecture::Arm => Self::cross(debian),
         }
     }
 
     /// The debug build, which the tests use too: checks of this kind take no time.
-    fn native(folder: &Path) -> Outcome<Self> {
+    fn native(debian: PathBuf) -> Outcome<Self> {
         test::programs()?;
         let debug = workspace::target().join("debug");
-        let debian = Debian::new(folder.join("amd64"), "amd64").unpacked(&["busybox-static"])?;
-        let charz = stripped("strip", &debug.join("charz"), &folder.join("amd64/charz"))?;
+        let charz = stripped("strip", &debug.join("charz"), &folder().join("amd64/charz"))?;
         let libraries = process::read(Command::new("ldd").arg(&charz))?;
         let libraries = libraries.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from);
         let mut files: Vec<(String, PathBuf)> =
@@ -73,14 +87,13 @@ impl System {
     }
 
     /// A debug build for an architecture that this machine may not have. All that it needs is linked into it.
-    fn cross(folder: &Path) -> Outcome<Self> {
+    fn cross(debian: PathBuf) -> Outcome<Self> {
         let target = Target::named("aarch64-unknown-linux-gnu")?;
         target.prepare()?;
         process::run(&mut target.cargo(&["build", "--quiet", "--package", "charz"])?)?;
         process::run(&mut target.cargo(&["build", "--quiet", "--package", "xtask", "--example", "guest"])?)?;
         let debug = target.folder("debug");
-        let debian = Debian::new(folder.join(target.debian), target.debian).unpacked(&["busybox-static"])?;
-        let charz = stripped(&target.tool("strip"), &debug.join("charz"), &folder.join(target.debian).join("charz"))?;
+        let charz = stripped(&target.tool("strip"), &debug.join("charz"), &folder().join("arm64/charz"))?;
         let files = vec![("bin/charz".to_owned(), charz), ("bin/guest".to_owned(), debug.join("examples/guest"))];
         Self::with(debian, files)
     }

@@ -112,7 +112,7 @@ fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
     let mut command = cargo(&["bench", "--no-run", "--message-format", "json"]);
     // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
     command.args(match build {
-        Build::Pure => ["--package", "charz-benches", "--bench", PURE].as_slice(),
+        Build::Pure => ["--package", "charz-benches", "--no-default-features", "--bench", PURE].as_slice(),
         Build::Full => &["--workspace", "--bench", "*"],
     });
     command.env("CARGO_PROFILE_BENCH_STRIP", "none");
