@@ -21,6 +21,7 @@ static MODULES: &[&[&dyn Kernel]] = &[
     sync::create::first::KERNELS, sync::create::hold::KERNELS, sync::context_switch::KERNELS, sync::call::KERNELS,
     sync::handoff::KERNELS, sync::fork_join::KERNELS, sync::uncontended::KERNELS, sync::barrier::KERNELS,
     sync::sections::KERNELS, sync::preempted::KERNELS, timer::KERNELS, timer::TIMEOUT_KERNELS, timer::TIMESLICE_KERNELS,
+    timer::INTERRUPTED_KERNELS,
 ];
 
 /// What other crates have, in the order in which they were added.

@@ -16,6 +16,7 @@ pub mod counter;
 pub mod futex;
 pub mod heap;
 pub mod level;
+pub mod membarrier;
 pub mod mmap;
 pub mod peak;
 pub mod process;

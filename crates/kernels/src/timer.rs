@@ -5,9 +5,11 @@
 //! (`first-*`). They are the time-stamp counter's table of the TACC report, for the clocks that programs read today.
 //!
 //! `timeout-*` ask the system to be woken after a time, and look how late it was: Sistare's survey of the calls that take a
-//! timeout. `timeslice` looks how long the scheduler lets a thread have a CPU that another wants.
+//! timeout. `timeslice` looks how long the scheduler lets a thread have a CPU that another wants, and `interrupted` what interrupts
+//! take from it.
 
 mod first;
+mod interrupted;
 mod read;
 mod scale;
 mod source;
@@ -24,6 +26,7 @@ use charz_data::{Card, Family, Metric};
 use crate::kernel::Kernel;
 use crate::sample::sampled;
 
+pub(crate) use interrupted::KERNELS as INTERRUPTED_KERNELS;
 pub(crate) use timeout::KERNELS as TIMEOUT_KERNELS;
 pub(crate) use timeslice::KERNELS as TIMESLICE_KERNELS;
 
