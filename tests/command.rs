@@ -322,7 +322,9 @@ fn check_protocol(folder: &Path, command: &str) {
     let invocation = &report["cells"][0]["invocations"][0];
     assert_eq!(invocation["ending"], "done", "{command}: {} {invocation}", ran.err);
     let runs = invocation["runs"].as_array().unwrap();
-    assert!(runs.len() == 3 && runs.iter().all(|run| run["reported"].as_f64() > Some(0.0)), "{invocation}");
+    // Of three; fewer where other programs leave it little of the time.
+    let is_measured = |run: &Value| run["reported"].as_f64() > Some(0.0);
+    assert!((1..=3).contains(&runs.len()) && runs.iter().all(is_measured), "{invocation}");
 }
 
 #[test]

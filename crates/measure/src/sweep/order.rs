@@ -75,17 +75,23 @@ impl Sweep<'_> {
         if all <= left {
             return Vec::new();
         }
-        let has_begun =
-            |(group, _): &(Vec<usize>, _)| group.iter().any(|&place| !self.cell(place).invocations.is_empty());
-        groups.sort_by_key(|group| !has_begun(group));
+        // What has begun is ended first; what had its invocations and was too disturbed for a number lets the others go ahead.
+        let least = self.report.plan.min_invocations;
+        let made = |place: &usize| self.cell(*place).invocations.len() as u64;
+        let rank = |(group, _): &(Vec<usize>, _)| match group {
+            group if group.iter().all(|place| made(place) >= least) => 2,
+            group if group.iter().all(|place| made(place) == 0) => 1,
+            _ => 0,
+        };
+        groups.sort_by_key(rank);
         let mut rest = left / BATCHES;
         let mut fits = |owed: Duration| rest.checked_sub(owed).map(|less| rest = less).is_some();
         let mut now: Vec<bool> = groups.iter().map(|(_, owed)| fits(*owed)).collect();
         if !now.contains(&true) {
-            // The first that there is time for; where there is for none, those that have begun, or all, get what there is.
+            // The first that there is time for; where there is for none, those that come first get what there is.
             match groups.iter().position(|(_, owed)| *owed <= left) {
                 Some(first) => now[first] = true,
-                None => now = groups.iter().map(|group| has_begun(group) == has_begun(&groups[0])).collect(),
+                None => now = groups.iter().map(|group| rank(group) == rank(&groups[0])).collect(),
             }
         }
         let later = groups.into_iter().zip(now).filter(|(_, now)| !now);

@@ -431,4 +431,9 @@ fn a_budget_that_settles_a_part_settles_kernels_as_a_whole() {
     report.cells[20].invocations.push(done);
     assert_eq!(now(&mut report, 63 + floor), of(&["arith-float"]));
     assert_eq!(now(&mut report, floor - 1), of(&["arith-float"]));
+    // What had its invocations and has no number does not keep the others waiting.
+    let disturbed = vec![Invocation::without_runs(Ending::Done, ""); 6];
+    report.cells[16..32].iter_mut().for_each(|cell| cell.invocations.clone_from(&disturbed));
+    report.floor.iter_mut().for_each(|cell| cell.invocations.clone_from(&disturbed));
+    assert_eq!(now(&mut report, 64), of(&["arith-int"]));
 }
