@@ -1,5 +1,5 @@
 //! What follows from several cells together: the best of each kernel, cliffs, collapses, the fastest of those that do the same, advice, latencies, words a
-//! cycle, and the classes of scaling problems.
+//! cycle, the classes of scaling problems, and how the system spread threads.
 //!
 //! A pure function of a report: the report is enough to draw the same conclusions again. Only cells that are `ok`
 //! or `suspect` have a number; two numbers differ only where their intervals are apart.
@@ -18,6 +18,7 @@ mod products;
 mod quota;
 mod series;
 mod siblings;
+mod spread;
 #[cfg(test)]
 mod tests;
 
@@ -46,6 +47,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(siblings::siblings(report));
     found.extend(efficiency::efficiency(report));
     found.extend(classes::classes(&all, strands));
+    found.extend(spread::spread(report));
     found
 }
 

@@ -6,7 +6,7 @@ use crate::culprits::{Disturber, disturbers};
 use crate::group::grouped;
 use charz_data::NO_MATCH;
 use charz_data::checks::INTERVAL_NEEDS;
-use charz_data::escape::counted;
+use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Ending, Estimator, Mark, Report, Severity, Status};
 use charz_data::units;
 
@@ -18,6 +18,8 @@ pub struct Quality {
     pub reliable: usize,
     pub noisy: usize,
     pub missing: usize,
+    /// The kernels that have no number in any configuration.
+    pub missing_kernels: Vec<String>,
     /// How many others were not to be measured here.
     pub skipped: usize,
     /// The narrowest and the widest 95% interval, as fractions of their numbers: half the width. `None` without intervals.
@@ -92,6 +94,8 @@ const NEARLY_ALL: f64 = 0.95;
 const WIDE: &str = "wide intervals";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-100";
+/// How many kernels without a number are named.
+const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
 const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume, or a longer --budget");
 
@@ -122,6 +126,11 @@ impl Quality {
             reliable,
             noisy,
             missing: results - reliable - noisy,
+            missing_kernels: grouped(cells(), |cell| cell.kernel.as_str())
+                .into_iter()
+                .filter(|cells| cells.iter().all(|cell| cell.value().is_none()))
+                .map(|cells| plain(&cells[0].kernel))
+                .collect(),
             skipped: report.count(Status::Skipped),
             intervals,
             fix: causes.first().map(|(at, cells)| match known(*at) {
@@ -143,6 +152,13 @@ impl Quality {
         }
         if self.missing > 0 {
             text += &format!(", {} missing", self.missing);
+            let few = self.missing_kernels.iter().take(FEW).cloned().collect::<Vec<_>>().join(", ");
+            text += &match self.missing_kernels.len() {
+                0 => String::new(),
+                _ if self.reliable + self.noisy == 0 => String::new(),
+                count if count > FEW => format!(" (all of {few} and {} more)", count - FEW),
+                _ => format!(" (all of {few})"),
+            };
         }
         if self.skipped > 0 {
             text += &format!(", {} skipped", self.skipped);

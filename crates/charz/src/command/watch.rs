@@ -1,12 +1,12 @@
 //! `charz watch`: what every CPU did between two samples.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use charz_topology::{Machine, Source, discover};
+use charz_topology::{Machine, Source, Strand, discover};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::exit::{Error, Exit};
@@ -142,9 +142,10 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
             (0..count).map(|at| Row::mean(format!("{}/{count}", at + 1), group(at))).collect()
         }
         Some(level) => {
+            let strands: HashMap<u32, &Strand> = machine.strands.iter().map(|strand| (strand.os_id, strand)).collect();
             let mut parts: BTreeMap<(usize, String), Vec<Row>> = BTreeMap::new();
             for row in rows {
-                parts.entry(part(machine, level, row.cpu)).or_default().push(row);
+                parts.entry(part(machine, level, strands.get(&row.cpu).copied())).or_default().push(row);
             }
             let means = parts.into_iter().map(|((_, name), rows)| Row::mean(name, &rows)).collect();
             sorted(means, options.key)
@@ -198,9 +199,9 @@ fn sorted(mut rows: Vec<Row>, key: Option<&str>) -> Vec<Row> {
 }
 
 /// The part of the machine that a CPU lies in, by its place and its name.
-fn part(machine: &Machine, level: Groups, cpu: u32) -> (usize, String) {
+fn part(machine: &Machine, level: Groups, strand: Option<&Strand>) -> (usize, String) {
     let unknown = (usize::MAX, "elsewhere".to_owned());
-    let Some(strand) = machine.strands.iter().find(|strand| strand.os_id == cpu) else { return unknown };
+    let Some(strand) = strand else { return unknown };
     let named = |index: Option<u32>, what: &str| index.map(|index| (index as usize, format!("{what} {index}")));
     let found = match level {
         Groups::Socket => named(strand.package, "socket"),

@@ -1,5 +1,6 @@
 //! Samples of all CPUs: one format a line in [`FORMATS`].
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use serde_json::{Map, Value, json as object};
@@ -11,7 +12,7 @@ use charz_data::units;
 use charz_render::report::csv::{harmless, record};
 use charz_render::{grid, json};
 use charz_system::per_cpu::calls;
-use charz_topology::Machine;
+use charz_topology::{Machine, Strand};
 
 /// Writes a sample; the first one has the number 0.
 pub type Format = charz_render::formats::Format<fn(&Told, usize, &Machine, &mut dyn Write) -> io::Result<()>>;
@@ -235,10 +236,12 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
             false => char::from(b'0' + (busy / 100.0 * 9.0).round() as u8),
         }
     };
+    let strands: HashMap<u32, &Strand> = machine.strands.iter().map(|strand| (strand.os_id, strand)).collect();
+    let is_threaded = machine.cores.iter().any(|core| core.strands > 1);
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut last = None;
     for row in &told.rows {
-        let strand = machine.strands.iter().find(|strand| strand.os_id == row.cpu);
+        let strand = strands.get(&row.cpu);
         let of = |index: Option<u32>| index.map_or(String::new(), |index| index.to_string());
         let place = strand.map_or((String::new(), String::new()), |strand| (of(strand.package), of(strand.numa)));
         let name = format!("socket {} node {}", place.0, place.1);
@@ -247,7 +250,6 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
             last = None;
         }
         let core = strand.and_then(|strand| strand.core);
-        let is_threaded = machine.cores.iter().any(|core| core.strands > 1);
         if let Some((_, marks)) = lines.last_mut() {
             if is_threaded && last.is_some_and(|last| last != core) {
                 marks.push(' ');

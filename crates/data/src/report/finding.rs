@@ -49,9 +49,12 @@ pub enum FindingKind {
     Efficiency,
     /// Why threads do less together than they could: the class of the problem, what shows it, and what would confirm it.
     Scaling,
+    /// Where threads ended that were bound nowhere: how often two of them were on one CPU or on one core, and on how few NUMA nodes. The value is
+    /// the share of iterations in which two were together.
+    Spread,
 }
 
 words! { FindingKind {
     Best = "best", Cliff = "cliff", Collapse = "collapse", Fastest = "fastest", Advice = "advice", Latency = "latency", Products = "products", Efficiency = "words",
-    Scaling = "scaling",
+    Scaling = "scaling", Spread = "spread",
 } }

@@ -136,5 +136,6 @@ fn heading(kind: FindingKind) -> &'static str {
         FindingKind::Products => "Products of matrices",
         FindingKind::Efficiency => "Words per cycle",
         FindingKind::Scaling => "What scales badly, and why",
+        FindingKind::Spread => "Where the system put the threads",
     }
 }
