@@ -76,7 +76,7 @@ fn a_plan_of_levels_says_where_each_block_lies() {
     let dry = |flags: &[&str]| {
         // A busy machine is not advised to raise this budget.
         let usual = ["sweep", "--dry-run", "--kernel", "mem-read", "--mapping", "dumb", "--threads", "1"];
-        output(&[&usual, &["--budget", "10h", "--size"], flags].concat())
+        output(&[&usual[..], &["--budget", "10h", "--size"], flags].concat())
     };
     let levels = |table: &str| -> Vec<String> {
         let rows = table.lines().skip(1).take_while(|line| !line.is_empty());
