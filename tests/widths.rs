@@ -45,17 +45,32 @@ fn a_narrow_terminal_breaks_lines_between_words() {
         "map --mapping dumb --threads 2",
         "config show",
     ] {
-        let (narrow, wide) = (printed(&place, line, NARROW), printed(&place, line, 500));
-        assert!(!narrow.is_empty(), "{line}");
-        let known: HashSet<&str> = words(&wide).collect();
-        let broken: Vec<&str> = words(&narrow).filter(|word| word.len() > 1 && !known.contains(word)).collect();
-        // Numbers of a machine at work differ from run to run, and with them a task is one of several tasks; and the narrow answer leaves
-        // columns out.
-        let is_plural = |word: &str| known.contains(word.trim_end_matches('s')) || known.contains(&*format!("{word}s"));
-        let is_steady = |word: &&&str| {
-            !line.starts_with("doctor") || !(word.contains(|mark: char| mark.is_ascii_digit()) || is_plural(word))
+        let of_this_machine = line.starts_with("doctor");
+        let asked = || {
+            let (narrow, wide) = (printed(&place, line, NARROW), printed(&place, line, 500));
+            let known: HashSet<&str> = words(&wide).collect();
+            // Numbers of a machine at work differ from run to run, and with them a task is one of several tasks; and the narrow answer
+            // leaves columns out.
+            let is_plural =
+                |word: &str| known.contains(word.trim_end_matches('s')) || known.contains(&*format!("{word}s"));
+            let is_steady = |word: &&str| {
+                !of_this_machine || !(word.contains(|mark: char| mark.is_ascii_digit()) || is_plural(word))
+            };
+            let broken = words(&narrow).filter(|word| word.len() > 1 && !known.contains(word)).filter(is_steady);
+            let broken: Vec<String> = broken.map(str::to_owned).collect();
+            (narrow, broken)
         };
-        assert_eq!(broken.iter().filter(is_steady).count(), 0, "{line}: {broken:?}\n{narrow}");
+        // What is to say of it changes as well: a word that is broken is so every time.
+        let mut tries = if of_this_machine { 5 } else { 1 };
+        let narrow = loop {
+            let (narrow, broken) = asked();
+            tries -= 1;
+            match broken.is_empty() {
+                true => break narrow,
+                false => assert!(tries > 0, "{line}: {broken:?}\n{narrow}"),
+            }
+        };
+        assert!(!narrow.is_empty(), "{line}");
         for long in narrow.lines().filter(|line| line.chars().count() > NARROW) {
             // A command, a path or a name that has no room is one word behind its indent and its label.
             let longest = words(long).map(|word| word.chars().count()).max().unwrap_or(0);
