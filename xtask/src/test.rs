@@ -44,8 +44,6 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
         })?;
     }
     if everything {
-        // Each of their cases once, which shows that they still work. They take no arguments of test programs.
-        stages.stage("benches", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--bench", "*"])))?;
         stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--doc"])))?;
         stages.stage("asm", || asm::check(Target::host()?, &workspace::target().join("debug/charz")))?;
     }
@@ -58,7 +56,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
 /// Builds all test programs.
 pub fn build() -> Outcome {
     programs()?;
-    process::run(command(&KINDS.concat()).args(["--benches", "--no-run"]))
+    process::run(command(&KINDS.concat()).arg("--no-run"))
 }
 
 /// Builds the programs of the workspace with its examples, which tests run too. For one package alone cargo would build the
@@ -107,7 +105,8 @@ fn command(of_cargo: &[&str]) -> Command {
     }
     // Of the chosen package alone where there is one, and of all otherwise.
     if !of_cargo.iter().any(|word| ["-p", "--package"].contains(word)) {
-        command.arg("--workspace");
+        // `cargo xtask loom` explores the models, and the full gate runs the benches: each takes a build of its own.
+        command.args(["--workspace", "--exclude", "charz-models"]);
     }
     command
 }
