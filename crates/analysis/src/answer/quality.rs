@@ -152,13 +152,13 @@ impl Quality {
         }
         if self.missing > 0 {
             text += &format!(", {} missing", self.missing);
-            let few = self.missing_kernels.iter().take(FEW).cloned().collect::<Vec<_>>().join(", ");
-            text += &match self.missing_kernels.len() {
-                0 => String::new(),
-                _ if self.reliable + self.noisy == 0 => String::new(),
-                count if count > FEW => format!(" (all of {few} and {} more)", count - FEW),
-                _ => format!(" (all of {few})"),
-            };
+            let few = self.missing_kernels[..self.missing_kernels.len().min(FEW)].join(", ");
+            match self.missing_kernels.len().checked_sub(FEW) {
+                // Where there is no number at all, it is every kernel.
+                _ if few.is_empty() || self.level == Level::Empty => {}
+                Some(more) if more > 0 => text += &format!(" (all of {few} and {more} more)"),
+                _ => text += &format!(" (all of {few})"),
+            }
         }
         if self.skipped > 0 {
             text += &format!(", {} skipped", self.skipped);

@@ -296,6 +296,22 @@ fn a_configuration_has_one_cause_and_its_own_fix() {
     assert!(fix.contains("--span"), "{fix}");
 }
 
+#[test]
+fn kernels_without_a_number_are_named() {
+    let pending = |kernel: &str| {
+        let cell = rate(kernel, "rr", 1, 1e9);
+        Cell { status: Status::Pending, capacity: None, delivered: None, invocations: Vec::new(), ..cell }
+    };
+    let text = |cells: Vec<Cell>| Answer::of(&report(cells)).quality.text();
+    let one = || rate("arith-int", "rr", 1, 1e9);
+    assert!(text(vec![one(), pending("mem-read"), pending("mem-read")]).contains("2 missing (all of mem-read)"));
+    let five = ["mem-read", "mem-write", "mem-copy", "mem-triad", "lock-std"].map(pending);
+    assert!(text([vec![one()], five.to_vec()].concat()).contains("(all of mem-read, mem-write, mem-copy and 2 more)"));
+    // One of its two configurations has a number, or nothing has.
+    assert!(!text(vec![one(), pending("arith-int")]).contains("all of"));
+    assert!(!text(vec![pending("mem-read")]).contains("all of"));
+}
+
 /// Times of threads that share a CPU are not set beside times of threads that do not.
 #[test]
 fn a_line_of_costs_is_of_one_mapping_or_names_it() {

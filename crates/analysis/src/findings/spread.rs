@@ -1,4 +1,5 @@
-//! How the system spread threads that were bound nowhere: over CPUs, cores and NUMA nodes, as each saw at the end of its iterations.
+//! How the system spread threads that were bound nowhere: over CPUs, cores and NUMA nodes, as each saw at the end of its iterations. Reports keep
+//! up to 16 threads singly, so of more nothing is said.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,10 +12,9 @@ use charz_data::units;
 /// Fewer iterations than this show no habit.
 const LEAST_SEEN: usize = 20;
 
-/// Of all iterations with so many threads under a mapping that binds none.
-#[derive(Default)]
+/// Of all iterations of a configuration that binds no thread.
 struct Spread<'a> {
-    example: Option<&'a Cell>,
+    cell: &'a Cell,
     seen: usize,
     /// In how many of them two threads were on one CPU, and on one core though each could have had its own.
     on_one_cpu: usize,
@@ -23,57 +23,57 @@ struct Spread<'a> {
     on_busiest_node: usize,
 }
 
-/// One finding: of the number of threads that was crowded most often, or else of the largest.
+/// One finding: of the configuration in which two threads were together most often.
 pub(super) fn spread(report: &Report) -> Option<Finding> {
     let strands: HashMap<u32, &Strand> = report.machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
     let distinct =
         |of: fn(&Strand) -> Option<u32>| strands.values().filter_map(|strand| of(strand)).collect::<HashSet<_>>().len();
     let [cores, nodes] = [distinct(|strand| strand.core), distinct(|strand| strand.numa)];
-    let mut all: BTreeMap<u64, Spread<'_>> = BTreeMap::new();
-    let floats = |cell: &&Cell| cell.seats.iter().all(Option::is_none) && cell.seats.len() >= 2;
-    for cell in report.cells.iter().filter(floats).filter(|cell| cell.seats.len() <= strands.len()) {
-        for run in cell.invocations.iter().flat_map(|invocation| &invocation.runs) {
-            let ends = run.laps.iter().filter(|lap| lap.group.is_none());
-            let ends: Option<Vec<&Strand>> = ends.map(|lap| strands.get(&lap.strand?).copied()).collect();
-            let Some(ends) = ends.filter(|ends| ends.len() == cell.seats.len()) else { continue };
-            let places = |of: fn(&Strand) -> Option<u32>| {
-                ends.iter().fold(BTreeMap::new(), |mut places, strand| {
-                    *places.entry(of(strand)).or_insert(0_usize) += 1;
-                    places
-                })
-            };
-            let spread = all.entry(cell.workers).or_default();
-            spread.example.get_or_insert(cell);
-            spread.seen += 1;
-            spread.on_one_cpu += usize::from(places(|strand| Some(strand.os_id)).len() < ends.len());
-            spread.on_one_core += usize::from(ends.len() <= cores && places(|strand| strand.core).len() < ends.len());
-            spread.on_busiest_node += places(|strand| strand.numa).into_values().max().unwrap_or(0);
-        }
-    }
-    all.retain(|_, spread| spread.seen >= LEAST_SEEN);
+    let floats =
+        |cell: &&Cell| cell.seats.iter().all(Option::is_none) && (2..=strands.len()).contains(&cell.seats.len());
+    let all = report.cells.iter().filter(floats).map(|cell| of_cell(cell, &strands, cores));
     let crowded = |spread: &Spread<'_>| spread.on_one_cpu.max(spread.on_one_core) as f64 / spread.seen as f64;
-    let (threads, spread) = all.iter().max_by(|(_, one), (_, other)| crowded(one).total_cmp(&crowded(other)))?;
-    let cell = spread.example?;
+    let spread =
+        all.filter(|spread| spread.seen >= LEAST_SEEN).max_by(|one, other| crowded(one).total_cmp(&crowded(other)))?;
+    let Cell { kernel, mapping, workers, .. } = spread.cell;
     let of_all = |count: usize| match count {
         0 => "in none".to_owned(),
         _ => format!("in {count} ({})", units::percent(count as f64 / spread.seen as f64)),
     };
     let mut text = format!(
-        "{}: of {} with {threads} threads, two threads ended on one CPU {}",
-        cell.mapping,
+        "{kernel} {mapping}: of {} with {workers} threads, two threads ended on one CPU {}",
         counted(spread.seen, "iteration"),
         of_all(spread.on_one_cpu)
     );
-    let cpus = strands.len();
-    if cores < cpus && *threads <= cores as u64 {
+    if cores < strands.len() && *workers <= cores as u64 {
         text += &format!(", on one core of {cores} {}", of_all(spread.on_one_core));
     }
     if nodes > 1 {
         let busiest = spread.on_busiest_node as f64 / spread.seen as f64;
-        let even = threads.div_ceil(nodes as u64);
+        let even = workers.div_ceil(nodes as u64);
         text += &format!("; the NUMA node with most threads had {busiest:.1} in the mean ({even} where they are even)");
     }
-    Some(on_cell(cell, FindingKind::Spread, Some(crowded(spread)), text))
+    Some(on_cell(spread.cell, FindingKind::Spread, Some(crowded(&spread)), text))
+}
+
+fn of_cell<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>, cores: usize) -> Spread<'a> {
+    let mut spread = Spread { cell, seen: 0, on_one_cpu: 0, on_one_core: 0, on_busiest_node: 0 };
+    for run in cell.invocations.iter().flat_map(|invocation| &invocation.runs) {
+        let ends = run.laps.iter().filter(|lap| lap.group.is_none());
+        let ends: Option<Vec<&Strand>> = ends.map(|lap| strands.get(&lap.strand?).copied()).collect();
+        let Some(ends) = ends.filter(|ends| ends.len() == cell.seats.len()) else { continue };
+        let places = |of: fn(&Strand) -> Option<u32>| {
+            ends.iter().fold(BTreeMap::new(), |mut places, strand| {
+                *places.entry(of(strand)).or_insert(0_usize) += 1;
+                places
+            })
+        };
+        spread.seen += 1;
+        spread.on_one_cpu += usize::from(places(|strand| Some(strand.os_id)).len() < ends.len());
+        spread.on_one_core += usize::from(ends.len() <= cores && places(|strand| strand.core).len() < ends.len());
+        spread.on_busiest_node += places(|strand| strand.numa).into_values().max().unwrap_or(0);
+    }
+    spread
 }
 
 #[cfg(test)]
@@ -106,7 +106,7 @@ mod tests {
         let found = said(machine, &ends).unwrap();
         assert_words(
             &found.text,
-            &["20 iterations", "2 threads", "one CPU in 3 (15.0%)", "core of 4 in 9 (45.0%)", "1.5"],
+            &["arith-int auto", "20 iterations", "2 threads", "one CPU in 3 (15.0%)", "core of 4 in 9 (45.0%)", "1.5"],
         );
         assert_eq!((found.value, found.workers), (Some(0.45), Some(2)));
     }
