@@ -78,10 +78,9 @@ impl Sweep<'_> {
         // What has begun is ended first; what had its invocations and was too disturbed for a number lets the others go ahead.
         let least = self.report.plan.min_invocations;
         let made = |place: &usize| self.cell(*place).invocations.len() as u64;
-        let rank = |(group, _): &(Vec<usize>, _)| match group {
-            group if group.iter().all(|place| made(place) >= least) => 2,
-            group if group.iter().all(|place| made(place) == 0) => 1,
-            _ => 0,
+        let rank = |(group, _): &(Vec<usize>, _)| {
+            let (had_all, had_none) = (|place| made(place) >= least, |place| made(place) == 0);
+            if group.iter().all(had_all) { 2 } else { i32::from(group.iter().all(had_none)) }
         };
         groups.sort_by_key(rank);
         let mut rest = left / BATCHES;
