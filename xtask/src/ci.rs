@@ -24,18 +24,19 @@ pub fn start(words: &[String]) -> Outcome {
         let needs: &[packages::Need] = if checks_only { &[CC, HWLOC] } else { &[CC, HWLOC, OBJDUMP, VALGRIND] };
         packages::ensure(needs).and_then(|_| components())
     })?;
-    // What the last stages need is fetched beside the first ones, which compute. Where it is not to be had, those stages say so.
-    let ahead = thread::spawn(move || {
-        let machines = if checks_only { Ok(()) } else { machines::prepare() };
-        let _ = emulated::prepare().and(machines);
-    });
     stages.stage("format", || process::run(workspace::cargo().args(["fmt", "--all", "--check"])))?;
     stages.stage("tidy", tidy::check)?;
-    stages.stage("lints", || {
-        let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
-        process::run(workspace::cargo().args(lints))
+    thread::scope(|scope| {
+        // What the last stages need is fetched beside the lints, which compute. Where it is not to be had, those stages say so.
+        scope.spawn(|| {
+            let machines = if checks_only { Ok(()) } else { machines::prepare() };
+            let _ = emulated::prepare().and(machines);
+        });
+        stages.stage("lints", || {
+            let lints = ["clippy", "--workspace", "--all-targets", "--locked", "--", "--deny", "warnings"];
+            process::run(workspace::cargo().args(lints))
+        })
     })?;
-    ahead.join().expect("it does not panic");
     stages.where_possible("other architecture", emulated::quickly)?;
     if !checks_only {
         let user = User::new()?;

@@ -3,7 +3,7 @@
 use xtask::Outcome;
 use xtask::{arguments, process, workspace};
 
-/// Explores every model. `cargo xtask test` does so too, among all other tests; this task runs nothing else.
+/// Explores every model, which `cargo xtask test` leaves to this task.
 pub fn start(words: &[String]) -> Outcome {
     arguments::none("loom", words)?;
     process::run(workspace::cargo().args(["test", "--locked", "--package", "charz-models"]))
