@@ -2,7 +2,7 @@
 
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, JointHistogram, Metric, Work, WorkerCount};
@@ -11,6 +11,7 @@ use crate::kernel::{Axes, Error, Kernel, Worker};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::membarrier;
+use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
 
 /// Gaps between two readings of the clock that are at least as long, and as so many readings, are no readings.
@@ -20,8 +21,6 @@ const GAP_READINGS: u64 = 6;
 const TOGETHER_NS: u64 = 5000;
 /// From the end of a call that interrupts to the next: longer, so an interrupt has ended before the next is sent.
 const PAUSE_NS: u64 = 20_000;
-/// After so many turns of the scheduler without an interrupt between them both threads are on one CPU.
-const TURNS: u32 = 100;
 /// Readings of the clock between two looks at the watch.
 const LOOKS: u32 = 100;
 
@@ -50,10 +49,18 @@ const fn kernel() -> PlainKernel {
         let shared = Arc::<Shared>::default();
         stage("membarrier", Extent::Each(Work::ops(samples)), move |rank| {
             let (shared, pairs) = (Arc::clone(&shared), Pairs::with_room(if rank == 0 { samples } else { 0 })?);
+            let mask = Mask::own()?;
+            let mut strands = mask.strands();
+            let bound = strands.next().filter(|_| strands.next().is_none());
+            shared.bound[rank].store(bound.unwrap_or(u32::MAX), Ordering::Relaxed);
             Ok(Box::new(Side { rank, samples, shared, pairs, failed: None }))
         })
     });
-    kernel.check(|_| membarrier::register()).axes(Axes { alone: true, ..Axes::NONE })
+    let check = |kernel: &PlainKernel| match Mask::own()?.strands().nth(1) {
+        Some(_) => membarrier::register(),
+        None => Err(kernel.unavailable("needs two CPUs, and this process may use one")),
+    };
+    kernel.check(check).axes(Axes { alone: true, ..Axes::NONE })
 }
 
 #[derive(Default)]
@@ -63,6 +70,8 @@ struct Shared {
     /// Interrupts of all runs.
     sent: AtomicU64,
     over: AtomicBool,
+    /// The one CPU that each thread may use, and no CPU's id if it may use several.
+    bound: [AtomicU32; 2],
 }
 
 /// The first worker is interrupted, by the second.
@@ -84,7 +93,7 @@ impl Side {
         let least = GAP_NS.max(GAP_READINGS * (0..LOOKS).map(reading).min().unwrap_or(0));
         // The end of the last interrupt, and the one that may have another gap to come: its begin, its end, and what it took.
         let (mut since, mut open) = (None, None::<(u64, u64, u64)>);
-        let (mut seen, mut turns) = (sent.load(Ordering::Relaxed), 0);
+        let mut seen = sent.load(Ordering::Relaxed);
         while !watch.should_stop() && !over.load(Ordering::Relaxed) {
             // What has nothing to do with the readings is no gap between them.
             let mut last = watch.now();
@@ -102,21 +111,11 @@ impl Side {
                     let before = std::mem::replace(&mut seen, sent.load(Ordering::Relaxed));
                     // What went before the first began with the run.
                     let apart = since.replace(end).map(|since| begin.saturating_sub(since));
-                    match seen - before {
-                        // Another interrupt.
-                        0 => {}
-                        1 => {
-                            self.pairs.0.extend(apart.map(|apart| (apart, took)));
-                            turns = 0;
-                        }
-                        // A turn of the scheduler.
-                        _ => turns += 1,
+                    // None since the last is another interrupt, several are a turn of the scheduler.
+                    if seen - before == 1 {
+                        self.pairs.0.extend(apart.map(|apart| (apart, took)));
                     }
-                    if turns == TURNS {
-                        let why = "both threads are on one CPU, which neither can interrupt; a mapping with a CPU for each measures it";
-                        self.failed = Some(Error::Unavailable(why.into()));
-                    }
-                    if self.failed.is_some() || self.pairs.0.len() as u64 == self.samples {
+                    if self.pairs.0.len() as u64 == self.samples {
                         return;
                     }
                     last = watch.now();
@@ -149,7 +148,12 @@ impl Worker for Side {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let is_first = self.rank == 0;
-        if is_first {
+        let [first, second] = self.shared.bound.each_ref().map(|bound| bound.load(Ordering::Relaxed));
+        if first == second && first != u32::MAX {
+            let why =
+                "both threads are on one CPU, which neither can interrupt; a mapping with a CPU for each measures it";
+            self.failed = Some(Error::Unavailable(why.into()));
+        } else if is_first {
             self.suffer(watch);
             self.shared.taken.store(self.pairs.0.len() as u64, Ordering::Relaxed);
         } else {
