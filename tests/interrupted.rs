@@ -94,8 +94,9 @@ fn check_resumes(file: &Path) {
     let cells = report["cells"].as_array().unwrap().iter();
     let last = cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(started).max();
     assert!(report["wall_ns"].as_u64() > last, "the time of all sessions");
-    let measured = report["cells"].as_array().unwrap().iter().map(|cell| cell["invocations"].as_array().unwrap().len());
-    assert!(measured.sum::<usize>() >= INVOCATIONS);
+    let of_cell = |cell: &Value| (cell["invocations"].as_array().unwrap().len(), cell["reason"].clone());
+    let measured: Vec<_> = report["cells"].as_array().unwrap().iter().map(of_cell).collect();
+    assert!(measured.iter().map(|(count, _)| count).sum::<usize>() >= INVOCATIONS, "{measured:?}");
     let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
     let left: Vec<_> =
         folder.map(|entry| entry.unwrap().file_name()).filter(|name| name != file.file_name().unwrap()).collect();

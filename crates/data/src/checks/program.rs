@@ -7,10 +7,11 @@ pub static V17: Check = Check {
     title: "faster than possible",
     cause: "The rate exceeds what the hardware can do: work was left out (folded by a compiler, kept in caches), counted \
             twice, or timed wrongly. Whatever the reason, the number is not what it says.",
-    quantity: "The result divided by the peak: calibrated with the same clock on this machine, or computed from its data.",
+    quantity: "The result, or that of the block in the middle where it is less, divided by the peak of the clock that was seen; of the \
+               run in the middle.",
     scale: Scale::Ratio,
     invalid: Some(1.05),
-    evidence: "The kernels of peaks, measured before; the topology's data.",
+    evidence: "The kernel's documented operations a cycle; the clock that was seen before and after each run.",
     families: "Kernels with a known bound.",
     fix: "Nothing to fix on the machine: report it, with the report file. See whether the frequency drifted (V08) and \
            whether the block lies in caches (V27).",

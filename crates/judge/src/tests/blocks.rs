@@ -1,7 +1,7 @@
 //! Cells whose numbers are made of blocks.
 
 use charz_data::Blocks;
-use charz_data::report::{Busy, Interval};
+use charz_data::report::{Busy, Frequency, Interval};
 
 use super::*;
 
@@ -61,6 +61,25 @@ fn workers_of_a_group_count_at_their_own_speeds() {
         run.laps = Lap::grouped(laps.collect());
     }
     check(trial, 24e9, &[]);
+}
+
+/// The clock that is seen allows an operation in a nanosecond; so many blocks of a hundred are faster by a tenth.
+#[test]
+fn a_clock_that_rises_for_a_moment_makes_no_number_impossible() {
+    let faster = |share: f64| {
+        let mut trial = of_blocks(move |_, _, drawn| if drawn < share { 0.9 } else { 1.0 });
+        let highest_hz = 1e9 / trial.facts.card.max_per_cycle.unwrap();
+        trial.evidence(|evidence| {
+            evidence.frequency =
+                Some(Frequency { before_hz: highest_hz, after_hz: highest_hz, highest_hz, drift: 0.0 });
+        });
+        trial
+    };
+    check(faster(0.4), 2e9 / 0.9, &[("V16", Severity::Suspect)]);
+    let mut trial = faster(0.9);
+    trial.judge();
+    assert!(trial.marks().contains(&("V17", Severity::Invalid)), "{:?}", trial.marks());
+    assert_eq!(trial.cell.capacity, None);
 }
 
 #[test]
