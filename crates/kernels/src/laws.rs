@@ -18,7 +18,7 @@ pub(crate) const PARAMS: Params = Params {
     size_bytes: (3 << 20) + 4711,
     chains: 2,
     delay: 3,
-    samples: 50,
+    samples: 13,
     span_ns: 2_000_000,
     inside_steps: 3,
     outside_steps: 5,

@@ -7,16 +7,25 @@ use std::time::Duration;
 use charz_data::{Contention, Growth, JointHistogram, Params, Work};
 
 use crate::kernel::{Error, Stage, Worker};
+use crate::sys::pthread::thread::Mask;
 use crate::watch::{Stop, Watch};
 
-/// The results of `each` on so many threads, one per worker. Tests take turns here: spinning workers of several would wait
-/// for each other's time slices, which doubles the time of them all on two strands.
+/// The results of `each` on so many threads, one per worker, on the strands in turn: on a busy machine workers that float may stay on one
+/// strand for a minute. Tests take turns here: spinning workers of several would wait for each other's time slices, which doubles the time
+/// of them all on two strands.
 pub fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    let each = &each;
+    let strands: Vec<u32> = Mask::own().map(|mask| mask.strands().collect()).unwrap_or_default();
+    let (each, strands) = (&each, &strands);
+    let on_its_strand = move |rank: usize| {
+        if let Some(&strand) = strands.iter().cycle().nth(rank) {
+            Mask::of(strand).bind().expect("it may use this strand");
+        }
+        each(rank)
+    };
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || each(rank))).collect();
+        let threads: Vec<_> = (0..workers).map(|rank| scope.spawn(move || on_its_strand(rank))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a worker panicked")).collect()
     })
 }
