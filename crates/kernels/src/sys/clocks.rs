@@ -41,6 +41,14 @@ pub fn gettime(clock: libc::clockid_t) -> Time {
     Time { seconds: load(&time.tv_sec), parts: load(&time.tv_nsec) }
 }
 
+/// What the system says that the clock moves by, `None` where it has no such clock.
+pub fn resolution(clock: libc::clockid_t) -> Option<Duration> {
+    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: there is room for a time, and it outlives the call.
+    let code = unsafe { libc::clock_getres(clock, &raw mut step) };
+    (code == 0).then(|| Duration::new(step.tv_sec.unsigned_abs(), u32::try_from(step.tv_nsec).unwrap_or(0)))
+}
+
 // The `libc` crate has it on other systems only.
 unsafe extern "C" {
     safe fn clock() -> libc::clock_t;
@@ -74,6 +82,13 @@ mod tests {
         let time = Time { seconds: 3, parts: 7 };
         assert_eq!((time.nanos(1_000_000_000), time.nanos(1_000_000)), (3_000_000_007, 3_000_007_000));
         assert_eq!(Time { seconds: -1, parts: 0 }.nanos(1_000_000), 0, "before the origin");
+    }
+
+    #[test]
+    fn a_coarse_clock_moves_by_more_and_one_that_is_missing_by_nothing() {
+        let fine = resolution(libc::CLOCK_MONOTONIC).unwrap();
+        assert!(fine > Duration::ZERO && fine <= resolution(libc::CLOCK_MONOTONIC_COARSE).unwrap());
+        assert_eq!(resolution(libc::clockid_t::MAX), None);
     }
 
     #[test]

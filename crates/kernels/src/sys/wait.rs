@@ -13,9 +13,11 @@ use crate::sys::futex::{self, Scope};
 
 mod file;
 mod lock;
+mod timer;
 
 pub use file::{Epoll, Queue, TimerFd};
 pub use lock::{Bell, Lock, RwLock, Semaphore};
+pub use timer::SignalTimer;
 
 /// `poll` of nothing. Whole milliseconds: what is asked is rounded up.
 pub fn poll(time: Duration) -> io::Result<bool> {

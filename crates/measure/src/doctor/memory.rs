@@ -101,21 +101,21 @@ fn defrag(look: &Look) -> Result<Seen, String> {
 
 fn reserved(look: &Look) -> Result<Seen, String> {
     const FOLDER: &str = "/sys/kernel/mm/hugepages";
-    let mut read = Vec::new();
+    let kib = |name: String| name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok();
+    let mut pools: Vec<u64> = look.root.names(FOLDER)?.into_iter().filter_map(kib).collect();
+    pools.sort_unstable();
+    let mut read = format!("pages of {}", units::iec(charz_kernels::sys::mmap::base_page() as u64));
     let mut all = true;
-    let pools: Vec<String> =
-        look.root.names(FOLDER)?.into_iter().filter(|name| name.starts_with("hugepages-")).collect();
-    for pool in &pools {
-        let free = look.root.number(format!("{FOLDER}/{pool}/free_hugepages"))?;
-        read.push(format!("{free} of {} free", pool.trim_start_matches("hugepages-")));
+    for kib in &pools {
+        let free = look.root.number(format!("{FOLDER}/hugepages-{kib}kB/free_hugepages"))?;
+        read += &format!("; {}: {free} free", units::iec(kib << 10));
         all &= free > 0;
     }
-    let read = read.join(", ");
     match pools.first() {
         None => Err(format!("{FOLDER}: names no pool")),
         Some(_) if all => Ok(Seen::ok(read)),
-        Some(_) => {
-            let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
+        Some(smallest) => {
+            let pool = format!("{FOLDER}/hugepages-{smallest}kB/nr_hugepages");
             let before = look.root.text(&pool).unwrap_or_default();
             let fix = format!("`echo 512 > {pool}`");
             Ok(Seen::limits(read, fix).undone(&before, |before| format!("echo {before} > {pool}")))

@@ -265,7 +265,12 @@ fn memory_and_pages() {
     const THP: &str = "/sys/kernel/mm/transparent_hugepage";
     check("transparent huge pages", &[(&format!("{THP}/enabled"), "always madvise [never]\n")], Limits, "never");
     check("huge page defragmentation", &[(&format!("{THP}/defrag"), "always [defer] never\n")], Limits, "defer");
-    check("reserved huge pages", &[("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")], Limits, "0 of");
+    check(
+        "reserved huge pages",
+        &[("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")],
+        Limits,
+        "2 MiB: 0 free",
+    );
     check("NUMA balancing", &[("/proc/sys/kernel/numa_balancing", "1\n")], Disturbs, "is 1");
     let one_node = [("/proc/sys/kernel/numa_balancing", "1\n"), ("/sys/devices/system/node/online", "0\n")];
     check("NUMA balancing", &one_node, Ok, "NUMA nodes: 1");

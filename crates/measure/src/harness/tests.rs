@@ -54,7 +54,7 @@ impl Kernel for Faulty {
 }
 
 impl Stage for Faulty {
-    fn variant(&self) -> &'static str {
+    fn variant(&self) -> &str {
         "test"
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::{CARD, TimedWait, Timeout};
 use crate::kernel::{Error, Kernel};
 use crate::sample::sampled;
-use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, TimerFd};
+use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, SignalTimer, TimerFd};
 
 /// A kernel each: its word, the call, what that can be asked for, what it waits for; and how, or what the worker has for it.
 macro_rules! calls {
@@ -48,6 +48,7 @@ calls! {
     "clock-nanosleep", ClockNanosleep, "clock_nanosleep", NANO, "a time of CLOCK_MONOTONIC that it has worked out",
         wait::clock_nanosleep;
     "timerfd", Timer, "timerfd_settime and read", NANO, "a timer of CLOCK_MONOTONIC", [TimerFd];
+    "timer", PosixTimer, "timer_settime and sigwaitinfo", NANO, "a timer's signal to this thread", [SignalTimer];
     "sigtimedwait", Sigtimedwait, "sigtimedwait", NANO, "no signal", wait::sigtimedwait;
     "futex", Futex, "FUTEX_WAIT", NANO, "a word that no thread changes", wait::futex;
     "cond", Cond, "pthread_cond_timedwait", NANO, "a condition variable that no thread signals", [Bell];

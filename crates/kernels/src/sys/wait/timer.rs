@@ -1,0 +1,68 @@
+//! A timer of POSIX, whose signal its thread waits for.
+
+use std::io;
+use std::mem::zeroed;
+use std::ptr;
+use std::time::Duration;
+
+use crate::kernel::Error;
+use crate::sys::clocks::timespec;
+
+/// A timer of `CLOCK_MONOTONIC` that signals the thread that made it, which must be the one that waits and the one that drops it.
+pub struct SignalTimer {
+    timer: libc::timer_t,
+    signal: libc::sigset_t,
+    /// The signals that the thread had blocked before.
+    before: libc::sigset_t,
+}
+
+impl SignalTimer {
+    pub fn new() -> Result<Self, Error> {
+        // SAFETY: a set is made of integers, for which zeros are valid.
+        let [mut signal, mut before]: [libc::sigset_t; 2] = unsafe { zeroed() };
+        // SAFETY: the set is this function's own.
+        unsafe { libc::sigemptyset(&raw mut signal) };
+        // SAFETY: the set was emptied just now.
+        unsafe { libc::sigaddset(&raw mut signal, libc::SIGRTMIN()) };
+        // SAFETY: its fields are integers and a pointer that nothing follows, for which zeros are valid.
+        let mut event: libc::sigevent = unsafe { zeroed() };
+        (event.sigev_notify, event.sigev_signo) = (libc::SIGEV_THREAD_ID, libc::SIGRTMIN());
+        // SAFETY: the call takes nothing.
+        event.sigev_notify_thread_id = unsafe { libc::gettid() };
+        let mut timer = ptr::null_mut();
+        // SAFETY: the event outlives the call, and there is room for a timer.
+        if unsafe { libc::timer_create(libc::CLOCK_MONOTONIC, &raw mut event, &raw mut timer) } != 0 {
+            return Err(Error::Refused(format!("timer_create failed: {}", io::Error::last_os_error())));
+        }
+        // SAFETY: the sets outlive the call, and the second has room for what was blocked.
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const signal, &raw mut before) };
+        Ok(SignalTimer { timer, signal, before })
+    }
+
+    /// `timer_settime` and `sigwaitinfo`.
+    pub fn wait(&self, time: Duration) -> io::Result<bool> {
+        let once = libc::itimerspec { it_interval: timespec(Duration::ZERO), it_value: timespec(time) };
+        // SAFETY: the timer is this one's own, the time outlives the call, and the one before is not asked for.
+        if unsafe { libc::timer_settime(self.timer, 0, &raw const once, ptr::null_mut()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // Whatever else comes, the timer's signal is taken before the next is asked for.
+        loop {
+            // SAFETY: the set was written, and what the signal says is not asked for.
+            match unsafe { libc::sigwaitinfo(&raw const self.signal, ptr::null_mut()) } {
+                -1 if io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) => {}
+                -1 => return Err(io::Error::last_os_error()),
+                _ => return Ok(true),
+            }
+        }
+    }
+}
+
+impl Drop for SignalTimer {
+    fn drop(&mut self) {
+        // SAFETY: the timer is this one's own, and is not used again.
+        unsafe { libc::timer_delete(self.timer) };
+        // SAFETY: the set is what the thread had.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut()) };
+    }
+}
