@@ -359,7 +359,13 @@ fn delivered(nodes: &[Own<'_>]) -> Delivered {
 }
 
 fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) {
-    let Some(own) = delivered.of[at].filter(|own| *own < delivered.usual - LESS_DELIVERED) else { return };
+    // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
+    let quota = node.differs.get("CPU quota").filter(|quota| quota.here != "none");
+    let cpus = quota.and_then(|quota| quota.here.parse::<f64>().ok());
+    let allowed = cpus.map(|cpus| cpus / newest.cpus[0].max(1) as f64);
+    let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
+    let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
+    let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return };
     let blame = Blame {
         component: "node".into(),
         ids: newest.partitions.cpus_of_all(),
@@ -367,12 +373,13 @@ fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Deliv
         effect: own / delivered.usual - 1.0,
         interval: [own / delivered.usual - 1.0; 2],
     };
-    match node.differs.get("CPU quota") {
-        Some(quota) if quota.here != "none" => {
-            node.why.push(words::quota(own, delivered.usual, &quota.here));
+    match quota {
+        Some(quota) => {
+            let why = words::quota(own, delivered.usual, &quota.here, seen == Some(own));
+            node.why.push(why);
             node.slow(blame);
         }
-        _ => {
+        None => {
             node.unclear(words::others_at_work(own, delivered.usual));
             node.blame.push(blame);
         }
@@ -380,8 +387,8 @@ fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Deliv
 }
 
 /// The value of each setting that most nodes of a group have.
-fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<&'static str, String> {
-    let mut counts: BTreeMap<&'static str, BTreeMap<&str, usize>> = BTreeMap::new();
+fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<String, String> {
+    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
     for (name, value) in nodes.iter().flat_map(|node| &node.newest().settings) {
         *counts.entry(name).or_default().entry(value).or_default() += 1;
     }
@@ -389,13 +396,13 @@ fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<&'static str, String> {
         let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
         (nodes.len() > 1 && count as f64 >= USUAL * nodes.len() as f64).then(|| value.to_owned())
     };
-    counts.into_iter().filter_map(|(name, counts)| Some((name, usual(counts)?))).collect()
+    counts.into_iter().filter_map(|(name, counts)| Some((name.to_owned(), usual(counts)?))).collect()
 }
 
-fn differs(visit: &Visit, usual: &BTreeMap<&'static str, String>) -> BTreeMap<String, Differs> {
-    let other = |(name, here): (&&'static str, &String)| {
+fn differs(visit: &Visit, usual: &BTreeMap<String, String>) -> BTreeMap<String, Differs> {
+    let other = |(name, here): (&String, &String)| {
         let others = usual.get(name).filter(|others| *others != here)?.clone();
-        Some(((*name).to_owned(), Differs { here: here.clone(), others }))
+        Some((name.clone(), Differs { here: here.clone(), others }))
     };
     visit.settings.iter().filter_map(other).collect()
 }

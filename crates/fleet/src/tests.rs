@@ -98,6 +98,8 @@ fn report(random: &mut Rng, host: usize, visit: usize, fault: Fault) -> Report {
     report.host.name = Some(format!("n{host}"));
     report.host.frequency_governor =
         Some(if fault == Fault::Governor { "powersave" } else { "performance" }.to_owned());
+    let rack = if fault == Fault::Governor { "b7" } else { "b6" };
+    report.host.labels = [("rack".to_owned(), rack.to_owned())].into();
     report.host.virtual_machine = Some(false);
     if fault == Fault::Quota {
         report.host.cpu_quota = Some("8.00".into());
@@ -198,8 +200,10 @@ fn a_whole_node_is_slow_by_three_visits_or_by_its_setting_and_unclear_by_one() {
     assert!(right == 0 && unclear >= 10 && wrong == 0, "right {right}, unclear {unclear}, wrong {wrong}");
     let mut random = Rng::with_seed(9);
     let drawn = fleet(&mut random, 40, 1, Fault::Governor);
-    let governor = &node(&drawn).differs["governor"];
-    assert_eq!((governor.here.as_str(), governor.others.as_str()), ("powersave", "performance"));
+    for (name, here, others) in [("governor", "powersave", "performance"), ("label rack", "b7", "b6")] {
+        let differs = &node(&drawn).differs[name];
+        assert_eq!((differs.here.as_str(), differs.others.as_str()), (here, others), "{name}");
+    }
 }
 
 #[test]
@@ -208,6 +212,23 @@ fn a_quota_is_named_though_the_capacity_is_whole() {
     let own = node(&drawn);
     assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&drawn)), (State::Slow, "delivered", 0));
     assert!(own.drain.as_deref().unwrap().starts_with("scontrol update nodename=n7 state=drain reason="));
+}
+
+#[test]
+fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
+    let mut random = Rng::with_seed(3);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let judged = |reports: &[Report]| {
+        judge(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>(), Vec::new())
+    };
+    let cpus = reports[7].machine.strands.len();
+    reports[7].host.cpu_quota = Some(format!("{cpus}.00"));
+    assert_eq!(node(&judged(&reports)).state, State::Ok, "all of its CPUs");
+    reports[7].host.cpu_quota = Some(format!("{:.2}", 0.6 * cpus as f64));
+    let fleet = judged(&reports);
+    let own = node(&fleet);
+    assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&fleet)), (State::Slow, "delivered", 0));
+    assert!(own.why[0].contains("60%"), "{:?}", own.why);
 }
 
 #[test]

@@ -24,7 +24,8 @@ pub struct Visit {
     pub(crate) kind: String,
     /// Its numbers of CPUs, cores, sockets and NUMA nodes.
     pub(crate) structure: String,
-    pub(crate) settings: BTreeMap<&'static str, String>,
+    /// Those of the system, and the labels that the user gave.
+    pub(crate) settings: BTreeMap<String, String>,
     pub(crate) is_guest: bool,
     /// CPUs that could be used, of all.
     pub(crate) cpus: [usize; 2],
@@ -73,7 +74,7 @@ impl Visit {
         let [cpus, cores, sockets, nodes] =
             [machine.strands.len(), machine.cores.len(), machine.packages.len(), machine.numa_nodes.len()]
                 .map(|n| n.max(1));
-        let settings = BTreeMap::from([
+        let settings = [
             ("CPUs", cpus.to_string()),
             ("cores", cores.to_string()),
             ("sockets", sockets.to_string()),
@@ -88,7 +89,9 @@ impl Visit {
             ("memory", total),
             ("memory modules", known(&host.memory.modules)),
             ("charz", format!("{} {}", report.tool.version, report.tool.kernels)),
-        ]);
+        ];
+        let labels = host.labels.iter().map(|(name, value)| (format!("label {name}"), value.clone()));
+        let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(labels).collect();
         let usable = machine.strands.iter().filter(|strand| strand.usable).count();
         let processor = host.processor.as_deref().map_or("unknown processor", str::trim);
         let product = host.product.as_deref().map(|product| format!("{product}, ")).unwrap_or_default();

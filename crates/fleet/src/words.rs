@@ -63,8 +63,13 @@ pub(crate) fn guest_memory(blame: &Blame) -> String {
     format!("{}; memory of a guest is what its host gives in that hour, so no visit settles it", told(blame))
 }
 
-pub(crate) fn quota(own: f64, usual: f64, quota: &str) -> String {
-    format!("a quota of {quota} CPUs: it delivered {:.0}% of its capacity, others {:.0}%", own * 100.0, usual * 100.0)
+pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String {
+    let (own, usual) = (own * 100.0, usual * 100.0);
+    if was_seen {
+        format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%")
+    } else {
+        format!("a quota of {quota} CPUs allows {own:.0}% of its capacity for long; others delivered {usual:.0}%")
+    }
 }
 
 pub(crate) fn others_at_work(own: f64, usual: f64) -> String {
