@@ -32,7 +32,7 @@ class CharzCheck(rfm.RunOnlyRegressionTest):
     @sanity_function
     def is_ok(self):
         # The line names the node and what is slow; what follows it are numbers.
-        said = sn.extractsingle(r'^CHARZ [^|]*', self.stdout)
+        said = sn.extractsingle(r'^CHARZ [^|\n]*', self.stdout)
         return sn.assert_found(r'^CHARZ OK - ', self.stdout, msg=said)
 
     @run_before('performance')

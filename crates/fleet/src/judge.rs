@@ -360,22 +360,25 @@ fn delivered(nodes: &[Own<'_>]) -> Delivered {
 
 fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) {
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
-    let quota = node.differs.get("CPU quota").filter(|quota| quota.here != "none");
+    let quota = node.differs.get(words::QUOTA).filter(|quota| quota.here != "none");
     let cpus = quota.and_then(|quota| quota.here.parse::<f64>().ok());
     let allowed = cpus.map(|cpus| cpus / newest.cpus[0].max(1) as f64);
     let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
     let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
     let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return };
+    let was_seen = seen == Some(own);
+    let (quantity, effect) =
+        if was_seen { ("delivered", own / delivered.usual - 1.0) } else { (words::QUOTA, own - 1.0) };
     let blame = Blame {
         component: "node".into(),
         ids: newest.partitions.cpus_of_all(),
-        quantity: "delivered".into(),
-        effect: own / delivered.usual - 1.0,
-        interval: [own / delivered.usual - 1.0; 2],
+        quantity: quantity.into(),
+        effect,
+        interval: [effect; 2],
     };
     match quota {
         Some(quota) => {
-            let why = words::quota(own, delivered.usual, &quota.here, seen == Some(own));
+            let why = words::quota(own, delivered.usual, &quota.here, was_seen);
             node.why.push(why);
             node.slow(blame);
         }

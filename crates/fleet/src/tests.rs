@@ -227,7 +227,7 @@ fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
     reports[7].host.cpu_quota = Some(format!("{:.2}", 0.6 * cpus as f64));
     let fleet = judged(&reports);
     let own = node(&fleet);
-    assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&fleet)), (State::Slow, "delivered", 0));
+    assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&fleet)), (State::Slow, "CPU quota", 0));
     assert!(own.why[0].contains("60%"), "{:?}", own.why);
 }
 

@@ -10,6 +10,7 @@ use charz_data::report::{Evidence, Report, Status, packed_speeds};
 use charz_stats::Sample;
 
 use crate::parts::{Part, Partitions};
+use crate::words;
 
 /// The most disturbers of a node that are named.
 const MOST_NAMED: usize = 2;
@@ -85,7 +86,7 @@ impl Visit {
             ("kernel", known(&host.kernel)),
             ("transparent huge pages", known(&host.transparent_huge_pages)),
             ("clock source", known(&host.clock_source)),
-            ("CPU quota", host.cpu_quota.clone().unwrap_or_else(|| "none".into())),
+            (words::QUOTA, host.cpu_quota.clone().unwrap_or_else(|| "none".into())),
             ("memory", total),
             ("memory modules", known(&host.memory.modules)),
             ("charz", format!("{} {}", report.tool.version, report.tool.kernels)),

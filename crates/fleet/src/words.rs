@@ -23,7 +23,13 @@ pub(crate) fn part(component: &str) -> String {
     }
 }
 
+/// The setting, and what is blamed where it allows less than was delivered.
+pub(crate) const QUOTA: &str = "CPU quota";
+
 pub(crate) fn told(blame: &Blame) -> String {
+    if blame.quantity == QUOTA {
+        return format!("{} may use {:.1}% less of its CPUs than its like", blame.place(), -blame.effect * 100.0);
+    }
     format!("{} is {}, by {}", blame.place(), change(blame), blame.quantity)
 }
 
@@ -68,7 +74,7 @@ pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String
     if was_seen {
         format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%")
     } else {
-        format!("a quota of {quota} CPUs allows {own:.0}% of its capacity for long; others delivered {usual:.0}%")
+        format!("a quota of {quota} CPUs allows {own:.0}% of them for long, though short runs had more")
     }
 }
 

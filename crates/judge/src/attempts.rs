@@ -1,6 +1,6 @@
 //! How often a cell is measured.
 
-use charz_data::checks::{V12, V17};
+use charz_data::checks::V12;
 use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
 use charz_stats::{LOOKS, Sample, Step, next_step};
 
@@ -12,7 +12,7 @@ pub const RETRIES: usize = 2;
 pub const ATTEMPTS: usize = 3;
 
 /// Marks of disturbances that another time may be without. Any other that makes a cell invalid stays.
-const PASSING: [&str; 6] = ["V08", "V16", "V22", "V32", "V33", "V34"];
+const PASSING: [&str; 7] = ["V08", "V16", "V17", "V22", "V32", "V33", "V34"];
 
 /// Whether a [judged](super::judge) cell is to be measured once more.
 ///
@@ -23,7 +23,7 @@ const PASSING: [&str; 6] = ["V08", "V16", "V22", "V32", "V33", "V34"];
 pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     let most = most.max(least);
     let attempts = cell.invocations.iter().filter(|invocation| invocation.ending != Ending::Stopped).count();
-    if is_hopeless(cell, least) || attempts >= ATTEMPTS.saturating_mul(most) {
+    if is_hopeless(cell) || attempts >= ATTEMPTS.saturating_mul(most) {
         return false;
     }
     let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
@@ -38,7 +38,7 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
 /// How many invocations with hardware counters are missing to as many as the fewest without. None for a cell that cannot be measured, or
 /// not with counters.
 pub fn missing_counts(cell: &Cell, least: usize) -> usize {
-    let gives_up = is_hopeless(cell, least) || failed(&cell.invocations) > RETRIES || cell.no_counters().is_some();
+    let gives_up = is_hopeless(cell) || failed(&cell.invocations) > RETRIES || cell.no_counters().is_some();
     if gives_up { 0 } else { least.saturating_sub(cell.counted.len()) }
 }
 
@@ -55,14 +55,11 @@ fn settled_at(values: &[f64], precision: f64, least: usize) -> Option<usize> {
     LOOKS.into_iter().filter(|look| *look >= least).find(precise)
 }
 
-fn is_hopeless(cell: &Cell, least: usize) -> bool {
+fn is_hopeless(cell: &Cell) -> bool {
     let done = cell.invocations.iter().any(|invocation| invocation.ending == Ending::Done);
     // Without a value yet (V12), it may have one the next time.
     let passing = |code: &str| code == V12.code || PASSING.contains(&code);
-    // V17 is said of the invocation in the middle.
-    let too_few =
-        |code: &str| code == V17.code && cell.invocations.iter().filter(|one| one.value.is_some()).count() < least;
-    let lasting = |severity, code: &str| severity == Severity::Invalid && !passing(code) && !too_few(code);
+    let lasting = |severity, code: &str| severity == Severity::Invalid && !passing(code);
     (!done && failed(&cell.invocations) > 0)
         || (cell.status == Status::Skipped && !cell.invocations.iter().any(|one| one.ending == Ending::Away))
         || cell.marks.iter().any(|mark| lasting(mark.severity, &mark.code))

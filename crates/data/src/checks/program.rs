@@ -7,8 +7,8 @@ pub static V17: Check = Check {
     title: "faster than possible",
     cause: "The rate exceeds what the hardware can do: work was left out (folded by a compiler, kept in caches), counted \
             twice, or timed wrongly. Whatever the reason, the number is not what it says.",
-    quantity: "The result, or that of the block in the middle where it is less, divided by the peak of the clock that was seen; of the \
-               run in the middle.",
+    quantity: "The result, or that of the block in the middle where it is up to a sixth less, divided by the peak of the clock that was \
+               seen; of the run in the middle.",
     scale: Scale::Ratio,
     invalid: Some(1.05),
     evidence: "The kernel's documented operations a cycle; the clock that was seen before and after each run.",
@@ -17,7 +17,7 @@ pub static V17: Check = Check {
            whether the block lies in caches (V27).",
     source: "ReFrame's reference of +30%, made tight by calibrating; the T3-4 report found a loop folded from 8 operations to \
              6 only by its speed.",
-    // What is invalid for good is not measured further.
+    // A number that cannot be true is none, however many runs it has.
     covers: &["V12"],
     ..Check::NEVER_RAISED
 };

@@ -145,15 +145,9 @@ fn it_goes_on_until_it_is_precise() {
     check_more(|trial| noisy(trial, 6), true);
     check_more(|trial| noisy(trial, 29), true);
     check_more(|trial| noisy(trial, 30), false);
-    // Faster than possible is said of the invocation in the middle.
+    // The clock may have risen in the first ones only.
     let fast = |evidence: &mut Evidence| evidence.frequency.as_mut().unwrap().highest_hz *= 1e-3;
-    for (count, expected) in [(1, true), (6, false)] {
-        let change = |trial: &mut Trial| {
-            trial.cell.invocations.truncate(count);
-            trial.evidence(fast);
-        };
-        check_more(change, expected);
-    }
+    check_more(|trial| trial.evidence(fast), true);
     // Eight values are between two looks, so the width is not checked.
     check_more(|trial| (trial.cell.invocations, trial.cell.precision) = ((0..8).map(invocation).collect(), 1e-9), true);
 }

@@ -1,7 +1,6 @@
 //! `read-*`: what a reading costs when one follows the other. `step-*`: by how much a clock moves from one value to the next that a
 //! reader gets to see.
 
-use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use charz_data::params::SPAN;
@@ -12,7 +11,6 @@ use crate::kernel::{Axes, Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::sample::Probe;
-use crate::sys::clocks;
 use crate::watch::Watch;
 
 pub(super) const READ: Card = super::CARD
@@ -115,11 +113,6 @@ pub(super) struct Step<C> {
 
 impl<C: Source> Probe for Step<C> {
     const VARIANT: &'static str = C::VARIANT;
-
-    fn variant() -> Cow<'static, str> {
-        let said = C::CLOCK.and_then(clocks::resolution);
-        said.map_or(C::VARIANT.into(), |said| format!("{}, clock_getres {said:?}", C::VARIANT).into())
-    }
 
     fn check() -> Result<(), Error> {
         C::check()

@@ -2,7 +2,8 @@
 
 use super::root::{chosen, start};
 use super::{Item, Look, Seen};
-use charz_data::{cpulist, units};
+use charz_data::{PageKind, cpulist, units};
+use charz_kernels::sys::mmap;
 use charz_system::file::ONLINE_NODES as NODES;
 use charz_system::meminfo;
 
@@ -104,18 +105,20 @@ fn reserved(look: &Look) -> Result<Seen, String> {
     let kib = |name: String| name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok();
     let mut pools: Vec<u64> = look.root.names(FOLDER)?.into_iter().filter_map(kib).collect();
     pools.sort_unstable();
-    let mut read = format!("pages of {}", units::iec(charz_kernels::sys::mmap::base_page() as u64));
-    let mut all = true;
+    let (mut read, mut all) = (Vec::new(), true);
     for kib in &pools {
-        let free = look.root.number(format!("{FOLDER}/hugepages-{kib}kB/free_hugepages"))?;
-        read += &format!("; {}: {free} free", units::iec(kib << 10));
-        all &= free > 0;
+        let (bytes, free) = (kib << 10, look.root.number(format!("{FOLDER}/hugepages-{kib}kB/free_hugepages"))?);
+        read.push(format!("{}: {free} free", units::iec(bytes)));
+        // aarch64 has other sizes too.
+        let is_used = [PageKind::Huge2M, PageKind::Huge1G].iter().any(|kind| kind.bytes() as u64 == bytes);
+        all &= free > 0 || !is_used;
     }
+    let read = format!("{}; the smallest have {}", read.join(", "), units::iec(mmap::base_page() as u64));
     match pools.first() {
         None => Err(format!("{FOLDER}: names no pool")),
         Some(_) if all => Ok(Seen::ok(read)),
-        Some(smallest) => {
-            let pool = format!("{FOLDER}/hugepages-{smallest}kB/nr_hugepages");
+        Some(_) => {
+            let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
             let before = look.root.text(&pool).unwrap_or_default();
             let fix = format!("`echo 512 > {pool}`");
             Ok(Seen::limits(read, fix).undone(&before, |before| format!("echo {before} > {pool}")))

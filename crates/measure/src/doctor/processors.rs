@@ -11,6 +11,7 @@ use super::{Item, Look, Seen};
 use charz_data::checks;
 use charz_data::escape::counted;
 use charz_data::units;
+use charz_kernels::sys::clocks;
 
 pub(super) const ITEMS: &[Item] = &[
     Item {
@@ -290,8 +291,15 @@ fn timer(look: &Look) -> Result<Seen, String> {
     let timer = &look.timed.as_ref().ok_or("not watched")?.timer;
     let nanos = |nanos: u64| units::nanos(nanos as f64);
     let (step, cost) = (timer.resolution_ns, timer.overhead_ns);
-    let read =
-        format!("longest gap {}; steps of {}, {} per reading", nanos(timer.worst_gap_ns), nanos(step), nanos(cost));
+    let said = |clock| clocks::resolution(clock).map_or("nothing".into(), |said| units::nanos(said.as_nanos() as f64));
+    let read = format!(
+        "longest gap {}; steps of {}, {} per reading; clock_getres says {} of CLOCK_REALTIME, {} of CLOCK_MONOTONIC_COARSE",
+        nanos(timer.worst_gap_ns),
+        nanos(step),
+        nanos(cost),
+        said(libc::CLOCK_REALTIME),
+        said(libc::CLOCK_MONOTONIC_COARSE)
+    );
     Ok(if timer.worst_gap_ns > GAP_NS {
         Seen::disturbs(read, QUIETEN)
     } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {

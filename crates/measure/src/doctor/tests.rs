@@ -269,7 +269,14 @@ fn memory_and_pages() {
         "reserved huge pages",
         &[("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")],
         Limits,
-        "2 MiB: 0 free",
+        "2 MiB: 0 free;",
+    );
+    // A size that no kernel asks for.
+    check(
+        "reserved huge pages",
+        &[("/sys/kernel/mm/hugepages/hugepages-64kB/free_hugepages", "0")],
+        Ok,
+        "64 KiB: 0 free",
     );
     check("NUMA balancing", &[("/proc/sys/kernel/numa_balancing", "1\n")], Disturbs, "is 1");
     let one_node = [("/proc/sys/kernel/numa_balancing", "1\n"), ("/sys/devices/system/node/online", "0\n")];

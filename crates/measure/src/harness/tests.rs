@@ -54,7 +54,7 @@ impl Kernel for Faulty {
 }
 
 impl Stage for Faulty {
-    fn variant(&self) -> &str {
+    fn variant(&self) -> &'static str {
         "test"
     }
 
