@@ -159,6 +159,13 @@ impl Row {
         times.is_finite().then_some(times)
     }
 
+    /// The mark of a [scaling](Self::scaling) that is doubted: one of its numbers is, or both together are known to no better than 2%.
+    pub fn scaling_doubt(&self) -> &'static str {
+        let of_both: Vec<&Reading> = self.one.iter().chain(&self.all).collect();
+        let width = of_both.iter().map(|reading| reading.half_width.unwrap_or(0.0)).fold(0.0, f64::hypot);
+        units::doubt(width > verdict::MARGIN || of_both.iter().any(|reading| reading.is_noisy))
+    }
+
     /// The best mapping with those that equal it; where it cannot be told, that.
     pub fn best_mapping(&self) -> String {
         if self.is_any && self.is_equal {
@@ -244,7 +251,9 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 None => reading(&row.all),
             });
             if has_one {
-                cells.push(row.scaling().map_or_else(none, |times| Datum::number(format!("{times:.1}x"), times)));
+                let noisy = row.scaling_doubt();
+                let scaling = |times: f64| Datum::number(format!("{times:.1}x{noisy}"), times);
+                cells.push(row.scaling().map_or_else(none, scaling));
                 cells.push(row.reaches(cpus));
             }
         }

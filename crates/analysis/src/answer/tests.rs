@@ -5,7 +5,7 @@ use super::*;
 use crate::page::{Source, page};
 use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
-use charz_data::report::{Cell, Ending, FindingKind, Severity, Status};
+use charz_data::report::{Cell, Ending, Estimate, FindingKind, Interval, Severity, Status};
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
@@ -84,6 +84,23 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_scaling_is_doubted_with_its_numbers_and_where_they_are_wide() {
+    let scaling = |width: f64, status: Status| {
+        let of = |threads: u64, value: f64| {
+            let mut cell = rate("arith-int", "rr", threads, value);
+            let interval = Interval { low: value * (1.0 - width), high: value * (1.0 + width) };
+            (cell.capacity, cell.status) = (Some(Estimate { value, interval: Some(interval) }), status);
+            cell
+        };
+        let answer = answer_of(vec![of(1, 1e9), of(2, 2.1e9)]);
+        table(&answer.rows, answer.cpus, 9).0.rows[0].data[3].text.clone()
+    };
+    assert_eq!(scaling(0.01, Status::Ok), "2.1x");
+    assert_eq!(scaling(0.02, Status::Ok), "2.1x~", "2.04 to 2.16");
+    assert_eq!(scaling(0.01, Status::Suspect), "2.1x~");
 }
 
 #[test]
@@ -333,7 +350,7 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let of = |value: f64, share: f64| {
         let mut cell = rate("arith-int", "rr", 2, value);
         cell.estimator = charz_data::report::Estimator::FastMode;
-        cell.delivered = cell.capacity.map(|_| charz_data::report::Estimate { value: value * share, interval: None });
+        cell.delivered = cell.capacity.map(|_| Estimate { value: value * share, interval: None });
         cell
     };
     // The last one took a hundred times as long as each of the others.

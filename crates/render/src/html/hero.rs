@@ -118,7 +118,7 @@ fn tile(row: &Row) -> Markup {
             p.value { (value(&row.best)) }
             p {
                 (counted(row.best.threads as usize, "thread"))
-                @if let Some(times) = row.scaling() { ", " (format!("{times:.1}")) "× one thread" }
+                @if let Some(times) = row.scaling() { ", " (format!("{times:.1}{}", row.scaling_doubt())) "× one thread" }
             }
             p { "Mapping: " (Foreign(&row.best_mapping())) }
             @if row.auto != Auto::NotMeasured { p { "Unpinned costs " (row.auto_costs()) } }
