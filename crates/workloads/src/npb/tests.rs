@@ -30,7 +30,7 @@ fn check(kernel: &dyn Kernel, class: Class, workers: usize) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(4))]
+    #![proptest_config(ProptestConfig::with_cases(2))]
 
     #[test]
     fn any_number_of_workers_finds_the_answer_of_the_npb(workers in 1..=8_usize) {

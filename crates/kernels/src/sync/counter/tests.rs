@@ -3,8 +3,9 @@ use std::time::Duration;
 use super::*;
 use crate::tests::{together, watch};
 
-/// What each worker does of them: fewer where they are interpreted.
-const STEPS: u64 = if cfg!(miri) { 150 } else { 20_000 };
+/// What each worker does of them: a few milliseconds, or minutes where each wait for the mutex is one for a busy CPU; fewer where they are
+/// interpreted.
+const STEPS: u64 = if cfg!(miri) { 150 } else { 3_000 };
 
 /// At no time are more units out than there are, and in the end all are back, whichever worker returned them.
 #[track_caller]
@@ -47,7 +48,7 @@ fn no_more_than_the_limit_is_ever_out() {
     check::<Sharded>();
 }
 
-/// A unit that was kept or fixtures voids the run.
+/// A unit that was kept or made up voids the run.
 #[track_caller]
 fn check_noticed<C: Limited>() {
     let counter = Arc::new(C::with_units(BURST, 1));
