@@ -9,13 +9,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use charz_data::Family;
 
 use crate::kernel::Kernel;
-use crate::{alloc, arith, cache_words, chase, level, loaded, migrate, noop, pages, peak, stream, sync, timer};
+use crate::{
+    alloc, arith, cache_words, chase, copying, level, loaded, migrate, noop, pages, peak, stream, sync, timer,
+};
 
 /// The built-in kernels, in the order in which they are listed and swept; the floor comes last.
 #[rustfmt::skip]
 static MODULES: &[&[&dyn Kernel]] = &[
     arith::KERNELS, peak::KERNELS, stream::READ_KERNELS, stream::WRITE_KERNELS, level::KERNELS, loaded::KERNELS,
-    cache_words::KERNELS, chase::KERNELS, pages::KERNELS, pages::TURN_KERNELS, pages::SHOOTDOWN_KERNELS, alloc::KERNELS,
+    copying::KERNELS, cache_words::KERNELS, chase::KERNELS, pages::KERNELS, pages::TURN_KERNELS, pages::SHOOTDOWN_KERNELS, alloc::KERNELS,
     migrate::KERNELS, sync::cas::KERNELS, sync::atomic::KERNELS, sync::pool::KERNELS, sync::c2c::KERNELS,
     sync::counter::KERNELS, sync::ring::KERNELS, sync::create::KERNELS, sync::create::rate::KERNELS,
     sync::create::first::KERNELS, sync::create::hold::KERNELS, sync::context_switch::KERNELS, sync::call::KERNELS,

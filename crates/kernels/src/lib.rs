@@ -23,6 +23,7 @@ pub mod canary;
 pub mod catalog;
 pub mod chase;
 pub mod clock;
+mod copying;
 #[cfg(target_arch = "x86_64")]
 pub mod cpu;
 pub mod kernel;

@@ -181,3 +181,14 @@ pub fn memset(lines: &mut [Line]) {
     // SAFETY: the bytes written are those of `lines`, which is borrowed exclusively, and zeros are valid in them.
     unsafe { libc::memset(lines.as_mut_ptr().cast(), 0, size_of_val(lines)) };
 }
+
+pub fn bytes(lines: &[Line]) -> &[u8] {
+    // SAFETY: the bytes are those of `lines`, which is borrowed for as long as they are; words have no padding between them.
+    unsafe { std::slice::from_raw_parts(lines.as_ptr().cast(), size_of_val(lines)) }
+}
+
+pub fn bytes_mut(lines: &mut [Line]) -> &mut [u8] {
+    // SAFETY: the bytes are those of `lines`, which is borrowed exclusively for as long as they are; words have no padding.
+    // SAFETY: whatever is written to them, any bytes make valid words.
+    unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast(), size_of_val(lines)) }
+}
