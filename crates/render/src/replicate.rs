@@ -1,6 +1,7 @@
 //! A source document beside this machine.
 
 mod csv;
+mod page;
 #[cfg(test)]
 mod tests;
 
@@ -8,11 +9,12 @@ use std::io::{self, Write};
 
 use super::look::TerminalStyle;
 use super::outline::Block;
-use super::{grid, json, markdown, term};
+use super::{grid, html, json, markdown, term};
 use charz_data::escape::counted;
 use charz_data::units;
 use charz_replicate::{
-    DOCUMENTS, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status, Verdict,
+    DOCUMENTS, FigureModel, GapKind, Number, PublishedRange, Reference, ReplicatedFigure, Replication, Row, Status,
+    Verdict,
 };
 
 /// Writes what was measured or, before a sweep, what can be.
@@ -27,6 +29,11 @@ pub const FORMATS: &[Format] = &[
         write: |replication, _, out| markdown::text(&blocks(replication), usize::MAX, out),
     },
     Format { name: "csv", about: "", write: |replication, _, out| csv::write(replication, out) },
+    Format {
+        name: "html",
+        about: "one file for a browser: curves, the document's and the model's beside this machine's",
+        write: |replication, look, out| html::write(&page::of(replication), look, out),
+    },
 ];
 
 /// Writes the list of documents.
@@ -135,13 +142,34 @@ fn write_figure(replication: &Replication, figure: &ReplicatedFigure, blocks: &m
     if !rows.is_empty() {
         write_rows(replication, &rows, blocks);
     }
+    blocks.extend(figure.models.iter().map(|model| Block::Text(model_words(replication, model))));
     blocks.extend(figure.claims.iter().map(|claim| {
         let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
         Block::Item(verdict, format!("{}; {}", claim.says, claim.evidence))
     }));
 }
 
-/// A table with a column for each of the document's machines, and the reasons of gaps below it.
+/// What a model makes of a machine's values.
+fn model_words(replication: &Replication, model: &FigureModel) -> String {
+    let name = replication.machines.iter().find(|machine| machine.key == model.machine).map(|machine| &machine.name);
+    let (name, fitted) = (name.unwrap_or(&model.machine), model.fitted.join(", "));
+    let others = model.others;
+    match (model.mean.zip(model.worst).zip(model.held), &model.why) {
+        (Some(((mean, worst), held)), _) => format!(
+            "model of {name}: {} of its values ({fitted}) predict the other {others} within {} in the mean and {} at worst; {held} lie in their 90% intervals",
+            model.fitted.len(),
+            units::percent(mean),
+            units::percent(worst),
+        ),
+        (None, why) => format!(
+            "no model of {name} from {} of its values ({fitted}): {}",
+            model.fitted.len(),
+            why.as_deref().unwrap_or("no fit converges")
+        ),
+    }
+}
+
+/// A table with a column for each of the document's machines, and for what a model says of it, and the reasons of gaps below it.
 fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'static>>) {
     let published = |row: &Row, machine: &Reference| {
         row.published.iter().find(|range| range.machine == machine.key).map(published_words)
@@ -154,7 +182,15 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
     let is_measured = rows.iter().any(|row| row.kernel.is_some());
     let counts_workers = rows.iter().all(|row| row.label.parse::<u64>().is_ok());
     let mut heading = vec![if counts_workers { "workers" } else { "" }.to_owned()];
-    heading.extend(machines.iter().map(|machine| machine.name.clone()));
+    let predicted = |row: &Row, machine: &Reference| {
+        let own = row.published.iter().find(|range| range.machine == machine.key)?.predicted.as_ref()?;
+        Some(if own.is_fitted { "fitted".to_owned() } else { digits(own.value) })
+    };
+    let is_modelled = |machine: &&Reference| rows.iter().any(|row| predicted(row, machine).is_some());
+    for machine in &machines {
+        heading.push(machine.name.clone());
+        heading.extend(is_modelled(machine).then(|| "model".to_owned()));
+    }
     heading.extend(["here", "95% interval", "ratio"].iter().filter(|_| is_measured).map(|&name| name.to_owned()));
     heading.push("unit".to_owned());
     let (mut lines, mut gaps, mut notes, mut group) = (Vec::new(), Vec::<&str>::new(), Vec::new(), "");
@@ -167,7 +203,10 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
         }
         let indent = if group.is_empty() { "" } else { "  " };
         let mut line = vec![format!("{indent}{}", row.label)];
-        line.extend(machines.iter().map(|machine| published(row, machine).unwrap_or_default()));
+        for machine in &machines {
+            line.push(published(row, machine).unwrap_or_default());
+            line.extend(is_modelled(machine).then(|| predicted(row, machine).unwrap_or_default()));
+        }
         let here = row.here.as_ref();
         if is_measured {
             let doubt = units::doubt(here.is_some_and(|here| here.suspect));

@@ -83,6 +83,8 @@ pub struct Reference {
     pub strands: Option<u64>,
     /// What else the document has about it.
     pub about: String,
+    /// Its topology in hwloc's synthetic words; null where the document does not say enough.
+    pub topology: Option<String>,
 }
 
 /// A figure, a table, a listing, or a set of numbers that the document quotes. It is answered in one way: by series and claims, or by

@@ -7,6 +7,7 @@ use super::replication::{
 };
 use super::results::Results;
 use super::statistic::is_share;
+use charz_data::escape::counted;
 use charz_data::report::Report;
 
 /// Reasons that a figure lists; the others are beside its rows.
@@ -83,6 +84,7 @@ fn replicated(
         reasons,
         notes: figure.notes.clone(),
         rows,
+        models: Vec::new(),
         claims,
     }
 }
@@ -125,7 +127,7 @@ fn distinct<'a>(all: impl Iterator<Item = &'a str>, things: &str) -> Vec<String>
         1 => (*reason).to_owned(),
         count => format!("{count} {things}: {reason}"),
     };
-    let rest = (!rest.is_empty()).then(|| format!("{} more reasons beside the {things}", rest.len()));
+    let rest = (!rest.is_empty()).then(|| format!("{} beside the {things}", counted(rest.len(), "more reason")));
     shown.iter().map(words).chain(rest).collect()
 }
 
@@ -164,7 +166,7 @@ impl Context<'_> {
         // In the order of the document's machines, since ratios are to the first that has a value.
         let published = |machine: &Reference| {
             let [low, high] = series.values.get(&machine.key)?.get(at)?.range()?;
-            Some(PublishedRange { machine: machine.key.clone(), low, high })
+            Some(PublishedRange { machine: machine.key.clone(), low, high, predicted: None })
         };
         let published: Vec<PublishedRange> = self.machines.iter().filter_map(published).collect();
         let against = published.first().filter(|_| series.ratio && !is_share(&series.unit));

@@ -6,6 +6,7 @@ mod claim;
 mod count;
 mod document;
 mod evaluate;
+mod model;
 mod replication;
 mod results;
 mod statistic;
@@ -17,9 +18,10 @@ use std::sync::LazyLock;
 pub use cell::{Kernels, Target};
 pub use document::{Citation, Document, Figure, Protocol, Reference};
 pub use evaluate::{evaluate, feasibility};
+pub use model::Placing;
 pub use replication::{
-    CheckedClaim, Clock, Gap, GapKind, Number, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status,
-    Verdict,
+    CheckedClaim, Clock, FigureModel, Gap, GapKind, Number, Origin, Predicted, PublishedRange, ReplicatedFigure,
+    Replication, Row, Status, Verdict,
 };
 
 /// The JSON Schema of a replication, as `cargo xtask docs` writes it.

@@ -91,8 +91,32 @@ pub struct ReplicatedFigure {
     pub notes: Vec<String>,
     /// The document's values beside this machine's.
     pub rows: Vec<Row>,
+    /// What a model that knows a few of a machine's values says of the others.
+    pub models: Vec<FigureModel>,
     /// The document's conclusions, checked here; empty before a sweep.
     pub claims: Vec<CheckedClaim>,
+}
+
+/// What a model makes of a machine's values in a figure.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FigureModel {
+    /// The key of the machine.
+    pub machine: String,
+    /// The model's name; null if there is none.
+    pub name: Option<String>,
+    /// What was fitted, such as `dumb 8`: what an adaptive sweep would measure first.
+    pub fitted: Vec<String>,
+    /// How many other values there are.
+    pub others: usize,
+    /// By how much the others are missed in the mean, as a fraction; null without a model.
+    pub mean: Option<f64>,
+    /// By how much the worst of them is.
+    pub worst: Option<f64>,
+    /// How many of the others lie in their intervals of 90%; null without a model.
+    pub held: Option<usize>,
+    /// Why there is no model: a clause.
+    pub why: Option<String>,
 }
 
 /// How far a figure is replicated.
@@ -190,6 +214,20 @@ pub struct PublishedRange {
     pub low: f64,
     /// The value, or the upper end.
     pub high: f64,
+    /// What the figure's model says; null without one.
+    pub predicted: Option<Predicted>,
+}
+
+/// What a model says of one of a document's values.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Predicted {
+    /// In the unit of the row.
+    pub value: f64,
+    /// Where the value lies, with 90% confidence.
+    pub interval: [f64; 2],
+    /// Whether the model was fitted to the document's value, so nothing was predicted.
+    pub is_fitted: bool,
 }
 
 /// A number of this machine.
@@ -242,7 +280,7 @@ impl Verdict {
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Holds => "holds here",
-            Verdict::Fails => "does not hold here",
+            Verdict::Fails => "fails here",
             Verdict::Undecided => "undecided here",
         }
     }

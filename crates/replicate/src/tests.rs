@@ -171,7 +171,7 @@ fn rows_are_beside_the_documents() {
     let first = row("dumb", "1");
     let here = first.here.as_ref().unwrap();
     assert_eq!((here.value, here.suspect, here.low), (10.0, true, Some(10.0 / 1.02)));
-    assert_eq!(first.published, [PublishedRange { machine: "t3-4".into(), low: 0.65, high: 0.65 }]);
+    assert_eq!(first.published, [PublishedRange { machine: "t3-4".into(), low: 0.65, high: 0.65, predicted: None }]);
     assert!((first.ratio.unwrap() - 10.0 / 0.65).abs() < 1e-9);
     // An invalid number, no cell, and more workers than make sense.
     for (label, expected) in [("2", GapKind::Open), ("3", GapKind::Open), ("64", GapKind::Machine)] {

@@ -47,7 +47,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     Ok(if told.iter().all(|told| told.model.is_none()) { Exit::NoVerdict } else { Exit::Done })
 }
 
-fn placed(topology: &Topology, machine: &Machine, mapping: &Mapping, threads: usize) -> Result<Placed, Error> {
+pub(super) fn placed(
+    topology: &Topology,
+    machine: &Machine,
+    mapping: &Mapping,
+    threads: usize,
+) -> Result<Placed, Error> {
     let seats = place(&mapping.order(machine)?, threads).seats;
     let cpus: Option<Vec<u32>> = seats.into_iter().collect();
     Ok(cpus.map_or_else(|| topology.spread(threads), |cpus| topology.seated(&cpus)))

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use charz_topology::{Machine, Source, discover};
 
+use super::predict::placed;
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
@@ -15,6 +16,7 @@ use charz_data::report::Report;
 use charz_data::{CellSpec, Params};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{self, Plan, PlanError};
+use charz_model::{Placed, Topology};
 use charz_render::formats::ReportWriter;
 use charz_render::look::TerminalStyle;
 use charz_render::replicate::{Format, ListWriter};
@@ -39,7 +41,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
             let target = Target::new(&discover(&Source::ThisMachine)?, KERNELS);
-            (selection.format.write)(&feasibility(selection.document, &selection.figures, &target), &look, out)?;
+            let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
+            (selection.format.write)(&replication, &look, out)?;
         }
         Options::From { selection, report } => selection.write(&read(&report)?, &look, out)?,
         Options::Measure { selection, new } => return measure(&selection, &new, out),
@@ -53,7 +56,8 @@ impl ReportWriter for Selection {
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-        (self.format.write)(&evaluate(self.document, &self.figures, report, KERNELS), look, out)
+        let replication = evaluate(self.document, &self.figures, report, KERNELS).with_models(placing);
+        (self.format.write)(&replication, look, out)
     }
 }
 
@@ -62,6 +66,16 @@ const KERNELS: Kernels = Kernels { admits, footprint };
 fn footprint(kernel: &str, params: &Params, workers: u64) -> Option<u64> {
     let workers = usize::try_from(workers).ok()?;
     charz_workloads::find(kernel).map(|kernel| kernel.footprint_together(params, workers).0)
+}
+
+/// Where threads are on a document's machine.
+fn placing(machine: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec<Placed>)> {
+    let machine = discover(&Source::Synthetic(machine.to_owned())).ok()?;
+    let topology = Topology::of(&machine);
+    let places =
+        placements.iter().map(|(mapping, threads)| placed(&topology, &machine, &mapping.parse().ok()?, *threads).ok());
+    let places = places.collect::<Option<Vec<_>>>()?;
+    Some((topology, places))
 }
 
 /// A kernel that does not exist refuses nothing: a report may be of another charz.

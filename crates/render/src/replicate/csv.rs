@@ -17,7 +17,7 @@ struct Record<'a> {
 /// The name of a column, and its field.
 type Column = (&'static str, fn(&Record<'_>) -> String);
 
-const COLUMNS: [Column; 20] = [
+const COLUMNS: [Column; 23] = [
     ("document", |of| of.replication.document.name.clone()),
     ("number", |of| of.figure.number.clone()),
     ("status", |of| of.figure.status.name().to_owned()),
@@ -30,6 +30,9 @@ const COLUMNS: [Column; 20] = [
     ("machine", |of| number(of.range.map(|range| &range.machine))),
     ("published_low", |of| number(of.range.map(|range| range.low))),
     ("published_high", |of| number(of.range.map(|range| range.high))),
+    ("predicted", |of| number(of.range.and_then(|range| range.predicted.as_ref()).map(|own| own.value))),
+    ("predicted_low", |of| number(of.range.and_then(|range| range.predicted.as_ref()).map(|own| own.interval[0]))),
+    ("predicted_high", |of| number(of.range.and_then(|range| range.predicted.as_ref()).map(|own| own.interval[1]))),
     ("here", |of| number(of.here.map(|here| here.value))),
     ("here_low", |of| number(of.here.and_then(|here| here.low))),
     ("here_high", |of| number(of.here.and_then(|here| here.high))),

@@ -2,8 +2,10 @@
 
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
+use charz_analysis::figure::{Body, Role};
 use charz_analysis::fixtures::{cell, report};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
+use charz_model::{Placed, Topology};
 use charz_replicate::{Figure, Kernels, Target, evaluate, feasibility, find};
 
 fn fixtures() -> Report {
@@ -80,11 +82,15 @@ fn a_hostile_report_steers_nothing() {
 fn csv_has_a_record_for_each_value() {
     let replication = replication(Some(&fixtures()));
     let text = shown(FORMATS.iter().find(|format| format.name == "csv").unwrap(), &replication);
-    let rows: Vec<_> = ::csv::Reader::from_reader(text.as_bytes()).into_records().map(Result::unwrap).collect();
+    let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+    let columns = reader.headers().unwrap().clone();
+    let [low, here, suspect] =
+        ["published_low", "here", "suspect"].map(|name| columns.iter().position(|column| column == name).unwrap());
+    let rows: Vec<_> = reader.into_records().map(Result::unwrap).collect();
     let published = replication.figures.iter().flat_map(|figure| &figure.rows).map(|row| row.published.len());
     let values: usize = published.sum();
-    assert_eq!(rows.iter().filter(|row| !row[10].is_empty()).count(), values);
-    assert_eq!(rows.iter().filter(|row| !row[12].is_empty() && &row[15] == "true").count(), 1);
+    assert_eq!(rows.iter().filter(|row| !row[low].is_empty()).count(), values);
+    assert_eq!(rows.iter().filter(|row| !row[here].is_empty() && &row[suspect] == "true").count(), 1);
 }
 
 #[test]
@@ -104,6 +110,38 @@ fn published_values_keep_their_digits() {
         (437_244.33, 437_244.33, "437244.33"),
         (59_982_202_100.0, 59_982_202_100.0, "59,982,202,100"),
     ] {
-        assert_eq!(published_words(&PublishedRange { machine: String::new(), low, high }), text);
+        assert_eq!(published_words(&PublishedRange { machine: String::new(), low, high, predicted: None }), text);
     }
+}
+
+/// Where threads of the T3-4 are, without a topology: as many of each level as a mapping fills.
+fn placing(_: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec<Placed>)> {
+    let machine = report("Package:4 Core:16 Group:2 PU:4").machine;
+    let topology = Topology::of(&machine);
+    let cpus = |threads: usize| (0..threads as u32).collect::<Vec<_>>();
+    let place = |(mapping, threads): &(&str, usize)| match *mapping {
+        "dumb" => topology.seated(&cpus(*threads)),
+        _ => topology.spread(*threads),
+    };
+    Some((topology.clone(), placements.iter().map(place).collect()))
+}
+
+#[test]
+fn a_model_stands_beside_the_documents_own_values() {
+    let replication = replication(Some(&fixtures())).with_models(placing);
+    let figure = replication.figures.iter().find(|figure| figure.number == "Figure 5").unwrap();
+    let of_t3_4 = figure.models.iter().find(|model| model.machine == "t3-4").unwrap();
+    assert!(of_t3_4.fitted.len() >= 4 && of_t3_4.fitted.len() + of_t3_4.others == 54, "{of_t3_4:?}");
+    assert!(of_t3_4.mean.unwrap() < 0.06 && of_t3_4.worst.unwrap() < 0.2, "{of_t3_4:?}");
+    // What is said to be predicted was not fitted, and each has its prediction.
+    let predicted = figure.rows.iter().flat_map(|row| &row.published).filter_map(|range| range.predicted.as_ref());
+    assert_eq!(predicted.clone().filter(|own| own.is_fitted).count(), of_t3_4.fitted.len());
+    assert_eq!(predicted.filter(|own| !own.is_fitted).count(), of_t3_4.others);
+    // A page has a curve of it with its band, and no other machine has one.
+    let page = page::of(&replication);
+    let drawn: Vec<_> = page.figures().filter(|figure| figure.id == "figure-5-t3-4").collect();
+    let [drawn] = &drawn[..] else { panic!("{}", drawn.len()) };
+    let Body::Lines(plot) = &drawn.body else { panic!() };
+    let band = plot.series.iter().filter(|series| series.role == Role::Ideal && series.points.len() == 18).count();
+    assert_eq!(band, 3 * 3);
 }

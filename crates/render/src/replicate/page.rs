@@ -1,0 +1,189 @@
+//! A source document beside this machine, as a page for a browser.
+
+use super::{digits, interval, model_words, name, origin, published_words, totals};
+use charz_analysis::figure::{self, Axis, Body, DataPoint, Datum, Plot, Quantity, Role, Scale, Series, State, Table};
+use charz_analysis::page::{Page, Section};
+use charz_data::units;
+use charz_replicate::{Number, Reference, ReplicatedFigure, Replication, Row};
+
+/// Fewer points make no curve.
+const CURVE: usize = 4;
+
+pub(super) fn of(replication: &Replication) -> Page {
+    let document = &replication.document;
+    let mut summary = vec![totals(replication)];
+    let models = replication.figures.iter().flat_map(|figure| figure.models.iter().map(move |model| (figure, model)));
+    summary.extend(models.map(|(figure, model)| format!("{}, {}", figure.number, model_words(replication, model))));
+    let listed = |id, title, about: &str, table: Table| Section {
+        id,
+        title,
+        about: vec![about.to_owned()],
+        table: Some(table),
+        figures: Vec::new(),
+    };
+    let words = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
+    let figures = replication.figures.iter();
+    let curves = Section {
+        id: "curves",
+        title: "Curves",
+        about: vec![
+            "The document's values, this machine's with their 95% intervals, and, faintly, what a model says that knows a few of the \
+             document's values, with the ends of its 90% interval"
+                .to_owned(),
+        ],
+        figures: figures.clone().flat_map(|figure| curves(replication, figure)).collect(),
+        ..Section::default()
+    };
+    let claims = figures.clone().flat_map(|figure| figure.claims.iter().map(move |claim| (figure, claim)));
+    let claims = claims.map(|(figure, claim)| {
+        let verdict = format!("{}{}", claim.verdict.name(), units::doubt(claim.suspect));
+        words(vec![figure.number.clone(), claim.says.clone(), verdict, claim.evidence.clone()])
+    });
+    let claims = Table::new(&["figure", "conclusion", "here", "evidence"], claims);
+    let status =
+        figures.clone().map(|figure| words(vec![name(figure), figure.shows.clone(), figure.reasons.join("; ")]));
+    let values =
+        figures.flat_map(|figure| figure.rows.iter().flat_map(move |row| value_rows(replication, figure, row)));
+    let heading = ["figure", "what", "machine", "published", "model", "here", "95% interval", "ratio", "unit"];
+    let mut method = origin(replication);
+    method.push(replication.protocol.clone());
+    method.extend(replication.inconsistencies.iter().map(|words| format!("The document contradicts itself: {words}")));
+    let mut sections = vec![
+        curves,
+        listed("conclusions", "Conclusions", "What the document concludes, and whether it holds here", claims),
+        listed(
+            "figures",
+            "Figures",
+            "How far each figure is replicated, and why no further",
+            Table::new(&["figure", "shows", "why"], status),
+        ),
+        listed("values", "Values", "Every value of the document beside this machine's", Table::new(&heading, values)),
+        Section { id: "method", title: "How it was measured", about: method, ..Section::default() },
+    ];
+    sections.retain(|section| {
+        !section.figures.is_empty()
+            || section.table.as_ref().is_none_or(|table| !table.rows.is_empty()) && section.id != "curves"
+    });
+    let citation = format!("{}, {}; {}", document.authors, document.published, document.id);
+    summary.push(citation);
+    Page { title: document.title.clone(), summary, sections, ..Page::default() }
+}
+
+/// A row for each machine of the document that has a value, or one without.
+fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -> Vec<Vec<Datum>> {
+    let what = [&row.group, &row.label].into_iter().filter(|words| !words.is_empty()).cloned().collect::<Vec<_>>();
+    let here = row.here.as_ref();
+    let doubt = units::doubt(here.is_some_and(|here| here.suspect));
+    let number = |value: Option<f64>, text: Option<String>| match value.zip(text) {
+        Some((value, text)) => Datum::number(text, value),
+        None => Datum::none(),
+    };
+    let line = |machine: &str, published: Datum, model: Datum| {
+        let gap = row.gap.as_ref().filter(|_| row.kernel.is_some()).map(|gap| gap.reason.clone());
+        let own = here.map(|here| digits(here.value) + doubt);
+        vec![
+            Datum::word(figure.number.clone()),
+            Datum::word(what.join(", ")),
+            Datum::word(machine),
+            published,
+            model,
+            gap.filter(|_| here.is_none()).map_or_else(|| number(here.map(|here| here.value), own), Datum::word),
+            Datum::word(here.map(interval).unwrap_or_default()),
+            number(row.ratio, row.ratio.map(|ratio| digits(ratio) + doubt)),
+            Datum::word(row.unit.clone()),
+        ]
+    };
+    if row.published.is_empty() {
+        return vec![line("", Datum::none(), Datum::none())];
+    }
+    let each = row.published.iter().map(|range| {
+        let machine = replication.machines.iter().find(|machine| machine.key == range.machine);
+        let model = range.predicted.as_ref().map_or_else(Datum::none, |own| match own.is_fitted {
+            true => Datum::word("fitted"),
+            false => Datum::number(digits(own.value), own.value),
+        });
+        line(machine.map_or("", |machine| &machine.name), Datum::number(published_words(range), range.low), model)
+    });
+    each.collect()
+}
+
+/// A picture for each machine of the document that has a curve in this figure, this machine's curves in each.
+fn curves(replication: &Replication, figure: &ReplicatedFigure) -> Vec<figure::Figure> {
+    replication.machines.iter().filter_map(|machine| curve(replication, figure, machine)).collect()
+}
+
+fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Reference) -> Option<figure::Figure> {
+    let mut series = Vec::new();
+    let mut longest = 0;
+    let unit = &figure.rows.iter().find(|row| published(row, machine).is_some())?.unit;
+    let groups = figure.rows.chunk_by(|one, other| one.group == other.group && one.unit == other.unit);
+    for rows in groups.filter(|rows| rows[0].unit == *unit) {
+        let placed: Vec<(f64, &Row)> =
+            rows.iter().filter_map(|row| Some((row.label.parse::<u32>().ok()?.into(), row))).collect();
+        let line = |name: String, role, points: Vec<DataPoint>| Series { name, role, source: 0, points };
+        let said = |row: &Row, value: &str| format!("{} ×{}: {value} {unit}", row.group, row.label);
+        let theirs: Vec<DataPoint> = placed
+            .iter()
+            .filter_map(|(x, row)| {
+                let range = published(row, machine)?;
+                Some(point(*x, range.low, None, State::Ok, said(row, &published_words(range))))
+            })
+            .collect();
+        let here = |(x, row): &(f64, &Row)| {
+            let own = row.here.as_ref()?;
+            let state = if own.suspect { State::Suspect } else { State::Ok };
+            Some(point(
+                *x,
+                own.value,
+                own.low.zip(own.high).map(|(low, high)| [low, high]),
+                state,
+                said(row, &shown(own)),
+            ))
+        };
+        let ours: Vec<DataPoint> = placed.iter().filter_map(here).collect();
+        longest = longest.max(theirs.len());
+        let along = |end: fn(&charz_replicate::Predicted) -> f64| {
+            let one = |(x, row): &(f64, &Row)| {
+                let predicted = published(row, machine)?.predicted.as_ref()?;
+                Some(point(*x, end(predicted), None, State::Ok, String::new()))
+            };
+            placed.iter().filter_map(one).collect::<Vec<_>>()
+        };
+        let group = &rows[0].group;
+        let lines = [
+            line(format!("{group}, {}", machine.key), Role::Measured, theirs),
+            line(format!("{group}, here"), Role::Measured, ours),
+            line(format!("{group}, model"), Role::Ideal, along(|one| one.value)),
+            line(String::new(), Role::Ideal, along(|one| one.interval[0])),
+            line(String::new(), Role::Ideal, along(|one| one.interval[1])),
+        ];
+        series.extend(lines.into_iter().filter(|line| !line.points.is_empty()));
+    }
+    let models = figure.models.iter().filter(|model| model.machine == machine.key);
+    (longest >= CURVE).then(|| figure::Figure {
+        id: figure::id(&format!("{} {}", figure.number, machine.key)),
+        title: format!("{} beside the {}: {}", figure.number, machine.name, figure.title),
+        about: models.map(|model| model_words(replication, model)).collect(),
+        body: Body::Lines(Plot {
+            x: Axis::new("threads", Quantity::Count, Scale::Log2),
+            y: Axis::new(unit.clone(), Quantity::Plain, Scale::Linear),
+            series,
+            reference_lines: Vec::new(),
+            flags: Vec::new(),
+            shared_x: None,
+        }),
+        table: None,
+    })
+}
+
+fn published<'a>(row: &'a Row, machine: &Reference) -> Option<&'a charz_replicate::PublishedRange> {
+    row.published.iter().find(|range| range.machine == machine.key)
+}
+
+fn shown(number: &Number) -> String {
+    format!("{} ({})", digits(number.value), interval(number))
+}
+
+fn point(x: f64, y: f64, spread: Option<[f64; 2]>, state: State, note: String) -> DataPoint {
+    DataPoint { x, y: Some(y), spread, state, note, runs: Vec::new() }
+}

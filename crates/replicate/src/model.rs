@@ -1,0 +1,124 @@
+//! A model of placement beside a document's own table: a few of its values say what the others are, or that no model does.
+
+use charz_model::explore::{Candidate, Known, Next, next};
+use charz_model::{Missed, Outcome, Placed, Prediction, Table, Topology, fit, missed};
+
+use super::document::Reference;
+use super::replication::{FigureModel, Predicted, ReplicatedFigure, Replication};
+
+/// Where the threads of each of these mappings and counts are on a machine in hwloc's synthetic words; `None` where that cannot be told.
+pub type Placing = fn(machine: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec<Placed>)>;
+
+/// A table with fewer values says nothing of a model.
+const FEWEST: usize = 8;
+
+/// So many values are fitted, or more where a machine has more levels.
+const FITTED: usize = 4;
+
+/// A value of the document that a model can have.
+struct Value<'a> {
+    row: usize,
+    mapping: &'a str,
+    threads: usize,
+    value: f64,
+}
+
+/// The places of the values that a model is to be fitted to, as an adaptive sweep would choose what to measure.
+fn chosen(topology: &Topology, all: &[(&Value<'_>, Placed)]) -> Vec<usize> {
+    let open = |(_, placed): &(_, Placed)| Candidate { placed: placed.clone(), known: Known::Nothing };
+    let mut candidates: Vec<Candidate> = all.iter().map(open).collect();
+    let mut chosen = Vec::new();
+    while chosen.len() < FITTED {
+        let Next::Measure(places) = next(topology, &candidates) else { break };
+        for at in places {
+            candidates[at].known = Known::Rate(all[at].0.value);
+            chosen.push(at);
+        }
+    }
+    chosen
+}
+
+impl Replication {
+    /// Sets what a model fitted to a few values says beside each of the others, in every figure that has throughputs of a whole machine.
+    #[must_use]
+    pub fn with_models(mut self, placing: Placing) -> Self {
+        for figure in &mut self.figures {
+            for machine in &self.machines {
+                figure.model(machine, placing);
+            }
+        }
+        self
+    }
+}
+
+impl ReplicatedFigure {
+    fn model(&mut self, machine: &Reference, placing: Placing) {
+        let Some(words) = &machine.topology else { return };
+        let values: Vec<Value<'_>> =
+            self.rows.iter().enumerate().filter_map(|(at, _)| self.value(at, machine)).collect();
+        if values.len() < FEWEST {
+            return;
+        }
+        let placements: Vec<(&str, usize)> = values.iter().map(|value| (value.mapping, value.threads)).collect();
+        let Some((topology, placed)) = placing(words, &placements) else { return };
+        // No model of places says what more threads than strands do.
+        let all = values.iter().zip(placed).filter(|(_, placed)| placed.threads <= topology.cpus());
+        let all: Vec<(&Value<'_>, Placed)> = all.collect();
+        let chosen = chosen(&topology, &all);
+        let point = |at: usize| (all[at].1.clone(), all[at].0.value);
+        let rest: Vec<usize> = (0..all.len()).filter(|at| !chosen.contains(at)).collect();
+        let table = Table {
+            fitted: chosen.iter().map(|at| point(*at)).collect(),
+            held_back: rest.iter().map(|at| point(*at)).collect(),
+        };
+        let of = |at: &usize| (all[*at].0.row, all[*at].0.value);
+        let (fitted, others): (Vec<_>, Vec<_>) = (chosen.iter().map(of).collect(), rest.iter().map(of).collect());
+        let name = |at: &usize| format!("{} {}", all[*at].0.mapping, all[*at].0.threads);
+        let mut found = FigureModel {
+            machine: machine.key.clone(),
+            name: None,
+            fitted: chosen.iter().map(name).collect(),
+            others: rest.len(),
+            mean: None,
+            worst: None,
+            held: None,
+            why: None,
+        };
+        match fit(&topology, &table) {
+            Outcome::None(why) => found.why = Some(why),
+            Outcome::Model(model) => {
+                let predicted: Vec<Prediction> = rest.iter().map(|at| model.predict(&all[*at].1)).collect();
+                let pairs = || predicted.iter().zip(&others).map(|(one, (_, value))| (one, *value));
+                let Missed { mean, worst } = missed(pairs().map(|(one, value)| (one.value, value)));
+                let held = pairs().filter(|(one, value)| (one.interval[0]..=one.interval[1]).contains(value)).count();
+                found = FigureModel {
+                    name: Some(model.name.to_owned()),
+                    mean: Some(mean),
+                    worst: Some(worst),
+                    held: Some(held),
+                    ..found
+                };
+                let fitted = fitted.into_iter().zip(chosen.iter().map(|at| (model.predict(&all[*at].1), true)));
+                let others = others.into_iter().zip(predicted.into_iter().map(|one| (one, false)));
+                let each: Vec<_> =
+                    fitted.chain(others).map(|((row, _), (one, is_fitted))| (row, one, is_fitted)).collect();
+                for (row, Prediction { value, interval, .. }, is_fitted) in each {
+                    let own = self.rows[row].published.iter_mut().find(|range| range.machine == machine.key);
+                    if let Some(own) = own {
+                        own.predicted = Some(Predicted { value, interval, is_fitted });
+                    }
+                }
+            }
+        }
+        self.models.push(found);
+    }
+
+    /// The throughput that a machine has in a row, if its place is known.
+    fn value(&self, row: usize, machine: &Reference) -> Option<Value<'_>> {
+        let of = &self.rows[row];
+        let range = of.published.iter().find(|range| range.machine == machine.key && range.low == range.high)?;
+        let is_rate = of.unit.ends_with("/s") || of.unit.ends_with("OPS");
+        Some(Value { row, mapping: of.mapping.as_deref()?, threads: of.label.parse().ok()?, value: range.low })
+            .filter(|value| is_rate && value.value > 0.0)
+    }
+}
