@@ -11,7 +11,7 @@ use charz_data::report::Unit;
 use charz_data::units;
 use charz_stats::Sample;
 
-use crate::judge::{judge, slow_parts};
+use crate::judge::{LESS_DELIVERED, judge, slow_parts};
 use crate::norms::{Norms, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Speed, Visit};
@@ -23,8 +23,6 @@ const LEAST_WARNING: f64 = 0.03;
 const AWAY: f64 = 5.0;
 /// The standard deviation of a normal distribution, by its median absolute deviation.
 const NORMAL: f64 = 1.4826;
-/// By how much less of its capacity a node may deliver than the others.
-const LESS_DELIVERED: f64 = 0.10;
 
 /// The values of each kind of node, and how much less is tolerated: a file of TOML that people may edit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -41,6 +39,8 @@ struct Kind {
     nodes: usize,
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
+    /// The share of their CPUs that a quota allows such nodes; none has one where it is absent.
+    allowed: Option<f64>,
     parts: Tolerance,
     /// By how much parts are usually faster than their like, and how far nodes are from that.
     #[serde(default)]
@@ -148,6 +148,9 @@ impl Baseline {
                 name: group.name.clone(),
                 nodes: group.nodes.iter().filter(|host| is_well(host)).count(),
                 delivered: delivered.map(|all| all.median()),
+                allowed: Sample::new(own.iter().filter_map(|visit| visit.allowed()).collect())
+                    .filter(|all| 2 * all.values().len() > own.len())
+                    .map(|all| all.median()),
                 parts: Tolerance { warning: LEAST_WARNING, critical: 2.0 * LEAST_WARNING },
                 usual: Usual::of(&norms),
                 deviation: norms
@@ -196,10 +199,13 @@ impl Baseline {
              # the fraction `warning`; tolerances are five standard deviations between the nodes, 3% at least.\n",
         );
         for kind in &self.group {
-            let Kind { name, nodes, delivered, parts, usual, deviation, quantity } = kind;
+            let Kind { name, nodes, delivered, allowed, parts, usual, deviation, quantity } = kind;
             let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
             if let Some(delivered) = delivered {
                 let _ = writeln!(text, "delivered = {delivered:.3}");
+            }
+            if let Some(allowed) = allowed {
+                let _ = writeln!(text, "allowed = {allowed:.3}");
             }
             let _ = writeln!(text, "# Of a core, cache, NUMA node or socket against its like in the same node.");
             let _ = writeln!(text, "parts = {{ warning = {}, critical = {} }}", parts.warning, parts.critical);
@@ -279,6 +285,11 @@ impl Baseline {
             visit.delivered.zip(kind.delivered).filter(|(own, usual)| *own < usual - LESS_DELIVERED)
         {
             found.push((Level::Warning, words::others_at_work(own, usual)));
+        }
+        let usual = kind.allowed.unwrap_or(1.0);
+        if let Some(own) = visit.allowed().filter(|own| *own < usual - LESS_DELIVERED) {
+            let quota = visit.settings.get(words::QUOTA).map_or("", String::as_str);
+            found.push((Level::Warning, words::quota(own, usual, quota, false)));
         }
         if visit.is_partial() {
             found.push((Level::Warning, words::partly(visit.cpus)));

@@ -19,7 +19,7 @@ const NODE_MAY_BE: f64 = 3.0;
 /// Visits that settle whether a whole node is slow.
 const VISITS: usize = 3;
 /// By how much less a node must deliver of its capacity than its like.
-const LESS_DELIVERED: f64 = 0.10;
+pub(crate) const LESS_DELIVERED: f64 = 0.10;
 /// How many CPUs a disturber uses that is named though the node is well.
 const WORTH_TELLING: f64 = 0.25;
 /// The settings that are sizes: a node that has less of one has lost a part.
@@ -361,8 +361,7 @@ fn delivered(nodes: &[Own<'_>]) -> Delivered {
 fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) {
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
     let quota = node.differs.get(words::QUOTA).filter(|quota| quota.here != "none");
-    let cpus = quota.and_then(|quota| quota.here.parse::<f64>().ok());
-    let allowed = cpus.map(|cpus| cpus / newest.cpus[0].max(1) as f64);
+    let allowed = quota.and_then(|_| newest.allowed());
     let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
     let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
     let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return };

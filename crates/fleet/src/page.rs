@@ -1,6 +1,10 @@
 //! The page of a fleet: what is wrong first, then all nodes as one picture.
 
-use charz_analysis::figure::{Body, Datum, Figure, Heatmap, Quantity, Row, State as Look, Table, Tile};
+use std::collections::BTreeSet;
+
+use charz_analysis::figure::{
+    Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Row, Scale, Series, State as Look, Table, Tile,
+};
 use charz_analysis::page::{Page, Section};
 use charz_data::escape::counted;
 
@@ -61,9 +65,15 @@ impl Fleet {
                 "All nodes",
                 "Each node against the median of its group, by kernel: below 0% it is slower",
                 Table::default(),
-                self.picture().into_iter().collect(),
+                self.picture().into_iter().chain(self.distributions()).collect(),
             ),
-            section("every", "Every node", "A row per node and its group", self.every(), vec![]),
+            section(
+                "every",
+                "Every node",
+                "A row per node and its group; behind it, what is known of the node",
+                self.every(),
+                vec![],
+            ),
             section("unread", "Not read", "Files that are no report", unread, vec![]),
         ];
         let is_empty = |section: &Section| section.table.is_none() && section.figures.is_empty();
@@ -82,15 +92,67 @@ impl Fleet {
             let delivered = Datum::known(node.delivered, |share| format!("{:.0}%", share * 100.0));
             let data =
                 [Datum::word(&node.host), Datum::word(node.state.name()), Datum::count(node.visits as u64), delivered];
-            Row::new(data.into_iter().chain([Datum::word(group)]).collect(), look(node.state))
+            let data = data.into_iter().chain([Datum::word(group)]).collect();
+            Row { data, state: look(node.state), passport: own(node) }
         });
         Table::new(&["node", "state", "visits", "delivered", "group"], rows)
     }
 
+    fn kernels(&self) -> Vec<&String> {
+        let all: BTreeSet<&String> = self.nodes.iter().flat_map(|node| node.effects.keys()).collect();
+        all.into_iter().collect()
+    }
+
+    /// How the nodes lie around the median, a row of dots for each kernel; those that something is said of are hollow.
+    fn distributions(&self) -> Option<Figure> {
+        let kernels = self.kernels();
+        let point = |node: &Node, kernel: &String| {
+            let (effect, row) = (*node.effects.get(kernel)?, kernels.iter().position(|known| *known == kernel)?);
+            let note = format!("{} {kernel}: {:+.1}%", node.host, effect * 100.0);
+            Some(DataPoint {
+                x: row as f64,
+                y: Some(effect),
+                spread: None,
+                state: look(node.state),
+                note,
+                runs: Vec::new(),
+            })
+        };
+        let points_of = |is_own: fn(State) -> bool| {
+            let own = self.nodes.iter().take(MOST_DRAWN).filter(|node| is_own(node.state));
+            let mut points: Vec<DataPoint> =
+                own.flat_map(|node| kernels.iter().filter_map(|kernel| point(node, kernel))).collect();
+            points.sort_by(|one, other| one.x.total_cmp(&other.x));
+            points
+        };
+        let series = |name: &str, points| Series { name: name.into(), role: Role::Measured, source: 0, points };
+        let mut series = vec![
+            series("ok", points_of(|state| state == State::Ok)),
+            series("slow or unclear", points_of(|state| state != State::Ok)),
+        ];
+        series.retain(|series| !series.points.is_empty());
+        (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
+            id: "distributions".into(),
+            title: "How the nodes are spread".into(),
+            about: vec!["Each dot is a node; 0% is the median of its group".into()],
+            body: Body::Dots(Plot {
+                x: Axis::new(
+                    "kernel",
+                    Quantity::Names(kernels.iter().map(|name| (*name).clone()).collect()),
+                    Scale::Linear,
+                ),
+                y: Axis::new("against the median", Quantity::Share, Scale::Linear),
+                series,
+                reference_lines: Vec::new(),
+                flags: Vec::new(),
+                shared_x: None,
+            }),
+            table: None,
+        })
+    }
+
     fn picture(&self) -> Option<Figure> {
-        let mut kernels: Vec<&String> = self.nodes.iter().flat_map(|node| node.effects.keys()).collect();
-        kernels.sort_unstable();
-        kernels.dedup();
+        let kernels = self.kernels();
         let nodes: Vec<&Node> = self.nodes.iter().take(MOST_DRAWN).collect();
         let tile = |node: &Node, kernel: &str| match node.effects.get(kernel) {
             Some(effect) => Tile { value: Some(*effect), state: look(node.state), reason: None },
@@ -116,6 +178,18 @@ impl Fleet {
             table: None,
         })
     }
+}
+
+/// All that is known of a node: what is slow, why, in what it differs, and each kernel against its group.
+fn own(node: &Node) -> Vec<(String, String)> {
+    let blame = node.blame.iter().map(|blame| ("slow".to_owned(), words::told(blame)));
+    let why = node.why.iter().map(|why| ("note".to_owned(), why.clone()));
+    let differs = words::differs(node).into_iter().map(|words| ("differs".to_owned(), words));
+    let effects = node.effects.iter();
+    let effects =
+        effects.map(|(kernel, effect)| (kernel.clone(), format!("{:+.1}% against the median", effect * 100.0)));
+    let drain = node.drain.iter().map(|line| ("to do".to_owned(), line.clone()));
+    blame.chain(why).chain(differs).chain(effects).chain(drain).collect()
 }
 
 fn look(state: State) -> Look {

@@ -1,6 +1,7 @@
 //! Fleets with known faults, drawn from a generator: who is named, who is not.
 #![allow(clippy::print_stdout)] // A table is what one of them is for.
 
+use charz_analysis::figure::Body;
 use charz_data::machine::{Cache, CacheHolds, Package};
 use charz_data::report::{Culprit, CulpritKind, Report, Unit, fixtures};
 use fastrand::Rng;
@@ -229,6 +230,40 @@ fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
     let own = node(&fleet);
     assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&fleet)), (State::Slow, "CPU quota", 0));
     assert!(own.why[0].contains("60%"), "{:?}", own.why);
+}
+
+#[test]
+fn a_check_knows_a_quota_that_the_baseline_lacks() {
+    let mut random = Rng::with_seed(3);
+    let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let half = Some(format!("{:.2}", 0.5 * reports[0].machine.strands.len() as f64));
+    let visit = |report: &Report| Visit::of(report, "file");
+    let baseline = |reports: &[Report]| {
+        Baseline::parse(&Baseline::of(&reports.iter().map(visit).collect::<Vec<_>>()).unwrap().text()).unwrap()
+    };
+    let free = baseline(&reports);
+    reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
+    let checked = free.check(&visit(&reports[0]));
+    assert!(checked.level == Level::Warning && checked.line.contains("50%"), "{}", checked.line);
+    // Where all have it, it is no fault.
+    let checked = baseline(&reports).check(&visit(&reports[0]));
+    assert_eq!(checked.level, Level::Ok, "{}", checked.line);
+}
+
+#[test]
+fn the_page_has_every_node_as_a_dot_and_what_is_known_of_it() {
+    let fleet = fleet(&mut Rng::with_seed(3), 40, 1, Fault::Core(5));
+    let page = fleet.page();
+    let dots = page.figures().find_map(|figure| match &figure.body {
+        Body::Dots(plot) if figure.id == "distributions" => Some(plot),
+        _ => None,
+    });
+    let dots: usize = dots.unwrap().series.iter().map(|series| series.points.len()).sum();
+    assert_eq!(dots, fleet.nodes.iter().map(|node| node.effects.len()).sum::<usize>());
+    let every = fleet.every();
+    let row = every.rows.iter().find(|row| row.data[0].text == "n7").unwrap();
+    let said: Vec<&str> = row.passport.iter().map(|(label, _)| label.as_str()).collect();
+    assert!(["slow", "arith-int", "mem-read", "to do"].iter().all(|label| said.contains(label)), "{said:?}");
 }
 
 #[test]

@@ -55,6 +55,12 @@ pub(crate) struct Speed {
 }
 
 impl Visit {
+    /// The share of its CPUs that a quota allows for long; `None` without a quota.
+    pub(crate) fn allowed(&self) -> Option<f64> {
+        let quota = self.settings.get(words::QUOTA).filter(|quota| *quota != "none")?;
+        Some((quota.parse::<f64>().ok()? / self.cpus[0].max(1) as f64).min(1.0))
+    }
+
     /// Whether a part of its CPUs was measured; where the site keeps one in ten for the system, all was.
     pub(crate) fn is_partial(&self) -> bool {
         self.cpus[0] * 10 < self.cpus[1] * 9
