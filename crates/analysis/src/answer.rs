@@ -22,7 +22,7 @@ use crate::number::{self, Number};
 use crate::point;
 use crate::verdict::verdicts;
 use charz_data::escape::{counted, shortened};
-use charz_data::report::{Cell, Hardware, Report, Status, Unit};
+use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
 
 pub use advice::Advice;
@@ -48,6 +48,8 @@ pub struct Answer {
     pub failed: Vec<String>,
     /// What hardware counters say, or why there are none; `None` where they were not asked for.
     pub counters: Option<String>,
+    /// What the packages took of energy; `None` where the system does not count it.
+    pub energy: Option<String>,
     /// How many CPUs the process could use.
     pub cpus: u64,
     /// Kernels that were measured with several numbers of threads or under several mappings: the roles that a reader asks for first,
@@ -107,6 +109,7 @@ impl Answer {
             quality: Quality::of(report),
             failed: failed(report),
             counters: counters(report),
+            energy: energy(report),
             incomplete: report.incomplete(),
             cpus,
             contended: rows::contended(report, cpus),
@@ -215,6 +218,43 @@ fn counters(report: &Report) -> Option<String> {
         }),
     }
 }
+
+/// `95.2 to 180 W; least energy: arith-int 0.52 nJ per operation (dumb x8)`.
+fn energy(report: &Report) -> Option<String> {
+    let found: Vec<(&Cell, &Energy)> = report
+        .cells
+        .iter()
+        .filter(|cell| cell.value().is_some())
+        .filter_map(|cell| Some((cell, cell.energy.as_ref()?)))
+        .collect();
+    let [low, high] = figure::range(found.iter().map(|(_, energy)| energy.watts.iter().sum()))?;
+    let power =
+        if low == high { units::watts(low) } else { format!("{} to {}", units::watts(low), units::watts(high)) };
+    let mut least: Vec<(&Cell, f64)> = Vec::new();
+    for (cell, joules) in found.iter().filter_map(|(cell, energy)| Some((*cell, energy.joules?))) {
+        match least.iter_mut().find(|(known, _)| known.kernel == cell.kernel && known.point == cell.point) {
+            Some(known) if known.1 > joules => *known = (cell, joules),
+            Some(_) => {}
+            None => least.push((cell, joules)),
+        }
+    }
+    let word = |(cell, joules): &(&Cell, f64)| {
+        format!(
+            "{} {} {} ({} x{})",
+            format!("{}{}", cell.kernel, point::label(&cell.point)),
+            units::joules(*joules),
+            cell.unit.per_work(),
+            cell.mapping,
+            cell.workers
+        )
+    };
+    let words: Vec<String> = least.iter().take(MOST_ENERGIES).map(word).collect();
+    let least = if words.is_empty() { String::new() } else { format!("; least energy: {}", words.join(", ")) };
+    Some(format!("{power} for all packages{least}"))
+}
+
+/// The most kernels that are named with their energy.
+const MOST_ENERGIES: usize = 4;
 
 /// A row per cache level and one for memory, of which there is a number.
 fn levels(report: &Report) -> Table {

@@ -28,7 +28,7 @@ pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
-pub use cell::{Cell, Ending, Estimator, Invocation, PREDICTED, Status, Summary};
+pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
 pub use evidence::{Busy, Culprit, CulpritKind, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};

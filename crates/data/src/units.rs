@@ -60,6 +60,23 @@ pub fn nanos(nanos: f64) -> String {
     format!("{} {unit}", three_digits(nanos / scale))
 }
 
+/// `0.52 nJ`.
+pub fn joules(joules: f64) -> String {
+    let (scale, unit) = match joules.abs() {
+        n if n < 1e-9 => (1e-12, "pJ"),
+        n if n < 1e-6 => (1e-9, "nJ"),
+        n if n < 1e-3 => (1e-6, "µJ"),
+        n if n < 1.0 => (1e-3, "mJ"),
+        _ => (1.0, "J"),
+    };
+    format!("{} {unit}", three_digits(joules / scale))
+}
+
+/// `87.5 W`.
+pub fn watts(watts: f64) -> String {
+    format!("{} W", three_digits(watts))
+}
+
 /// A duration as people say it: `45 s`, `1 min 05 s`.
 pub fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs();

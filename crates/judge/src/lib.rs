@@ -4,6 +4,7 @@
 mod attempts;
 mod case;
 mod clock;
+mod energy;
 mod estimate;
 mod exclude;
 mod hardware;
@@ -111,6 +112,7 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     }
     judge_numbers(cell, facts);
     cell.hardware = hardware::hardware(cell, facts);
+    cell.energy = energy::energy(cell);
 }
 
 /// Judges the invocations without hardware counters.

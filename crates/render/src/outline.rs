@@ -126,6 +126,7 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
     let failed = answer.failed.iter().take(most);
     blocks.extend(failed.map(|what| Block::Item("Failed".to_owned(), what.clone())));
     blocks.extend(answer.counters.iter().map(|what| Block::Item("Counters".to_owned(), what.clone())));
+    blocks.extend(answer.energy.iter().map(|what| Block::Item("Energy".to_owned(), what.clone())));
     let (rows, notes) = answer::table(&answer.rows, answer.cpus, most);
     blocks.extend(listed_rows(rows, answer.rows.len(), columns));
     blocks.extend(notes.into_iter().take(most).map(Block::Text));

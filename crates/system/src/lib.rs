@@ -5,6 +5,7 @@
 pub mod cgroup;
 pub mod cpuinfo;
 pub mod dmi;
+pub mod energy;
 mod error;
 pub mod file;
 pub mod meminfo;

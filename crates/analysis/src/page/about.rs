@@ -79,6 +79,7 @@ fn environment(report: &Report) -> Vec<Fact> {
         ("virtual machine", virtual_machine),
         ("transparent huge pages", host.transparent_huge_pages.clone()),
         ("frequency governor", host.frequency_governor.clone()),
+        ("energy", host.energy.clone()),
         ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
         ("clock source", host.clock_source.clone()),
         ("timer slack", host.timer_slack_ns.map(|nanos| units::nanos(nanos as f64))),

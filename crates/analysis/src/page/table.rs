@@ -86,6 +86,11 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
     say("code path", last.and_then(|invocation| invocation.variant.clone()));
     say("memory of all blocks", (cell.footprint_bytes > 0).then(|| units::iec(cell.footprint_bytes)));
     say("level", cell.level.clone());
+    if let Some(energy) = &cell.energy {
+        let each = energy.watts.iter().map(|watts| units::watts(*watts)).collect::<Vec<_>>().join(" + ");
+        let joules = energy.joules.map(|joules| format!(", {} {}", units::joules(joules), cell.unit.per_work()));
+        say("power of the packages", Some(format!("{each}{}", joules.unwrap_or_default())));
+    }
     say("bytes moved for each counted", cell.traffic.map(units::count_of));
     if let Some(evidence) = last.and_then(|invocation| invocation.evidence.as_ref()) {
         say("pages", pages(evidence));

@@ -64,6 +64,19 @@ pub struct Cell {
     pub counted: Vec<Invocation>,
     /// What the hardware counters say; null where nothing was counted.
     pub hardware: Option<Hardware>,
+    /// What its clean repetitions took of energy; null or absent where the system does not count it, or they are too short for its counts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<Energy>,
+}
+
+/// What processor packages took while repetitions were made, that of other programs included.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Energy {
+    /// The mean power of each package in watts, in the order of the host's `energy`.
+    pub watts: Vec<f64>,
+    /// Joules of all packages per operation; per byte where bytes are counted, per run of a user's program; null where none of them is.
+    pub joules: Option<f64>,
 }
 
 /// How one invocation becomes a value.

@@ -84,6 +84,7 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         contention: None,
         counted: Vec::new(),
         hardware: None,
+        energy: None,
     };
     cell.summed_up(value).within(HALF)
 }

@@ -69,6 +69,9 @@ pub struct Host {
     /// What the user calls it (`--label`), by key.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What counts the energy of processor packages, as `package-0, package-1`, or `unavailable: ` and the reason.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy: Option<String>,
     /// Memory.
     pub memory: Memory,
 }

@@ -39,6 +39,15 @@ impl Unit {
         }
     }
 
+    /// To what energy refers: `per operation`, `per byte`, or `per run` of a user's program.
+    pub fn per_work(self) -> &'static str {
+        match self {
+            Unit::BytesPerSecond | Unit::MillisecondsPerGib => "per byte",
+            Unit::Reported(_) => "per run",
+            _ => "per operation",
+        }
+    }
+
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
         match self {

@@ -21,6 +21,10 @@ pub struct Run {
     pub throttled_periods: Option<u64>,
     /// A lower bound of the nanoseconds of the interval in which at least one task on the machine waited for a processor.
     pub pressure_ns: Option<u64>,
+    /// Microjoules that each processor package took during the run, in the order of the host's `energy`; null where the system does not
+    /// count them, and where its counts cover more than the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub energy_uj: Option<Box<[u64]>>,
     /// Codes of the causes for which it does not count. Never its value.
     pub dirty: Vec<String>,
     /// One lap a worker; of more than 16 workers, one for each group of them (see [`Lap::grouped`]).

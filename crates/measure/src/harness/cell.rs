@@ -204,6 +204,7 @@ fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
             let beyond = machine.time_ns.map_or(0, |time| time.saturating_sub(interval_ns));
             pressure.saturating_sub(beyond)
         }),
+        energy_uj: machine.energy_of(interval_ns),
         dirty: Vec::new(),
         samples: samples.peek().is_some().then(|| Box::new(JointHistogram::sum(samples))),
         // One worker reports it for all.
@@ -233,6 +234,16 @@ mod tests {
         assert_eq!(of(Some(400), Some(1500)), Some(0));
         assert_eq!(of(Some(700), Some(1000)), Some(700));
         assert_eq!(of(None, Some(1500)), None, "unknown is not none");
+    }
+
+    #[test]
+    fn energy_that_was_counted_for_longer_is_not_the_runs() {
+        let of = |time_ns| {
+            let machine = MachineCounts { energy_uj: Some([7, 9].into()), time_ns, ..MachineCounts::default() };
+            run(vec![lap(0, 100, 1100)], machine).energy_uj
+        };
+        assert_eq!(of(Some(1050)), Some([7, 9].into()));
+        assert_eq!((of(Some(1100)), of(None)), (None, None));
     }
 
     #[test]

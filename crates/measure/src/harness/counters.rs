@@ -8,6 +8,7 @@ pub(crate) mod hardware;
 use std::fs;
 
 use charz_data::report::{Busy, Counts};
+use charz_system::energy::{self, Meter};
 use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::{cgroup, pressure, task};
 use rustix::time::ClockId;
@@ -49,7 +50,7 @@ fn with_usage(counts: Counts) -> Counts {
 }
 
 /// What was counted for the whole machine, or for this process's control group, since boot.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MachineCounts {
     /// Nanoseconds that the hypervisor ran something else while one of the strands in question wanted to run, summed over
     /// them. `/proc/stat` counts it in ticks of 10 ms.
@@ -57,6 +58,8 @@ pub struct MachineCounts {
     pub throttled_periods: Option<u64>,
     /// Nanoseconds in which at least one task on the machine waited for a processor (pressure stall information, `some`).
     pub pressure_ns: Option<u64>,
+    /// Microjoules of each package.
+    pub energy_uj: Option<energy::Reading>,
     /// Nanoseconds by the monotonic clock when they were read: how long they counted.
     pub time_ns: Option<u64>,
 }
@@ -68,6 +71,7 @@ impl MachineCounts {
             time_ns: time(ClockId::Monotonic),
             steal_ns: fs::read_to_string(stat::FILE).ok().and_then(|text| steal(&text, seats)),
             throttled_periods: cgroup::throttled_periods(),
+            energy_uj: energy::meter().ok().and_then(Meter::read),
             pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure::waited_ns(&text)),
         }
     }
@@ -77,8 +81,19 @@ impl MachineCounts {
             steal_ns: difference(self.steal_ns, earlier.steal_ns),
             throttled_periods: difference(self.throttled_periods, earlier.throttled_periods),
             pressure_ns: difference(self.pressure_ns, earlier.pressure_ns),
+            energy_uj: self
+                .energy_uj
+                .zip(earlier.energy_uj)
+                .zip(energy::meter().ok())
+                .map(|((now, then), meter)| meter.since(&now, &then)),
             time_ns: difference(self.time_ns, earlier.time_ns),
         }
+    }
+
+    /// The energy of a run of so many nanoseconds, unless much more time was counted: workers prepare before a run.
+    pub fn energy_of(&self, interval_ns: u64) -> Option<energy::Reading> {
+        let is_of_run = self.time_ns.is_some_and(|time| time <= interval_ns.saturating_add(interval_ns / 20));
+        self.energy_uj.clone().filter(|_| is_of_run)
     }
 }
 

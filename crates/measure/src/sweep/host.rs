@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use charz_system::file::{CLOCK_SOURCE, number, word};
-use charz_system::{cpuinfo, dmi};
+use charz_system::{cpuinfo, dmi, energy};
 use charz_topology::Machine;
 
 use crate::doctor::{self, chosen, under_hypervisor};
@@ -31,6 +31,7 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
         cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
         disturbances: doctor::disturbances().iter().map(|found| format!("{}: {}", found.name, found.read)).collect(),
         labels: BTreeMap::new(),
+        energy: Some(energy::told()),
         memory: Memory {
             modules: Some(dmi::memory_modules()),
             total_bytes: limits.memory_total_bytes,

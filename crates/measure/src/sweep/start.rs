@@ -100,6 +100,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         contention: None,
         counted: Vec::new(),
         hardware: None,
+        energy: None,
     }
 }
 

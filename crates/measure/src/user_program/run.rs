@@ -394,6 +394,7 @@ pub(super) fn run(laps: Vec<Lap>, machine: MachineCounts, reported: f64) -> Run 
         steal_ns: machine.steal_ns,
         throttled_periods: machine.throttled_periods,
         pressure_ns: machine.pressure_ns,
+        energy_uj: machine.energy_of(end - first),
         laps: Lap::grouped(laps),
         reported: Some(reported),
         ..Run::default()

@@ -48,6 +48,7 @@ fn only(page: &Page, answer: &Answer) -> Markup {
                 (quality(answer))
                 @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
                 @if let Some(what) = &answer.counters { p { strong { "Counters: " } (Sentence(what)) } }
+                @if let Some(what) = &answer.energy { p { strong { "Energy: " } (Sentence(what)) } }
                 (steps(answer))
             }
             @if let Some(figure) = machine(page) { div.aside { (figures::figure(figure, &figure.title, false)) } }

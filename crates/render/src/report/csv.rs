@@ -46,7 +46,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 60] = [
+const COLUMNS: [Column; 62] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
@@ -112,6 +112,10 @@ const COLUMNS: [Column; 60] = [
     ("per_worker", |row| {
         number(row.value.filter(|_| row.cell.unit.more_is_better()).map(|value| value / row.cell.workers as f64))
     }),
+    ("watts", |row| {
+        number(row.cell.energy.as_ref().filter(|_| row.value.is_some()).map(|energy| energy.watts.iter().sum::<f64>()))
+    }),
+    ("joules", |row| number(row.cell.energy.as_ref().filter(|_| row.value.is_some()).and_then(|energy| energy.joules))),
     ("counter_cost", |row| number(row.hardware.and_then(|found| Some(found.cost?.value)))),
 ];
 

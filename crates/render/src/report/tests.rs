@@ -7,8 +7,8 @@ use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
 use charz_analysis::page::{Source, page};
 use charz_data::report::{
-    Cell, Distribution, Ending, Estimate, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation, Peak,
-    Report, Shape, Sharing, Unit, fixtures,
+    Cell, Distribution, Ending, Energy, Estimate, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation,
+    Peak, Report, Shape, Sharing, Unit, fixtures,
 };
 
 /// A cell with this number and no interval.
@@ -145,6 +145,28 @@ fn hardware_counters_have_a_table_a_figure_and_columns() {
     assert_eq!([field(0, "l1d_miss_share"), field(2, "mips"), field(2, "counter_cost")], ["", "", ""]);
     let suspect = cells.into_iter().map(|cell| cell.suspect()).collect();
     check(&shown("table", suspect), &["12762~", "33.2%~"]);
+}
+
+#[test]
+fn energy_is_told_where_it_is_counted() {
+    let mut cells =
+        vec![cell("arith-int", "rr", 2, Unit::OpsPerSecond, 1e9), cell("mem-read", "rr", 2, Unit::BytesPerSecond, 1e9)];
+    cells[0].energy = Some(Energy { watts: vec![80.0, 20.0], joules: Some(5.2e-10) });
+    cells[1].energy = Some(Energy { watts: vec![100.0, 20.0], joules: Some(3e-11) });
+    check(
+        &shown("summary", cells.clone()),
+        &["Energy", "100 W to 120 W", "arith-int 520 pJ per operation (rr x2)", "30.0 pJ per byte"],
+    );
+    check(
+        &tables_and_pages(&fixtures::report(cells.clone()))[1],
+        &["power of the packages", "80.0 W + 20.0 W, 520 pJ per operation"],
+    );
+    let text = shown("csv", cells);
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let at = rows.headers().unwrap().iter().position(|name| name == "watts").unwrap();
+    let first = rows.records().next().unwrap().unwrap();
+    assert_eq!([&first[at], &first[at + 1]].map(|field| field.parse::<f64>().unwrap()), [100.0, 5.2e-10]);
+    assert!(!shown("summary", vec![cell("arith-int", "rr", 2, Unit::OpsPerSecond, 1e9)]).contains("Energy"));
 }
 
 #[test]
