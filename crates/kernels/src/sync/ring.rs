@@ -12,7 +12,8 @@ use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work
 use crate::kernel::{Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
-use crate::sys::ring::cascade::{Cascade, Condition, Mutex, ParkingLot};
+use crate::sys::ring::cascade::{Cascade, Condition, Mutex, ParkingLot, Standard};
+use crate::sys::ring::file::{Fcntl, File, Flock, Lockf};
 use crate::sys::ring::process::Remote;
 use crate::sys::ring::word::{Flag, Futex};
 use crate::sys::ring::{Link, Lookout, Member, Ring};
@@ -49,6 +50,11 @@ const CASCADE: Card = Card::new(
 .workers(WorkerCount::AtLeast(2))
 .blocks_in_kernel(true);
 
+// Each lock and unlock is a call of the system, of at least 30 cycles (SYSCALL and SYSRET: Agner Fog, "Instruction tables").
+const FILES: Card = CASCADE
+    .source("libMicro (Sun Microsystems, 2005): cascade_flock, cascade_fcntl, cascade_lockf")
+    .max_per_cycle(ROOM / 240.0);
+
 // A load and a store.
 const WORD: Card = CASCADE.source(FUTEX).max_per_cycle(ROOM / 8.0);
 
@@ -65,6 +71,19 @@ kernels! {
     ring::<Cascade<ParkingLot>>, Among::Threads("parking_lot") => CASCADE
         .named("ring-parking-lot", "does as ring-mutex with mutexes of parking_lot")
         .source("The crate parking_lot, RawMutex; the order of the locks: libMicro's cascade_mutex");
+    ring::<Cascade<Standard>>, Among::Threads("std::sync::Mutex") => CASCADE
+        .named("ring-std", "does as ring-mutex with mutexes of Rust's standard library")
+        .source("std::sync::Mutex; the order of the locks: libMicro's cascade_mutex");
+    ring::<Cascade<File<Flock>>>, Among::Threads("flock") => FILES
+        .named("ring-flock", "does as ring-mutex with files in memory that flock locks");
+    ring::<Cascade<File<Flock>>>, Among::Processes("flock") => FILES
+        .named("ring-flock-processes", "does as ring-flock among processes")
+        .uncounted_traffic(APART);
+    ring::<Cascade<File<Fcntl>>>, Among::Threads("fcntl, F_OFD_SETLKW") => FILES
+        .named("ring-fcntl", "does as ring-mutex with files in memory that fcntl locks, by opening");
+    ring::<Cascade<File<Lockf>>>, Among::Processes("lockf") => FILES
+        .named("ring-lockf-processes", "does as ring-flock-processes with lockf, by process")
+        .uncounted_traffic(APART);
     ring::<Cascade<Condition>>, Among::Threads("pthread_cond") => CASCADE
         .named("ring-cond", "passes a token around a ring of threads, by two condition variables of the C library for \
             each, in the order of libMicro's cascade_cond");

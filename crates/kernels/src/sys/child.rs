@@ -2,6 +2,7 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::os::fd::RawFd;
 use std::ptr;
 
 /// A forked process. It ends at the latest when this is dropped, or with the thread that forked it.
@@ -13,19 +14,19 @@ pub struct Child {
 
 impl Child {
     /// Forks a process that does `body` and ends. It sits on the strands of the calling thread, takes no signal but the one
-    /// that kills it, and keeps no file open, so a process that waits for a file to be closed does not wait for it.
+    /// that kills it, and keeps no file open but these, in ascending order, so a process that waits for a file to be closed does not wait for it.
     ///
     /// # Safety
     /// The other threads of this process do not run in the new one, and stay wherever they were: `body` waits for none of
     /// them. It takes no lock that one of them may hold, save those of the C library's allocator, which a fork leaves free.
-    pub unsafe fn fork<F: FnOnce()>(body: F) -> io::Result<Child> {
+    pub unsafe fn fork<F: FnOnce()>(files: &[RawFd], body: F) -> io::Result<Child> {
         let parent = std::process::id();
         let before = block_signals();
         // SAFETY: the caller vouches for what the new process does.
         let id = unsafe { libc::fork() };
         if id == 0 {
             let ends = Ends;
-            lone(parent);
+            lone(parent, files);
             body();
             drop(ends);
         }
@@ -72,7 +73,7 @@ impl Child {
 /// Forks a process that ends at once, and waits for its end. Whether it ended by itself, and well.
 pub fn fork_and_wait() -> io::Result<bool> {
     // SAFETY: the process does nothing.
-    Ok(unsafe { Child::fork(|| ()) }?.wait())
+    Ok(unsafe { Child::fork(&[], || ()) }?.wait())
 }
 
 /// The number of this process, asked of the system by each call.
@@ -109,16 +110,27 @@ fn block_signals() -> libc::sigset_t {
     unsafe { before.assume_init() }
 }
 
-/// In the new process: ties its life to the thread that forked it, and lets go of all files.
-fn lone(parent: u32) {
+/// In the new process: ties its life to the thread that forked it, and lets go of all files but these.
+fn lone(parent: u32, files: &[RawFd]) {
     // SAFETY: it takes two numbers, and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     // SAFETY: it takes nothing, and touches no memory.
     if u32::try_from(unsafe { libc::getppid() }) != Ok(parent) {
         drop(Ends); // The parent had died before the call above.
     }
-    // SAFETY: it takes three numbers; nothing that this process still does uses a file. Linux before 5.9 refuses it.
-    unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, 0) };
+    let close = |first: libc::c_uint, last: libc::c_uint| {
+        // SAFETY: it takes three numbers; nothing that this process still does uses one of these files. Linux before 5.9 refuses it.
+        unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+    };
+    let mut first = 0;
+    for &file in files {
+        let file = file.unsigned_abs();
+        if first < file {
+            close(first, file - 1);
+        }
+        first = file + 1;
+    }
+    close(first, libc::c_uint::MAX);
 }
 
 #[cfg(test)]
@@ -135,7 +147,7 @@ mod tests {
         let word = Shared::new(1, || AtomicU32::new(0)).unwrap();
         // SAFETY: the child stores a word, and wakes who sleeps on it.
         let mut child = unsafe {
-            Child::fork(|| {
+            Child::fork(&[], || {
                 word[0].store(7, Ordering::Release);
                 futex::wake(&word[0], 1, Scope::Machine);
             })
@@ -156,7 +168,7 @@ mod tests {
         let never = AtomicU32::new(0);
         // SAFETY: the child sleeps.
         let child = unsafe {
-            Child::fork(|| {
+            Child::fork(&[], || {
                 loop {
                     futex::wait(&never, 0, Scope::Process, Duration::MAX);
                 }

@@ -5,6 +5,7 @@
 //! thread held when the process was forked is never given back there.
 
 use std::marker::PhantomData;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -41,6 +42,11 @@ pub trait Crew {
 
     /// Has all processes end their run.
     fn end(&self);
+
+    /// The files that the processes use, in ascending order.
+    fn files(&self) -> Vec<RawFd> {
+        Vec::new()
+    }
 }
 
 /// A worker's process. It sits on the strands of the thread that forked it, and dies with it.
@@ -56,6 +62,7 @@ impl<C: Crew> Process<C> {
     /// Forks worker `rank`'s process, which calls `start`, and then what that returns with the kind of each order. What they do there
     /// waits for no other thread of this process.
     pub fn fork<F: FnMut(u32)>(crew: Arc<C>, rank: usize, start: impl FnOnce() -> F) -> Result<Self, Error> {
+        let files = crew.files();
         let serve = || {
             let desk = crew.desk(rank);
             let mut serve = start();
@@ -70,7 +77,7 @@ impl<C: Crew> Process<C> {
         };
         // SAFETY: the C library's allocator is fit for use there, as are words in shared memory; a process that waits for a lock that is
         // never given back is killed, and so is every other before its memory goes.
-        let child = unsafe { Child::fork(serve) }.map_err(|error| {
+        let child = unsafe { Child::fork(&files, serve) }.map_err(|error| {
             Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))
         })?;
         Ok(Process { crew, rank, child, order: 0, stays: PhantomData })

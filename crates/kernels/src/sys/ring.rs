@@ -5,6 +5,7 @@
 //! clock.
 
 use std::marker::PhantomData;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -14,6 +15,7 @@ use crate::sys::process::Desk;
 use crate::sys::shared::Shared;
 
 pub mod cascade;
+pub mod file;
 pub mod process;
 pub mod word;
 
@@ -30,6 +32,11 @@ pub trait Link: Sync + Send + Sized + 'static {
     /// Makes it fit for use, at the place where it stays.
     fn establish(&self, _machine: bool) -> Result<(), Error> {
         Ok(())
+    }
+
+    /// The files that it opened.
+    fn files(&self) -> Vec<RawFd> {
+        Vec::new()
     }
 
     /// Before a run, by every participant and before any of them receives: bars the way of the next one, unless that is the
@@ -116,7 +123,7 @@ struct Common {
     laps: AtomicU64,
 }
 
-pub struct Ring<L: Sync> {
+pub struct Ring<L: Link> {
     stations: Shared<Station<L>>,
     accounts: Shared<Account>,
     common: Shared<Common>,
@@ -142,6 +149,13 @@ impl<L: Link> Ring<L> {
 
     fn common(&self) -> &Common {
         &self.common[0]
+    }
+
+    /// The files that its links opened, in ascending order.
+    fn files(&self) -> Vec<RawFd> {
+        let mut files: Vec<RawFd> = self.stations.iter().flat_map(|station| station.link.files()).collect();
+        files.sort_unstable();
+        files
     }
 
     pub fn end(&self) {
@@ -176,6 +190,15 @@ impl<L: Link> Ring<L> {
             "the token of the ring was passed on {passes} times, has number {token}, and came out of turn {wrong} times: the \
              result of this run is void"
         )))
+    }
+}
+
+impl<L: Link> Drop for Ring<L> {
+    fn drop(&mut self) {
+        for file in self.files() {
+            // SAFETY: a link of this ring opened it, and no participant is left that could use it.
+            unsafe { libc::close(file) };
+        }
     }
 }
 
@@ -290,7 +313,7 @@ impl<L: Link> Drop for Member<L> {
 }
 
 /// The first participant notes how long each lap took.
-struct Stamps<'a, L: Sync> {
+struct Stamps<'a, L: Link> {
     ring: &'a Ring<L>,
     count: usize,
     last: Option<u64>,

@@ -7,14 +7,26 @@
 //! crossed, so the token comes back in the phase in which it is awaited. One participant at a time is not barred.
 
 use std::cell::UnsafeCell;
+use std::mem::{self, MaybeUninit};
+use std::os::fd::RawFd;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::sync::{self, MutexGuard, PoisonError};
 
 use parking_lot::lock_api::RawMutex as _;
 
 use crate::kernel::Error;
 use crate::sys::pthread::{Kind, Object, initialise};
 use crate::sys::ring::{Ends, Link, Lookout};
+
+/// Which of the two participants that use a bar.
+#[derive(Clone, Copy)]
+pub enum By {
+    /// The one whose way it bars.
+    Own,
+    /// The one before it.
+    Previous,
+}
 
 /// What is either closed, by one, or open.
 pub trait Bar: Sync + Send + Sized + 'static {
@@ -24,15 +36,20 @@ pub trait Bar: Sync + Send + Sized + 'static {
     /// Makes it fit for use, at the place where it stays, among threads or, with `machine`, among processes.
     fn establish(&self, machine: bool) -> Result<(), Error>;
 
+    /// The files that it opened.
+    fn files(&self) -> &[AtomicI32] {
+        &[]
+    }
+
     /// Waits until it is open, and closes it.
     ///
     /// # Safety
     /// It was established, and this thread has not closed it before without having opened it since.
-    unsafe fn close(&self);
+    unsafe fn close(&self, by: By);
 
     /// # Safety
     /// This thread closed it.
-    unsafe fn open(&self);
+    unsafe fn open(&self, by: By);
 }
 
 pub struct Cascade<B>([B; 2]);
@@ -56,21 +73,26 @@ impl<B: Bar> Link for Cascade<B> {
         self.0.iter().try_for_each(|bar| bar.establish(machine))
     }
 
+    fn files(&self) -> Vec<RawFd> {
+        let files = self.0.iter().flat_map(Bar::files).map(|file| file.load(Ordering::Relaxed));
+        files.filter(|file| *file >= 0).collect()
+    }
+
     unsafe fn bar(ends: Ends<'_, Self>, _: u64) {
         // SAFETY: no other participant closes the bar before the run, so it is open and not this thread's.
-        unsafe { ends.theirs(0).close() };
+        unsafe { ends.theirs(0).close(By::Previous) };
     }
 
     unsafe fn abandon(ends: Ends<'_, Self>) {
         // SAFETY: this thread closed it in `bar`.
-        unsafe { ends.theirs(0).open() };
+        unsafe { ends.theirs(0).open(By::Previous) };
     }
 
     #[inline]
     unsafe fn receive<W: Lookout>(ends: Ends<'_, Self>, _: u64, _: &AtomicBool, _: &mut W) -> bool {
         // It always succeeds: a participant that leaves opens what it has closed, so none waits for one that has left.
         // SAFETY: this thread opened its own bar of this phase in the pass before the last, if it ever closed it.
-        unsafe { ends.ours(0).close() };
+        unsafe { ends.ours(0).close(By::Own) };
         true
     }
 
@@ -79,11 +101,11 @@ impl<B: Bar> Link for Cascade<B> {
         // Relaxed: the bar that is opened last carries it.
         ends.them.token.store(token, Ordering::Relaxed);
         // SAFETY: this thread closed it when it received.
-        unsafe { ends.ours(0).open() };
+        unsafe { ends.ours(0).open(By::Own) };
         // SAFETY: this thread opened it in the pass before the last, or has not closed it yet.
-        unsafe { ends.theirs(1).close() };
+        unsafe { ends.theirs(1).close(By::Previous) };
         // SAFETY: this thread closed it in the pass before this one, or before the run.
-        unsafe { ends.theirs(0).open() };
+        unsafe { ends.theirs(0).open(By::Previous) };
     }
 
     unsafe fn leave(ends: Ends<'_, Self>, token: Option<u64>) {
@@ -91,9 +113,9 @@ impl<B: Bar> Link for Cascade<B> {
             ends.them.token.store(token, Ordering::Relaxed);
         }
         // SAFETY: this thread closed it in the last pass, or before the run.
-        unsafe { ends.theirs(0).open() };
+        unsafe { ends.theirs(0).open(By::Previous) };
         // SAFETY: this thread closed it when it received.
-        unsafe { ends.ours(0).open() };
+        unsafe { ends.ours(0).open(By::Own) };
     }
 }
 
@@ -111,14 +133,14 @@ impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
     }
 
     #[inline]
-    unsafe fn close(&self) {
+    unsafe fn close(&self, _: By) {
         // SAFETY: it was initialised, and this thread does not hold it.
         let refused = unsafe { libc::pthread_mutex_lock(self.0.raw()) };
         debug_assert_eq!(refused, 0);
     }
 
     #[inline]
-    unsafe fn open(&self) {
+    unsafe fn open(&self, _: By) {
         // SAFETY: this thread holds it.
         let refused = unsafe { libc::pthread_mutex_unlock(self.0.raw()) };
         debug_assert_eq!(refused, 0);
@@ -149,9 +171,9 @@ impl Bar for Condition {
     }
 
     #[inline]
-    unsafe fn close(&self) {
+    unsafe fn close(&self, _: By) {
         // SAFETY: the mutex was initialised, and no thread keeps it beyond these two functions.
-        unsafe { self.mutex.close() };
+        unsafe { self.mutex.close(By::Own) };
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         while unsafe { ptr::read(self.closed.get()) } {
             // SAFETY: both were initialised, and this thread holds the mutex.
@@ -160,20 +182,20 @@ impl Bar for Condition {
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         unsafe { ptr::write(self.closed.get(), true) };
         // SAFETY: this thread holds it.
-        unsafe { self.mutex.open() };
+        unsafe { self.mutex.open(By::Own) };
     }
 
     #[inline]
-    unsafe fn open(&self) {
+    unsafe fn open(&self, _: By) {
         // SAFETY: the mutex was initialised, and no thread keeps it beyond these two functions.
-        unsafe { self.mutex.close() };
+        unsafe { self.mutex.close(By::Own) };
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         unsafe { ptr::write(self.closed.get(), false) };
         // Signalled while the mutex is held, as libMicro does it unless SOURCE_DATE_EPOCH is set.
         // SAFETY: it was initialised.
         unsafe { libc::pthread_cond_signal(self.bell.raw()) };
         // SAFETY: this thread holds it.
-        unsafe { self.mutex.open() };
+        unsafe { self.mutex.open(By::Own) };
     }
 }
 
@@ -188,13 +210,49 @@ impl Bar for ParkingLot {
     }
 
     #[inline]
-    unsafe fn close(&self) {
+    unsafe fn close(&self, _: By) {
         self.0.lock();
     }
 
     #[inline]
-    unsafe fn open(&self) {
+    unsafe fn open(&self, _: By) {
         // SAFETY: this thread holds it.
         unsafe { self.0.unlock() };
+    }
+}
+
+/// A mutex of Rust's standard library, with the guard of the one that holds it.
+pub struct Standard {
+    mutex: sync::Mutex<()>,
+    guard: UnsafeCell<MaybeUninit<MutexGuard<'static, ()>>>,
+}
+
+// SAFETY: only the holder of the mutex uses the guard.
+unsafe impl Sync for Standard {}
+// SAFETY: the guard is used by the thread that took the mutex alone, and is none before a run and after it.
+unsafe impl Send for Standard {}
+
+impl Bar for Standard {
+    const NEW: Self = Standard { mutex: sync::Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) };
+
+    fn establish(&self, _: bool) -> Result<(), Error> {
+        Ok(())
+    }
+
+    #[inline]
+    unsafe fn close(&self, _: By) {
+        let guard = self.mutex.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the guard is given back before the mutex goes, since the thread that closes it opens it.
+        let guard = unsafe { mem::transmute::<MutexGuard<'_, ()>, MutexGuard<'static, ()>>(guard) };
+        // SAFETY: this thread holds the mutex, which the place belongs to.
+        unsafe { ptr::write(self.guard.get(), MaybeUninit::new(guard)) };
+    }
+
+    #[inline]
+    unsafe fn open(&self, _: By) {
+        // SAFETY: this thread holds the mutex, which the place belongs to.
+        let guard = unsafe { ptr::read(self.guard.get()) };
+        // SAFETY: this thread wrote it when it closed the bar.
+        drop(unsafe { guard.assume_init() });
     }
 }

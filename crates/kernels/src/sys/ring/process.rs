@@ -3,6 +3,7 @@
 //! Mutexes and condition variables of the GNU and musl libraries touch nothing but the object itself and the calling thread's own number,
 //! and make the one system call, so they work in a forked process.
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -31,6 +32,10 @@ impl<L: Link> Crew for Ring<L> {
 
     fn end(&self) {
         Ring::end(self);
+    }
+
+    fn files(&self) -> Vec<RawFd> {
+        Ring::files(self)
     }
 }
 

@@ -1,0 +1,108 @@
+//! Bars that are locks of files, which the system keeps: every closing and opening is a call.
+
+use std::ffi::CString;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::RawFd;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::cascade::{Bar, By};
+use crate::kernel::Error;
+
+/// A way to lock a file.
+pub trait Lock: Sync + Send + 'static {
+    /// Takes the lock, for which it waits, or gives it back. Returns what the system call does.
+    fn set(file: RawFd, closed: bool) -> libc::c_int;
+}
+
+/// flock(2): the lock belongs to an opening of the file.
+pub struct Flock;
+
+/// fcntl(2) on the first byte, by locks that belong to an opening of the file (`F_OFD_SETLKW`).
+pub struct Fcntl;
+
+/// lockf(3) on the first byte: the lock belongs to a process.
+pub struct Lockf;
+
+impl Lock for Flock {
+    #[inline]
+    fn set(file: RawFd, closed: bool) -> libc::c_int {
+        // SAFETY: the call touches no memory of this process.
+        unsafe { libc::flock(file, if closed { libc::LOCK_EX } else { libc::LOCK_UN }) }
+    }
+}
+
+impl Lock for Fcntl {
+    #[inline]
+    fn set(file: RawFd, closed: bool) -> libc::c_int {
+        let kind = if closed { libc::F_WRLCK } else { libc::F_UNLCK };
+        // SAFETY: zeros are a value of this record of numbers; owners of openings have process number 0.
+        let mut lock: libc::flock = unsafe { std::mem::zeroed() };
+        (lock.l_type, lock.l_whence, lock.l_len) = (kind as _, libc::SEEK_SET as _, 1);
+        // SAFETY: the call reads one such record.
+        unsafe { libc::fcntl(file, libc::F_OFD_SETLKW, &raw const lock) }
+    }
+}
+
+impl Lock for Lockf {
+    #[inline]
+    fn set(file: RawFd, closed: bool) -> libc::c_int {
+        // SAFETY: the call touches no memory of this process.
+        unsafe { libc::lockf(file, if closed { libc::F_LOCK } else { libc::F_ULOCK }, 1) }
+    }
+}
+
+/// A file in memory, without a name, that is open once for each of the two participants that lock it.
+pub struct File<L> {
+    openings: [AtomicI32; 2],
+    lock: PhantomData<L>,
+}
+
+const CLOSED: RawFd = -1;
+
+impl<L: Lock> File<L> {
+    fn set(&self, by: By, closed: bool) {
+        // Relaxed: it was set before participants were made.
+        let file = self.openings[by as usize].load(Ordering::Relaxed);
+        // A signal interrupts the wait for a lock, and nothing else ends it: the file is open, and no participant waits for itself.
+        while L::set(file, closed) != 0 {
+            debug_assert_eq!(io::Error::last_os_error().kind(), io::ErrorKind::Interrupted);
+        }
+    }
+}
+
+impl<L: Lock> Bar for File<L> {
+    const NEW: Self = File { openings: [const { AtomicI32::new(CLOSED) }; 2], lock: PhantomData };
+
+    fn establish(&self, _: bool) -> Result<(), Error> {
+        let opened = |file: RawFd| match file {
+            CLOSED => Err(Error::Refused(format!(
+                "the system gives no file to lock ({}): ask for fewer threads, or for more open files (`ulimit -n`)",
+                io::Error::last_os_error()
+            ))),
+            file => Ok(file),
+        };
+        // SAFETY: the name ends with a zero.
+        let first = opened(unsafe { libc::memfd_create(c"charz-ring".as_ptr(), libc::MFD_CLOEXEC) })?;
+        self.openings[0].store(first, Ordering::Relaxed);
+        let again = CString::new(format!("/proc/self/fd/{first}")).expect("no zero in it");
+        // SAFETY: the name ends with a zero.
+        let second = opened(unsafe { libc::open(again.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
+        self.openings[1].store(second, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn files(&self) -> &[AtomicI32] {
+        &self.openings
+    }
+
+    #[inline]
+    unsafe fn close(&self, by: By) {
+        self.set(by, true);
+    }
+
+    #[inline]
+    unsafe fn open(&self, by: By) {
+        self.set(by, false);
+    }
+}
