@@ -39,7 +39,7 @@ struct Kind {
     nodes: usize,
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
-    /// The share of their CPUs that a quota allows such nodes; none has one where it is absent.
+    /// The share of their CPUs that such nodes may use for long: 1 without a quota.
     allowed: Option<f64>,
     parts: Tolerance,
     /// By how much parts are usually faster than their like, and how far nodes are from that.
@@ -148,8 +148,7 @@ impl Baseline {
                 name: group.name.clone(),
                 nodes: group.nodes.iter().filter(|host| is_well(host)).count(),
                 delivered: delivered.map(|all| all.median()),
-                allowed: Sample::new(own.iter().filter_map(|visit| visit.allowed()).collect())
-                    .filter(|all| 2 * all.values().len() > own.len())
+                allowed: Sample::new(own.iter().map(|visit| visit.allowed().unwrap_or(1.0)).collect())
                     .map(|all| all.median()),
                 parts: Tolerance { warning: LEAST_WARNING, critical: 2.0 * LEAST_WARNING },
                 usual: Usual::of(&norms),
@@ -281,16 +280,18 @@ impl Baseline {
         }
         let slow = slow_parts(visit, &kind.norms(visit));
         found.extend(slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame))));
-        if let Some((own, usual)) =
-            visit.delivered.zip(kind.delivered).filter(|(own, usual)| *own < usual - LESS_DELIVERED)
-        {
-            found.push((Level::Warning, words::others_at_work(own, usual)));
-        }
-        let usual = kind.allowed.unwrap_or(1.0);
-        if let Some(own) = visit.allowed().filter(|own| *own < usual - LESS_DELIVERED) {
-            let quota = visit.settings.get(words::QUOTA).map_or("", String::as_str);
-            found.push((Level::Warning, words::quota(own, usual, quota, false)));
-        }
+        let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
+        let seen = visit.delivered.zip(kind.delivered).filter(is_less);
+        let allowed = visit.allowed().zip(kind.allowed).filter(is_less);
+        let quota = visit.settings.get(words::QUOTA).map_or("", String::as_str);
+        let less = match (seen, allowed) {
+            // What the quota took was felt.
+            (Some((own, usual)), Some(_)) => Some(words::quota(own, usual, quota, true)),
+            (None, Some((own, usual))) => Some(words::quota(own, usual, quota, false)),
+            (Some((own, usual)), None) => Some(words::others_at_work(own, usual)),
+            (None, None) => None,
+        };
+        found.extend(less.map(|less| (Level::Warning, less)));
         if visit.is_partial() {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }

@@ -10,6 +10,8 @@ use charz_data::escape::counted;
 
 use crate::{Fleet, Node, State, words};
 
+/// About so many dots of nodes that are well are drawn at most.
+const MOST_DOTS: usize = 10_000;
 /// The most nodes of a picture; all are in the table.
 const MOST_DRAWN: usize = 2000;
 
@@ -87,13 +89,13 @@ impl Fleet {
 
     /// Every node with its group, its visits and what it delivered.
     pub fn every(&self) -> Table {
-        let rows = self.nodes.iter().map(|node| {
+        let rows = self.nodes.iter().enumerate().map(|(at, node)| {
             let group = self.groups.get(node.group).map_or("", |group| group.name.as_str());
             let delivered = Datum::known(node.delivered, |share| format!("{:.0}%", share * 100.0));
             let data =
                 [Datum::word(&node.host), Datum::word(node.state.name()), Datum::count(node.visits as u64), delivered];
             let data = data.into_iter().chain([Datum::word(group)]).collect();
-            Row { data, state: look(node.state), passport: own(node) }
+            Row { data, state: look(node.state), passport: if at < MOST_DRAWN { own(node) } else { Vec::new() } }
         });
         Table::new(&["node", "state", "visits", "delivered", "group"], rows)
     }
@@ -103,23 +105,20 @@ impl Fleet {
         all.into_iter().collect()
     }
 
-    /// How the nodes lie around the median, a row of dots for each kernel; those that something is said of are hollow.
+    /// How the nodes lie around the median, a row of dots for each kernel.
     fn distributions(&self) -> Option<Figure> {
         let kernels = self.kernels();
         let point = |node: &Node, kernel: &String| {
             let (effect, row) = (*node.effects.get(kernel)?, kernels.iter().position(|known| *known == kernel)?);
             let note = format!("{} {kernel}: {:+.1}%", node.host, effect * 100.0);
-            Some(DataPoint {
-                x: row as f64,
-                y: Some(effect),
-                spread: None,
-                state: look(node.state),
-                note,
-                runs: Vec::new(),
-            })
+            Some(DataPoint { x: row as f64, y: Some(effect), spread: None, state: Look::Ok, note, runs: Vec::new() })
         };
+        // Of those that are well every so many-th, so the spread is theirs.
+        let well = self.count(State::Ok);
+        let every = (well * kernels.len()).div_ceil(MOST_DOTS).max(1);
         let points_of = |is_own: fn(State) -> bool| {
-            let own = self.nodes.iter().take(MOST_DRAWN).filter(|node| is_own(node.state));
+            let step = if is_own(State::Ok) { every } else { 1 };
+            let own = self.nodes.iter().filter(|node| is_own(node.state)).step_by(step).take(MOST_DRAWN);
             let mut points: Vec<DataPoint> =
                 own.flat_map(|node| kernels.iter().filter_map(|kernel| point(node, kernel))).collect();
             points.sort_by(|one, other| one.x.total_cmp(&other.x));
@@ -134,7 +133,12 @@ impl Fleet {
         (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
             id: "distributions".into(),
             title: "How the nodes are spread".into(),
-            about: vec!["Each dot is a node; 0% is the median of its group".into()],
+            about: vec![match every {
+                1 => "Each dot is a node; 0% is the median of its group".into(),
+                _ => {
+                    format!("Each dot is a node, of those that are well one in {every}; 0% is the median of its group")
+                }
+            }],
             body: Body::Dots(Plot {
                 x: Axis::new(
                     "kernel",
@@ -182,7 +186,8 @@ impl Fleet {
 
 /// All that is known of a node: what is slow, why, in what it differs, and each kernel against its group.
 fn own(node: &Node) -> Vec<(String, String)> {
-    let blame = node.blame.iter().map(|blame| ("slow".to_owned(), words::told(blame)));
+    let label = if node.state == State::Slow { "slow" } else { "may be slow" };
+    let blame = node.blame.iter().map(|blame| (label.to_owned(), words::told(blame)));
     let why = node.why.iter().map(|why| ("note".to_owned(), why.clone()));
     let differs = words::differs(node).into_iter().map(|words| ("differs".to_owned(), words));
     let effects = node.effects.iter();
