@@ -36,8 +36,6 @@ pub static KNOWN_AS: &[KnownAs] = &[
     KnownAs { name: "sysbench-memory", kernels: &["mem-write", "mem-read"] },
     KnownAs { name: "cascade_mutex", kernels: &["ring-mutex"] },
     KnownAs { name: "cascade_cond", kernels: &["ring-cond"] },
-    KnownAs { name: "cascade_flock", kernels: &["ring-flock"] },
-    KnownAs { name: "cascade_lockf", kernels: &["ring-lockf-processes"] },
     KnownAs { name: "cyclictest", kernels: &["timeout-clock-nanosleep"] },
     KnownAs { name: "larson", kernels: &["alloc-system", "alloc-mimalloc", "alloc-jemalloc"] },
 ];

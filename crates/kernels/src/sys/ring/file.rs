@@ -52,6 +52,18 @@ impl Lock for Lockf {
     }
 }
 
+/// Lets this process open as many files as it may at most: four for each participant are more than the usual 1024 where there are 256.
+fn raise_limit() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the call writes one such record.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0 {
+        limit.rlim_cur = limit.rlim_max;
+        // Where it is refused, so is a file in the end, which says what to do.
+        // SAFETY: the call reads one such record.
+        unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit) };
+    }
+}
+
 /// A file in memory, without a name, that is open once for each of the two participants that lock it.
 pub struct File<L> {
     openings: [AtomicI32; 2],
@@ -75,6 +87,7 @@ impl<L: Lock> Bar for File<L> {
     const NEW: Self = File { openings: [const { AtomicI32::new(CLOSED) }; 2], lock: PhantomData };
 
     fn establish(&self, _: bool) -> Result<(), Error> {
+        raise_limit();
         let opened = |file: RawFd| match file {
             CLOSED => Err(Error::Refused(format!(
                 "the system gives no file to lock ({}): ask for fewer threads, or for more open files (`ulimit -n`)",
@@ -89,7 +102,13 @@ impl<L: Lock> Bar for File<L> {
         // SAFETY: the name ends with a zero.
         let second = opened(unsafe { libc::open(again.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC) })?;
         self.openings[1].store(second, Ordering::Relaxed);
-        Ok(())
+        // Waiting knows no error but a signal's, so the system is asked once whether it has such locks.
+        match [true, false].into_iter().find(|closed| L::set(first, *closed) != 0) {
+            None => Ok(()),
+            Some(_) => {
+                Err(Error::Unavailable(format!("files cannot be locked so here: {}", io::Error::last_os_error())))
+            }
+        }
     }
 
     fn files(&self) -> &[AtomicI32] {
