@@ -156,7 +156,7 @@ fn model_words(replication: &Replication, model: &FigureModel) -> String {
     let others = model.others;
     match (model.mean.zip(model.worst).zip(model.held), &model.why) {
         (Some(((mean, worst), held)), _) => format!(
-            "model of {name}: {} of its values ({fitted}) predict the other {others} within {} in the mean and {} at worst; {held} lie in their 90% intervals",
+            "model of {name}: fitted to {} of its values ({fitted}) and checked by the other {others}, which it misses by {} in the mean and {} at worst; {held} lie in their 90% intervals",
             model.fitted.len(),
             units::percent(mean),
             units::percent(worst),

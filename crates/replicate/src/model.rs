@@ -56,14 +56,14 @@ impl ReplicatedFigure {
         let Some(words) = &machine.topology else { return };
         let values: Vec<Value<'_>> =
             self.rows.iter().enumerate().filter_map(|(at, _)| self.value(at, machine)).collect();
-        if values.len() < FEWEST {
-            return;
-        }
         let placements: Vec<(&str, usize)> = values.iter().map(|value| (value.mapping, value.threads)).collect();
         let Some((topology, placed)) = placing(words, &placements) else { return };
         // No model of places says what more threads than strands do.
         let all = values.iter().zip(placed).filter(|(_, placed)| placed.threads <= topology.cpus());
         let all: Vec<(&Value<'_>, Placed)> = all.collect();
+        if all.len() < FEWEST {
+            return;
+        }
         let chosen = chosen(&topology, &all);
         let point = |at: usize| (all[at].1.clone(), all[at].0.value);
         let rest: Vec<usize> = (0..all.len()).filter(|at| !chosen.contains(at)).collect();

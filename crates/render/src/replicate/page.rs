@@ -78,7 +78,7 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
         Some((value, text)) => Datum::number(text, value),
         None => Datum::none(),
     };
-    let line = |machine: &str, published: Datum, model: Datum| {
+    let line = |machine: &str, published: Datum, model: Datum, ratio: Option<f64>| {
         let gap = row.gap.as_ref().filter(|_| row.kernel.is_some()).map(|gap| gap.reason.clone());
         let own = here.map(|here| digits(here.value) + doubt);
         vec![
@@ -89,20 +89,25 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
             model,
             gap.filter(|_| here.is_none()).map_or_else(|| number(here.map(|here| here.value), own), Datum::word),
             Datum::word(here.map(interval).unwrap_or_default()),
-            number(row.ratio, row.ratio.map(|ratio| digits(ratio) + doubt)),
+            number(ratio, ratio.map(|ratio| digits(ratio) + doubt)),
             Datum::word(row.unit.clone()),
         ]
     };
     if row.published.is_empty() {
-        return vec![line("", Datum::none(), Datum::none())];
+        return vec![line("", Datum::none(), Datum::none(), None)];
     }
-    let each = row.published.iter().map(|range| {
+    let each = row.published.iter().enumerate().map(|(at, range)| {
         let machine = replication.machines.iter().find(|machine| machine.key == range.machine);
         let model = range.predicted.as_ref().map_or_else(Datum::none, |own| match own.is_fitted {
             true => Datum::word("fitted"),
             false => Datum::number(digits(own.value), own.value),
         });
-        line(machine.map_or("", |machine| &machine.name), Datum::number(published_words(range), range.low), model)
+        line(
+            machine.map_or("", |machine| &machine.name),
+            Datum::number(published_words(range), range.low),
+            model,
+            row.ratio.filter(|_| at == 0),
+        )
     });
     each.collect()
 }
@@ -113,7 +118,8 @@ fn curves(replication: &Replication, figure: &ReplicatedFigure) -> Vec<figure::F
 }
 
 fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Reference) -> Option<figure::Figure> {
-    let mut series = Vec::new();
+    // Measured lines first: the first ones have colours of their own.
+    let (mut series, mut modelled) = (Vec::new(), Vec::new());
     let mut longest = 0;
     let unit = &figure.rows.iter().find(|row| published(row, machine).is_some())?.unit;
     let groups = figure.rows.chunk_by(|one, other| one.group == other.group && one.unit == other.unit);
@@ -129,11 +135,11 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
                 Some(point(*x, range.low, None, State::Ok, said(row, &published_words(range))))
             })
             .collect();
-        let here = |(x, row): &(f64, &Row)| {
-            let own = row.here.as_ref()?;
+        let here = |(_, row): &(f64, &Row)| {
+            let (own, x) = (row.here.as_ref()?, row.workers? as f64);
             let state = if own.suspect { State::Suspect } else { State::Ok };
             Some(point(
-                *x,
+                x,
                 own.value,
                 own.low.zip(own.high).map(|(low, high)| [low, high]),
                 state,
@@ -150,15 +156,19 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
             placed.iter().filter_map(one).collect::<Vec<_>>()
         };
         let group = &rows[0].group;
-        let lines = [
+        let measured = [
             line(format!("{group}, {}", machine.key), Role::Measured, theirs),
             line(format!("{group}, here"), Role::Measured, ours),
+        ];
+        series.extend(measured.into_iter().filter(|line| !line.points.is_empty()));
+        let model = [
             line(format!("{group}, model"), Role::Ideal, along(|one| one.value)),
             line(String::new(), Role::Ideal, along(|one| one.interval[0])),
             line(String::new(), Role::Ideal, along(|one| one.interval[1])),
         ];
-        series.extend(lines.into_iter().filter(|line| !line.points.is_empty()));
+        modelled.extend(model.into_iter().filter(|line| !line.points.is_empty()));
     }
+    series.extend(modelled);
     let models = figure.models.iter().filter(|model| model.machine == machine.key);
     (longest >= CURVE).then(|| figure::Figure {
         id: figure::id(&format!("{} {}", figure.number, machine.key)),
