@@ -219,17 +219,12 @@ fn counters(report: &Report) -> Option<String> {
     }
 }
 
-/// `95.2 to 180 W; least energy: arith-int 0.52 nJ per operation (dumb x8)`.
+/// `95.2 W to 180 W for all packages; least energy: arith-int 520 pJ per operation (dumb x8)`.
 fn energy(report: &Report) -> Option<String> {
-    let found: Vec<(&Cell, &Energy)> = report
-        .cells
-        .iter()
-        .filter(|cell| cell.value().is_some())
-        .filter_map(|cell| Some((cell, cell.energy.as_ref()?)))
-        .collect();
-    let [low, high] = figure::range(found.iter().map(|(_, energy)| energy.watts.iter().sum()))?;
-    let power =
-        if low == high { units::watts(low) } else { format!("{} to {}", units::watts(low), units::watts(high)) };
+    let cells = report.cells.iter().filter(|cell| cell.value().is_some());
+    let found: Vec<(&Cell, &Energy)> = cells.filter_map(|cell| Some((cell, cell.energy.as_ref()?))).collect();
+    let ends = figure::range(found.iter().map(|(_, energy)| energy.watts.iter().sum()))?.map(units::watts);
+    let power = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
     let mut least: Vec<(&Cell, f64)> = Vec::new();
     for (cell, joules) in found.iter().filter_map(|(cell, energy)| Some((*cell, energy.joules?))) {
         match least.iter_mut().find(|(known, _)| known.kernel == cell.kernel && known.point == cell.point) {
@@ -239,17 +234,14 @@ fn energy(report: &Report) -> Option<String> {
         }
     }
     let word = |(cell, joules): &(&Cell, f64)| {
-        format!(
-            "{} {} {} ({} x{})",
-            format!("{}{}", cell.kernel, point::label(&cell.point)),
-            units::joules(*joules),
-            cell.unit.per_work(),
-            cell.mapping,
-            cell.workers
-        )
+        let (name, doubt) = (format!("{}{}", cell.kernel, point::label(&cell.point)), units::doubt(cell.is_suspect()));
+        let joules = format!("{}{doubt} {}", units::joules(*joules), cell.unit.per_work());
+        format!("{name} {joules} ({} x{})", cell.mapping, cell.workers)
     };
     let words: Vec<String> = least.iter().take(MOST_ENERGIES).map(word).collect();
-    let least = if words.is_empty() { String::new() } else { format!("; least energy: {}", words.join(", ")) };
+    let more = least.len().saturating_sub(MOST_ENERGIES);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let least = if words.is_empty() { String::new() } else { format!("; least energy: {}{more}", words.join(", ")) };
     Some(format!("{power} for all packages{least}"))
 }
 

@@ -60,7 +60,7 @@ pub fn nanos(nanos: f64) -> String {
     format!("{} {unit}", three_digits(nanos / scale))
 }
 
-/// `0.52 nJ`.
+/// `520 pJ`.
 pub fn joules(joules: f64) -> String {
     let (scale, unit) = match joules.abs() {
         n if n < 1e-9 => (1e-12, "pJ"),

@@ -13,13 +13,16 @@ use crate::file::{number, word};
 struct Counter {
     name: String,
     file: PathBuf,
-    /// After so many microjoules it begins again at 0.
-    range_uj: u64,
+    /// After so many microjoules it begins again at 0, where that is known.
+    range_uj: Option<u64>,
 }
 
 /// The counters of all packages.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Meter(Vec<Counter>);
+
+/// No package takes more: the largest of 2025 are made for 500 W.
+const MOST_WATTS: u64 = 1000;
 
 /// Microjoules by package since some moment.
 pub type Reading = Box<[u64]>;
@@ -46,18 +49,18 @@ impl Meter {
             counters = sockets(&class.join("hwmon"));
         }
         counters.sort_by(|one, other| one.name.cmp(&other.name));
-        let Some(first) = counters.first() else {
+        if counters.is_empty() {
             return Err(
                 "the system counts none (there is no powercap zone of a package; guests seldom have one)".into()
             );
-        };
-        match fs::read_to_string(&first.file) {
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                Err(format!("only root may read {}", first.file.display()))
-            }
-            Err(error) => Err(format!("{} cannot be read: {error}", first.file.display())),
-            Ok(_) => Ok(Meter(counters)),
         }
+        for Counter { file, .. } in &counters {
+            fs::read_to_string(file).map_err(|error| match error.kind() {
+                io::ErrorKind::PermissionDenied => format!("only root may read {}", file.display()),
+                _ => format!("{} cannot be read: {error}", file.display()),
+            })?;
+        }
+        Ok(Meter(counters))
     }
 
     /// `None` where a counter does not answer.
@@ -65,12 +68,15 @@ impl Meter {
         self.0.iter().map(|counter| number(&counter.file)).collect()
     }
 
-    /// What was added since an earlier reading, at most once round.
-    pub fn since(&self, later: &Reading, earlier: &Reading) -> Reading {
+    /// What was added since an earlier reading so many nanoseconds before; `None` where a counter may have gone round more than once, and where
+    /// one stepped back that does not go round.
+    pub fn since(&self, later: &Reading, earlier: &Reading, time_ns: u64) -> Option<Reading> {
+        let most_uj = time_ns / 1000 * MOST_WATTS;
         let each = self.0.iter().zip(later).zip(earlier);
         each.map(|((counter, later), earlier)| match later.checked_sub(*earlier) {
-            Some(rise) => rise,
-            None => (counter.range_uj.saturating_sub(*earlier)).saturating_add(*later),
+            _ if counter.range_uj.is_some_and(|range| range <= most_uj) => None,
+            Some(rise) => Some(rise),
+            None => Some((counter.range_uj?.saturating_sub(*earlier)).saturating_add(*later)),
         })
         .collect()
     }
@@ -84,7 +90,7 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
 fn zones(powercap: &Path) -> Vec<Counter> {
     let counter = |folder: PathBuf| {
         let name = word(folder.join("name")).filter(|name| name.starts_with("package"))?;
-        let range_uj = number(folder.join("max_energy_range_uj")).unwrap_or(u64::MAX);
+        let range_uj = number(folder.join("max_energy_range_uj"));
         // The same packages are in `intel-rapl-mmio` again.
         let is_package =
             folder.file_name()?.to_str()?.strip_prefix("intel-rapl:")?.bytes().all(|byte| byte.is_ascii_digit());
@@ -99,7 +105,7 @@ fn sockets(hwmon: &Path) -> Vec<Counter> {
     let counter = |label: PathBuf| {
         let name = word(&label).filter(|name| name.starts_with("Esocket"))?;
         let file = label.to_str()?.strip_suffix("_label")?.to_owned() + "_input";
-        Some(Counter { name, file: file.into(), range_uj: u64::MAX })
+        Some(Counter { name, file: file.into(), range_uj: None })
     };
     drivers.flat_map(|folder| entries(&folder).collect::<Vec<_>>()).filter_map(counter).collect()
 }
@@ -140,7 +146,13 @@ mod tests {
         assert_eq!(*before, [5, 900]);
         fs::write(folder.path().join("powercap/intel-rapl:0/energy_uj"), "45\n").unwrap();
         fs::write(folder.path().join("powercap/intel-rapl:1/energy_uj"), "20\n").unwrap();
-        assert_eq!(*meter.since(&meter.read().unwrap(), &before), [40, 120]);
+        let after = meter.read().unwrap();
+        assert_eq!(meter.since(&after, &before, 500), Some([40, 120].into()));
+        assert_eq!(
+            meter.since(&after, &before, 2000),
+            None,
+            "in 2 µs a package may take 2000 µJ, and goes round twice"
+        );
         fs::remove_file(folder.path().join("powercap/intel-rapl:1/energy_uj")).unwrap();
         assert_eq!(meter.read(), None, "a count that is missing is no zero");
     }
@@ -156,7 +168,9 @@ mod tests {
             ("hwmon/hwmon3/energy65_input", "12345678\n"),
         ]);
         let meter = Meter::find(folder.path()).unwrap();
-        assert_eq!(meter.read(), Some([12_345_678].into()));
+        let reading = meter.read().unwrap();
+        assert_eq!(*reading, [12_345_678]);
+        assert_eq!(meter.since(&[7].into(), &reading, 0), None, "it stepped back");
     }
 
     #[test]

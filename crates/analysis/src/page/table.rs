@@ -86,7 +86,7 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
     say("code path", last.and_then(|invocation| invocation.variant.clone()));
     say("memory of all blocks", (cell.footprint_bytes > 0).then(|| units::iec(cell.footprint_bytes)));
     say("level", cell.level.clone());
-    if let Some(energy) = &cell.energy {
+    if let Some(energy) = cell.energy.as_ref().filter(|_| cell.value().is_some()) {
         let each = energy.watts.iter().map(|watts| units::watts(*watts)).collect::<Vec<_>>().join(" + ");
         let joules = energy.joules.map(|joules| format!(", {} {}", units::joules(joules), cell.unit.per_work()));
         say("power of the packages", Some(format!("{each}{}", joules.unwrap_or_default())));

@@ -239,10 +239,11 @@ mod tests {
     #[test]
     fn energy_that_was_counted_for_longer_is_not_the_runs() {
         let of = |time_ns| {
-            let machine = MachineCounts { energy_uj: Some([7, 9].into()), time_ns, ..MachineCounts::default() };
+            let machine = MachineCounts { energy_uj: Some([2100, 10_500].into()), time_ns, ..MachineCounts::default() };
             run(vec![lap(0, 100, 1100)], machine).energy_uj
         };
-        assert_eq!(of(Some(1050)), Some([7, 9].into()));
+        assert_eq!(of(Some(1050)), Some([2000, 10_000].into()));
+        assert_eq!(of(Some(1000)), Some([2100, 10_500].into()));
         assert_eq!((of(Some(1100)), of(None)), (None, None));
     }
 

@@ -77,24 +77,27 @@ impl MachineCounts {
     }
 
     pub fn since(self, earlier: Self) -> Self {
+        let time_ns = difference(self.time_ns, earlier.time_ns);
         MachineCounts {
             steal_ns: difference(self.steal_ns, earlier.steal_ns),
             throttled_periods: difference(self.throttled_periods, earlier.throttled_periods),
             pressure_ns: difference(self.pressure_ns, earlier.pressure_ns),
-            energy_uj: self
-                .energy_uj
-                .zip(earlier.energy_uj)
-                .zip(energy::meter().ok())
-                .map(|((now, then), meter)| meter.since(&now, &then)),
-            time_ns: difference(self.time_ns, earlier.time_ns),
+            energy_uj: rise(self.energy_uj, earlier.energy_uj, time_ns),
+            time_ns,
         }
     }
 
-    /// The energy of a run of so many nanoseconds, unless much more time was counted: workers prepare before a run.
+    /// The energy of a run of so many nanoseconds at the mean power of the time that was counted, unless that is much more: workers prepare
+    /// before a run.
     pub fn energy_of(&self, interval_ns: u64) -> Option<energy::Reading> {
-        let is_of_run = self.time_ns.is_some_and(|time| time <= interval_ns.saturating_add(interval_ns / 20));
-        self.energy_uj.clone().filter(|_| is_of_run)
+        let time_ns = self.time_ns.filter(|time| *time <= interval_ns.saturating_add(interval_ns / 20))?;
+        let share = (interval_ns as f64 / time_ns.max(1) as f64).min(1.0);
+        Some(self.energy_uj.as_ref()?.iter().map(|energy| (*energy as f64 * share).round() as u64).collect())
     }
+}
+
+fn rise(now: Option<energy::Reading>, then: Option<energy::Reading>, time_ns: Option<u64>) -> Option<energy::Reading> {
+    energy::meter().ok()?.since(&now?, &then?, time_ns?)
 }
 
 /// The processor time that was used by now, and the time.
