@@ -275,15 +275,14 @@ impl Candidate<'_> {
 
 impl Side {
     fn of(cell: &Cell, quantity: Quantity) -> Self {
-        let estimate = match quantity {
-            Quantity::Capacity => cell.capacity,
-            Quantity::Delivered => cell.delivered,
+        let values = values(cell, quantity);
+        let invocations = values.len() as u64;
+        let value = match quantity {
+            Quantity::Capacity => cell.capacity.map(|capacity| capacity.value),
+            // Of the runs that are compared: all work over all time may lie on the other side of the base's.
+            Quantity::Delivered => Sample::new(values).map(|all| all.median()),
         };
-        Side {
-            status: cell.status,
-            value: estimate.map(|estimate| estimate.value),
-            invocations: values(cell, quantity).len() as u64,
-        }
+        Side { status: cell.status, value, invocations }
     }
 }
 

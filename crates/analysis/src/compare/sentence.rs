@@ -51,7 +51,9 @@ impl Comparison {
             let (low, high) = (low?.round(), high?.round());
             let size = if low == high { format!("{low}%") } else { format!("{low} to {high}%") };
             let (of, verb) = (all().count(), if shares.len() == 1 { "differs" } else { "differ" });
-            Some(format!("{} of the {of} {word} {verb} by {size}", shares.len()))
+            let which =
+                if of == 1 { format!("the one {word}") } else { format!("{} of the {of} {word}", shares.len()) };
+            Some(format!("{which} {verb} by {size}"))
         };
         let clauses = [clause(Verdict::Uncompared, "skipped"), clause(Verdict::Inconclusive, "inconclusive")];
         let clauses: Vec<String> = clauses.into_iter().flatten().collect();
