@@ -101,6 +101,8 @@ pub struct Advice<'a> {
     pub too_few: Option<usize>,
     /// The CPUs of a quota that bounds the number of threads.
     pub quota: Option<f64>,
+    /// Whether no other number of threads was measured.
+    pub is_only_count: bool,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
     /// Whether noise may hide another one: the number or the best one is suspect.
@@ -221,6 +223,7 @@ impl<'a> Advice<'a> {
             is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
             too_few,
             quota,
+            is_only_count: numbers.iter().all(|number| number.cell.workers == fewest),
             alike,
             mappings: beside().count(),
             doubtful: best.is_doubtful() || peak.is_doubtful(),

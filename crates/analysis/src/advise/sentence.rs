@@ -30,6 +30,9 @@ impl Advice<'_> {
         if self.peak.cell.workers > cell.workers {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
+        if self.is_only_count {
+            text += "; no other number of threads was measured";
+        }
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");
         }

@@ -66,7 +66,7 @@ const CAUSES: [(&str, &[&str], &str); 13] = [
         &["V36"],
         "write {threads} where the program takes its number of threads, or measure --threads 1 alone",
     ),
-    (TOO_FEW, &["V12", "V30"], "charz sweep --resume, or a longer --budget"),
+    (TOO_FEW, &["V12", "V30"], "charz sweep --resume FILE, or a longer --budget"),
     (
         "CPU contention",
         &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"],
@@ -97,7 +97,7 @@ const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-1
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
-const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume, or a longer --budget");
+const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume FILE, or a longer --budget");
 
 impl Quality {
     pub(super) fn of(report: &Report) -> Self {

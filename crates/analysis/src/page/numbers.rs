@@ -10,7 +10,7 @@ use super::{Page, Source, draw, products, table};
 use crate::figure::{Datum, Table};
 use crate::point;
 use charz_data::checks::V08;
-use charz_data::escape::counted;
+use charz_data::escape::{counted, one_line};
 use charz_data::report::{Cell, Ending, Estimator, Peak, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Shape, Status};
 use charz_data::{Card, units};
 
@@ -269,8 +269,8 @@ fn closing(report: &Report) -> Vec<String> {
             sentences.push(format!("median of the runs, each the {what}: {}{more}", names.join(", ")));
         }
     }
-    if report.cells.iter().any(|cell| !cell.marks.is_empty()) {
-        sentences.push("details of a warning: charz explain V03".to_owned());
+    if let Some(mark) = report.cells.iter().flat_map(|cell| &cell.marks).next() {
+        sentences.push(format!("details of a warning: charz explain {}", one_line(&mark.code)));
     }
     if report.incomplete().is_some() {
         sentences.push("continue with charz sweep --resume FILE".to_owned());
