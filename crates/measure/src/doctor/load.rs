@@ -3,7 +3,7 @@
 use charz_system::{pressure, stat};
 
 use super::root::start;
-use super::timed::{PRESSURES, Processors, Timed};
+use super::timed::{PRESSURES, Process, Processors, Timed};
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
 use charz_data::checks;
 use charz_data::escape::counted;
@@ -50,6 +50,8 @@ pub(super) const ITEMS: &[Item] = &[
 /// Work of others in strands' worth from which on it will be noticed: a tenth of a strand makes about a tenth of a worker's
 /// repetitions dirty, which makes a cell suspect.
 pub(super) const BUSY_STRANDS: f64 = 0.1;
+/// The share of the busy time that makes a process the one to stop.
+const MOST_OF_BUSY: f64 = 0.5;
 
 pub(super) const QUIETEN: &str = "Stop other programs (`top` lists them), or measure with `--wait-quiet`";
 
@@ -91,8 +93,11 @@ fn load(look: &Look) -> Result<Seen, String> {
             let processors = processors.clone()?;
             let busy = processors.busy().ok_or("/proc/stat: counts no time")?;
             read = format!("{busy:.2} of {} busy", counted(processors.strands as usize, "CPU"));
+            // One among many is not worth stopping.
+            let least = MOST_OF_BUSY * busy;
             let busy = busy > BUSY_STRANDS;
-            if let Some(process) = busiest.as_ref().filter(|_| busy) {
+            let is_most = |process: &&Process| process.cpus >= least;
+            if let Some(process) = busiest.as_ref().filter(is_most).filter(|_| busy) {
                 let share = units::percent(process.cpus);
                 read += &format!(", most by {} (pid {}, {share})", process.name, process.id);
                 fix = format!("Stop {} (pid {}), or measure with `--wait-quiet`", process.name, process.id);
