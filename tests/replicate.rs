@@ -128,6 +128,12 @@ fn a_run_leaves_a_report_from_which_the_page_comes_again() {
 #[test]
 fn a_report_of_something_else_lacks_what_the_document_wants() {
     let golden = crate::support::root().join("tests/golden/reports/waits.json");
+    let place = Place::new();
+    let page = place.path().join("page.html");
+    let into =
+        ["replicate", "cascade", "--from", golden.to_str().unwrap(), "--format", "html", "-o", page.to_str().unwrap()];
+    assert_eq!(output(&into), "");
+    assert!(std::fs::read_to_string(&page).unwrap().starts_with("<!DOCTYPE html>"));
     let from = ["replicate", "cascade", "--from", golden.to_str().unwrap(), "--format", "json"];
     let found = json(&output(&from));
     for figure in found["figures"].as_array().unwrap() {

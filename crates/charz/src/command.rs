@@ -138,6 +138,7 @@ impl Command {
             Command::Compare(options) => options.inputs(),
             Command::Advise(options) => vec![options.report.clone()],
             Command::Lockutil(options) => vec![options.file.clone()],
+            Command::Replicate(options) => options.input().into_iter().cloned().collect(),
             Command::Predict(predict::Options { from: predict::From::Table(file, _), .. })
             | Command::Predict(predict::Options { from: predict::From::Report { report: file, .. }, .. }) => {
                 vec![file.clone()]

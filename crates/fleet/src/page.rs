@@ -27,6 +27,9 @@ impl Fleet {
         );
         let small =
             self.groups.iter().filter(|group| group.nodes.len() < 5).map(|group| group.nodes.len()).sum::<usize>();
+        if small == self.nodes.len() && small > 0 {
+            summary[0] += ", by their own parts alone";
+        }
         if small > 0 {
             summary.push(format!(
                 "{} with fewer than 4 like it: only parts inside of each were compared, not the nodes",

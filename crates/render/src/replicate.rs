@@ -21,14 +21,26 @@ use charz_replicate::{
 pub type Format = super::formats::Format<fn(&Replication, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
 pub const FORMATS: &[Format] = &[
-    Format { name: "table", about: "", write: |replication, look, out| term::text(&blocks(replication), look, out) },
-    Format { name: "json", about: "", write: |replication, _, out| json::write_pretty_line(replication, out) },
+    Format {
+        name: "table",
+        about: "each figure with its values, the document's beside this machine's",
+        write: |replication, look, out| term::text(&blocks(replication), look, out),
+    },
+    Format {
+        name: "json",
+        about: "everything; charz docs replication-schema describes the fields",
+        write: |replication, _, out| json::write_pretty_line(replication, out),
+    },
     Format {
         name: "markdown",
-        about: "",
+        about: "the table as Markdown",
         write: |replication, _, out| markdown::text(&blocks(replication), usize::MAX, out),
     },
-    Format { name: "csv", about: "", write: |replication, _, out| csv::write(replication, out) },
+    Format {
+        name: "csv",
+        about: "one row per value of the document",
+        write: |replication, _, out| csv::write(replication, out),
+    },
     Format {
         name: "html",
         about: "one file for a browser: curves, the document's and the model's beside this machine's",
@@ -111,7 +123,7 @@ fn origin(replication: &Replication) -> Vec<String> {
     }));
     lines.push("ratio: the number here over the document's first, or over the nearer end of a range".to_owned());
     if !origin.complete {
-        lines.push("the sweep is not complete: charz sweep --resume finishes it".to_owned());
+        lines.push("the sweep is not complete: charz sweep --resume FILE finishes it".to_owned());
     }
     lines
 }

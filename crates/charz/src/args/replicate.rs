@@ -55,7 +55,8 @@ fn measuring() -> impl Iterator<Item = Id> {
         RunArgs::augment_args(Command::new("")),
     )));
     let ids: Vec<Id> = flags.get_arguments().map(|arg| arg.get_id().clone()).collect();
-    ids.into_iter().chain(["accept_panic".into()])
+    // What is written of a report that is read goes into a file too.
+    ids.into_iter().filter(|id| id != "output").chain(["accept_panic".into()])
 }
 
 pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {

@@ -264,6 +264,7 @@ impl Verb {
             Verb::History(args) => args.output(),
             Verb::Fleet(args) => args.output(),
             Verb::Predict(args) => &args.into.output,
+            Verb::Replicate(args) if args.list || args.from.is_some() => &args.run.output,
             Verb::Lockutil(args) => &args.into.output,
             Verb::Doctor(args) => &args.into.output,
             Verb::Explain(args) => &args.into.output,

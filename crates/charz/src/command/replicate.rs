@@ -29,6 +29,16 @@ pub enum Options {
     Measure { selection: Selection, new: Box<New> },
 }
 
+impl Options {
+    /// The file that is read.
+    pub(super) fn input(&self) -> Option<&PathBuf> {
+        match self {
+            Options::From { report, .. } => Some(report),
+            _ => None,
+        }
+    }
+}
+
 pub struct Selection {
     pub document: &'static Document,
     pub figures: Vec<&'static Figure>,

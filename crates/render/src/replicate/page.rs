@@ -112,16 +112,21 @@ fn value_rows(replication: &Replication, figure: &ReplicatedFigure, row: &Row) -
     each.collect()
 }
 
-/// A picture for each machine of the document that has a curve in this figure, this machine's curves in each.
+/// A picture for each machine of the document that has a curve in this figure, this machine's curves in each; or of those alone.
 fn curves(replication: &Replication, figure: &ReplicatedFigure) -> Vec<figure::Figure> {
-    replication.machines.iter().filter_map(|machine| curve(replication, figure, machine)).collect()
+    let machines = replication.machines.iter();
+    let theirs: Vec<figure::Figure> =
+        machines.filter_map(|machine| curve(replication, figure, Some(machine))).collect();
+    if theirs.is_empty() { curve(replication, figure, None).into_iter().collect() } else { theirs }
 }
 
-fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Reference) -> Option<figure::Figure> {
+fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&Reference>) -> Option<figure::Figure> {
+    let key = machine.map_or("", |machine| &machine.key);
     // Measured lines first: the first ones have colours of their own.
     let (mut series, mut modelled) = (Vec::new(), Vec::new());
     let mut longest = 0;
-    let unit = &figure.rows.iter().find(|row| published(row, machine).is_some())?.unit;
+    let is_shown = |row: &&Row| if machine.is_some() { published(row, key).is_some() } else { row.here.is_some() };
+    let unit = &figure.rows.iter().find(is_shown)?.unit;
     let groups = figure.rows.chunk_by(|one, other| one.group == other.group && one.unit == other.unit);
     for rows in groups.filter(|rows| rows[0].unit == *unit) {
         let placed: Vec<(f64, &Row)> =
@@ -131,7 +136,7 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
         let theirs: Vec<DataPoint> = placed
             .iter()
             .filter_map(|(x, row)| {
-                let range = published(row, machine)?;
+                let range = published(row, key)?;
                 Some(point(*x, range.low, None, State::Ok, said(row, &published_words(range))))
             })
             .collect();
@@ -147,17 +152,18 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
             ))
         };
         let ours: Vec<DataPoint> = placed.iter().filter_map(here).collect();
-        longest = longest.max(theirs.len());
+        // Two points of this machine are a curve.
+        longest = longest.max(if machine.is_some() { theirs.len() } else { ours.len() + CURVE - 2 });
         let along = |end: fn(&charz_replicate::Predicted) -> f64| {
             let one = |(x, row): &(f64, &Row)| {
-                let predicted = published(row, machine)?.predicted.as_ref()?;
+                let predicted = published(row, key)?.predicted.as_ref()?;
                 Some(point(*x, end(predicted), None, State::Ok, String::new()))
             };
             placed.iter().filter_map(one).collect::<Vec<_>>()
         };
         let group = &rows[0].group;
         let measured = [
-            line(format!("{group}, {}", machine.key), Role::Measured, theirs),
+            line(format!("{group}, {key}"), Role::Measured, theirs),
             line(format!("{group}, here"), Role::Measured, ours),
         ];
         series.extend(measured.into_iter().filter(|line| !line.points.is_empty()));
@@ -169,10 +175,13 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
         modelled.extend(model.into_iter().filter(|line| !line.points.is_empty()));
     }
     series.extend(modelled);
-    let models = figure.models.iter().filter(|model| model.machine == machine.key);
+    let models = figure.models.iter().filter(|model| model.machine == key);
     (longest >= CURVE).then(|| figure::Figure {
-        id: figure::id(&format!("{} {}", figure.number, machine.key)),
-        title: format!("{} beside the {}: {}", figure.number, machine.name, figure.title),
+        id: figure::id(&format!("{} {key}", figure.number)),
+        title: match machine {
+            Some(machine) => format!("{} beside the {}: {}", figure.number, machine.name, figure.title),
+            None => format!("{}: {}", figure.number, figure.title),
+        },
         about: models.map(|model| model_words(replication, model)).collect(),
         body: Body::Lines(Plot {
             x: Axis::new("threads", Quantity::Count, Scale::Log2),
@@ -186,8 +195,8 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: &Referen
     })
 }
 
-fn published<'a>(row: &'a Row, machine: &Reference) -> Option<&'a charz_replicate::PublishedRange> {
-    row.published.iter().find(|range| range.machine == machine.key)
+fn published<'a>(row: &'a Row, machine: &str) -> Option<&'a charz_replicate::PublishedRange> {
+    row.published.iter().find(|range| range.machine == machine)
 }
 
 fn shown(number: &Number) -> String {
