@@ -101,7 +101,7 @@ pub struct Advice<'a> {
     pub too_few: Option<usize>,
     /// The CPUs of a quota that bounds the number of threads.
     pub quota: Option<f64>,
-    /// Whether no other number of threads was measured.
+    /// Whether no other number of threads has a result.
     pub is_only_count: bool,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
@@ -182,6 +182,7 @@ impl<'a> Advice<'a> {
         if numbers.len() < 2 {
             return None;
         }
+        let is_only_count = numbers.iter().all(|number| number.cell.workers == numbers[0].cell.workers);
         let usable = report.machine.usable_strands().count() as u64;
         // What a quota has CPUs for; the rest waits.
         let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
@@ -223,7 +224,7 @@ impl<'a> Advice<'a> {
             is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
             too_few,
             quota,
-            is_only_count: numbers.iter().all(|number| number.cell.workers == fewest),
+            is_only_count,
             alike,
             mappings: beside().count(),
             doubtful: best.is_doubtful() || peak.is_doubtful(),

@@ -31,7 +31,7 @@ impl Advice<'_> {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
         if self.is_only_count {
-            text += "; no other number of threads was measured";
+            text += "; no other number of threads has a result";
         }
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");
