@@ -56,59 +56,54 @@ impl ReplicatedFigure {
         let Some(words) = &machine.topology else { return };
         let values: Vec<Value<'_>> =
             self.rows.iter().enumerate().filter_map(|(at, _)| self.value(at, machine)).collect();
+        if values.len() < FEWEST {
+            return;
+        }
         let placements: Vec<(&str, usize)> = values.iter().map(|value| (value.mapping, value.threads)).collect();
         let Some((topology, placed)) = placing(words, &placements) else { return };
         // No model of places says what more threads than strands do.
-        let all = values.iter().zip(placed).filter(|(_, placed)| placed.threads <= topology.cpus());
-        let all: Vec<(&Value<'_>, Placed)> = all.collect();
-        if all.len() < FEWEST {
+        let within = values.iter().zip(placed).filter(|(_, placed)| placed.threads <= topology.cpus());
+        let all: Vec<(&Value<'_>, Placed)> = within.collect();
+        let chosen = chosen(&topology, &all);
+        if all.len() < FEWEST || chosen.len() == all.len() {
             return;
         }
-        let chosen = chosen(&topology, &all);
-        let point = |at: usize| (all[at].1.clone(), all[at].0.value);
-        let rest: Vec<usize> = (0..all.len()).filter(|at| !chosen.contains(at)).collect();
-        let table = Table {
-            fitted: chosen.iter().map(|at| point(*at)).collect(),
-            held_back: rest.iter().map(|at| point(*at)).collect(),
+        let points = |fitted: bool| {
+            let own = all.iter().enumerate().filter(|(at, _)| chosen.contains(at) == fitted);
+            own.map(|(_, (value, placed))| (placed.clone(), value.value)).collect::<Vec<_>>()
         };
-        let of = |at: &usize| (all[*at].0.row, all[*at].0.value);
-        let (fitted, others): (Vec<_>, Vec<_>) = (chosen.iter().map(of).collect(), rest.iter().map(of).collect());
-        let name = |at: &usize| format!("{} {}", all[*at].0.mapping, all[*at].0.threads);
+        let table = Table { fitted: points(true), held_back: points(false) };
         let mut found = FigureModel {
             machine: machine.key.clone(),
             name: None,
-            fitted: chosen.iter().map(name).collect(),
-            others: rest.len(),
+            fitted: chosen.iter().map(|at| format!("{} {}", all[*at].0.mapping, all[*at].0.threads)).collect(),
+            others: table.held_back.len(),
             mean: None,
             worst: None,
             held: None,
             why: None,
         };
+        let mut predictions = Vec::new();
         match fit(&topology, &table) {
             Outcome::None(why) => found.why = Some(why),
             Outcome::Model(model) => {
-                let predicted: Vec<Prediction> = rest.iter().map(|at| model.predict(&all[*at].1)).collect();
-                let pairs = || predicted.iter().zip(&others).map(|(one, (_, value))| (one, *value));
-                let Missed { mean, worst } = missed(pairs().map(|(one, value)| (one.value, value)));
-                let held = pairs().filter(|(one, value)| (one.interval[0]..=one.interval[1]).contains(value)).count();
-                found = FigureModel {
-                    name: Some(model.name.to_owned()),
-                    mean: Some(mean),
-                    worst: Some(worst),
-                    held: Some(held),
-                    ..found
-                };
-                let fitted = fitted.into_iter().zip(chosen.iter().map(|at| (model.predict(&all[*at].1), true)));
-                let others = others.into_iter().zip(predicted.into_iter().map(|one| (one, false)));
-                let each: Vec<_> =
-                    fitted.chain(others).map(|((row, _), (one, is_fitted))| (row, one, is_fitted)).collect();
-                for (row, Prediction { value, interval, .. }, is_fitted) in each {
-                    let own = self.rows[row].published.iter_mut().find(|range| range.machine == machine.key);
-                    if let Some(own) = own {
-                        own.predicted = Some(Predicted { value, interval, is_fitted });
-                    }
-                }
+                let pairs: Vec<(Prediction, f64)> =
+                    table.held_back.iter().map(|(placed, value)| (model.predict(placed), *value)).collect();
+                let Missed { mean, worst } = missed(pairs.iter().map(|(one, value)| (one.value, *value)));
+                let holds = |(one, value): &&(Prediction, f64)| (one.interval[0]..=one.interval[1]).contains(value);
+                found.name = Some(model.name.to_owned());
+                (found.mean, found.worst) = (Some(mean), Some(worst));
+                found.held = Some(pairs.iter().filter(holds).count());
+                let each = all.iter().enumerate();
+                predictions.extend(each.map(|(at, (value, placed))| {
+                    let Prediction { value: predicted, interval, .. } = model.predict(placed);
+                    (value.row, Predicted { value: predicted, interval, is_fitted: chosen.contains(&at) })
+                }));
             }
+        }
+        for (row, predicted) in predictions {
+            let own = self.rows[row].published.iter_mut().filter(|range| range.machine == machine.key);
+            own.for_each(|range| range.predicted = Some(predicted.clone()));
         }
         self.models.push(found);
     }

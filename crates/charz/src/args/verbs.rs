@@ -156,7 +156,7 @@ pub(super) enum Verb {
     /// 10,000 pairs of times per iteration, which add up to its 100,000. A budget of auto is a few minutes, by document.
     ///
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
-    /// exists, also of another machine.
+    /// exists, also of another machine, and --output then gets what is printed.
     #[command(after_help = "Examples:\n  charz replicate --list\n  charz replicate t3-4 --only 5")]
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste
