@@ -116,22 +116,18 @@ impl Fleet {
             let note = format!("{} {kernel}: {:+.1}%", node.host, effect * 100.0);
             Some(DataPoint { x: row as f64, y: Some(effect), spread: None, state: Look::Ok, note, runs: Vec::new() })
         };
+        let (mut well, mut others): (Vec<&Node>, Vec<&Node>) =
+            self.nodes.iter().partition(|node| node.state == State::Ok);
         // Of those that are well every so many-th, so the spread is theirs.
-        let well = self.count(State::Ok);
-        let every = (well * kernels.len()).div_ceil(MOST_DOTS).max(1);
-        let points_of = |is_own: fn(State) -> bool| {
-            let step = if is_own(State::Ok) { every } else { 1 };
-            let own = self.nodes.iter().filter(|node| is_own(node.state)).step_by(step).take(MOST_DRAWN);
-            let mut points: Vec<DataPoint> =
-                own.flat_map(|node| kernels.iter().filter_map(|kernel| point(node, kernel))).collect();
-            points.sort_by(|one, other| one.x.total_cmp(&other.x));
-            points
+        let every = (well.len() * kernels.len()).div_ceil(MOST_DOTS).max(1);
+        well = well.into_iter().step_by(every).collect();
+        others.truncate(MOST_DRAWN);
+        let points = |nodes: &[&Node]| {
+            let of = |kernel: &String| nodes.iter().filter_map(|node| point(node, kernel)).collect::<Vec<_>>();
+            kernels.iter().flat_map(|kernel| of(kernel)).collect::<Vec<_>>()
         };
         let series = |name: &str, points| Series { name: name.into(), role: Role::Measured, source: 0, points };
-        let mut series = vec![
-            series("ok", points_of(|state| state == State::Ok)),
-            series("slow or unclear", points_of(|state| state != State::Ok)),
-        ];
+        let mut series = vec![series("ok", points(&well)), series("slow or unclear", points(&others))];
         series.retain(|series| !series.points.is_empty());
         (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
             id: "distributions".into(),

@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use charz_data::card::ROOM;
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
-use charz_data::{Bytes, Card, Family, Metric, Params, Work};
+use charz_data::{Bytes, Card, Family, Metric, PageKind, Params, Work};
 
 use crate::block::{Block, Line, Region};
 use crate::kernel::{Axes, Error, Sizes, Worker};
@@ -47,7 +47,7 @@ const CARD: Card = Card::new(
 /// What is copied, and where both ends begin.
 macro_rules! about {
     ($where:literal) => {
-        concat!("copies half of a private block to the other half by memcpy; ", $where)
+        concat!("copies half of a block to the other by memcpy; ", $where)
     };
 }
 
@@ -76,20 +76,7 @@ const fn copying(card: &'static Card, offsets: [usize; 2]) -> PlainKernel<[usize
         let (name, offsets, pages) = (kernel.name(), kernel.data, params.pages);
         let half = lines_of_part(name, params.size_bytes, 2, 1)?;
         stage("memcpy", Extent::Span(params.span()), move |rank| {
-            let block = Block::filled(2 * apart(half * Line::BYTES), pages, |word| {
-                (word + ((rank as u64) << 40)).wrapping_mul(MIX)
-            })?;
-            let length = half * Line::BYTES;
-            Ok(Box::new(Copier {
-                name,
-                block,
-                length,
-                offsets,
-                pace: Pace::up_to(MOST),
-                runs: 0,
-                is_compared: false,
-                copies: 0,
-            }))
+            Ok(Box::new(Copier::new(name, half * Line::BYTES, offsets, pages, rank)?))
         })
     })
     .axes(Axes { sizes: Sizes::Fixed(BLOCK_BYTES), ..Axes::NONE })
@@ -109,6 +96,20 @@ struct Copier {
     is_compared: bool,
     /// Of the last run.
     copies: u64,
+}
+
+impl Copier {
+    fn new(
+        name: &'static str,
+        length: usize,
+        offsets: [usize; 2],
+        pages: PageKind,
+        rank: usize,
+    ) -> Result<Self, Error> {
+        let first = (rank as u64) << 40;
+        let block = Block::filled(2 * apart(length), pages, |word| (word + first).wrapping_mul(MIX))?;
+        Ok(Copier { name, block, length, offsets, pace: Pace::up_to(MOST), runs: 0, is_compared: false, copies: 0 })
+    }
 }
 
 /// The source and the target.
@@ -171,22 +172,12 @@ mod tests {
     use crate::tests::{check_noticed, verdict};
 
     fn copier(length: usize, offsets: [usize; 2]) -> Copier {
-        let block = Block::filled(2 * apart(length), Params::SMALL.pages, |word| word.wrapping_mul(MIX));
-        Copier {
-            name: "test",
-            block: block.unwrap(),
-            length,
-            offsets,
-            pace: Pace::up_to(MOST),
-            runs: 0,
-            is_compared: false,
-            copies: 0,
-        }
+        Copier::new("test", length, offsets, Params::SMALL.pages, 1).unwrap()
     }
 
     const SPAN: Option<Duration> = Some(Duration::from_micros(200));
 
-    /// Exactly the length is copied, from and to where it is said, and nothing beside it is touched.
+    /// Exactly the length is copied, from and to where it is said, and nothing else is touched.
     #[test]
     fn the_length_is_copied_and_no_more() {
         for (length, offsets) in [64, 128, 4096, 70_400]

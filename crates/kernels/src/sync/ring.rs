@@ -75,12 +75,12 @@ kernels! {
         .named("ring-std", "does as ring-mutex with mutexes of Rust's standard library")
         .source("std::sync::Mutex; the order of the locks: libMicro's cascade_mutex");
     ring::<Cascade<File<Flock>>>, Among::Threads("flock") => FILES
-        .named("ring-flock", "does as ring-mutex with files in memory that flock locks");
+        .named("ring-flock", "does as ring-mutex with files that flock locks");
     ring::<Cascade<File<Flock>>>, Among::Processes("flock") => FILES
         .named("ring-flock-processes", "does as ring-flock among processes")
         .uncounted_traffic(APART);
     ring::<Cascade<File<Fcntl>>>, Among::Threads("fcntl, F_OFD_SETLKW") => FILES
-        .named("ring-fcntl", "does as ring-mutex with files in memory that fcntl locks, by opening");
+        .named("ring-fcntl", "does as ring-mutex with files that fcntl locks, by opening");
     ring::<Cascade<File<Lockf>>>, Among::Processes("lockf") => FILES
         .named("ring-lockf-processes", "does as ring-flock-processes with lockf, by process")
         .uncounted_traffic(APART);

@@ -71,8 +71,9 @@ impl MachineCounts {
             time_ns: time(ClockId::Monotonic),
             steal_ns: fs::read_to_string(stat::FILE).ok().and_then(|text| steal(&text, seats)),
             throttled_periods: cgroup::throttled_periods(),
-            energy_uj: energy::meter().ok().and_then(Meter::read),
             pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure::waited_ns(&text)),
+            // Last: a reading may interrupt a CPU of each package, and the pressure is held against the time.
+            energy_uj: energy::meter().ok().and_then(Meter::read),
         }
     }
 
