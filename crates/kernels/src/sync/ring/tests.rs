@@ -6,9 +6,9 @@ use crate::tests::{Look, stage_laps};
 
 /// A token that goes round makes as many hops at each worker, give or take the lap in which the ring ended; each lap but the
 /// first is noted.
-#[test]
-fn the_token_goes_round() {
-    for kernel in KERNELS {
+#[track_caller]
+fn check_goes_round(among_processes: bool) {
+    for kernel in KERNELS.iter().filter(|kernel| kernel.card().name.ends_with("-processes") == among_processes) {
         let name = &*kernel.card().name;
         for workers in [2, 3, 16] {
             let stage = kernel.stage(&Params { span_ns: 5_000_000, ..Params::SMALL }, workers).unwrap();
@@ -23,6 +23,16 @@ fn the_token_goes_round() {
             }
         }
     }
+}
+
+#[test]
+fn the_token_goes_round() {
+    check_goes_round(false);
+}
+
+#[test]
+fn the_token_goes_round_among_processes() {
+    check_goes_round(true);
 }
 
 /// A gate that closes after the preparation leaves locks taken.
