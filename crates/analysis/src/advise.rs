@@ -16,7 +16,7 @@ mod wire;
 use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
-use crate::number::Number;
+use crate::number::{Number, placed};
 use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::report::{Interval, MemoryHome, Report, Unit};
@@ -130,7 +130,7 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         let card = report.card(&number.cell.kernel);
         counts && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
     };
-    let numbers = report.cells.iter().filter_map(Number::of).filter(is_of);
+    let numbers = placed(&report.cells).into_iter().filter(is_of);
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
     let mut all: Vec<(usize, Advice<'_>)> = kernels
         .into_iter()

@@ -37,6 +37,7 @@ pub fn valued(mut cell: Cell, values: Vec<f64>) -> Cell {
     let sample = Sample::new(values).expect("values are finite numbers, and there are some");
     let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
     cell.capacity = Some(Estimate { value: sample.median(), interval });
+    cell.delivered = cell.capacity;
     cell
 }
 

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use crate::point;
-use charz_data::report::{Cell, Interval};
+use crate::verdict::MARGIN;
+use charz_data::report::{Cell, Estimate, Interval};
 use charz_data::units;
 use charz_stats::{Around, ratio_of_estimates};
 
@@ -15,11 +16,50 @@ pub struct Number<'a> {
     pub value: f64,
     /// `None` after too few invocations.
     pub interval: Option<Interval>,
+    /// Whether it counts what its threads waited for each other; else it is what their CPUs can do.
+    pub is_delivered: bool,
+}
+
+/// The numbers of the cells that have one, as placements are compared by them.
+///
+/// Threads that are bound nowhere may share a CPU while another is idle, which what a CPU can do does not show. Where they delivered less
+/// of it than bound ones did beside them, by more than [`MARGIN`], theirs is as much of the bound ones' number as they delivered of what
+/// these delivered: what other programs took, they took from both.
+pub(crate) fn placed<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
+    let numbers: Vec<Number<'a>> = cells.into_iter().filter_map(Number::of).collect();
+    let is_bound = |cell: &Cell| cell.seats.iter().all(Option::is_some);
+    let beside = |own: &Cell, other: &Cell| {
+        let key = |cell: &Cell| (cell.point, cell.unit, cell.last_size(), cell.workers);
+        own.kernel == other.kernel && key(own) == key(other)
+    };
+    let better = |best: Number<'a>, next: Number<'a>| if next.is_better(&best) { next } else { best };
+    let placed = |number: &Number<'a>| {
+        if is_bound(number.cell) {
+            return *number;
+        }
+        let bound = numbers.iter().filter(|other| is_bound(other.cell) && beside(number.cell, other.cell));
+        bound.copied().reduce(better).and_then(|bound| number.delivered_beside(&bound)).unwrap_or(*number)
+    };
+    numbers.iter().map(placed).collect()
 }
 
 impl<'a> Number<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
-        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval })
+        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval, is_delivered: false })
+    }
+
+    /// As much of the other number as this cell delivered of what the other did; `None` where it did not deliver a smaller share of what
+    /// it can do, by more than [`MARGIN`].
+    fn delivered_beside(&self, bound: &Number<'_>) -> Option<Self> {
+        let lacks = self.cell.delivered_share()? < (1.0 - MARGIN) * bound.cell.delivered_share()?;
+        let (own, other) = (self.cell.delivered?, bound.cell.delivered?);
+        let around = |estimate: &Estimate| {
+            estimate.interval.map(|Interval { low, high }| Around { value: estimate.value, low, high })
+        };
+        let ratio = around(&other).zip(around(&own)).and_then(|(base, new)| ratio_of_estimates(base, new));
+        let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
+        let value = own.value / other.value * bound.value;
+        lacks.then_some(Number { cell: self.cell, value, interval, is_delivered: true })
     }
 
     pub fn is_doubtful(&self) -> bool {
@@ -54,6 +94,9 @@ impl<'a> Number<'a> {
         if let Some(Interval { low, high }) = self.interval {
             return (low, high);
         }
+        if self.is_delivered {
+            return (self.value, self.value);
+        }
         let values = self.cell.invocations.iter().filter_map(|invocation| invocation.value);
         values.fold((self.value, self.value), |(low, high), value| (low.min(value), high.max(value)))
     }
@@ -86,7 +129,8 @@ impl<'a> Number<'a> {
 
     /// With its unit, and `~` if it is noisy.
     pub(crate) fn shown(&self) -> String {
-        format!("{}{}", units::value(self.value, self.cell.unit), units::doubt(self.is_doubtful()))
+        let delivered = if self.is_delivered { " delivered" } else { "" };
+        format!("{}{}{delivered}", units::value(self.value, self.cell.unit), units::doubt(self.is_doubtful()))
     }
 
     /// `~` for a result of the two, if one of them is noisy.

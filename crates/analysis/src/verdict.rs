@@ -10,7 +10,7 @@ mod tests;
 use std::collections::HashMap;
 
 use crate::group::grouped;
-use crate::number::{Best, Number};
+use crate::number::{Best, Number, placed};
 use crate::point;
 use charz_data::Role;
 use charz_data::card::Family;
@@ -135,7 +135,7 @@ fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
 /// The verdicts on a report, in the order of the cells: one for each kernel at each point that has a number of work done. The empty
 /// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
-    let numbers = report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds).filter_map(Number::of);
+    let numbers = placed(report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds));
     let mut groups =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
     if let Some((_, most)) = quota(&report.machine) {
@@ -231,7 +231,8 @@ impl<'a> Rivals<'a> {
         // From a ratio of values to a share that is lost.
         let lost = |ratio: f64| if more_is_better { 1.0 - ratio } else { ratio - 1.0 };
         let (is_apart, is_moved) = (!number.meets(best), !number.is_placed_as(best));
-        let cycles = self.in_cycles(number.cell, best.cell);
+        let are_able = !number.is_delivered && !best.is_delivered;
+        let cycles = self.in_cycles(number.cell, best.cell).filter(|_| are_able);
         let is_clock = is_apart && cycles.as_ref().is_some_and(|cycles| !cycles.confirm(number.is_better(best)));
         let at_one_clock = cycles.filter(|cycles| is_clock || cycles.are_followed);
         // Numbers that are the same differ by nothing, also where both are 0.

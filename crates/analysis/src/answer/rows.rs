@@ -4,7 +4,7 @@ use super::{NONE, Reading, none};
 use crate::advise::asked;
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
-use crate::number::{Best, Number};
+use crate::number::{Best, Number, placed};
 use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
@@ -95,7 +95,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     };
     let is_own = |cell: &&Cell| of_kernel(cell) && most_of_quota.is_none_or(|most| cell.workers <= most);
     let left_out = report.cells.iter().filter(of_kernel).any(|cell| !is_own(&cell));
-    let numbers: Vec<Number<'_>> = report.cells.iter().filter(is_own).filter_map(Number::of).collect();
+    let numbers = placed(report.cells.iter().filter(is_own));
     let with = |threads: u64| {
         let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
         Best::of(&with).map(|best| Reading::of(&best.number))

@@ -108,6 +108,30 @@ fn what_auto_loses_is_told_with_as_many_workers() {
     assert!(elsewhere, "auto has another number of workers");
 }
 
+/// What auto's threads took from each other counts, what other programs took from all does not.
+#[test]
+fn auto_is_judged_by_what_it_delivered_where_its_threads_waited() {
+    let loss = |of_bound: f64, of_auto: f64| {
+        let bound = rate("rr", 2, 20.0).seated(&[0, 1]).delivering(of_bound);
+        let cells = vec![bound, rate("auto", 2, 20.1).delivering(of_auto)];
+        only(cells, |verdict| match verdict.auto {
+            Auto::Other(loss) => {
+                assert!(loss.number.is_delivered && verdict.alike.is_empty());
+                ((100.0 * loss.share).round(), loss.is_sure())
+            }
+            Auto::Best(Some(next)) => {
+                assert!(!verdict.best.is_delivered);
+                ((-100.0 * next.share).round(), next.is_sure())
+            }
+            other => panic!("{other:?}"),
+        })
+    };
+    assert_eq!(loss(1.0, 0.6), (40.0, true));
+    assert_eq!(loss(0.5, 0.3), (40.0, true));
+    assert_eq!(loss(0.6, 0.6).1, false);
+    assert_eq!(loss(0.6, 1.0).1, false);
+}
+
 #[test]
 fn mappings_that_are_not_apart_are_alike() {
     let cells = vec![rate("rr", 2, 20.0), rate("dumb", 2, 19.8), rate("auto", 2, 15.0), rate("dumb", 1, 15.0)];

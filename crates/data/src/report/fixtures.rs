@@ -246,6 +246,14 @@ impl Cell {
         self
     }
 
+    /// It delivered this share of what its CPUs can do, and no less than 98% or more than 102% of it by its interval.
+    pub fn delivering(mut self, share: f64) -> Self {
+        let value = self.capacity.unwrap().value * if self.unit.more_is_better() { share } else { share.recip() };
+        let interval = Some(Interval { low: 0.98 * value, high: 1.02 * value });
+        self.delivered = Some(Estimate { value, interval });
+        self
+    }
+
     pub fn without_interval(mut self) -> Self {
         self.capacity = self.capacity.map(|number| Estimate { interval: None, ..number });
         self
