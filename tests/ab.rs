@@ -38,7 +38,7 @@ fn sides_that_make_no_comparison_are_refused() {
         (&["--a", "--size"], "--size"),
         (&["--b", "--mapping list:9999999"], "9999999"),
         (&["--a", "--pages 3k"], "--a: --pages"),
-        (&["--a", "--pages 4k", "--invocations", "5-9"], "--invocations"),
+        (&["--a", "--pages 4k", "--invocations", "9-5"], "--invocations"),
         (&["--a", "--pages 4k", "--output", "/nowhere/at/all"], "there is no folder"),
     ] {
         check_refused(args, word);

@@ -88,6 +88,11 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// What to give as a budget of at least so much: `40s`, `3m`.
+pub fn budget(seconds: f64) -> String {
+    if seconds < 100.0 { format!("{:.0}s", seconds.ceil()) } else { format!("{:.0}m", (seconds / 60.0).ceil()) }
+}
+
 /// A whole number with its thousands apart: `100,000,000`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();

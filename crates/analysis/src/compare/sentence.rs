@@ -1,6 +1,7 @@
 //! The answer of a comparison, in words.
 
 use super::{Comparison, Design, Row, Verdict};
+use crate::group::grouped;
 use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::Interval;
@@ -18,7 +19,13 @@ impl Comparison {
         let mut apart: Vec<&Row> = of(Verdict::Slower).chain(of(Verdict::Faster)).collect();
         apart.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
         if !apart.is_empty() {
-            let named = apart.iter().take(MOST).map(|row| times(row)).collect::<Vec<_>>().join(", ");
+            let named = apart.iter().take(MOST).copied();
+            let equal = grouped(named, |row| times(row));
+            let each = equal.iter().map(|rows| {
+                let names: Vec<String> = rows.iter().map(|row| row.name()).collect();
+                format!("{} times as fast at {}", times(rows[0]), names.join(" and "))
+            });
+            let named = each.collect::<Vec<_>>().join(", ");
             let more = apart.len().saturating_sub(MOST);
             let more = if more > 0 { format!(", and differs at {more} more") } else { String::new() };
             clauses.push(format!("{new} is {named}{more}"));
@@ -76,7 +83,7 @@ impl Comparison {
         let totals = &self.totals;
         let rest = format!("{} inconclusive, {} skipped", totals.inconclusive, totals.uncompared);
         if totals.has_no_verdict() {
-            return format!("Nothing could be compared: {rest}");
+            return format!("No verdict: {rest}");
         }
         format!("{} slower, {} faster, {} same, {rest}", totals.slower, totals.faster, totals.same)
     }
@@ -85,14 +92,14 @@ impl Comparison {
     pub fn remarks(&self) -> Vec<String> {
         let totals = &self.totals;
         let mut remarks = Vec::new();
-        if totals.fewest < totals.needed {
-            remarks.push(format!(
-                "too few runs: {} per side, {} needed for {}; measure both with --invocations {}",
-                totals.fewest,
-                totals.needed,
-                counted(totals.compared(), "comparison"),
-                totals.needed,
-            ));
+        if totals.fewest < totals.needed && totals.compared() > 0 {
+            let (needed, all) = (totals.needed, counted(totals.compared(), "comparison"));
+            // Who measured both knows what ended them.
+            let fix = match self.design {
+                Design::Sequential => format!("; measure both with --invocations {needed}"),
+                Design::Interleaved => String::new(),
+            };
+            remarks.push(format!("too few runs: {} per side, {needed} needed for {all}{fix}", totals.fewest));
         }
         remarks.extend(self.differences.iter().map(|difference| format!("compared despite: {difference}")));
         remarks.extend(self.notes.iter().map(|note| format!("note: {note}")));
@@ -130,9 +137,9 @@ fn distance(row: &Row) -> f64 {
     row.effect.map_or(0.0, |effect| effect.ln().abs())
 }
 
-/// `1.31 ±0.04 times as fast at mem-read x2`.
+/// `1.31 ±0.04`.
 fn times(row: &Row) -> String {
     let effect = row.effect.unwrap_or(1.0);
     let half = row.interval.map(|Interval { low, high }| format!(" ±{:.2}", (high - effect).max(effect - low)));
-    format!("{effect:.2}{} times as fast at {}", half.unwrap_or_default(), row.name())
+    format!("{effect:.2}{}", half.unwrap_or_default())
 }

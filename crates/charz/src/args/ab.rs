@@ -8,12 +8,11 @@ use super::compare::{TermsArgs, terms};
 use super::groups::{BenchArgs, HowArgs, WhatArgs};
 use super::layers::Layers;
 use super::program::ProgramArgs;
-use super::quantities::count;
 use super::refusal::refusal;
-use super::sweep::{SweepArgs, preset, sweep};
+use super::sweep::{INVOCATIONS, SweepArgs, preset, sweep};
 use crate::command::ab;
 use crate::exit::Error;
-use charz_measure::plan::{MOST_INVOCATIONS, Request};
+use charz_measure::plan::Request;
 
 #[derive(Debug, Args)]
 pub(crate) struct AbArgs {
@@ -37,8 +36,11 @@ pub(crate) struct AbArgs {
     pub(crate) how: HowArgs,
     #[command(flatten)]
     pub(crate) bench: BenchArgs,
-    /// Runs of each side of a pair; below five there is no verdict
-    #[arg(long, value_name = "N", default_value = "10", allow_hyphen_values = true)]
+    /// Runs of each side of a pair: min and max, or one number for both
+    ///
+    /// Below five there is no verdict. Those beyond the minimum are made where the interval of a side is wider than 1% (compute),
+    /// 2% (memory) or 5% (sync), as long as the budget lasts.
+    #[arg(long, value_name = "N[-M]", default_value = "10-30", allow_hyphen_values = true)]
     pub(crate) invocations: String,
     /// The longest that it may take, with a unit, e.g. 90s, 10m
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
@@ -64,14 +66,14 @@ pub(crate) struct SideFlags {
 }
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
-    let invocations = count("--invocations", &args.invocations, MOST_INVOCATIONS)?.to_string();
+    INVOCATIONS.of(&args.invocations, &Layers::default())?;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
         let SideFlags { how, program: measured } =
             side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
         let measured = measured.or(&args.program);
         let mut asked =
             SweepArgs { what: args.what.clone(), program: measured, how, ..preset(&[("budget", &args.budget)])? };
-        (asked.run.invocations, asked.run.bench) = (invocations.clone(), args.bench.clone());
+        (asked.run.invocations, asked.run.bench) = (args.invocations.clone(), args.bench.clone());
         let mut added = Vec::new();
         let new = sweep(asked, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
         added.retain(|note| !notes.contains(note));

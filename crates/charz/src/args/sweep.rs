@@ -193,7 +193,7 @@ const THREADS: Flag<(Threads, Option<usize>)> =
     Flag { name: "--threads", read: |_, text| Threads::read(text).map_err(Error::bad_input) };
 const REPETITIONS: Flag<usize> =
     Flag { name: "--repetitions", read: |name, text| count(name, text, MOST_REPETITIONS as usize) };
-const INVOCATIONS: Flag<Invocations> = Flag { name: "--invocations", read: invocations };
+pub(super) const INVOCATIONS: Flag<Invocations> = Flag { name: "--invocations", read: invocations };
 const PRECISION: Flag<f64> = Flag { name: "--precision", read: |name, text| percentage(name, text, "2%") };
 const SEED: Flag<u64> = Flag { name: "--seed", read: seed };
 const OVERSUBSCRIBED: Flag<usize> =

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use charz_topology::Backend;
 
@@ -18,6 +18,7 @@ use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
 use charz_analysis::page::Source;
 use charz_data::report::{Report, Tool};
+use charz_data::units;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
@@ -99,7 +100,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let rules = options.terms.rules(&floors, [&a, &b]);
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
-    comparison.notes.extend(ended_early(&a));
+    comparison.notes.extend(ended_early(&a, &comparison, sides[0].request.budget.least()));
     // The numbers first: they are printed even if the disk refuses them.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
     (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
@@ -192,12 +193,26 @@ fn record(
     }
 }
 
-fn ended_early(report: &Report) -> Option<String> {
-    let why = report.stopped_by.as_ref()?;
-    Some(match why.as_str() {
-        "budget" => "the budget ended before every configuration had its runs; give more time with --budget".into(),
-        signal => format!("ended early by {signal}"),
-    })
+/// Why there are too few runs for a verdict, or fewer than the plan has, and what gives more.
+fn ended_early(report: &Report, comparison: &Comparison, budget: Duration) -> Option<String> {
+    let (fewest, needed) = (comparison.totals.fewest, comparison.totals.needed);
+    match report.stopped_by.as_deref() {
+        // The plan grows no larger by a longer budget where none had a run.
+        Some("budget") if (1..needed).contains(&fewest) => {
+            let longer = budget.as_secs_f64() * needed as f64 / fewest as f64;
+            Some(format!(
+                "the budget ended before every configuration had its runs; give --budget {}",
+                units::budget(longer)
+            ))
+        }
+        Some("budget") if fewest < needed => {
+            Some("the budget ended before every configuration had its runs; give more time with --budget".into())
+        }
+        Some("budget") => None,
+        Some(signal) => Some(format!("ended early by {signal}")),
+        None if fewest > 0 && fewest < needed => Some(format!("give --invocations {needed}")),
+        None => None,
+    }
 }
 
 /// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
