@@ -18,8 +18,10 @@ use charz_render::formats::MEASURED;
 #[command(mut_arg("budget", |arg| budget(arg, "5m")))]
 #[command(mut_arg("format", |arg| takes(arg, MEASURED.map(|f| (f.name, "")).into())))]
 pub(crate) struct NumaArgs {
-    /// Size of a thread's block, past all caches
-    #[arg(long, value_name = "SIZE", default_value = "256MiB", allow_hyphen_values = true)]
+    /// Size of a thread's block: auto, or a value such as 256MiB
+    ///
+    /// auto is past all caches, as for charz sweep.
+    #[arg(long, value_name = "SIZE", default_value = "auto", allow_hyphen_values = true)]
     pub(crate) size: String,
     /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
     #[arg(long, value_name = "KIND", default_value = "thp")]
@@ -35,6 +37,7 @@ pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> 
     let own = [("kernel", &*in_roles(&ROLES)), ("pages", &args.pages), ("size", &args.size)];
     let new = sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?;
     match &new.request.asked.sizes {
+        None => {}
         Some(AskedSizes::List(list)) if list.len() == 1 => {}
         _ => return Err(Error::bad_input("--size: name one size; example: --size 256MiB")),
     }

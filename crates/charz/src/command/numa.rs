@@ -13,7 +13,7 @@ use crate::view::progress::note;
 use charz_analysis::numa::is_latency;
 use charz_measure::harness::LEAST_REPETITIONS;
 use charz_measure::limits::Limits;
-use charz_measure::plan::{AskedSizes, FEWEST_SHARE, Plan, Request};
+use charz_measure::plan::{AskedSizes, BlockSizes, FEWEST_SHARE, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_render::formats::Format;
 
@@ -27,6 +27,9 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let Options { new, format } = options;
     let kernels = |_: &Machine, _: &Limits| Ok(new.request.kernels.clone());
     sweep::measure(new, *format, out, kernels, |_, machine, limits, predictor| {
+        if machine.nodes_for_memory().len() < 2 {
+            note("one NUMA node has all memory: nothing is remote, and each kernel has one number");
+        }
         Ok((plan(&mut new.request.clone(), machine, limits, predictor)?, None))
     })
 }
@@ -55,7 +58,11 @@ pub(crate) fn plan(
     let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
     request.threads = threads.join(",").parse().map_err(Error::bad_input)?;
     request.mappings = Some(mappings.iter().map(|(mapping, _)| mapping.clone()).collect());
+    if request.asked.sizes.is_none() {
+        request.params.size_bytes = BlockSizes::of(machine).memory(request.params.size_bytes);
+    }
     fit_blocks(request, mappings.iter().map(|(_, strands)| *strands).max().unwrap_or(1), limits);
+    request.asked.sizes = Some(AskedSizes::List(vec![request.params.size_bytes]));
     let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
     request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
     request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
@@ -82,14 +89,11 @@ pub(crate) fn plan(
 /// hold are no answer: their cells are skipped with the reason.
 fn fit_blocks(request: &mut Request, workers: usize, limits: &Limits) {
     let reserved = matches!(request.params.pages, PageKind::Huge2M | PageKind::Huge1G);
-    let (Some(AskedSizes::List(sizes)), Some(budget), false) =
-        (&mut request.asked.sizes, limits.memory_budget_bytes, reserved)
-    else {
-        return;
-    };
+    let Some(budget) = limits.memory_budget_bytes.filter(|_| !reserved) else { return };
+    let size = &mut request.params.size_bytes;
     // Memory that is free now may be less at the run.
     let fitting = budget / 10 * 9 / workers as u64 / LEAST_BLOCK * LEAST_BLOCK;
-    for size in sizes.iter_mut().filter(|size| **size > fitting && fitting >= LEAST_BLOCK) {
+    if *size > fitting && fitting >= LEAST_BLOCK {
         let (asked, taken) = (units::iec(*size), units::iec(fitting));
         note(&format!("blocks of {taken} instead of {asked}: {workers} of those are more than {}", units::iec(budget)));
         *size = fitting;
@@ -107,12 +111,9 @@ mod tests {
         let limits = |mib: u64| Limits { memory_budget_bytes: Some(mib << 20), ..Limits::unlimited() };
         let size = |limits: &Limits| {
             let mut request = charz_measure::fixtures::request(&["mem-read"], "dumb", "1");
-            request.asked.sizes = Some(AskedSizes::List(vec![256 << 20]));
+            request.params.size_bytes = 256 << 20;
             fit_blocks(&mut request, 8, limits);
-            match request.asked.sizes {
-                Some(AskedSizes::List(sizes)) => sizes[0] >> 20,
-                _ => 0,
-            }
+            request.params.size_bytes >> 20
         };
         assert_eq!(size(&limits(1843)), 192, "8 blocks of 256 MiB take 2 GiB");
         assert_eq!((size(&limits(4096)), size(&Limits::unlimited())), (256, 256));

@@ -93,12 +93,17 @@ impl BlockSizes {
         BlockSizes { levels, last_cache, between }
     }
 
-    /// The sizes of a kind, ascending; `block` is the one for memory where caches are not known. `None` for that one alone.
-    pub(super) fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
-        let memory = match self.last_cache {
+    /// Well past the last cache, and no less than a usual block: one that caches do not hold; `block` where they are not known.
+    pub fn memory(&self, block: u64) -> u64 {
+        match self.last_cache {
             0 => block,
             last => block.min(ENOUGH).max(last.saturating_mul(BEYOND)),
-        };
+        }
+    }
+
+    /// The sizes of a kind, ascending; `block` is the one for memory where caches are not known. `None` for that one alone.
+    pub(super) fn sizes(&self, kind: Sizes, block: u64) -> Option<Vec<u64>> {
+        let memory = self.memory(block);
         match kind {
             Sizes::Block => (memory != block).then(|| vec![memory]),
             Sizes::Fixed(size) => Some(vec![size]),
