@@ -129,6 +129,11 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     if prices.iter().flatten().count() > 0 && !is_priced {
         notes.push("no ratio for the price: it needs the price of the first machine and of another, and a kernel with several threads".into());
     }
+    let unpriced: Vec<&str> =
+        sources.iter().enumerate().filter(|(at, _)| price(*at).is_none()).map(|(_, one)| one.name).collect();
+    if is_priced && !unpriced.is_empty() {
+        notes.push(format!("no price of {}", unpriced.join(", ")));
+    }
     Machines { machines: sources.iter().zip(&answers).enumerate().map(machine).collect(), rows, notes }
 }
 
@@ -169,7 +174,9 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
             sources.iter().zip(answers).filter_map(|(source, answer)| Some((source.name, &key.row(answer)?.label)));
         let labels: Vec<(&str, &String)> = labels.collect();
         if labels.iter().any(|(_, label)| **label != row.label) {
-            let told: Vec<String> = labels.iter().map(|(name, label)| format!("{label} on {name}")).collect();
+            // What one sweep varies, another has one value of.
+            let shown = |label: &str| if label.is_empty() { "not varied".to_owned() } else { label.to_owned() };
+            let told: Vec<String> = labels.iter().map(|(name, label)| format!("{} on {name}", shown(label))).collect();
             key.note = Some(format!("{}: {}", row.kernel, told.join(", ")));
             key.name.clone_from(&row.kernel);
         }

@@ -104,8 +104,9 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     loads.dedup();
     if loads.len() < 3 {
+        let were = if loads.len() == 1 { "placement was" } else { "placements were" };
         return Outcome::None(format!(
-            "{} placements were measured, and three are needed: one thread, a part of the machine full, and all of it",
+            "{} {were} measured, and three are needed: one thread, a part of the machine full, and all of it",
             loads.len()
         ));
     }

@@ -46,7 +46,7 @@ fn table(machines: &Machines) -> Vec<Block<'static>> {
     blocks.extend(machines.machines.iter().map(|machine| {
         let host = machine.host.as_deref().unwrap_or("an unnamed host");
         let processor = machine.processor.as_deref().unwrap_or("an unnamed processor").trim();
-        let price = machine.price.map(|price| format!("; {price} an hour")).unwrap_or_default();
+        let price = machine.price.map(|price| format!("; price {price} an hour")).unwrap_or_default();
         let cpus = charz_data::escape::counted(machine.cpus as usize, "CPU");
         Block::Item(machine.name.clone(), format!("{host}, {processor}, {cpus}{price}"))
     }));

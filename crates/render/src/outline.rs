@@ -141,8 +141,10 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
         let entry = |(name, reading): &(String, Reading)| format!("{} {}", costs.short(name), reading.text());
         blocks.push(Block::Line(costs.kind.clone(), costs.kernels.iter().map(entry).collect()));
     }
-    blocks.extend((!answer.advice.is_empty()).then(|| Block::Caption("What to do".to_owned())));
-    let steps = answer.advice.iter().take(most.min(MOST_STEPS));
+    let (all, shown) = (answer.advice.len(), answer.advice.len().min(most).min(MOST_STEPS));
+    let of = if shown < all { format!(" ({shown} of {all}; --format table has the findings)") } else { String::new() };
+    blocks.extend((all > 0).then(|| Block::Caption(format!("What to do{of}"))));
+    let steps = answer.advice.iter().take(shown);
     blocks.extend(steps.map(|advice| Block::Step(advice.text.clone(), advice.launch.clone())));
     blocks
 }

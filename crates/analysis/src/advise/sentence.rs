@@ -1,6 +1,7 @@
 //! Advice in words: the answer first.
 
 use super::{Advice, Load, Strands};
+use crate::card::MEMORY;
 use crate::verdict::{Claim, Loss, joined};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, MemoryHome};
@@ -17,7 +18,8 @@ impl Advice<'_> {
             return text;
         }
         let cell = self.best.cell;
-        let mut text = format!("{}: {}, {}", self.title(), counted(cell.workers as usize, "thread"), self.mapping());
+        let (threads, doubt) = (counted(cell.workers as usize, "thread"), units::doubt(self.doubtful));
+        let mut text = format!("{}: {threads}{doubt}, {}", self.title(), self.mapping());
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
@@ -54,7 +56,12 @@ impl Advice<'_> {
         match self.load {
             Load::Contended => format!("{} ({})", self.load.title(), self.best.cell.kernel),
             Load::Workload => self.best.cell.kernel.clone(),
-            load => load.title().to_owned(),
+            load => match self.best.cell.level.as_deref().filter(|level| *level != MEMORY) {
+                // A block that lies in a cache tells of that cache.
+                Some(cache) if load == Load::Bandwidth => format!("{cache}-bound"),
+                Some(cache) if load == Load::Latency => format!("{} in {cache}", load.title()),
+                _ => load.title().to_owned(),
+            },
         }
     }
 
@@ -63,11 +70,7 @@ impl Advice<'_> {
         let runs = self.too_few?;
         // The runs were made in rounds, in the time that the sweep took.
         let seconds = self.report.wall_ns as f64 / 1e9 * LEAST_FOR_INTERVAL as f64 / runs.max(1) as f64;
-        let budget = if seconds < 100.0 {
-            format!("{:.0}s", seconds.ceil())
-        } else {
-            format!("{:.0}m", (seconds / 60.0).ceil())
-        };
+        let budget = units::budget(seconds);
         let title = self.title();
         Some(format!("{title}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; give --budget {budget}."))
     }

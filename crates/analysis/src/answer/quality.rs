@@ -164,7 +164,9 @@ impl Quality {
             text += &format!(", {} skipped", self.skipped);
         }
         if let Some((low, high)) = self.intervals {
-            let [low, high] = [low, high].map(units::percent);
+            // Beyond its own size an interval says nothing.
+            let shown = |width: f64| if width > 1.0 { "100% and more".to_owned() } else { units::percent(width) };
+            let [low, high] = [low, high].map(shown);
             text += &if low == high { format!("; ±{low}") } else { format!("; ±{low} to ±{high}") };
         }
         let causes: Vec<String> = self.causes.iter().take(3).map(|(name, count)| format!("{name} ({count})")).collect();

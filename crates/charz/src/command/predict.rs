@@ -44,7 +44,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
     };
     (options.format.write)(&told, out)?;
-    Ok(if told.iter().all(|told| told.model.is_none()) { Exit::NoVerdict } else { Exit::Done })
+    let has_nothing = |told: &Told| told.model.is_none() && told.rows.iter().all(|row| row.measured.is_none());
+    Ok(if told.iter().all(has_nothing) { Exit::NoVerdict } else { Exit::Done })
 }
 
 pub(super) fn placed(
@@ -174,6 +175,8 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
     let machine = other.unwrap_or(&report.machine);
     let there = Topology::of(machine);
     let wanted = placed(&there, machine, mapping, threads)?;
+    let mut seats = place(&mapping.order(machine)?, threads).seats;
+    seats.sort_unstable();
     let wanted = match other {
         Some(_) => topology.adopted(&there, &wanted).ok_or_else(|| {
             Error::bad_input(
@@ -193,12 +196,17 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         let table = points(&topology, cells);
         let outcome = fit(&topology, &table);
         let name = mapping.to_string();
-        let same = |cell: &&&Cell| other.is_none() && cell.mapping == name && cell.workers == threads as u64;
+        let is_there = |cell: &&&Cell| {
+            let mut own = cell.seats.clone();
+            own.sort_unstable();
+            other.is_none() && own == seats
+        };
+        let same = |cell: &&&Cell| is_there(cell) && cell.mapping == name;
         let row = Row {
             mapping: name.clone(),
             threads,
             predicted: model(&outcome).map(|model| model.predict(&wanted)),
-            measured: cells.iter().find(same).and_then(|cell| cell.value()),
+            measured: cells.iter().find(same).or_else(|| cells.iter().find(is_there)).and_then(|cell| cell.value()),
         };
         let is_noisy = table.fitted.len() > cells.iter().filter(|cell| cell.status == Status::Ok).count();
         let mut base = told(&outcome, table.fitted.len());

@@ -80,6 +80,9 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
         }
         let kernel = told.kernel.as_ref().map(|kernel| format!("{}: ", plain(kernel))).unwrap_or_default();
+        // What was measured is no prediction, and needs no model.
+        let measured = told.rows.iter().filter(|_| told.model.is_none()).filter_map(|row| row.measured);
+        let measured: String = measured.map(|value| format!("{}, measured; ", number(value, told.unit))).collect();
         let error = told.error.map(|error| {
             format!(
                 "; points that were not fitted are missed by {} in the mean, {} at worst",
@@ -87,7 +90,12 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
                 units::percent(error.worst)
             )
         });
-        wrapped::hanging(&format!("{kernel}{}{}", plain(&told.why), error.unwrap_or_default()), 2, width, out)?;
+        wrapped::hanging(
+            &format!("{kernel}{measured}{}{}", plain(&told.why), error.unwrap_or_default()),
+            2,
+            width,
+            out,
+        )?;
         if told.model.is_none() {
             continue;
         }
