@@ -57,7 +57,7 @@ impl Advice<'_> {
             Load::Contended => format!("{} ({})", self.load.title(), self.best.cell.kernel),
             Load::Workload => self.best.cell.kernel.clone(),
             load => match self.best.cell.level.as_deref().filter(|level| *level != MEMORY) {
-                // A block that lies in a cache tells of that cache.
+                // What lies in a cache has the speed of that cache.
                 Some(cache) if load == Load::Bandwidth => format!("{cache}-bound"),
                 Some(cache) if load == Load::Latency => format!("{} in {cache}", load.title()),
                 _ => load.title().to_owned(),

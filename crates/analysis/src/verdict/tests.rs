@@ -128,8 +128,8 @@ fn auto_is_judged_by_what_it_delivered_where_its_threads_waited() {
     };
     assert_eq!(loss(1.0, 0.6), (40.0, true));
     assert_eq!(loss(0.5, 0.3), (40.0, true));
-    assert_eq!(loss(0.6, 0.6).1, false);
-    assert_eq!(loss(0.6, 1.0).1, false);
+    assert!(!loss(0.6, 0.6).1);
+    assert!(!loss(0.6, 1.0).1);
 }
 
 #[test]
