@@ -118,14 +118,35 @@ fn reach(small: &Curve<'_>, all: &[Curve<'_>]) -> Option<Finding> {
     let huge = all.iter().find(|other| small.differs_in_pages(other))?;
     let reach = curve::reach(&small.points, &huge.points)?;
     let text = format!(
-        "{}: TLB reach {}; a miss adds {} ({:.2}x the time on {} pages)",
+        "{}: TLB reach {}; a miss adds {} ({:.2}x the time on {} pages){}",
         small.name(),
         between(reach.edge),
         time(reach.extra_ns, reach.doubtful),
         reach.times,
-        huge.pages
+        huge.pages,
+        edges(small, huge)
     );
     Some(finding(small, Some(reach.edge.inside_bytes as f64), text))
+}
+
+/// Where the levels of a chase end on either kind of pages: an edge that moves with the pages is one of translations as well.
+fn edges(small: &Curve<'_>, huge: &Curve<'_>) -> String {
+    let of = |curve: &Curve<'_>| {
+        let plateaus = curve::plateaus(&curve.points, &curve.caches);
+        plateaus.into_iter().filter_map(|plateau| Some((plateau.level?, plateau.edge?))).collect::<Vec<_>>()
+    };
+    let other = of(huge);
+    let both = of(small).into_iter().filter_map(|(level, edge)| {
+        let (_, beside) = other.iter().find(|(other, _)| *other == level)?;
+        let apart = edge.beyond_bytes < beside.inside_bytes || beside.beyond_bytes < edge.inside_bytes;
+        Some(match apart {
+            true => {
+                format!("; {} ends at {}, on {} pages at {}", word(level), between(edge), huge.pages, between(*beside))
+            }
+            false => format!("; {} ends at {} on both", word(level), between(edge)),
+        })
+    });
+    both.collect()
 }
 
 /// Curves that differ in their strides and chains only.

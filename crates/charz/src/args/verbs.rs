@@ -157,6 +157,9 @@ pub(super) enum Verb {
     ///
     /// The result is the report of a sweep, which charz sweep --resume finishes and charz render shows; --from reads a report that
     /// exists, also of another machine, and --output then gets what is printed.
+    ///
+    /// Their terms: CMP is several cores on a chip; VMT, strands of a core that take turns at its units; HMT, strands that use them at
+    /// once (SMT); ILP, instructions of one strand that run at once; LWP, a thread as the kernel schedules it.
     #[command(after_help = "Examples:\n  charz replicate --list\n  charz replicate t3-4 --only 5")]
     Replicate(Box<ReplicateArgs>),
     /// Advise on mapping and number of threads for each kind of load, with the line to paste

@@ -161,6 +161,16 @@ fn the_reach_of_the_tlb_is_where_pages_part() {
         &sentences(true, cells),
         &[&["chase-random rr 4k stride 64: L1"], &["chase-random rr thp stride 64: L1"], &words],
     );
+    // Translations that run out before the second level does: its edge is there on small pages only.
+    let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + if size > 96 << 10 { 90.0 } else { 0.0 });
+    cells.extend(curve(RANDOM, PageKind::Transparent, 64, guest));
+    let said = sentences(true, cells);
+    let reach = said.iter().find(|sentence| sentence.contains("TLB reach")).unwrap();
+    for part in
+        ["; L1 ends at 32 KiB-45.3 KiB on both", "; L2 ends at 90.5 KiB-128 KiB, on thp pages at 1 MiB-1.41 MiB"]
+    {
+        assert!(reach.contains(part), "{reach}");
+    }
     // Under another mapping it was another strand.
     let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + 40.0);
     cells.extend(
