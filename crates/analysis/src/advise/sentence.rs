@@ -23,7 +23,8 @@ impl Advice<'_> {
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
-                    text += &format!("; unpinned threads {}", lost(auto, Subject::Several));
+                    let why = if auto.number.is_delivered { ", as they shared CPUs" } else { "" };
+                    text += &format!("; unpinned threads {}{why}", lost(auto, Subject::Several));
                 }
                 Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",
                 _ => {}
