@@ -269,7 +269,7 @@ impl<'a> Advice<'a> {
     /// The line that most can paste: taskset's, for each of several copies, or numactl's where memory is not left to the threads' own
     /// touch. `None` where the operating system places threads.
     pub fn paste(&self) -> Option<String> {
-        if self.too_few.is_some() {
+        if self.too_few.is_some() || self.occupied().is_some() {
             return None;
         }
         let own =
@@ -279,7 +279,13 @@ impl<'a> Advice<'a> {
         if copies.is_some() {
             return copies;
         }
-        let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
+        // A set of CPUs keeps threads off others, and none of its threads off another.
+        let must_pin = self.best.cell.workers > 1 && self.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
+        let tool = match is_usual(Some(self.home())) {
+            true if must_pin => "exec",
+            true => "taskset",
+            false => "numactl",
+        };
         self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())
     }
 

@@ -178,6 +178,10 @@ pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Re
     };
     let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
     let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
+    if random.is_none() && points.iter().all(|point| point.size_bytes >= beyond) {
+        // Nothing to be held against.
+        return Reading::Latency;
+    }
     // Without a random chase beside it, a time that no memory is as fast as.
     let waits = random.and_then(|random| far(&sorted(random))).map(|(waits, _)| SHARE * waits);
     if ns < waits.unwrap_or(MEMORY * fastest) { Reading::Prefetched { ns, doubtful } } else { Reading::Latency }

@@ -121,6 +121,9 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         Some(format!("{} was not measured as {}: {difference}", source.name, sources[0].name))
     };
     let mut notes: Vec<String> = sources.iter().skip(1).filter_map(unlike).collect();
+    let incomplete =
+        |source: &Source<'_>| Some(format!("{} is incomplete: {}", source.name, source.report.incomplete()?));
+    notes.extend(sources.iter().filter_map(incomplete));
     notes.extend(keys.into_iter().filter_map(|key| key.note));
     let mut lone: Vec<String> = lone.into_iter().map(|row| row.kernel).collect();
     lone.dedup();
@@ -191,8 +194,9 @@ fn one(row: &Answered) -> Option<Reading> {
     row.one.clone()
 }
 
+/// Not the best of what an incomplete report has.
 fn whole(row: &Answered) -> Option<Reading> {
-    Some(row.best.clone())
+    (row.all.is_some() || row.gap.is_none()).then(|| row.best.clone())
 }
 
 impl Machines {
@@ -272,7 +276,7 @@ impl Machines {
     }
 }
 
-/// `1.31 times (0.98 to 1.60 over 8 kernels)`; of one kernel with its interval.
+/// `1.31 times (from 0.98 to 1.60 by kernel, 8 of them)`; of one kernel with its interval.
 fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
     let mut ratios: Vec<Ratio> = ratios.filter(|ratio| ratio.times.is_finite()).collect();
     ratios.sort_by(|one, other| one.times.total_cmp(&other.times));
@@ -282,7 +286,7 @@ fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
     let middle = Ratio { times: (under.times * over.times).sqrt(), noisy, ..under };
     Some(match ratios.len() {
         1 => format!("{} times", middle.text()),
-        all => format!("{} times ({low:.2} to {high:.2} over {all} kernels)", middle.number()),
+        all => format!("{} times (from {low:.2} to {high:.2} by kernel, {all} of them)", middle.number()),
     })
 }
 

@@ -52,6 +52,9 @@ impl<'a> Number<'a> {
     /// it can do, by more than [`MARGIN`].
     fn delivered_beside(&self, bound: &Number<'_>) -> Option<Self> {
         let lacks = self.cell.delivered_share()? < (1.0 - MARGIN) * bound.cell.delivered_share()?;
+        if !lacks || shared_cpus(self.cell).is_some_and(|share| share < MARGIN) {
+            return None;
+        }
         let (own, other) = (self.cell.delivered?, bound.cell.delivered?);
         let around = |estimate: &Estimate| {
             estimate.interval.map(|Interval { low, high }| Around { value: estimate.value, low, high })
@@ -59,7 +62,7 @@ impl<'a> Number<'a> {
         let ratio = around(&other).zip(around(&own)).and_then(|(base, new)| ratio_of_estimates(base, new));
         let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
         let value = own.value / other.value * bound.value;
-        lacks.then_some(Number { cell: self.cell, value, interval, is_delivered: true })
+        Some(Number { cell: self.cell, value, interval, is_delivered: true })
     }
 
     pub fn is_doubtful(&self) -> bool {
@@ -154,6 +157,20 @@ impl<'a> Number<'a> {
     pub(crate) fn cited(&self) -> String {
         format!("{}: {}", point::name(self.cell), self.shown())
     }
+}
+
+/// The share of iterations at the end of which two of its threads were on one CPU; `None` where that was not seen, as of more threads than
+/// reports keep singly.
+fn shared_cpus(cell: &Cell) -> Option<f64> {
+    let (mut seen, mut shared) = (0, 0);
+    for run in cell.invocations.iter().flat_map(|invocation| &invocation.runs) {
+        let ends = run.laps.iter().filter(|lap| lap.group.is_none()).map(|lap| lap.strand).collect::<Option<Vec<_>>>();
+        let Some(mut ends) = ends.filter(|ends| ends.len() as u64 == cell.workers) else { continue };
+        ends.sort_unstable();
+        seen += 1;
+        shared += usize::from(ends.windows(2).any(|pair| pair[0] == pair[1]));
+    }
+    (seen > 0).then(|| shared as f64 / seen as f64)
 }
 
 /// A time with `~` if it is noisy.

@@ -61,11 +61,14 @@ impl Tally {
         self.effects.get(place.saturating_sub(1)).copied()
     }
 
-    /// The noise floor: the 95th percentile of the differences between equal sides.
+    /// The noise floor: the 95th percentile of the differences between equal sides; `None` of too few for one.
     pub fn floor(&self) -> Option<f64> {
-        self.quantile(0.95)
+        self.quantile(0.95).filter(|_| self.effects.len() >= FLOOR_NEEDS)
     }
 }
+
+/// The fewest comparisons of which one in twenty is the largest.
+pub const FLOOR_NEEDS: usize = 20;
 
 /// Reasons of one kind differ in their numbers.
 fn without_numbers(reason: &str) -> String {

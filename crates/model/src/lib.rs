@@ -103,6 +103,9 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     let mut loads: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
     loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     loads.dedup();
+    if topology.cpus() < 3 {
+        return Outcome::None("with fewer than three CPUs every number of threads can be measured".into());
+    }
     if loads.len() < 3 {
         let were = if loads.len() == 1 { "placement was" } else { "placements were" };
         return Outcome::None(format!(

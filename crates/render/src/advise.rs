@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
-use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
+use charz_analysis::advise::{Advice, Check, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
 use charz_analysis::verdict::{Claim, Loss};
 use charz_data::escape::counted;
@@ -91,10 +91,15 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
             true => blocks.extend([Block::Gap, regret(advice)]),
             false => blocks.push(Block::Line("others".to_owned(), advice.regret.iter().map(entry).collect())),
         }
-        if let Some(validation) = advised.validation.as_ref().and_then(|all| all.get(at)) {
+        let validation = advised.validation.as_ref().and_then(|all| all.get(at));
+        if let Some(validation) = validation.filter(|_| advice.too_few.is_none()) {
             blocks.extend([Block::Gap, checks(validation)]);
             blocks.extend(validation.regret.map(|regret| {
+                let is_open = |check: &Check<'_>| check.measured.is_none_or(|loss| loss.interval.is_none());
                 let how = match regret > 0.0 {
+                    _ if validation.checks.iter().any(is_open) => {
+                        "has too few runs to be held against the others; give more time with --budget".to_owned()
+                    }
                     true => format!("loses {} beside the best of these", units::percent(regret)),
                     false => "is the best of these".to_owned(),
                 };

@@ -3,8 +3,9 @@
 use super::{Advice, Load, Strands};
 use crate::card::MEMORY;
 use crate::verdict::{Claim, Loss, joined};
+use charz_data::checks::V34;
 use charz_data::escape::counted;
-use charz_data::report::{Interval, MemoryHome};
+use charz_data::report::{Interval, MemoryHome, Severity};
 use charz_data::units;
 use charz_stats::LEAST_FOR_INTERVAL;
 
@@ -14,7 +15,7 @@ const IDLE: f64 = 0.1;
 impl Advice<'_> {
     /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
     pub fn sentence(&self) -> String {
-        if let Some(text) = self.shortage() {
+        if let Some(text) = self.shortage().or_else(|| self.occupied()) {
             return text;
         }
         let cell = self.best.cell;
@@ -66,14 +67,29 @@ impl Advice<'_> {
         }
     }
 
-    /// `Your program: too few runs to advise: 1 of 6; give --budget 6m.`
+    /// `Your program: too few runs to advise: 1 of 6; charz sweep --resume FILE --budget 6m makes them.`
     fn shortage(&self) -> Option<String> {
         let runs = self.too_few?;
-        // The runs were made in rounds, in the time that the sweep took.
-        let seconds = self.report.wall_ns as f64 / 1e9 * LEAST_FOR_INTERVAL as f64 / runs.max(1) as f64;
-        let budget = units::budget(seconds);
+        let fix = match (self.report.plan.min_invocations as usize) < LEAST_FOR_INTERVAL {
+            true => format!("give --invocations {LEAST_FOR_INTERVAL}"),
+            false => {
+                // The runs were made in rounds, in the time that the sweep took.
+                let missing = LEAST_FOR_INTERVAL.saturating_sub(runs) as f64 / runs.max(1) as f64;
+                let budget = units::budget(self.report.wall_ns as f64 / 1e9 * missing);
+                format!("charz sweep --resume FILE --budget {budget} makes them")
+            }
+        };
+        Some(format!("{}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; {fix}.", self.title()))
+    }
+
+    /// A program has what others leave it, with one thread as with several: its numbers are not about their number.
+    pub(super) fn occupied(&self) -> Option<String> {
+        let cells = [self.best.cell, self.peak.cell];
+        let mut marks = cells.iter().filter(|cell| cell.is_suspect()).flat_map(|cell| &cell.marks);
+        let used = marks.find(|mark| mark.code == V34.code && mark.severity > Severity::Note)?;
         let title = self.title();
-        Some(format!("{title}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; give --budget {budget}."))
+        let why = format!("{title}: its threads cannot be advised on: {}", used.reason);
+        (self.load == Load::Program).then(|| format!("{why}; stop them, or wait for them with --wait-quiet."))
     }
 
     /// The mapping that is advised with those that are alike; where it cannot be said, that.

@@ -88,7 +88,7 @@ fn too_few_runs_advise_nothing_and_say_what_would() {
     };
     let (sentence, paste) =
         only(2, vec![single(1, 10.0), single(2, 19.0)], |advice| (advice.sentence(), advice.paste()));
-    assert!(sentence.contains("too few runs to advise: 1 of 6; give --budget "), "{sentence}");
+    assert!(sentence.contains("too few runs to advise: 1 of 6; charz sweep --resume FILE --budget "), "{sentence}");
     assert_eq!(paste, None);
     // A number that is far from deciding needs no interval.
     assert!(only(2, vec![single(1, 10.0), rate("rr", 2, 19.0)], |advice| advice.paste().is_some()));
@@ -332,7 +332,12 @@ proptest! {
                 prop_assert!(interval.low <= loss.share && loss.share <= interval.high);
             }
             let seats: Option<Vec<u32>> = best.seats.iter().copied().collect();
-            let line = seats.map(|seats| format!("taskset -c {} PROGRAM", cpulist::print(&seats)));
+            // Where unpinned threads lose, a set of CPUs for all of them would too.
+            let must_pin = advice.auto.is_some_and(|auto| matches!(auto.claim(), Claim::Shown(share) if share > 0.0));
+            let line = seats.map(|seats| match must_pin && seats.len() > 1 {
+                true => format!("charz exec --mapping list:{0} --threads {1} -- PROGRAM", cpulist::print(&seats), seats.len()),
+                false => format!("taskset -c {} PROGRAM", cpulist::print(&seats)),
+            });
             prop_assert_eq!(advice.paste(), line);
             let wire = advice.wire();
             prop_assert_eq!((wire.mapping, wire.threads, wire.regret.len()), (&*best.mapping, best.workers, advice.regret.len()));

@@ -40,6 +40,8 @@ pub struct Row {
     pub is_open: bool,
     /// How many mappings have a number.
     pub mappings: usize,
+    /// Whether those that it was to be held against with as many threads have none.
+    pub is_alone: bool,
     /// The fewest threads that reach 95% of the peak of the best mapping.
     pub knee: Option<u64>,
     /// The largest number of threads that was measured, if the curve still rises there.
@@ -112,6 +114,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
     let beside = numbers.iter().filter(|number| number.cell.workers == best.cell.workers).count();
+    let is_alone = beside < 2 && tried().filter(|cell| cell.workers == best.cell.workers).count() > 1;
     Row {
         kernel: verdict.kernel.to_owned(),
         label: point::label(&verdict.point).trim_start().to_owned(),
@@ -125,11 +128,13 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         is_equal: verdict.is_equal,
         is_open: verdict.doubtful,
         mappings: verdict.mappings,
+        is_alone,
         knee: saturation.and_then(|found| found.workers),
         still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
             verdict::Auto::Unmeasured => Auto::NotMeasured,
+            verdict::Auto::Best(None) if is_alone => Auto::NotMeasured,
             verdict::Auto::Best(None) => Auto::Best,
             verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
             verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => Auto::Other(loss.claim(), loss.is_clock),
@@ -168,6 +173,9 @@ impl Row {
 
     /// The best mapping with those that equal it; where it cannot be told, that.
     pub fn best_mapping(&self) -> String {
+        if self.is_alone {
+            return NONE.to_owned();
+        }
         if self.is_any && self.is_equal {
             return "any".to_owned();
         }

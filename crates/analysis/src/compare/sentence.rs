@@ -1,6 +1,6 @@
 //! The answer of a comparison, in words.
 
-use super::{Comparison, Design, Row, Verdict};
+use super::{Comparison, Design, Quantity, Row, Verdict};
 use crate::group::grouped;
 use crate::point;
 use charz_data::escape::counted;
@@ -23,12 +23,14 @@ impl Comparison {
             let equal = grouped(named, |row| times(row));
             let each = equal.iter().map(|rows| {
                 let names: Vec<String> = rows.iter().map(|row| row.name()).collect();
-                format!("{} times as fast at {}", times(rows[0]), names.join(" and "))
+                let fast = if self.quantity == Quantity::Delivered { "much" } else { "fast" };
+                format!("{} times as {fast} at {}", times(rows[0]), names.join(" and "))
             });
             let named = each.collect::<Vec<_>>().join(", ");
             let more = apart.len().saturating_sub(MOST);
             let more = if more > 0 { format!(", and differs at {more} more") } else { String::new() };
-            clauses.push(format!("{new} is {named}{more}"));
+            let verb = if self.quantity == Quantity::Delivered { "delivered" } else { "is" };
+            clauses.push(format!("{new} {verb} {named}{more}"));
         }
         let totals = &self.totals;
         let verb = |count: usize| if count == 1 { "is" } else { "are" };

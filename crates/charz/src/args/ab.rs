@@ -12,7 +12,11 @@ use super::refusal::refusal;
 use super::sweep::{INVOCATIONS, SweepArgs, preset, sweep};
 use crate::command::ab;
 use crate::exit::Error;
+use charz_data::checks::INTERVAL_NEEDS;
 use charz_measure::plan::Request;
+
+/// A quarter of what counts as a difference.
+const PRECISION: &str = "0.5%";
 
 #[derive(Debug, Args)]
 pub(crate) struct AbArgs {
@@ -38,9 +42,9 @@ pub(crate) struct AbArgs {
     pub(crate) bench: BenchArgs,
     /// Runs of each side of a pair: min and max, or one number for both
     ///
-    /// Below five there is no verdict. Those beyond the minimum are made where the interval of a side is wider than 1% (compute),
-    /// 2% (memory) or 5% (sync), as long as the budget lasts.
-    #[arg(long, value_name = "N[-M]", default_value = "10-30", allow_hyphen_values = true)]
+    /// Below five there is no verdict. Those beyond the minimum are made where the interval of a side is wider than ±0.5%, as long as
+    /// the budget lasts.
+    #[arg(long, value_name = "N[-M]", default_value = "10-100", allow_hyphen_values = true)]
     pub(crate) invocations: String,
     /// The longest that it may take, with a unit, e.g. 90s, 10m
     #[arg(long, value_name = "TIME", default_value = "2m", allow_hyphen_values = true)]
@@ -66,7 +70,7 @@ pub(crate) struct SideFlags {
 }
 
 pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, Error> {
-    INVOCATIONS.of(&args.invocations, &Layers::default())?;
+    let most = INVOCATIONS.of(&args.invocations, &Layers::default())?.most;
     let mut side = |flag: &str, text: &str, program: Option<PathBuf>| {
         let SideFlags { how, program: measured } =
             side_flags(text, &args.how).map_err(|error| error.read_from(flag))?;
@@ -74,6 +78,9 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         let mut asked =
             SweepArgs { what: args.what.clone(), program: measured, how, ..preset(&[("budget", &args.budget)])? };
         (asked.run.invocations, asked.run.bench) = (args.invocations.clone(), args.bench.clone());
+        if most >= INTERVAL_NEEDS {
+            PRECISION.clone_into(&mut asked.run.precision);
+        }
         let mut added = Vec::new();
         let new = sweep(asked, &Layers::default(), &mut added).map_err(|error| error.read_from(flag))?;
         added.retain(|note| !notes.contains(note));

@@ -124,6 +124,7 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
         threads: line.threads,
         predicted: model(&outcome).map(|model| model.predict(&line.placed)),
         measured: line.value,
+        noisy: false,
     };
     Ok(Told {
         kernel: None,
@@ -202,11 +203,13 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
             other.is_none() && own == seats
         };
         let same = |cell: &&&Cell| is_there(cell) && cell.mapping == name;
+        let known = cells.iter().find(same).or_else(|| cells.iter().find(is_there));
         let row = Row {
             mapping: name.clone(),
             threads,
             predicted: model(&outcome).map(|model| model.predict(&wanted)),
-            measured: cells.iter().find(same).or_else(|| cells.iter().find(is_there)).and_then(|cell| cell.value()),
+            measured: known.and_then(|cell| cell.value()),
+            noisy: known.is_some_and(|cell| cell.is_suspect()),
         };
         let is_noisy = table.fitted.len() > cells.iter().filter(|cell| cell.status == Status::Ok).count();
         let mut base = told(&outcome, table.fitted.len());

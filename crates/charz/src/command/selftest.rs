@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::noise::{Floor, Floors, Subject, noise_file};
-use crate::selftest::{Planted, Tally, add_reason};
+use crate::selftest::{FLOOR_NEEDS, Planted, Tally, add_reason};
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
@@ -170,10 +170,14 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         learned = true;
     }
     if !learned {
-        return Err(Error::ended(
-            Exit::NoVerdict,
-            "nothing could be compared; charz doctor reports what disturbs measurements here",
-        ));
+        let most = findings.iter().map(|[equal, _]| equal.effects.len()).max().unwrap_or(0);
+        let why = match most {
+            0 => "nothing could be compared; charz doctor reports what disturbs measurements here".to_owned(),
+            _ => format!(
+                "no noise floor was learned: it takes {FLOOR_NEEDS} comparisons, and {most} could be made; give more time with --budget"
+            ),
+        };
+        return Err(Error::ended(Exit::NoVerdict, why));
     }
     floors.save(&file).map_err(|error| {
         Error::environment(format!("--noise: {file:?} cannot be written; name another file")).caused_by(error)
@@ -260,18 +264,23 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
     let (workers, quantity) = (counted(*workers as usize, "worker"), page.quantity.name());
     writeln!(out, "{kernel}, {workers} against itself, {quantity}:")?;
     let false_verdicts = equal.faster + equal.slower;
-    writeln!(out, "  {false_verdicts} of {} false verdicts{}", equal.comparisons, equal.unsettled())?;
+    let settled = equal.faster + equal.slower + equal.same;
+    let of = counted(equal.comparisons, "comparison");
+    writeln!(out, "  {} in {of}, {false_verdicts} false{}", counted(settled, "verdict"), equal.unsettled())?;
     if let (Some(share), Some(planted)) = (page.planted, planted) {
         let (found, percent) = (planted.slower, units::percent(share));
         writeln!(out, "  a planted {percent} was found in {found} of {}{}", planted.comparisons, planted.unsettled())?;
     }
-    if let (Some(median), Some(floor), Some(max)) = (equal.median, equal.floor, equal.max) {
+    if let (Some(median), Some(max)) = (equal.median, equal.max) {
         // Fractions of a percent matter here.
-        let [median, floor, max] = [median, floor, max].map(|share| format!("{:.2}%", share * 100.0));
-        writeln!(out, "  differences between equal sides: median {median}, 95th percentile {floor}, max {max}")?;
-        writeln!(out, "  the noise floor of {kernel} here is {floor}")?;
-    } else {
-        writeln!(out, "  nothing could be compared: no noise floor was learned")?;
+        let shown = |share: f64| format!("{:.2}%", share * 100.0);
+        let floor = equal.floor.map(|floor| format!(", 95th percentile {}", shown(floor))).unwrap_or_default();
+        let (median, max) = (shown(median), shown(max));
+        writeln!(out, "  differences between equal sides: median {median}{floor}, max {max}")?;
+    }
+    match equal.floor {
+        Some(floor) => writeln!(out, "  the noise floor of {kernel} here is {:.2}%", floor * 100.0)?,
+        None => writeln!(out, "  no noise floor was learned: it takes {FLOOR_NEEDS} comparisons")?,
     }
     let mut reasons = BTreeMap::new();
     for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|planted| planted.reasons)) {

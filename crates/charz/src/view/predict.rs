@@ -33,6 +33,8 @@ pub struct Row {
     pub threads: usize,
     pub predicted: Option<Prediction>,
     pub measured: Option<f64>,
+    /// Whether that is a noisy number.
+    pub noisy: bool,
 }
 
 /// A placement that was not measured.
@@ -81,8 +83,9 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
         }
         let kernel = told.kernel.as_ref().map(|kernel| format!("{}: ", plain(kernel))).unwrap_or_default();
         // What was measured is no prediction, and needs no model.
-        let measured = told.rows.iter().filter(|_| told.model.is_none()).filter_map(|row| row.measured);
-        let measured: String = measured.map(|value| format!("{}, measured; ", number(value, told.unit))).collect();
+        let shown = |row: &Row| Some(format!("{}{}", number(row.measured?, told.unit), units::doubt(row.noisy)));
+        let measured = told.rows.iter().filter(|_| told.model.is_none()).filter_map(shown);
+        let measured: String = measured.map(|value| format!("{value}, measured; ")).collect();
         let error = told.error.map(|error| {
             format!(
                 "; points that were not fitted are missed by {} in the mean, {} at worst",
@@ -127,7 +130,7 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
                 let [low, high] = prediction.interval.map(|end| number(end, told.unit));
                 let far =
                     if prediction.distance > 1.05 { format!("{:.1}x", prediction.distance) } else { "within".into() };
-                let measured = row.measured.map_or("-".into(), |value| number(value, told.unit));
+                let measured = shown(row).unwrap_or("-".into());
                 Some([
                     plain(&row.mapping),
                     row.threads.to_string(),

@@ -144,10 +144,11 @@ fn filled(report: &Report, took: Duration, until: Duration) -> String {
     let cells = counted(report.cells.len(), "configuration");
     let (took, until) = (units::duration(took), units::duration(until));
     let (share, next) = match numbers == report.cells.len() {
-        true => (format!("all {cells}"), "refining the intervals"),
-        false => (format!("{numbers} of {cells}"), "measuring the others again, then refining the intervals,"),
+        true if numbers == 1 => ("the one configuration has".to_owned(), "refining the interval"),
+        true => (format!("all {cells} have"), "refining the intervals"),
+        false => (format!("{numbers} of {cells} have"), "measuring the others again, then refining the intervals,"),
     };
-    format!("{share} have a number after {took}; {next} until {until}; ^C keeps everything")
+    format!("{share} a number after {took}; {next} until {until}; ^C keeps everything")
 }
 
 fn waiting(gone: &str, most: Duration) -> String {

@@ -78,7 +78,7 @@ pub static V27: Check = Check {
     suspect: Some(1.0),
     evidence: "The block's size and the caches of the topology.",
     families: "Kernels with `--size`.",
-    fix: "Ask for larger blocks, e.g. `--size 1GiB`; `charz topo` shows the caches.",
+    fix: "Ask for blocks of at least 4 times the largest cache (`--size`); `charz topo` shows it.",
     source: "STREAM's rule: arrays of at least 4 times the sum of the last-level caches.",
     // A small block is passed in a short time, and the first pass, from memory, is slower than the next.
     covers: &["V09", "V15"],
