@@ -67,11 +67,14 @@ fn people_read_the_answer_first_and_everything_on_request() {
     let screen = advise(&[]);
     assert!(screen.lines().count() <= 24, "{screen}");
     assert!(screen.contains("Compute-bound: 2 threads, round-robin; unpinned threads lose 10.0%"), "{screen}");
-    assert!(screen.contains("\n    taskset -c 0-1 PROGRAM\n"), "{screen}");
+    assert!(screen.contains("\n    charz exec --mapping round-robin --threads 2 -- PROGRAM\n"), "{screen}");
     let whole = advise(&["-v"]);
     assert_eq!(whole, advise(&["--format", "table"]));
     assert!(whole.contains("likwid-pin -c 0,1 PROGRAM") && whole.contains("OMP_PLACES='{0},{1}'"), "{whole}");
-    assert!(advise(&["--format", "markdown"]).contains("```sh\ntaskset -c 0-1 PROGRAM\n```"));
+    assert!(
+        advise(&["--format", "markdown"])
+            .contains("```sh\ncharz exec --mapping round-robin --threads 2 -- PROGRAM\n```")
+    );
 }
 
 #[test]

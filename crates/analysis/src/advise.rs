@@ -15,7 +15,7 @@ mod wire;
 
 use crate::findings::WIDEST;
 use crate::group::grouped;
-use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
+use crate::launch::{Launch, PROGRAM, Placed, TOOLS, quoted};
 use crate::number::{Number, placed};
 use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
@@ -266,7 +266,7 @@ impl<'a> Advice<'a> {
         TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
     }
 
-    /// The line that most can paste: taskset's, for each of several copies, or numactl's where memory is not left to the threads' own
+    /// The line that most can paste: charz exec's where unpinned threads lose, else taskset's, for each of several copies, or numactl's where memory is not left to the threads' own
     /// touch. `None` where the operating system places threads.
     pub fn paste(&self) -> Option<String> {
         if self.too_few.is_some() || self.occupied().is_some() {
@@ -281,11 +281,11 @@ impl<'a> Advice<'a> {
         }
         // A set of CPUs keeps threads off others, and none of its threads off another.
         let must_pin = self.best.cell.workers > 1 && self.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
-        let tool = match is_usual(Some(self.home())) {
-            true if must_pin => "exec",
-            true => "taskset",
-            false => "numactl",
-        };
+        if must_pin && is_usual(Some(self.home())) {
+            let (mapping, threads) = (quoted(&self.best.cell.mapping), self.best.cell.workers);
+            return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", self.program()));
+        }
+        let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
         self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())
     }
 

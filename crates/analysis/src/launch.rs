@@ -99,7 +99,7 @@ fn line(words: &[String]) -> String {
 }
 
 /// A word that a shell reads as it is: in quotation marks unless it has no mark that means something to a shell.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let is_plain = |mark: char| mark.is_ascii_alphanumeric() || "-_=+:,./@%".contains(mark);
     match !word.is_empty() && word.chars().all(is_plain) {
         true => word.to_owned(),

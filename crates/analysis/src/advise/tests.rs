@@ -335,7 +335,7 @@ proptest! {
             // Where unpinned threads lose, a set of CPUs for all of them would too.
             let must_pin = advice.auto.is_some_and(|auto| matches!(auto.claim(), Claim::Shown(share) if share > 0.0));
             let line = seats.map(|seats| match must_pin && seats.len() > 1 {
-                true => format!("charz exec --mapping list:{0} --threads {1} -- PROGRAM", cpulist::print(&seats), seats.len()),
+                true => format!("charz exec --mapping {} --threads {} -- PROGRAM", best.mapping, seats.len()),
                 false => format!("taskset -c {} PROGRAM", cpulist::print(&seats)),
             });
             prop_assert_eq!(advice.paste(), line);

@@ -116,7 +116,7 @@ fn a_row_says_what_one_thread_and_all_cpus_do() {
     );
     assert_eq!(row.best_mapping(), "rr");
     let launches: Vec<_> = answer.advice.iter().map(|advice| advice.launch.as_deref()).collect();
-    assert_eq!(launches, [Some("charz exec --mapping list:0-1 --threads 2 -- PROGRAM"), None]);
+    assert_eq!(launches, [Some("charz exec --mapping rr --threads 2 -- PROGRAM"), None]);
     assert!(answer.advice[1].text.contains("36.8%") && answer.advice[1].text.contains("with 4"), "{:?}", answer.advice);
 }
 
