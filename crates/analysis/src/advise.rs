@@ -280,7 +280,8 @@ impl<'a> Advice<'a> {
             return copies;
         }
         // A set of CPUs keeps threads off others, and none of its threads off another.
-        let must_pin = self.best.cell.workers > 1 && self.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
+        let must_pin = self.best.cell.workers > 1
+            && self.auto.is_some_and(|auto| auto.open == Some(false) && !auto.is_clock && auto.share > 0.0);
         if must_pin && is_usual(Some(self.home())) {
             let (mapping, threads) = (quoted(&self.best.cell.mapping), self.best.cell.workers);
             return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", self.program()));

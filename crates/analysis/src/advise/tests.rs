@@ -333,7 +333,7 @@ proptest! {
             }
             let seats: Option<Vec<u32>> = best.seats.iter().copied().collect();
             // Where unpinned threads lose, a set of CPUs for all of them would too.
-            let must_pin = advice.auto.is_some_and(|auto| matches!(auto.claim(), Claim::Shown(share) if share > 0.0));
+            let must_pin = advice.auto.is_some_and(|auto| auto.share > 0.0 && !auto.number.meets(&advice.best));
             let line = seats.map(|seats| match must_pin && seats.len() > 1 {
                 true => format!("charz exec --mapping {} --threads {} -- PROGRAM", best.mapping, seats.len()),
                 false => format!("taskset -c {} PROGRAM", cpulist::print(&seats)),
