@@ -98,7 +98,9 @@ fn check_few_threads(setup: &str, because: &str) {
         let limited = growth["limited_by"].as_str().expect("the limit has a reason");
         assert!(limited.contains(because), "{limited}");
         let steps = growth["steps"].as_array().expect("sizes are a list");
-        assert!(steps.iter().any(|step| step["inlined"].as_u64() > Some(0)), "{growth}");
+        // Where a busy machine ends the growth early, it may never have wanted more threads than it could have.
+        let reached = steps.iter().any(|step| step["threads"].as_u64() >= growth["most_threads"].as_u64());
+        assert!(!reached || steps.iter().any(|step| step["inlined"].as_u64() > Some(0)), "{growth}");
         assert!(steps.iter().all(|step| step["threads"].as_u64() <= growth["most_threads"].as_u64()), "{growth}");
     }
 }

@@ -79,7 +79,11 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
             let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
             let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
-            Ok(hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref()))
+            let mut machine = hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref());
+            if !synthetic::names_memory(text) {
+                machine.numa_nodes.iter_mut().for_each(|node| node.memory_bytes = None);
+            }
+            Ok(machine)
         }),
     }
     .map_err(failed)

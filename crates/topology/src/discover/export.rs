@@ -57,7 +57,10 @@ pub fn export_xml(source: &Source, measured: &[Access]) -> Result<String, Error>
 fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
     let refused = |error: &dyn std::fmt::Display| format!("hwloc does not export it: {error}");
     let topology = whole(source)?;
-    let text = topology.export_xml(XMLExportFlags::empty()).map_err(|error| refused(&error))?.to_string();
+    let mut text = topology.export_xml(XMLExportFlags::empty()).map_err(|error| refused(&error))?.to_string();
+    if matches!(source, Source::Synthetic(own) if !synthetic::names_memory(own)) {
+        text = text.replace(" local_memory=\"1073741824\"", "");
+    }
     let Some(end) = text.rfind("</topology>") else { return Err("hwloc exported no topology".to_owned()) };
     let matrices = FIGURES.iter().map(|figure| matrix(&topology, figure, measured));
     let attributes = FIGURES.iter().map(|figure| attribute(&topology, figure, measured));

@@ -65,6 +65,11 @@ impl Description {
     }
 }
 
+/// Whether the description says how much memory a node has; else hwloc gives each a gigabyte.
+pub(crate) fn names_memory(text: &str) -> bool {
+    text.to_ascii_lowercase().contains("memory=")
+}
+
 pub(crate) fn check(text: &str) -> Result<Description, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("it is longer than {} KiB", MAX_TEXT >> 10));

@@ -24,18 +24,18 @@ fn check(synthetic: &str, expected: &str) {
 
 #[test]
 fn parts_lie_inside_each_other() {
-    check("PU:2", "NUMA node 0 (1 GiB)(0 1)");
-    check("Package:1 Core:2 PU:1", "socket 0(NUMA node 0 (1 GiB)(core 0(0) core 1(1)))");
+    check("PU:2", "NUMA node 0(0 1)");
+    check("Package:1 Core:2 PU:1", "socket 0(NUMA node 0(core 0(0) core 1(1)))");
     check(
         "Package:1 L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:2",
-        "socket 0(NUMA node 0 (1 GiB)(L3 8 MiB(L2 1 MiB(core 0(0 1)) L2 1 MiB(core 1(2 3)))))",
+        "socket 0(NUMA node 0(L3 8 MiB(L2 1 MiB(core 0(0 1)) L2 1 MiB(core 1(2 3)))))",
     );
-    check("Package:1 Core:1 Group:2 PU:2", "socket 0(NUMA node 0 (1 GiB)(core 0(ALU slot 0(0 1) ALU slot 1(2 3))))");
+    check("Package:1 Core:1 Group:2 PU:2", "socket 0(NUMA node 0(core 0(ALU slot 0(0 1) ALU slot 1(2 3))))");
     check(
         "Package:2 [NUMA(memory=1GiB)] Core:1 PU:1",
         "socket 0(NUMA node 0 (1 GiB)(core 0(0))) socket 1(NUMA node 1 (1 GiB)(core 1(1)))",
     );
-    check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0 (1 GiB)(socket 0(core 0(0)) socket 1(core 1(1)))");
+    check("NUMA:1 Package:2 Core:1 PU:1", "NUMA node 0(socket 0(core 0(0)) socket 1(core 1(1)))");
 }
 
 /// Hybrid machines have caches that only some strands have.
@@ -43,10 +43,7 @@ fn parts_lie_inside_each_other() {
 fn a_cache_with_different_contents_is_one_part() {
     let mut machine = machine("L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:1");
     machine.strands[0].caches.remove(0);
-    assert_eq!(
-        words(&nest(&machine, true, Vec::new()).parts),
-        "NUMA node 0 (1 GiB)(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))"
-    );
+    assert_eq!(words(&nest(&machine, true, Vec::new()).parts), "NUMA node 0(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))");
 }
 
 #[test]
