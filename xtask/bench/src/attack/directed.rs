@@ -32,7 +32,7 @@ const STUCK: Duration = Duration::from_secs(60);
 
 type Check = fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome;
 
-const CHECKS: [Check; 7] = [contradictions, texts, archive, another_machine, frozen, resumed, durable];
+const CHECKS: [Check; 8] = [contradictions, texts, archive, another_machine, frozen, orphaned, resumed, durable];
 
 /// All of them, in any order.
 pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
@@ -181,6 +181,13 @@ fn frozen(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     case.freezes = true;
     let moment = Duration::from_millis(rng.u64(300..1500));
     case.run(&LONG.split(' ').collect::<Vec<_>>(), &[REPORT], Some((moment, Signal::KILL))).map(drop)
+}
+
+/// The program under `exec` and what it started end with it.
+fn orphaned(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let moment = Duration::from_millis(rng.u64(300..900));
+    // They would end by themselves long after it is looked for what is left.
+    case.run(&["exec", "--", "sh", "-c", "sleep 58 & sleep 59"], &[], Some((moment, Signal::KILL))).map(drop)
 }
 
 /// What was recorded when it was killed is in the report of the sweep that goes on.

@@ -20,10 +20,10 @@ struct Plant {
 
 const PLANTS: [Plant; 10] = [
     Plant {
-        what: "the reader takes a cell with fewer seats than workers",
+        what: "the reader takes a precision of zero",
         file: "crates/data/src/report/read.rs",
-        from: "if cell.seats.len() as u64 != cell.workers {",
-        to: "if cell.seats.len() as u64 > cell.workers {",
+        from: "if cell.precision.is_nan() || cell.precision <= 0.0 {",
+        to: "if cell.precision.is_nan() {",
     },
     Plant {
         what: "a control character of the second block steers the terminal",
@@ -38,10 +38,10 @@ const PLANTS: [Plant; 10] = [
         to: "self.file.write_all(&line)",
     },
     Plant {
-        what: "a measuring process outlives the one that asked",
-        file: "crates/measure/src/invoke/child.rs",
-        from: "let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));",
-        to: "",
+        what: "a program outlives the charz exec that is killed",
+        file: "crates/launch/src/sys/trace.rs",
+        from: "    | libc::PTRACE_O_EXITKILL;",
+        to: "    | 0;",
     },
     Plant {
         what: "an archive is read whatever it grows to",
