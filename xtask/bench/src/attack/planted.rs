@@ -20,10 +20,10 @@ struct Plant {
 
 const PLANTS: [Plant; 10] = [
     Plant {
-        what: "the reader takes a precision of zero",
+        what: "the reader takes two cells that are the same",
         file: "crates/data/src/report/read.rs",
-        from: "if cell.precision.is_nan() || cell.precision <= 0.0 {",
-        to: "if cell.precision.is_nan() {",
+        from: "keys.find(|key| !seen.insert(*key)) {",
+        to: "keys.find(|key| !seen.insert(*key) && false) {",
     },
     Plant {
         what: "a control character of the second block steers the terminal",
