@@ -16,10 +16,11 @@ mod wire;
 use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS, quoted};
-use crate::number::{Number, placed};
+use crate::number::{Number, better, placed};
 use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
-use charz_data::report::{Interval, MemoryHome, Report, Unit};
+use charz_data::checks::V34;
+use charz_data::report::{Interval, Mark, MemoryHome, Report, Severity, Unit};
 use charz_data::{Role, units};
 use serde::Serialize;
 
@@ -209,8 +210,8 @@ impl<'a> Advice<'a> {
         let is_alike =
             |number: &Number<'a>, best: &Number<'_>| number.meets(best) || rivals.loss(*number, best).is_clock;
         // What binds threads can be pasted, and holds when the machine is busy.
-        let bound = beside().filter(|number| is_near(number) && is_bound(number) && is_alike(number, &first));
-        let best = if is_bound(&first) { first } else { bound.reduce(better).unwrap_or(first) };
+        let bound = beside().filter(|number| is_near(number) && number.is_bound() && is_alike(number, &first));
+        let best = if first.is_bound() { first } else { bound.reduce(better).unwrap_or(first) };
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
@@ -242,6 +243,15 @@ impl<'a> Advice<'a> {
         self.too_few.is_some() || (self.best.cell.workers > 1 && is_narrow(&self.best) && is_narrow(&self.peak))
     }
 
+    /// The other programs that had CPUs while a program was measured, where they decide: it got what they left, with one thread as with
+    /// several, and nothing is advised.
+    pub fn occupied(&self) -> Option<&'a str> {
+        let is_it = |mark: &&Mark| mark.code == V34.code && mark.severity > Severity::Note;
+        let marks = [self.best.cell, self.peak.cell].into_iter().flat_map(|cell| &cell.marks);
+        let used = marks.filter(|_| self.load == Load::Program).find(is_it)?;
+        Some(&used.reason)
+    }
+
     /// What it gains over `auto` with as many threads, as a fraction of performance, and where that lies; 0 where it is `auto`. `None`
     /// where `auto` was not measured.
     pub fn gain_over_auto(&self) -> Option<(f64, Option<Interval>)> {
@@ -266,8 +276,8 @@ impl<'a> Advice<'a> {
         TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
     }
 
-    /// The line that most can paste: charz exec's where unpinned threads lose, else taskset's, for each of several copies, or numactl's where memory is not left to the threads' own
-    /// touch. `None` where the operating system places threads.
+    /// The line that most can paste: charz exec's where unpinned threads lose, else taskset's, for each of several copies, or numactl's
+    /// where memory is not left to the threads' own touch. `None` where the operating system places threads, and where nothing is advised.
     pub fn paste(&self) -> Option<String> {
         if self.too_few.is_some() || self.occupied().is_some() {
             return None;
@@ -321,14 +331,6 @@ fn peak<'a>(numbers: &[Number<'a>], cpus: u64) -> Option<Number<'a>> {
         !more.is_doubtful() && with(false).all(|number| more.is_better(&number) && !more.meets(&number))
     };
     more.filter(is_surely_better).or(with(false).reduce(better)).or(more)
-}
-
-fn better<'a>(best: Number<'a>, next: Number<'a>) -> Number<'a> {
-    if next.is_better(&best) { next } else { best }
-}
-
-fn is_bound(number: &Number<'_>) -> bool {
-    number.cell.seats.iter().all(Option::is_some)
 }
 
 /// What a number does as a fraction of what another does, with rates as with times.

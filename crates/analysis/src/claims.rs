@@ -45,6 +45,8 @@ struct World {
     cpus: u64,
     /// How much the noisiest cell varies more than the quietest: nothing is equal where all do.
     noise: f64,
+    /// The share of their capacity that unpinned threads deliver in kernels of the core and of memory, as they share CPUs.
+    shared: f64,
     truth: BTreeMap<Place, f64>,
 }
 
@@ -70,7 +72,8 @@ impl World {
                 }
             }
         }
-        World { cpus, noise: if random.bool() { 3.0 } else { 60.0 }, truth }
+        let shared = if random.bool() { 1.0 } else { 0.6 + 0.35 * random.f64() };
+        World { cpus, noise: if random.bool() { 3.0 } else { 60.0 }, shared, truth }
     }
 
     /// The same one after a change that a few of the kernels see.
@@ -90,7 +93,12 @@ impl World {
             let (_, unit) = KERNELS.into_iter().find(|(name, _)| *name == kernel)?;
             let seats: Vec<u32> = (0..threads).map(|rank| (rank % self.cpus) as u32).collect();
             let cell = fixtures::cell(kernel, threads, unit, 1.0).under(mapping);
-            let cell = valued(if mapping == "auto" { cell } else { cell.seated(&seats) }, values);
+            let mut cell = valued(if mapping == "auto" { cell } else { cell.seated(&seats) }, values);
+            if mapping == "auto" && threads > 1 && ["arith-int", "mem-read"].contains(&kernel) {
+                let delivered = cell.delivered;
+                let able = cell.invocations.iter().filter_map(|one| Some(one.value? / self.shared)).collect();
+                cell = Cell { delivered, ..valued(cell, able) };
+            }
             match random.u8(..20) {
                 0 => Some(cell.suspect()),
                 1 => Some(cell.invalid()),
@@ -210,7 +218,7 @@ impl Reader {
         let times = r"(?<times>[\d.]+)~? \((?<low>[\d.]+) to (?<high>[\d.]+)\)";
         Reader {
             placement: regex(
-                r"(?<title>[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too few runs to advise.*|(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, as they shared CPUs)?)?(; within 5% of the peak at (?<peak>\d+))?)\.",
+                r"(?<title>[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too few runs to advise.*|(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?)\.",
             ),
             beyond: regex(
                 r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%) with (?<threads>\d+)\.",

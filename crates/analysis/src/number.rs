@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::point;
 use crate::verdict::MARGIN;
-use charz_data::report::{Cell, Estimate, Interval};
+use charz_data::report::{Cell, Estimate, Interval, Run};
 use charz_data::units;
 use charz_stats::{Around, ratio_of_estimates};
 
@@ -16,28 +16,26 @@ pub struct Number<'a> {
     pub value: f64,
     /// `None` after too few invocations.
     pub interval: Option<Interval>,
-    /// Whether it counts what its threads waited for each other; else it is what their CPUs can do.
+    /// Whether it comes from what was delivered; else it is what its CPUs can do.
     pub is_delivered: bool,
 }
 
 /// The numbers of the cells that have one, as placements are compared by them.
 ///
-/// Threads that are bound nowhere may share a CPU while another is idle, which what a CPU can do does not show. Where they delivered less
-/// of it than bound ones did beside them, by more than [`MARGIN`], theirs is as much of the bound ones' number as they delivered of what
-/// these delivered: what other programs took, they took from both.
+/// Threads that are bound nowhere may share a CPU while another is idle, which a capacity does not show. Where they delivered a smaller
+/// share of their capacity than bound ones did, by more than [`MARGIN`], their number is the bound ones', times the ratio of the two
+/// deliveries: other programs took their part from both.
 pub(crate) fn placed<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
     let numbers: Vec<Number<'a>> = cells.into_iter().filter_map(Number::of).collect();
-    let is_bound = |cell: &Cell| cell.seats.iter().all(Option::is_some);
     let beside = |own: &Cell, other: &Cell| {
         let key = |cell: &Cell| (cell.point, cell.unit, cell.last_size(), cell.workers);
         own.kernel == other.kernel && key(own) == key(other)
     };
-    let better = |best: Number<'a>, next: Number<'a>| if next.is_better(&best) { next } else { best };
     let placed = |number: &Number<'a>| {
-        if is_bound(number.cell) {
+        if number.is_bound() {
             return *number;
         }
-        let bound = numbers.iter().filter(|other| is_bound(other.cell) && beside(number.cell, other.cell));
+        let bound = numbers.iter().filter(|other| other.is_bound() && beside(number.cell, other.cell));
         bound.copied().reduce(better).and_then(|bound| number.delivered_beside(&bound)).unwrap_or(*number)
     };
     numbers.iter().map(placed).collect()
@@ -48,8 +46,8 @@ impl<'a> Number<'a> {
         Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval, is_delivered: false })
     }
 
-    /// As much of the other number as this cell delivered of what the other did; `None` where it did not deliver a smaller share of what
-    /// it can do, by more than [`MARGIN`].
+    /// The other's number times the ratio of what the two delivered; `None` where it did not deliver a smaller share of its capacity than
+    /// the other, by more than [`MARGIN`].
     fn delivered_beside(&self, bound: &Number<'_>) -> Option<Self> {
         let lacks = self.cell.delivered_share()? < (1.0 - MARGIN) * bound.cell.delivered_share()?;
         if !lacks || shared_cpus(self.cell).is_some_and(|share| share < MARGIN) {
@@ -63,6 +61,11 @@ impl<'a> Number<'a> {
         let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
         let value = own.value / other.value * bound.value;
         Some(Number { cell: self.cell, value, interval, is_delivered: true })
+    }
+
+    /// Whether each thread had a CPU of its own by the mapping.
+    pub(crate) fn is_bound(&self) -> bool {
+        self.cell.seats.iter().all(Option::is_some)
     }
 
     pub fn is_doubtful(&self) -> bool {
@@ -163,14 +166,25 @@ impl<'a> Number<'a> {
 /// reports keep singly.
 fn shared_cpus(cell: &Cell) -> Option<f64> {
     let (mut seen, mut shared) = (0, 0);
-    for run in cell.invocations.iter().flat_map(|invocation| &invocation.runs) {
-        let ends = run.laps.iter().filter(|lap| lap.group.is_none()).map(|lap| lap.strand).collect::<Option<Vec<_>>>();
-        let Some(mut ends) = ends.filter(|ends| ends.len() as u64 == cell.workers) else { continue };
+    let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    for mut ends in runs.filter_map(|run| ends(run, cell.seats.len())) {
         ends.sort_unstable();
         seen += 1;
         shared += usize::from(ends.windows(2).any(|pair| pair[0] == pair[1]));
     }
     (seen > 0).then(|| shared as f64 / seen as f64)
+}
+
+/// The CPU on which each of so many threads ended an iteration; `None` where one was not seen.
+pub(crate) fn ends(run: &Run, threads: usize) -> Option<Vec<u32>> {
+    let ends: Vec<u32> =
+        run.laps.iter().filter(|lap| lap.group.is_none()).map(|lap| lap.strand).collect::<Option<_>>()?;
+    (ends.len() == threads).then_some(ends)
+}
+
+/// Of two numbers the better; of equals the first.
+pub(crate) fn better<'a>(best: Number<'a>, next: Number<'a>) -> Number<'a> {
+    if next.is_better(&best) { next } else { best }
 }
 
 /// A time with `~` if it is noisy.
@@ -192,7 +206,6 @@ impl<'a> Best<'a> {
     /// The only rule for it, by which all outputs agree: suspect numbers compete too, for the best of those that happen to be
     /// `ok` may be far from the best.
     pub(crate) fn of(numbers: &[Number<'a>]) -> Option<Self> {
-        let better = |best: Number<'a>, next: Number<'a>| if next.is_better(&best) { next } else { best };
         let top = numbers.iter().copied().reduce(better)?;
         let reaching = || numbers.iter().copied().filter(|number| number.meets(&top));
         let fewest = reaching().map(|number| number.cell.workers).min()?;

@@ -231,8 +231,8 @@ impl<'a> Rivals<'a> {
         // From a ratio of values to a share that is lost.
         let lost = |ratio: f64| if more_is_better { 1.0 - ratio } else { ratio - 1.0 };
         let (is_apart, is_moved) = (!number.meets(best), !number.is_placed_as(best));
-        let are_able = !number.is_delivered && !best.is_delivered;
-        let cycles = self.in_cycles(number.cell, best.cell).filter(|_| are_able);
+        // What was delivered is no rate of a clock.
+        let cycles = self.in_cycles(number.cell, best.cell).filter(|_| !number.is_delivered && !best.is_delivered);
         let is_clock = is_apart && cycles.as_ref().is_some_and(|cycles| !cycles.confirm(number.is_better(best)));
         let at_one_clock = cycles.filter(|cycles| is_clock || cycles.are_followed);
         // Numbers that are the same differ by nothing, also where both are 0.

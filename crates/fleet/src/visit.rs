@@ -117,7 +117,7 @@ impl Visit {
             let rest = format!("{} x{} {}", cell.mapping, cell.workers, point::parameters(cell, report));
             Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
         };
-        // Of all configurations with a number: which are reliable differs from node to node, and what they deliver with their threads.
+        // Of noisy ones too: nodes differ in which are reliable, and configurations in what they deliver.
         let shares: Vec<f64> = report.cells.iter().filter_map(|cell| cell.delivered_share()).collect();
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
         disturbers.truncate(MOST_NAMED);

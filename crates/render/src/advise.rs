@@ -92,7 +92,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
             false => blocks.push(Block::Line("others".to_owned(), advice.regret.iter().map(entry).collect())),
         }
         let validation = advised.validation.as_ref().and_then(|all| all.get(at));
-        if let Some(validation) = validation.filter(|_| advice.too_few.is_none()) {
+        if let Some(validation) = validation.filter(|_| advice.too_few.is_none() && advice.occupied().is_none()) {
             blocks.extend([Block::Gap, checks(validation)]);
             blocks.extend(validation.regret.map(|regret| {
                 let is_open = |check: &Check<'_>| check.measured.is_none_or(|loss| loss.interval.is_none());

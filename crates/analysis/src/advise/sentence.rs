@@ -3,9 +3,8 @@
 use super::{Advice, Load, Strands};
 use crate::card::MEMORY;
 use crate::verdict::{Claim, Loss, joined};
-use charz_data::checks::V34;
 use charz_data::escape::counted;
-use charz_data::report::{Interval, MemoryHome, Severity};
+use charz_data::report::{Interval, MemoryHome};
 use charz_data::units;
 use charz_stats::LEAST_FOR_INTERVAL;
 
@@ -15,8 +14,14 @@ const IDLE: f64 = 0.1;
 impl Advice<'_> {
     /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
     pub fn sentence(&self) -> String {
-        if let Some(text) = self.shortage().or_else(|| self.occupied()) {
+        if let Some(text) = self.shortage() {
             return text;
+        }
+        if let Some(reason) = self.occupied() {
+            let title = self.title();
+            return format!(
+                "{title}: nothing can be advised: {reason}; stop them, or wait for them with --wait-quiet."
+            );
         }
         let cell = self.best.cell;
         let (threads, doubt) = (counted(cell.workers as usize, "thread"), units::doubt(self.doubtful));
@@ -24,8 +29,8 @@ impl Advice<'_> {
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
-                    let why = if auto.number.is_delivered { ", as they shared CPUs" } else { "" };
-                    text += &format!("; unpinned threads {}{why}", lost(auto, Subject::Several));
+                    let by = if auto.number.is_delivered { ", by what was delivered" } else { "" };
+                    text += &format!("; unpinned threads {}{by}", lost(auto, Subject::Several));
                 }
                 Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",
                 _ => {}
@@ -74,22 +79,12 @@ impl Advice<'_> {
             true => format!("give --invocations {LEAST_FOR_INTERVAL}"),
             false => {
                 // The runs were made in rounds, in the time that the sweep took.
-                let missing = LEAST_FOR_INTERVAL.saturating_sub(runs) as f64 / runs.max(1) as f64;
+                let missing = LEAST_FOR_INTERVAL.saturating_sub(runs).max(1) as f64 / runs.max(1) as f64;
                 let budget = units::budget(self.report.wall_ns as f64 / 1e9 * missing);
                 format!("charz sweep --resume FILE --budget {budget} makes them")
             }
         };
         Some(format!("{}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; {fix}.", self.title()))
-    }
-
-    /// A program has what others leave it, with one thread as with several: its numbers are not about their number.
-    pub(super) fn occupied(&self) -> Option<String> {
-        let cells = [self.best.cell, self.peak.cell];
-        let mut marks = cells.iter().filter(|cell| cell.is_suspect()).flat_map(|cell| &cell.marks);
-        let used = marks.find(|mark| mark.code == V34.code && mark.severity > Severity::Note)?;
-        let title = self.title();
-        let why = format!("{title}: its threads cannot be advised on: {}", used.reason);
-        (self.load == Load::Program).then(|| format!("{why}; stop them, or wait for them with --wait-quiet."))
     }
 
     /// The mapping that is advised with those that are alike; where it cannot be said, that.

@@ -26,6 +26,8 @@ pub struct Wire<'a> {
     pub clear: bool,
     /// The fewest runs of a number that decides, where these are too few: then nothing is advised, and the placement is only the best so far.
     pub too_few_runs: Option<usize>,
+    /// The other programs that had CPUs while a program was measured, where they decide: then nothing is advised either.
+    pub occupied: Option<&'a str>,
     /// The CPUs of a quota that bounds the number of threads.
     pub quota_cpus: Option<f64>,
     /// Whether `equal` differ by at most 2%, by their intervals; else they do not differ significantly.
@@ -154,6 +156,7 @@ impl<'a> Advice<'a> {
             noisy: self.doubtful,
             clear: self.is_clear(),
             too_few_runs: self.too_few,
+            occupied: self.occupied(),
             quota_cpus: self.quota,
             shown_equal: self.is_equal,
             equal: self.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),

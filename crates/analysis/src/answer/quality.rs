@@ -164,7 +164,6 @@ impl Quality {
             text += &format!(", {} skipped", self.skipped);
         }
         if let Some((low, high)) = self.intervals {
-            // Beyond its own size an interval says nothing.
             let shown = |width: f64| if width > 1.0 { "100% and more".to_owned() } else { units::percent(width) };
             let [low, high] = [low, high].map(shown);
             text += &if low == high { format!("; ±{low}") } else { format!("; ±{low} to ±{high}") };

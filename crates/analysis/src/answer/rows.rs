@@ -58,8 +58,9 @@ pub struct Row {
 /// What leaving placement to the operating system costs, with as many threads as the best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Auto {
+    /// Nor where there is no other number.
     NotMeasured,
-    /// It is better than all others, or there is no other.
+    /// It is better than all others.
     Best,
     /// What can be said of its loss beside the best, or of the best beside others where it is the best; and whether that is at one clock.
     Other(Claim, bool),
@@ -133,9 +134,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
-            verdict::Auto::Unmeasured => Auto::NotMeasured,
-            verdict::Auto::Best(None) if is_alone => Auto::NotMeasured,
-            verdict::Auto::Best(None) => Auto::Best,
+            verdict::Auto::Unmeasured | verdict::Auto::Best(None) => Auto::NotMeasured,
             verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
             verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => Auto::Other(loss.claim(), loss.is_clock),
         },

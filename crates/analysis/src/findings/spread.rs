@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::on_cell;
+use crate::number::ends;
 use charz_data::escape::counted;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
@@ -59,9 +60,9 @@ pub(super) fn spread(report: &Report) -> Option<Finding> {
 fn of_cell<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>, cores: usize) -> Spread<'a> {
     let mut spread = Spread { cell, seen: 0, on_one_cpu: 0, on_one_core: 0, on_busiest_node: 0 };
     for run in cell.invocations.iter().flat_map(|invocation| &invocation.runs) {
-        let ends = run.laps.iter().filter(|lap| lap.group.is_none());
-        let ends: Option<Vec<&Strand>> = ends.map(|lap| strands.get(&lap.strand?).copied()).collect();
-        let Some(ends) = ends.filter(|ends| ends.len() == cell.seats.len()) else { continue };
+        let ends = ends(run, cell.seats.len());
+        let known = |ends: Vec<u32>| ends.iter().map(|id| strands.get(id).copied()).collect::<Option<Vec<&Strand>>>();
+        let Some(ends) = ends.and_then(known) else { continue };
         let places = |of: fn(&Strand) -> Option<u32>| {
             ends.iter().fold(BTreeMap::new(), |mut places, strand| {
                 *places.entry(of(strand)).or_insert(0_usize) += 1;

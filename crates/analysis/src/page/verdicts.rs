@@ -22,8 +22,7 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     let label = point::label(&verdict.point);
     let report = if sorted.are_several() { format!(" ({})", sorted.sources[source].name) } else { String::new() };
     let auto = match &verdict.auto {
-        Auto::Unmeasured => "–".to_owned(),
-        Auto::Best(None) => "best".to_owned(),
+        Auto::Unmeasured | Auto::Best(None) => "–".to_owned(),
         Auto::Best(Some(loss)) if loss.is_sure() => "best".to_owned(),
         Auto::Best(Some(loss)) => format!("{} beside the next", against(loss)),
         Auto::Other(loss) => against(loss),

@@ -130,6 +130,12 @@ fn auto_is_judged_by_what_it_delivered_where_its_threads_waited() {
     assert_eq!(loss(0.5, 0.3), (40.0, true));
     assert!(!loss(0.6, 0.6).1);
     assert!(!loss(0.6, 1.0).1);
+    // Threads that ended on CPUs of their own took nothing from each other.
+    let mut auto = rate("auto", 2, 20.1).delivering(0.6);
+    let runs = auto.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+    runs.for_each(|run| (0..).zip(&mut run.laps).for_each(|(cpu, lap)| lap.strand = Some(cpu)));
+    let cells = vec![rate("rr", 2, 20.0).seated(&[0, 1]), auto];
+    assert!(only(cells, |verdict| verdict.best.cell.mapping == "auto" && !verdict.best.is_delivered));
 }
 
 #[test]

@@ -197,21 +197,16 @@ fn record(
 fn ended_early(report: &Report, comparison: &Comparison, budget: Duration) -> Option<String> {
     let (fewest, needed) = (comparison.totals.fewest, comparison.totals.needed);
     match report.stopped_by.as_deref() {
-        // The plan grows no larger by a longer budget where none had a run.
-        Some("budget") if (1..needed).contains(&fewest) => {
-            let longer = budget.as_secs_f64() * needed as f64 / fewest as f64;
-            Some(format!(
-                "the budget ended before every configuration had its runs; give --budget {}",
-                units::budget(longer)
-            ))
-        }
         Some("budget") if fewest < needed => {
-            Some("the budget ended before every configuration had its runs; give more time with --budget".into())
+            // In proportion to the runs that were made.
+            let longer = units::budget(budget.as_secs_f64() * needed as f64 / fewest as f64);
+            let fix =
+                if fewest > 0 { format!("give --budget {longer}") } else { "give more time with --budget".into() };
+            Some(format!("the budget ended before every configuration had its runs; {fix}"))
         }
         Some("budget") => None,
         Some(signal) => Some(format!("ended early by {signal}")),
-        None if fewest > 0 && fewest < needed => Some(format!("give --invocations {needed}")),
-        None => None,
+        None => (1..needed).contains(&fewest).then(|| format!("give --invocations {needed}")),
     }
 }
 

@@ -171,10 +171,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     if !learned {
         let most = findings.iter().map(|[equal, _]| equal.effects.len()).max().unwrap_or(0);
+        let fix = if options.rounds < FLOOR_NEEDS { "give --rounds 20" } else { "give more time with --budget" };
         let why = match most {
             0 => "nothing could be compared; charz doctor reports what disturbs measurements here".to_owned(),
             _ => format!(
-                "no noise floor was learned: it takes {FLOOR_NEEDS} comparisons, and {most} could be made; give more time with --budget"
+                "no noise floor was learned: it takes {FLOOR_NEEDS} comparisons, and {most} could be made; {fix}"
             ),
         };
         return Err(Error::ended(Exit::NoVerdict, why));
@@ -271,15 +272,15 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
         let (found, percent) = (planted.slower, units::percent(share));
         writeln!(out, "  a planted {percent} was found in {found} of {}{}", planted.comparisons, planted.unsettled())?;
     }
+    // Fractions of a percent matter here.
+    let shown = |share: f64| format!("{:.2}%", share * 100.0);
     if let (Some(median), Some(max)) = (equal.median, equal.max) {
-        // Fractions of a percent matter here.
-        let shown = |share: f64| format!("{:.2}%", share * 100.0);
         let floor = equal.floor.map(|floor| format!(", 95th percentile {}", shown(floor))).unwrap_or_default();
         let (median, max) = (shown(median), shown(max));
         writeln!(out, "  differences between equal sides: median {median}{floor}, max {max}")?;
     }
     match equal.floor {
-        Some(floor) => writeln!(out, "  the noise floor of {kernel} here is {:.2}%", floor * 100.0)?,
+        Some(floor) => writeln!(out, "  the noise floor of {kernel} here is {}", shown(floor))?,
         None => writeln!(out, "  no noise floor was learned: it takes {FLOOR_NEEDS} comparisons")?,
     }
     let mut reasons = BTreeMap::new();

@@ -33,8 +33,8 @@ pub fn print(passport: &Passport) -> String {
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
     let cpus = distinct(seats.iter().flatten().copied()).len();
     let of = if cpus > 0 { format!("of {}", counted(cpus, "CPU")) } else { "CPUs".to_owned() };
-    // Of a short program what was done for it before its first instruction counts.
-    let most = if ended.following.by == Follow::None { f64::INFINITY } else { ended.appeared.max(1) as f64 };
+    // The time before a short program's first instruction counts too. Without ptrace there may be threads that were not seen.
+    let most = if ended.following.by == Follow::Ptrace { ended.appeared.max(1) as f64 } else { f64::INFINITY };
     let used = ended.used_cpus().map(|used| format!(", used {:.1} {of}", used.min(most))).unwrap_or_default();
     let mut text = format!(
         "charz: {}: {}; {}{used}\n",
