@@ -9,10 +9,11 @@ use crate::support::{charz, run};
 #[test]
 fn an_audit_ends_in_time_and_every_relation_has_a_verdict_and_a_reason() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("measured.xml");
+    let file = folder.path().join("measured\u{1b}[2J.xml");
     let ran =
         charz().args(["audit", "--json", "--budget", "4s", "--seed", "1", "--write"]).arg(&file).output().unwrap();
     assert!(matches!(ran.status.code(), Some(0 | 1)), "{ran:?}");
+    assert!(!ran.stderr.contains(&0x1b), "the name of a file steers the terminal: {ran:?}");
     let found: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
     let relations = found["relations"].as_array().unwrap();
     let kinds: HashSet<&str> = relations.iter().map(|relation| relation["kind"].as_str().unwrap()).collect();

@@ -66,7 +66,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     (options.format.write)(&page, out)?;
     if let Some(file) = file {
         write(file, &audit.machine, options.force)?;
-        note(&format!("the machine as measured is in {file:?}: charz map --topology {}", file.display()));
+        note(&format!("the machine as measured is in {file:?}; charz map --topology reads it"));
     }
     Ok(match context.signals.received() {
         Some((exit, _)) => exit,
