@@ -22,6 +22,7 @@ mod interrupted;
 mod named;
 mod numa;
 mod placement;
+mod predict;
 mod replicate;
 mod report;
 mod support;

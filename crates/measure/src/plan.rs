@@ -9,7 +9,7 @@ mod specs;
 mod threads;
 mod totals;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
@@ -170,6 +170,8 @@ pub const FEWEST_SHARE: f64 = 0.5;
 
 /// On so many CPUs a sweep measures all configurations, adaptive or not.
 pub const FEW_CPUS: usize = 8;
+/// An adaptive sweep measures a kernel with no more cells at a point whole.
+pub const FEW_CELLS: usize = 8;
 /// The share of the configurations of such a kernel that an adaptive sweep measures: a fifth, and more where no model predicts.
 const ADAPTIVE_SHARE: f64 = 0.3;
 
@@ -376,6 +378,15 @@ impl Plan {
             false => cell.predicted,
         };
         cells.map(expected).sum::<Duration>() * u32::try_from(self.invocations.fewest()).unwrap_or(u32::MAX)
+    }
+
+    /// Of each cell, whether it is measured only if the advice needs it, and predicted otherwise.
+    pub fn is_open(&self) -> Vec<bool> {
+        let group = |cell: &PlannedCell| (cell.kernel.card().name.to_string(), cell.point);
+        let mut sizes: HashMap<_, usize> = HashMap::new();
+        self.runnable().for_each(|cell| *sizes.entry(group(cell)).or_default() += 1);
+        let may = |cell: &PlannedCell| cell.obstacle.is_none() && is_modelled(cell.kernel.card().family);
+        self.cells.iter().map(|cell| self.adaptive && may(cell) && sizes[&group(cell)] > FEW_CELLS).collect()
     }
 
     /// Numbers of workers, ascending.

@@ -50,15 +50,15 @@ pub fn next(topology: &Topology, candidates: &[Candidate]) -> Next {
     let is_open = |at: &usize| candidates[*at].known == Known::Nothing;
     let open: Vec<usize> = (0..candidates.len()).filter(is_open).collect();
     // Beyond a thread per CPU no model of places says anything.
-    let beyond: Vec<usize> =
-        open.iter().copied().filter(|at| candidates[*at].placed.threads > topology.cpus()).collect();
-    let deciding = deciding(topology, candidates);
+    let beyond: Vec<usize> = open.iter().copied().filter(|at| !topology.holds(&candidates[*at].placed)).collect();
+    let placements: Vec<&Placed> = candidates.iter().map(|candidate| &candidate.placed).collect();
+    let deciding = topology.deciding(&placements);
     let first: Vec<usize> = deciding.iter().copied().filter(is_open).chain(beyond.iter().copied()).collect();
     if !first.is_empty() {
         return Next::Measure(first);
     }
     let rate = |candidate: &Candidate| match candidate.known {
-        Known::Rate(rate) if candidate.placed.threads <= topology.cpus() => Some((candidate.placed.clone(), rate)),
+        Known::Rate(rate) if topology.holds(&candidate.placed) => Some((candidate.placed.clone(), rate)),
         _ => None,
     };
     let fitted: Vec<(Placed, f64)> = candidates.iter().filter_map(rate).collect();
@@ -90,20 +90,6 @@ impl Next {
             next => next,
         }
     }
-}
-
-/// One thread, the fewest threads that fill a part of each level, or come nearest to that.
-fn deciding(topology: &Topology, candidates: &[Candidate]) -> Vec<usize> {
-    let within = || (0..candidates.len()).filter(|at| candidates[*at].placed.threads <= topology.cpus());
-    let threads = |at: &usize| candidates[*at].placed.threads;
-    let mut deciding: Vec<usize> = within().min_by_key(threads).into_iter().collect();
-    for (level, size) in topology.sizes().enumerate().skip(1) {
-        let load = |at: &usize| candidates[*at].placed.load(level).min(size as f64);
-        let Some(most) = within().map(|at| load(&at)).max_by(f64::total_cmp) else { continue };
-        let fullest = within().filter(|at| load(at) >= most).min_by_key(threads);
-        deciding.extend(fullest.filter(|at| !deciding.contains(at)));
-    }
-    deciding
 }
 
 /// The open one that lies farthest from all that have a number, by the number of threads and by how many share a part.

@@ -45,6 +45,21 @@ pub(crate) struct Prior {
 const NOISE: f64 = 0.03;
 const STEPS: usize = 60;
 
+/// The standard deviation of what was measured several times at the same places, as logarithms; 0 where nothing was.
+pub(crate) fn repeated(points: &[&(Placed, f64)]) -> f64 {
+    let (mut squares, mut free) = (0.0, 0);
+    for (at, (placed, _)) in points.iter().enumerate() {
+        let own: Vec<f64> = points.iter().filter(|(other, _)| other == placed).map(|(_, value)| value.ln()).collect();
+        let is_first = points.iter().position(|(other, _)| other == placed) == Some(at);
+        if is_first && own.len() > 1 {
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            squares += own.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
+            free += own.len() - 1;
+        }
+    }
+    if free == 0 { 0.0 } else { (squares / free as f64).sqrt() }
+}
+
 /// The best fit from two starts; `None` where none converges.
 pub(crate) fn fitted(law: Law, priors: &[Prior], points: &[&(Placed, f64)]) -> Option<Set> {
     let mut set = Set {
@@ -55,8 +70,9 @@ pub(crate) fn fitted(law: Law, priors: &[Prior], points: &[&(Placed, f64)]) -> O
         noise: NOISE,
         evidence: f64::NEG_INFINITY,
     };
+    let noise = NOISE.max(repeated(points));
     let residuals = |set: &Set, at: &[f64]| -> Vec<f64> {
-        let data = points.iter().map(|(placed, value)| ((set.law)(set, at, placed) - value.ln()) / NOISE);
+        let data = points.iter().map(|(placed, value)| ((set.law)(set, at, placed) - value.ln()) / noise);
         let priors = priors.iter().zip(at).map(|(prior, own)| (own - prior.mean) / prior.deviation);
         data.chain(priors).collect()
     };
@@ -98,15 +114,29 @@ pub(crate) fn fitted(law: Law, priors: &[Prior], points: &[&(Placed, f64)]) -> O
     set.covariance = (0..found.len()).map(|i| solved(normal.clone(), &unit(i))).collect::<Option<_>>()?;
     set.evidence = -(error + determinant) / 2.0 - priors.iter().map(|prior| prior.deviation.ln()).sum::<f64>();
     let data: Vec<f64> = residuals(&set, &found).into_iter().take(points.len()).collect();
-    let scatter = (square(&data) / points.len() as f64).sqrt() * NOISE;
+    let scatter = (square(&data) / points.len() as f64).sqrt() * noise;
     set.found = found;
-    set.noise = scatter.max(NOISE);
+    set.noise = scatter.max(noise);
     Some(set)
 }
 
 impl Set {
     pub(crate) fn log(&self, placed: &Placed) -> f64 {
         (self.law)(self, &self.found, placed)
+    }
+
+    /// The logarithm of what a thread does alone.
+    pub(crate) fn thread(&self) -> f64 {
+        self.found.first().copied().unwrap_or(0.0)
+    }
+
+    /// The levels that have a cap.
+    pub(crate) fn caps(&self) -> Vec<usize> {
+        let caps = self.names.iter().filter_map(|name| match name {
+            Name::Cap { level, .. } => Some(*level),
+            _ => None,
+        });
+        caps.collect()
     }
 
     /// Of the logarithm, by the parameters.
@@ -119,7 +149,7 @@ impl Set {
 
     /// Their names and logarithms: caps as what a part of the machine can do.
     pub(crate) fn parameters(&self, levels: &[String]) -> Vec<(String, f64)> {
-        let thread = self.found.first().copied().unwrap_or(0.0);
+        let thread = self.thread();
         let own = |(name, found): (&Name, &f64)| match *name {
             Name::Thread => ("thread".to_owned(), *found),
             Name::Cap { level, size } => (levels[level].clone(), thread + size.ln() + found),

@@ -9,6 +9,7 @@ mod placement;
 mod tests;
 mod topology;
 
+use charz_data::escape::counted;
 use serde::Serialize;
 
 use fitting::Set;
@@ -43,6 +44,10 @@ pub struct Model {
     /// The largest load of each level that was fitted.
     reach: Vec<f64>,
     levels: Vec<String>,
+    /// Threads and values that were fitted.
+    known: Vec<(usize, f64)>,
+    /// How many points that it was not fitted to have checked it.
+    pub checked: usize,
 }
 
 /// A predicted value.
@@ -50,7 +55,8 @@ pub struct Model {
 pub struct Prediction {
     /// In the unit of the table.
     pub value: f64,
-    /// Where the value lies, with 90% confidence.
+    /// Where the value lies, with 90% confidence: never above what so many threads can do alone. Beyond what was fitted it reaches down to
+    /// the most that was measured with as many threads or fewer, since what caps the others is not known there.
     pub interval: [f64; 2],
     /// How many times more threads share a part of the machine than in any point that was fitted; 1 within them.
     pub distance: f64,
@@ -80,15 +86,22 @@ pub struct Missed {
 const HALF: f64 = 1.8;
 /// How much a prediction is off by, as a logarithm, where a part of the machine has e times the load that was fitted.
 const BEYOND: f64 = 0.12;
-/// The most that fitted points may be missed by in the mean.
+/// From this distance on, a prediction is one beyond what was fitted.
+const FAR: f64 = 1.05;
+/// The most that fitted points may be missed by in the mean; or this many times what repeated points differ by.
 const MISFIT: f64 = 0.06;
-/// What points that were left out may be missed by in the mean, whatever interpolation does, and at most.
+const MISFIT_OF_NOISE: f64 = 1.2;
+/// What points that were left out may be missed by in the mean, whatever interpolation does, and at most; twice that where they are too few
+/// for a mean.
 const GOOD: f64 = 0.045;
 const MOST: f64 = 0.10;
+const FEW: usize = 3;
 /// The share of left out points that intervals must hold.
 const HELD: f64 = 2.0 / 3.0;
-/// From so many points on, each is left out once.
-const LEFT_OUT: usize = 6;
+/// So many points have to be left to fit when one is left out.
+const LEFT: usize = 4;
+/// A set that weighs less is not fitted again without the point that is left out.
+const WORTH: f64 = 0.01;
 /// The fewest points for a law of programs.
 const LAWS: usize = 5;
 
@@ -97,9 +110,12 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     if topology.has_kinds {
         return Outcome::None("the machine has several kinds of core".into());
     }
-    let usable = |(_, value): &&(Placed, f64)| value.is_finite() && *value > 0.0;
+    // Beyond a thread per CPU no model of places says anything.
+    let usable = |(placed, value): &&(Placed, f64)| topology.holds(placed) && value.is_finite() && *value > 0.0;
     let fitted: Vec<&(Placed, f64)> = table.fitted.iter().filter(usable).collect();
-    let held_back: Vec<&(Placed, f64)> = table.held_back.iter().filter(usable).collect();
+    // A place that was fitted under another name checks nothing.
+    let is_new = |(placed, _): &&(Placed, f64)| fitted.iter().all(|(known, _)| known != placed);
+    let held_back: Vec<&(Placed, f64)> = table.held_back.iter().filter(usable).filter(is_new).collect();
     let mut loads: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
     loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     loads.dedup();
@@ -119,8 +135,8 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
         if family.name != "placement" && fitted.len() < LAWS {
             continue;
         }
-        let Some(model) = family.fit(topology, &fitted) else { continue };
-        match judged(&model, family, topology, &fitted, &held_back) {
+        let Some(mut model) = family.fit(topology, &fitted, None) else { continue };
+        match judged(&mut model, family, topology, &fitted, &held_back) {
             Ok(error) if best.as_ref().is_none_or(|(least, _)| error < least * BETTER) => best = Some((error, model)),
             Ok(_) => {}
             Err(why) => reasons.push(why),
@@ -144,37 +160,39 @@ type Points<'a> = [&'a (Placed, f64)];
 /// A family of models.
 struct Family {
     name: &'static str,
-    fit: fn(&Topology, &Points<'_>) -> Vec<Weighed>,
+    /// Of all sets of caps, or of those that were known before.
+    fit: fn(&Topology, &Points<'_>, Option<&[Weighed]>) -> Vec<Weighed>,
 }
 
 const FAMILIES: &[Family] = &[
     Family { name: "placement", fit: placement::sets },
-    Family { name: "amdahl", fit: |_, points| placement::law(points, false) },
-    Family { name: "usl", fit: |_, points| placement::law(points, true) },
+    Family { name: "amdahl", fit: |_, points, _| placement::law(points, false) },
+    Family { name: "usl", fit: |_, points, _| placement::law(points, true) },
 ];
 
 impl Family {
-    fn fit(&self, topology: &Topology, points: &[&(Placed, f64)]) -> Option<Model> {
-        let sets = (self.fit)(topology, points);
+    fn fit(&self, topology: &Topology, points: &[&(Placed, f64)], known: Option<&[Weighed]>) -> Option<Model> {
+        let sets = (self.fit)(topology, points, known);
         let noise = sets.iter().map(|(weight, set)| weight * set.noise).sum::<f64>();
         let reach = (0..topology.levels.len())
             .map(|level| points.iter().map(|(placed, _)| placed.load(level)).fold(1.0, f64::max))
             .collect();
         let levels = topology.levels.iter().map(|level| level.name.clone()).collect();
-        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, reach, levels })
+        let known = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
+        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, reach, levels, known, checked: 0 })
     }
 }
 
 /// What a model misses points by that it has not seen, or why it is none.
 fn judged(
-    model: &Model,
+    model: &mut Model,
     family: &Family,
     topology: &Topology,
     fitted: &[&(Placed, f64)],
     held_back: &[&(Placed, f64)],
 ) -> Result<f64, String> {
     let misfit = missed(fitted.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
-    if misfit.mean > MISFIT {
+    if misfit.mean > MISFIT.max(MISFIT_OF_NOISE * fitting::repeated(fitted)) {
         return Err(format!(
             "{} misses the points that it was fitted to by {} in the mean",
             family.name,
@@ -185,35 +203,43 @@ fn judged(
         .iter()
         .map(|(placed, value)| (model.predict(placed), *value, interpolated(fitted, placed.threads)))
         .collect();
-    if unseen.is_empty() && fitted.len() >= LEFT_OUT {
-        for at in 0..fitted.len() {
+    if unseen.is_empty() && fitted.len() > LEFT {
+        let sets: Vec<Weighed> = model.sets.iter().filter(|(weight, _)| *weight >= WORTH).cloned().collect();
+        let placements: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
+        let deciding = topology.deciding(&placements);
+        // Nothing else tells what these do.
+        for at in (0..fitted.len()).filter(|at| !deciding.contains(at)) {
             let others: Vec<&(Placed, f64)> =
                 fitted.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| *one).collect();
             let (placed, value) = fitted[at];
-            if let Some(model) = family.fit(topology, &others) {
+            if let Some(model) = family.fit(topology, &others, Some(&sets)) {
                 unseen.push((model.predict(placed), *value, interpolated(&others, placed.threads)));
             }
         }
     }
+    model.checked = unseen.len();
     if unseen.is_empty() {
         return Ok(misfit.mean);
     }
+    let is_few = unseen.len() < FEW;
     let error = missed(unseen.iter().map(|(prediction, value, _)| (prediction.value, *value)));
     let straight = missed(unseen.iter().map(|(_, value, interpolated)| (*interpolated, *value)));
     let is_held = |(prediction, value, _): &&(Prediction, f64, f64)| {
         (prediction.interval[0]..=prediction.interval[1]).contains(value)
     };
     let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
-    if error.mean > MOST || (error.mean > GOOD && error.mean * 2.0 > straight.mean) {
+    let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
+    if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
         return Err(format!(
-            "{} misses {} points that were not fitted by {} in the mean, and interpolation by {}",
+            "{} misses {} that {} not fitted by {} in the mean, and interpolation by {}",
             family.name,
-            unseen.len(),
+            counted(unseen.len(), "point"),
+            if unseen.len() == 1 { "was" } else { "were" },
             percent(error.mean),
             percent(straight.mean)
         ));
     }
-    if held < HELD && unseen.len() >= 3 {
+    if held < HELD && !is_few {
         return Err(format!(
             "the intervals of {} hold {:.0}% of the points that were not fitted",
             family.name,
@@ -261,11 +287,14 @@ impl Model {
         let distance =
             self.reach.iter().enumerate().map(|(level, reach)| placed.load(level) / reach).fold(1.0, f64::max);
         let deviation = (spread + self.noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
-        Prediction {
-            value: middle.exp(),
-            interval: [(middle - HALF * deviation).exp(), (middle + HALF * deviation).exp()],
-            distance,
-        }
+        let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
+        let most = (placed.threads as f64).ln() + alone + HALF * self.noise;
+        let known = self.known.iter().filter(|(threads, _)| distance > FAR && *threads <= placed.threads);
+        let known = known.map(|(_, value)| *value).fold(0.0, f64::max);
+        let (value, low) = (middle.exp(), (middle - HALF * deviation).exp());
+        let high = (middle + HALF * deviation).min(most.max(middle)).exp();
+        // Where more was measured with fewer threads, the model has seen why.
+        Prediction { value, interval: [if known > 0.0 { low.min(known) } else { low }, high], distance }
     }
 
     /// What it is made of: caps as their means over the sets that have them.

@@ -11,8 +11,8 @@ const MOST_LEVELS: usize = 7;
 /// A set that weighs less adds nothing.
 const LEAST_WEIGHT: f64 = 1e-4;
 
-/// Every set of caps that the points can tell of, each with its weight.
-pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)]) -> Vec<(f64, Set)> {
+/// Every set of caps that the points can tell of, each with its weight; or of the sets that are known.
+pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option<&[(f64, Set)]>) -> Vec<(f64, Set)> {
     let last = topology.levels.len() - 1;
     let is_loaded = |level: &usize| {
         let most = points.iter().map(|(placed, _)| placed.load(*level)).fold(0.0, f64::max);
@@ -21,10 +21,17 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)]) -> Vec<(f64, 
     };
     let candidates: Vec<usize> = (1..topology.levels.len()).filter(is_loaded).take(MOST_LEVELS).collect();
     let rate = points.iter().map(|(placed, value)| value / placed.threads as f64).fold(0.0, f64::max);
-    let found = (0..1_usize << candidates.len()).filter_map(|chosen| {
-        let caps = candidates.iter().enumerate().filter(|(at, _)| chosen >> at & 1 == 1).map(|(_, level)| *level);
+    let of_bits = |chosen: usize| {
+        let own = candidates.iter().enumerate().filter(move |(at, _)| chosen >> at & 1 == 1);
+        own.map(|(_, level)| *level).collect::<Vec<usize>>()
+    };
+    let chosen: Vec<Vec<usize>> = match known {
+        Some(known) => known.iter().map(|(_, set)| set.caps()).collect(),
+        None => (0..1 << candidates.len()).map(of_bits).collect(),
+    };
+    let found = chosen.into_iter().filter_map(|caps| {
         let mut priors = vec![Prior { name: Name::Thread, mean: rate.ln(), deviation: 1.0, starts: [rate.ln(); 2] }];
-        priors.extend(caps.map(|level| Prior {
+        priors.extend(caps.into_iter().map(|level| Prior {
             name: Name::Cap { level, size: topology.levels[level].size as f64 },
             // Between all that its CPUs could do, and a tenth of it.
             mean: -0.9,
@@ -44,14 +51,15 @@ fn caps_law(set: &Set, at: &[f64], placed: &Placed) -> f64 {
     let norm = at[at.len() - 1].clamp(0.0, 4.0).exp();
     let rate = |loads: &Vec<f64>| {
         let own = loads[0].max(1.0).ln() - thread;
-        let caps = set.names.iter().zip(at).filter_map(|(name, found)| match name {
-            Name::Cap { level, size } => Some(loads[*level].ln() - (thread + size.ln() + found)),
-            _ => None,
-        });
-        let all: Vec<f64> = std::iter::once(own).chain(caps).collect();
+        let caps = || {
+            set.names.iter().zip(at).filter_map(|(name, found)| match name {
+                Name::Cap { level, size } => Some((loads[*level] / size).ln() - (thread + found)),
+                _ => None,
+            })
+        };
         // The norm over all roofs, in logarithms.
-        let most = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = all.iter().map(|one| (norm * (one - most)).exp()).sum();
+        let most = caps().fold(own, f64::max);
+        let sum: f64 = caps().chain([own]).map(|one| (norm * (one - most)).exp()).sum();
         -(most + sum.ln() / norm)
     };
     (placed.threads as f64).ln() + placed.loads.iter().map(rate).fold(f64::INFINITY, f64::min)

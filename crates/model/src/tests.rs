@@ -228,3 +228,64 @@ fn too_little_is_no_model() {
         assert!(matches!(outcome, Outcome::None(why) if why.contains("three are needed")));
     }
 }
+
+/// The points of the T3-4 with these mappings and threads.
+fn t3_4(place: &Place, chosen: &[(&str, usize)]) -> Vec<(Placed, f64)> {
+    let value = |(mapping, threads): &(&str, usize)| {
+        let row = T3_4.iter().find(|(own, ..)| own == threads).unwrap();
+        (place.at(mapping, *threads), if *mapping == "dumb" { row.1 } else { row.2 })
+    };
+    chosen.iter().map(value).collect()
+}
+
+#[test]
+fn more_points_do_not_lose_the_model() {
+    let place = Place::new("Package:4 Core:16 Group:2 PU:4");
+    let deciding = [("dumb", 1), ("dumb", 8), ("dumb", 128), ("round-robin", 512)];
+    for (others, checks) in
+        [(&[][..], 0), (&[("round-robin", 128)], 1), (&[("round-robin", 128), ("round-robin", 192)], 2)]
+    {
+        let fitted = t3_4(&place, &[&deciding[..], others].concat());
+        let outcome = fit(&place.topology, &Table { fitted, held_back: Vec::new() });
+        let Outcome::Model(model) = outcome else { panic!("{others:?}: {outcome:?}") };
+        assert_eq!(model.checked, checks, "{others:?}");
+    }
+}
+
+#[test]
+fn beyond_what_was_fitted_the_interval_reaches_from_what_was_measured_to_what_threads_do_alone() {
+    let place = Place::new("Package:4 Core:16 Group:2 PU:4");
+    let fitted = t3_4(&place, &[("dumb", 1), ("dumb", 2), ("dumb", 4)]);
+    let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: Vec::new() }) else { panic!() };
+    for (threads, dumb, round_robin) in T3_4.into_iter().filter(|(threads, ..)| *threads > 8) {
+        for (mapping, value) in [("dumb", dumb), ("round-robin", round_robin)] {
+            let [low, high] = model.predict(&place.at(mapping, threads)).interval;
+            assert!((low..=high).contains(&value), "{mapping} {threads}: {value} {low} {high}");
+            assert!(high <= 0.65 * 1.1 * threads as f64, "{mapping} {threads}: {high}");
+        }
+    }
+}
+
+#[test]
+fn neither_more_threads_than_cpus_nor_a_place_of_another_name_says_anything() {
+    let place = Place::new("Package:2 Core:4 PU:1");
+    let point = |threads, value| (place.at("dumb", threads), value);
+    let fitted = vec![point(1, 10.0), point(4, 30.0), point(8, 60.0)];
+    let known = fit(&place.topology, &Table { fitted: fitted.clone(), held_back: Vec::new() });
+    let more = [fitted.clone(), vec![point(16, 20.0)]].concat();
+    let other = fit(&place.topology, &Table { fitted: more, held_back: vec![point(4, 90.0), point(9, 1.0)] });
+    let (Outcome::Model(known), Outcome::Model(other)) = (&known, &other) else { panic!("{other:?}") };
+    assert_eq!(other.predict(&place.at("dumb", 6)), known.predict(&place.at("dumb", 6)));
+    assert_eq!(other.checked, 0);
+}
+
+#[test]
+fn nothing_carries_over_to_parts_that_were_not_measured() {
+    let [own, threaded, one, larger] =
+        ["Package:2 Core:4 PU:1", "Package:2 Core:4 PU:2", "Package:1 Core:8 PU:1", "Package:4 Core:8 PU:1"]
+            .map(Place::new);
+    let adopted = |other: &Place| own.topology.adopted(&other.topology, &other.at("dumb", other.cpus()));
+    assert_eq!(adopted(&threaded).unwrap_err(), "core");
+    assert_eq!(one.topology.adopted(&own.topology, &own.at("dumb", 8)).unwrap_err(), "machine");
+    assert!(adopted(&one).unwrap().1 && adopted(&larger).unwrap().1 && !adopted(&own).unwrap().1);
+}

@@ -15,6 +15,8 @@ pub struct Topology {
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
     pub(crate) name: String,
+    /// Names of other parts with the same CPUs, which are the smaller ones.
+    also: Vec<String>,
     /// The part of each CPU.
     of: Vec<usize>,
     /// The most CPUs of a part.
@@ -50,7 +52,11 @@ impl Level {
         let of: Vec<usize> = ids.iter().map(|id| known.binary_search(id).unwrap_or(0)).collect();
         let mut counts = vec![0; known.len()];
         of.iter().for_each(|part| counts[*part] += 1);
-        Level { name, of, size: counts.into_iter().max().unwrap_or(0) }
+        Level { name, also: Vec::new(), of, size: counts.into_iter().max().unwrap_or(0) }
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.also.iter().any(|also| also == name)
     }
 
     /// Whether each part of it lies in one part of the other.
@@ -91,14 +97,15 @@ impl Topology {
         let sockets: Option<Vec<usize>> = of(|strand| strand.package);
         partitions.extend(nodes.map(|of| ("NUMA node".into(), of)));
         partitions.extend(sockets.map(|of| ("socket".into(), of)));
-        let mut levels: Vec<Level> = vec![Level { name: "CPU".into(), of: (0..all).collect(), size: 1 }];
-        let machine_level = Level { name: "machine".into(), of: vec![0; all], size: all };
+        let mut levels: Vec<Level> = vec![Level::new("CPU".into(), &(0..all).collect::<Vec<_>>())];
+        let machine_level = Level::new("machine".into(), &vec![0; all]);
         let mut found: Vec<Level> = partitions.into_iter().map(|(name, ids)| Level::new(name, &ids)).collect();
         found.sort_by_key(|level| level.size);
-        for level in found.into_iter().chain([machine_level]) {
+        for mut level in found.into_iter().chain([machine_level]) {
             let last = &levels[levels.len() - 1];
             if level.of == last.of && last.name != "CPU" {
-                levels.pop();
+                let same = levels.pop().into_iter();
+                level.also = same.flat_map(|same| same.also.into_iter().chain([same.name])).collect();
             } else if level.of == last.of || !last.is_inside(&level) {
                 continue;
             }
@@ -114,6 +121,26 @@ impl Topology {
     /// How many CPUs there are.
     pub fn cpus(&self) -> usize {
         self.ids.len()
+    }
+
+    /// Whether there is a CPU for each thread.
+    pub fn holds(&self, placed: &Placed) -> bool {
+        placed.threads <= self.cpus()
+    }
+
+    /// The placements that say what nothing else does: the fewest threads, and for each kind of part the fewest that fill one, or come
+    /// nearest to that.
+    pub(crate) fn deciding(&self, placements: &[&Placed]) -> Vec<usize> {
+        let within = || (0..placements.len()).filter(|at| self.holds(placements[*at]));
+        let threads = |at: &usize| placements[*at].threads;
+        let mut deciding: Vec<usize> = within().min_by_key(threads).into_iter().collect();
+        for (level, size) in self.sizes().enumerate().skip(1) {
+            let load = |at: &usize| placements[*at].load(level).min(size as f64);
+            let Some(most) = within().map(|at| load(&at)).max_by(f64::total_cmp) else { continue };
+            let fullest = within().filter(|at| load(at) >= most).min_by_key(threads);
+            deciding.extend(fullest.filter(|at| !deciding.contains(at)));
+        }
+        deciding
     }
 
     /// The most CPUs of a part of each level, from one CPU to all of them.
@@ -146,19 +173,27 @@ impl Topology {
         Placed { threads: cpus.len(), loads }
     }
 
-    /// Threads placed on another machine, as if its parts were of this one: a part of more CPUs can do as much more. `None` where it has other
-    /// kinds of parts.
-    pub fn adopted(&self, other: &Topology, placed: &Placed) -> Option<Placed> {
-        let from = |level: &Level| {
-            let at = other.levels.iter().position(|own| own.name == level.name)?;
-            Some((at, level.size as f64 / other.levels[at].size as f64))
+    /// Threads placed on another machine, as if its parts were of this one, and whether that takes a part of more CPUs as able to do as much
+    /// more.
+    ///
+    /// # Errors
+    /// The kind of part that one of the two has and the other has not.
+    pub fn adopted(&self, other: &Topology, placed: &Placed) -> Result<(Placed, bool), String> {
+        let names = |level: &Level| level.also.iter().chain([&level.name]).cloned().collect::<Vec<String>>();
+        let is_same = |own: &Level, there: &Level| names(own).iter().any(|name| there.is_called(name));
+        let from = |own: &Level| match other.levels.iter().position(|there| is_same(own, there)) {
+            Some(at) => Ok((at, own.size as f64 / other.levels[at].size as f64)),
+            None => Err(own.name.clone()),
         };
-        let levels: Option<Vec<(usize, f64)>> = self.levels.iter().map(from).collect();
-        let loads = levels.map(|levels| {
-            let of_one = |own: &Vec<f64>| levels.iter().map(|(at, scale)| (own[*at] * scale).max(1.0)).collect();
-            placed.loads.iter().map(of_one).collect()
-        });
-        Some(Placed { threads: placed.threads, loads: loads? })
+        let levels: Vec<(usize, f64)> = self.levels.iter().map(from).collect::<Result<_, _>>()?;
+        let is_known = |at: &usize| levels.iter().any(|(known, _)| known == at);
+        if let Some(unknown) = (0..other.levels.len()).find(|at| !is_known(at)) {
+            return Err(other.levels[unknown].name.clone());
+        }
+        let of_one = |own: &Vec<f64>| levels.iter().map(|(at, scale)| (own[*at] * scale).max(1.0)).collect();
+        let loads = placed.loads.iter().map(of_one).collect();
+        let is_scaled = levels.iter().any(|(_, scale)| (scale - 1.0).abs() > f64::EPSILON);
+        Ok((Placed { threads: placed.threads, loads }, is_scaled))
     }
 
     /// Threads that the system places: taken as spread evenly.

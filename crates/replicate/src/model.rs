@@ -35,7 +35,9 @@ fn chosen(topology: &Topology, all: &[(&Value<'_>, Placed)]) -> Vec<usize> {
             chosen.push(at);
         }
     }
-    chosen
+    // Where mappings have the same places, all of their values are of that point.
+    let is_chosen = |at: &usize| chosen.iter().any(|known| all[*known].1 == all[*at].1);
+    (0..all.len()).filter(is_chosen).collect()
 }
 
 impl Replication {

@@ -170,6 +170,18 @@ pub struct Mapping {
 }
 
 impl Mapping {
+    /// As [`str::parse`], for a text that somebody else may have written, who must not choose what runs here.
+    ///
+    /// # Errors
+    /// Those of parsing, and `command:`.
+    pub fn of_data(text: &str) -> Result<Self, Error> {
+        let mapping: Self = text.parse()?;
+        if mapping.text.starts_with("command:") {
+            return Err(misfit(text, "a program that a file names is not run; write its answer as list:CPU,…"));
+        }
+        Ok(mapping)
+    }
+
     /// As [`Mapper::order`]; also an error where this process may use no strand.
     pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
         if machine.usable_strands().next().is_none() {
@@ -323,6 +335,8 @@ mod tests {
         check("occupancy:0000", Err("has no threads"));
         check("command: ", Err("names no program"));
         check("command:'", Err("quotation mark"));
+        assert!(Mapping::of_data("command:true").unwrap_err().to_string().contains("is not run"));
+        assert_eq!(Mapping::of_data("os").unwrap().to_string(), "auto");
         check("\u{1b}[2J", Err("\\u{1b}"));
     }
 

@@ -1,7 +1,7 @@
 //! `charz predict`: what threads do where they were not measured, or that there is no model.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use charz_topology::{Machine, Mapping, Source, discover, place};
@@ -11,9 +11,10 @@ use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Predicted, Row, Told};
 use charz_analysis::point;
 use charz_analysis::predicted::points;
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
-use charz_model::{Model, Outcome, Placed, Table, Topology, fit, missed};
+use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 
 pub struct Options {
     pub from: From,
@@ -70,23 +71,33 @@ struct Line {
 
 fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     let cannot = |error| Error::bad_input(format!("cannot read the table {file:?}: {error}"));
-    if fs::metadata(file).map_err(cannot)?.len() > MOST_BYTES {
+    let input: Box<dyn Read> =
+        if file == Path::new("-") { Box::new(io::stdin()) } else { Box::new(fs::File::open(file).map_err(cannot)?) };
+    let mut text = String::new();
+    if input.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(cannot)? as u64 > MOST_BYTES {
         return Err(Error::bad_input(format!("the table {file:?} is longer than {}", units::iec(MOST_BYTES))));
     }
-    let text = fs::read_to_string(file).map_err(cannot)?;
     let topology = Topology::of(machine);
     let mut lines = Vec::new();
-    let own = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let own = text.trim_start_matches('\u{feff}').lines().map(str::trim).enumerate();
+    let own = own.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
     for (at, line) in own {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
-        if lines.is_empty() && fields.first().is_some_and(|first| *first == "mapping") {
+        // A heading has no number.
+        let is_number = |field: &&str| field.parse::<f64>().is_ok();
+        let is_mapping = Mapping::of_data(fields[0]).is_ok();
+        if lines.is_empty()
+            && fields.len() >= 3
+            && !is_mapping
+            && !fields.iter().skip(1).any(|field| is_number(field) || *field == "-")
+        {
             continue;
         }
         let refuse = |why: String| Error::bad_input(format!("{file:?}, line {}: {why}", at + 1));
         let [mapping, threads, value, rest @ ..] = &fields[..] else {
             return Err(refuse("it takes mapping, threads, value and fit (1 or 0) between tabs".into()));
         };
-        let known: Mapping = mapping.parse().map_err(|error: charz_topology::Error| refuse(error.to_string()))?;
+        let known = Mapping::of_data(mapping).map_err(|error| refuse(error.to_string()))?;
         let count = threads.parse().ok().filter(|count| (1..=MOST_THREADS).contains(count));
         let threads =
             count.ok_or_else(|| refuse(format!("{threads:?} is no number of threads from 1 to {MOST_THREADS}")))?;
@@ -122,7 +133,7 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     let row = |line: &Line| Row {
         mapping: line.mapping.clone(),
         threads: line.threads,
-        predicted: model(&outcome).map(|model| model.predict(&line.placed)),
+        predicted: predicted(&topology, &outcome, &line.placed),
         measured: line.value,
         noisy: false,
     };
@@ -130,10 +141,12 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
         kernel: None,
         unit: None,
         rows: lines.iter().filter(|line| !line.is_fitted).map(row).collect(),
-        error: model(&outcome)
-            .filter(|_| !table.held_back.is_empty())
-            .map(|model| missed(table.held_back.iter().map(|(placed, value)| (model.predict(placed).value, *value)))),
-        ..told(&outcome, table.fitted.len())
+        error: model(&outcome).and_then(|model| {
+            let own = table.held_back.iter().filter(|(placed, _)| topology.holds(placed));
+            let pairs: Vec<(f64, f64)> = own.map(|(placed, value)| (model.predict(placed).value, *value)).collect();
+            (!pairs.is_empty()).then(|| missed(pairs.into_iter()))
+        }),
+        ..told(&topology, &outcome, &table)
     })
 }
 
@@ -147,10 +160,18 @@ fn model(outcome: &Outcome) -> Option<&Model> {
     }
 }
 
-fn told(outcome: &Outcome, points: usize) -> Told {
+/// What the model says, of a CPU for each thread.
+fn predicted(topology: &Topology, outcome: &Outcome, placed: &Placed) -> Option<Prediction> {
+    model(outcome).filter(|_| topology.holds(placed)).map(|model| model.predict(placed))
+}
+
+fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
+    let points = table.fitted.iter().filter(|(placed, _)| topology.holds(placed)).count();
     let (model, why, parameters) = match outcome {
         Outcome::Model(model) => {
-            (Some(model.name), format!("the model of {} fits {points} points", model.name), model.parameters())
+            let fits = format!("the model of {} fits {}", model.name, counted(points, "point"));
+            let check = if model.checked == 0 { ", and no other checks it" } else { "" };
+            (Some(model.name), format!("{fits}{check}"), model.parameters())
         }
         Outcome::None(why) => (None, format!("no model: {why}"), Vec::new()),
     };
@@ -178,14 +199,20 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
     let wanted = placed(&there, machine, mapping, threads)?;
     let mut seats = place(&mapping.order(machine)?, threads).seats;
     seats.sort_unstable();
-    let wanted = match other {
-        Some(_) => topology.adopted(&there, &wanted).ok_or_else(|| {
-            Error::bad_input(
-                "--topology: that machine has other kinds of caches, cores or nodes, so nothing carries over to it",
-            )
+    let (wanted, is_scaled) = match other {
+        Some(_) => topology.adopted(&there, &wanted).map_err(|part| {
+            Error::bad_input(format!(
+                "--topology: only one of the two machines has CPUs that share a {part} and no smaller part, so nothing carries over"
+            ))
         })?,
-        None => wanted,
+        None => (wanted, false),
     };
+    if !there.holds(&wanted) {
+        let cpus = counted(there.cpus(), "CPU");
+        return Err(Error::bad_input(format!(
+            "--threads: no model says what more threads do than there are CPUs; here {cpus}"
+        )));
+    }
     let kernels = of_kernels(report);
     if kernels.is_empty() {
         return Err(Error::ended(
@@ -207,14 +234,17 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         let row = Row {
             mapping: name.clone(),
             threads,
-            predicted: model(&outcome).map(|model| model.predict(&wanted)),
+            predicted: predicted(&there, &outcome, &wanted),
             measured: known.and_then(|cell| cell.value()),
             noisy: known.is_some_and(|cell| cell.is_suspect()),
         };
         let is_noisy = table.fitted.len() > cells.iter().filter(|cell| cell.status == Status::Ok).count();
-        let mut base = told(&outcome, table.fitted.len());
+        let mut base = told(&topology, &outcome, &table);
         if is_noisy && base.model.is_some() {
             base.why += ", noisy ones (~) among them";
+        }
+        if is_scaled && base.model.is_some() {
+            base.why += "; a part with more CPUs is taken as able to do as much more";
         }
         Told {
             kernel: Some(format!("{}{}", cells[0].kernel, point::label(&cells[0].point))),
@@ -226,6 +256,9 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
     Ok(told.collect())
 }
 
+/// What is predicted beside the mappings of a report.
+const PLACEMENTS: [&str; 2] = ["round-robin", "compact"];
+
 /// Placements that were not measured, and should do better than all that were: of each kernel the best, if its whole interval does.
 pub(super) fn better(report: &Report) -> Vec<Predicted> {
     let topology = Topology::of(&report.machine);
@@ -234,8 +267,8 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
         let outcome = fit(&topology, &points(&topology, cells));
         let model = model(&outcome)?;
         let best = cells.iter().filter_map(|cell| cell.value()).fold(0.0, f64::max);
-        let mut mappings: Vec<&str> =
-            cells.iter().map(|cell| cell.mapping.as_str()).filter(|name| *name != "auto").collect();
+        let own = cells.iter().map(|cell| cell.mapping.as_str()).filter(|name| *name != "auto");
+        let mut mappings: Vec<&str> = own.chain(PLACEMENTS).collect();
         mappings.sort_unstable();
         mappings.dedup();
         let tried = |mapping: &str, threads: usize| {
@@ -243,7 +276,7 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
         };
         let mut found: Option<Predicted> = None;
         for mapping in mappings {
-            let known: Mapping = mapping.parse().ok()?;
+            let Ok(known) = Mapping::of_data(mapping) else { continue };
             for threads in (1..=cpus).filter(|threads| !tried(mapping, *threads)) {
                 let prediction = model.predict(&placed(&topology, &report.machine, &known, threads).ok()?);
                 let is_better = prediction.interval[0] > best && prediction.distance <= 1.0;

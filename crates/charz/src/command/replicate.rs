@@ -4,7 +4,7 @@ mod tests;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use charz_topology::{Machine, Source, discover};
+use charz_topology::{Machine, Mapping, Source, discover};
 
 use super::predict::placed;
 use super::render::read;
@@ -82,8 +82,9 @@ fn footprint(kernel: &str, params: &Params, workers: u64) -> Option<u64> {
 fn placing(machine: &str, placements: &[(&str, usize)]) -> Option<(Topology, Vec<Placed>)> {
     let machine = discover(&Source::Synthetic(machine.to_owned())).ok()?;
     let topology = Topology::of(&machine);
-    let places =
-        placements.iter().map(|(mapping, threads)| placed(&topology, &machine, &mapping.parse().ok()?, *threads).ok());
+    let places = placements
+        .iter()
+        .map(|(mapping, threads)| placed(&topology, &machine, &Mapping::of_data(mapping).ok()?, *threads).ok());
     let places = places.collect::<Option<Vec<_>>>()?;
     Some((topology, places))
 }

@@ -37,15 +37,19 @@ pub static FORMATS: &[Format] = &[
 
 fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, limits, report_bytes, .. } = *planned;
-    let rows: Vec<_> = plan.cells.iter().map(row).collect();
+    let open = plan.is_open();
+    let rows: Vec<_> = plan.cells.iter().zip(&open).map(|(cell, open)| row(cell, *open)).collect();
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
     writeln!(out, "\n{} of {} × {}", plan.runnable().count(), counted(plan.cells.len(), "configuration"), ends(plan))?;
     if plan.adaptive {
-        writeln!(
-            out,
-            "adaptive: about a fifth of them is measured, what decides the advice; the others are predicted"
-        )?;
+        let open = open.into_iter().filter(|open| *open).count();
+        let what = if open == 0 {
+            "each kernel has few configurations, and all are measured".to_owned()
+        } else {
+            format!("of {open}, about a fifth is measured, what decides the advice, and a model predicts the others")
+        };
+        writeln!(out, "adaptive: {what}")?;
     }
     let amounts = amounts(plan);
     if !amounts.is_empty() {
@@ -84,7 +88,7 @@ fn amounts(plan: &Plan) -> Vec<String> {
 
 fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Planned { plan, report, report_bytes, .. } = *planned;
-    let cells = plan.cells.iter().map(|cell| {
+    let cells = plan.cells.iter().zip(plan.is_open()).map(|(cell, is_open)| {
         json!({
             "kernel": &*cell.kernel.card().name,
             "mapping": cell.mapping.to_string(),
@@ -94,6 +98,7 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
             "repetitions": cell.repetitions,
             "invocation_s": cell.predicted.as_secs_f64(),
             "skipped": cell.obstacle,
+            "if_needed": is_open,
         })
     });
     let totals = json!({
@@ -103,6 +108,7 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         "cells": plan.cells.len(),
         "skipped": plan.cells.len() - plan.runnable().count(),
         "invocations": plan.invocations.fewest(),
+        "adaptive": plan.adaptive,
         "predicted_s": plan.predicted().as_secs_f64(),
         "budget_s": plan.budget.as_secs_f64(),
         "report_bytes": report_bytes,
@@ -111,9 +117,9 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty_line(&totals, out)
 }
 
-fn row(cell: &PlannedCell) -> [String; 8] {
+fn row(cell: &PlannedCell, is_open: bool) -> [String; 8] {
     let (time, runs) = match &cell.obstacle {
-        None => (units::duration(cell.predicted), "yes".to_owned()),
+        None => (units::duration(cell.predicted), if is_open { "if needed" } else { "yes" }.to_owned()),
         Some(reason) => ("-".to_owned(), format!("no: {reason}")),
     };
     [

@@ -82,10 +82,6 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
             writeln!(out)?;
         }
         let kernel = told.kernel.as_ref().map(|kernel| format!("{}: ", plain(kernel))).unwrap_or_default();
-        // What was measured is no prediction, and needs no model.
-        let shown = |row: &Row| Some(format!("{}{}", number(row.measured?, told.unit), units::doubt(row.noisy)));
-        let measured = told.rows.iter().filter(|_| told.model.is_none()).filter_map(shown);
-        let measured: String = measured.map(|value| format!("{value}, measured; ")).collect();
         let error = told.error.map(|error| {
             format!(
                 "; points that were not fitted are missed by {} in the mean, {} at worst",
@@ -93,60 +89,60 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
                 units::percent(error.worst)
             )
         });
-        wrapped::hanging(
-            &format!("{kernel}{measured}{}{}", plain(&told.why), error.unwrap_or_default()),
-            2,
-            width,
-            out,
-        )?;
-        if told.model.is_none() {
-            continue;
+        let words = format!("{kernel}{}{}", plain(&told.why), error.unwrap_or_default());
+        wrapped::hanging(&words, 2, width, out)?;
+        let most = most(told);
+        if !most.is_empty() {
+            wrapped::hanging(&most, 2, width, out)?;
         }
-        let caps: Vec<String> = told
-            .parameters
-            .iter()
-            .filter_map(|parameter| {
-                let likely = if parameter.weight < 0.95 {
-                    format!(" ({:.0}% likely)", parameter.weight * 100.0)
-                } else {
-                    String::new()
-                };
-                match parameter.name.as_str() {
-                    "p" | "alpha" | "beta" => None,
-                    "thread" => Some(format!("a thread {}", number(parameter.value, told.unit))),
-                    part => {
-                        let article = if part.starts_with(['A', 'L']) { "an" } else { "a" };
-                        Some(format!("{article} {part} {}{likely}", number(parameter.value, told.unit)))
-                    }
-                }
-            })
-            .collect();
-        wrapped::hanging(&format!("at most: {}", caps.join(", ")), 2, width, out)?;
-        let rows: Vec<[String; 6]> = told
-            .rows
-            .iter()
-            .filter_map(|row| {
-                let prediction = row.predicted?;
-                let [low, high] = prediction.interval.map(|end| number(end, told.unit));
-                let far =
-                    if prediction.distance > 1.05 { format!("{:.1}x", prediction.distance) } else { "within".into() };
-                let measured = shown(row).unwrap_or("-".into());
-                Some([
-                    plain(&row.mapping),
-                    row.threads.to_string(),
-                    number(prediction.value, told.unit),
-                    format!("{low} to {high}"),
-                    measured,
-                    far,
-                ])
-            })
-            .collect();
+        let known = told.rows.iter().filter(|row| row.predicted.is_some() || row.measured.is_some());
+        let rows: Vec<[String; 6]> = known.map(|row| line(told, row)).collect();
         if !rows.is_empty() {
             let heading = ["mapping", "threads", "predicted", "90% interval", "measured", "beyond fitted"];
-            grid::columns(&heading, &[0], &rows, width, out)?;
+            grid::columns(&heading, &[0, 5], &rows, width, out)?;
         }
     }
     Ok(())
+}
+
+fn line(told: &Told, row: &Row) -> [String; 6] {
+    let none = || "-".to_owned();
+    let measured = row.measured.map(|value| format!("{}{}", number(value, told.unit), units::doubt(row.noisy)));
+    let [value, interval, far] = match row.predicted {
+        Some(Prediction { value, interval, distance }) => {
+            let [low, high] = interval.map(|end| number(end, told.unit));
+            let far = if distance > 1.05 { format!("{distance:.1}x") } else { "within".into() };
+            [number(value, told.unit), format!("{low} to {high}"), far]
+        }
+        None if told.model.is_some() => [none(), none(), "more threads than CPUs".into()],
+        None => [none(), none(), none()],
+    };
+    [plain(&row.mapping), row.threads.to_string(), value, interval, measured.unwrap_or_else(none), far]
+}
+
+/// What the parts of the machine can do, those of which it is more likely than not that they cap anything; or what a program's law says.
+fn most(told: &Told) -> String {
+    let of = |name: &str| told.parameters.iter().find(|parameter| parameter.name == name).map(|found| found.value);
+    let mut parts: Vec<String> = Vec::new();
+    for parameter in told.parameters.iter().filter(|parameter| parameter.weight >= 0.5) {
+        let most = number(parameter.value, told.unit);
+        match parameter.name.as_str() {
+            "p" | "alpha" | "beta" => {}
+            part => {
+                let article = if part.starts_with(['A', 'L']) { "an" } else { "a" };
+                let is_sure = part == "thread" || parameter.weight >= 0.95;
+                let likely =
+                    if is_sure { String::new() } else { format!(" ({:.0}% likely)", parameter.weight * 100.0) };
+                parts.push(format!("{article} {part} {most}{likely}"));
+            }
+        }
+    }
+    let caps = if parts.is_empty() { String::new() } else { format!("at most: {}", parts.join(", ")) };
+    let Some(alpha) = of("alpha") else { return caps };
+    // The derivative of Gunther's law is zero there.
+    let peak = of("beta").map(|beta| ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0).round());
+    let peak = peak.map(|peak| format!("; the most with {}", counted(peak as usize, "thread"))).unwrap_or_default();
+    format!("{caps}; {} of its work is serial{peak}", units::percent(alpha))
 }
 
 fn write_json(all: &[Told], out: &mut dyn Write) -> io::Result<()> {

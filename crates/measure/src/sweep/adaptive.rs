@@ -6,12 +6,10 @@ use charz_model::Topology;
 use charz_model::explore::{Candidate, Known, Next, next};
 
 use super::{Sweep, places};
-use crate::plan::is_modelled;
+use crate::plan::{FEW_CELLS, is_modelled};
 use charz_data::report::{Cell, PREDICTED, Point, Status, Unit};
 use charz_data::units;
 
-/// A kernel with fewer cells at a point is measured whole.
-const FEW: usize = 8;
 /// A model needs so many numbers.
 const ENOUGH: usize = 3;
 
@@ -76,7 +74,7 @@ impl Sweep<'_> {
         }
         let groups: Vec<Group> = groups
             .into_values()
-            .filter(|places| places.len() > FEW)
+            .filter(|places| places.len() > FEW_CELLS)
             .map(|places| Group { places, predicted: None })
             .collect();
         let open: HashSet<usize> = groups.iter().flat_map(|group| &group.places).copied().collect();
