@@ -23,6 +23,7 @@ pub mod process;
 pub mod pthread;
 pub mod ring;
 pub mod shared;
+pub(crate) mod slice;
 pub mod strand;
 pub mod stream;
 pub mod wait;

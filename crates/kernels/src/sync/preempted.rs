@@ -1,7 +1,7 @@
 //! `preempted-*`: sections under a lock whose holder may lose its CPU.
 //!
 //! A rival keeps each worker's CPU busy, so the system takes the CPU away from workers that hold the lock too, and all others wait until it is
-//! given back: what a grace such as Solaris' `schedctl` is for, which asks not to be preempted in a section.
+//! given back. Against that a thread can ask not to be preempted in a section, by Solaris' `schedctl` or Linux' time-slice extension.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,6 +18,7 @@ use crate::kernel::{Axes, Error, Worker};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::pthread::thread::Mask;
+use crate::sys::slice::{self, Slice};
 use crate::sys::strand;
 use crate::watch::Watch;
 
@@ -29,23 +30,32 @@ const PREEMPTED: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
         "a thread beside each worker that only computes, on the same CPU; sections take 1 µs at least, so a turn of the scheduler often ends \
          inside one",
     )
-    .source("The Solaris manual page schedctl_start(3C): a hint not to preempt the holder of a lock; J. Corbet, Extending time slices, LWN")
+    .source("The Solaris manual page schedctl_start(3C): a hint not to preempt the holder of a lock; Linux' Documentation/userspace-api/rseq.rst")
     .workers(WorkerCount::AtLeast(2))
     .blocks_in_kernel(true);
 
 kernels! {
-    preempted::<Parked<mutexes::Std>> => PREEMPTED.named(
+    preempted::<Parked<mutexes::Std>>, false => PREEMPTED.named(
             "preempted-std",
             "takes a mutex of Rust's standard library for a section, again and again, beside a thread that keeps its CPU busy",
         );
-    preempted::<Ticket> => PREEMPTED.named(
+    preempted::<Ticket>, false => PREEMPTED.named(
             "preempted-ticket",
             "does as preempted-std with a ticket lock, which serves in the order of arrival and cannot pass over who lost its CPU",
         )
         .contends(true);
-    preempted::<Mcs> => PREEMPTED.named(
+    preempted::<Mcs>, false => PREEMPTED.named(
             "preempted-mcs",
             "does as preempted-std with an MCS queue lock",
+        )
+        .contends(true);
+    preempted::<Parked<mutexes::Std>>, true => PREEMPTED.named(
+            "preempted-std-extended",
+            "does as preempted-std and asks the system not to take the CPU away inside a section (the time-slice extension of Linux 7.0)",
+        );
+    preempted::<Ticket>, true => PREEMPTED.named(
+            "preempted-ticket-extended",
+            "does as preempted-ticket and asks the system not to take the CPU away inside a section (the time-slice extension of Linux 7.0)",
         )
         .contends(true);
 }
@@ -53,9 +63,10 @@ kernels! {
 /// The least work of a section under a lock whose holder may lose its CPU, in steps of about a nanosecond.
 const LEAST_INSIDE: u64 = 1000;
 
-const fn preempted<L: Lock>(card: &'static Card) -> PlainKernel {
-    let kernel = PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, workers| {
-        let (name, samples) = (kernel.name(), kernel.samples(params)?);
+/// Whether sections ask not to lose the CPU is the kernel's data.
+const fn preempted<L: Lock>(card: &'static Card, extended: bool) -> PlainKernel<bool> {
+    let kernel = PlainKernel::new(card, extended, Pairs::of_samples, |kernel, params, workers| {
+        let (name, extended, samples) = (kernel.name(), kernel.data, kernel.samples(params)?);
         let sections = [params.inside_steps.max(LEAST_INSIDE), params.outside_steps];
         let shared = Arc::new(Shared {
             lock: L::new(workers)?,
@@ -75,9 +86,11 @@ const fn preempted<L: Lock>(card: &'static Card) -> PlainKernel {
                 pairs,
                 state: rank as u64,
                 rival: Rival::here()?,
+                slice: extended.then(Slice::here).transpose()?,
             }))
         })
     });
+    let kernel = kernel.check(|kernel| if kernel.data { slice::check() } else { Ok(()) });
     // Two threads show it; more take their turns as well.
     kernel.axes(Axes { alone: true, ..Axes::NONE })
 }
@@ -103,6 +116,8 @@ struct Holder<L> {
     pairs: Pairs,
     state: u64,
     rival: Rival,
+    /// What asks not to lose the CPU in a section, where one does.
+    slice: Option<Slice<'static>>,
 }
 
 impl<L: Lock> Worker for Holder<L> {
@@ -129,6 +144,7 @@ impl<L: Lock> Worker for Holder<L> {
             }
             let asked = watch.now();
             let (had, state) = lock.with(self.rank, &mut stats, || {
+                self.slice.iter().for_each(Slice::ask);
                 let had = watch.now();
                 let count = word.load(Ordering::Relaxed);
                 let state = section(inside, self.state);
@@ -136,6 +152,8 @@ impl<L: Lock> Worker for Holder<L> {
                 (had, state)
             });
             let gave = watch.now();
+            // Given back when the lock is free, not before.
+            self.slice.iter().for_each(Slice::end);
             if is_first {
                 self.pairs.0.push((gave.saturating_sub(had), had.saturating_sub(asked)));
             }
