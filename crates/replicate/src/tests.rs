@@ -18,7 +18,7 @@ const NUMBERS: [(&str, &str); 5] = [
     ),
     (
         "cmt",
-        "Figure 1; Figure 2; Figure 3; Figure 4; Figure 5; Figure 6; Figure 7; Section 2.1.1.5; Section 2.1.1.6; \
+        "Figure 1; Figure 2; Figure 3; Figure 4; Figure 5; Figure 6; Figure 7; Section 2.1.1.3; Section 2.1.1.5; Section 2.1.1.6; \
          Section 2.1.1.8; Section 2.2.1.2; Section 3.1; Table 1; Table 2; Figure 8; Table 3; Table 4; Figure 9; Table 5; \
          Table 6; Figure 10",
     ),
