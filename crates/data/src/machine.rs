@@ -127,6 +127,8 @@ pub struct Cache {
     pub line_bytes: Option<u32>,
     /// How many ways a set has; `None` where it is not known, or the cache is fully associative.
     pub ways: Option<u32>,
+    /// Whether it holds what the caches before it hold, as the processor states; `None` where it states nothing.
+    pub inclusive: Option<bool>,
     /// How many strands share it.
     pub strands: u32,
 }
@@ -264,6 +266,13 @@ impl Machine {
         count(&mut self.caches, |part| &mut part.strands, all().flat_map(|strand| strand.caches.iter().copied()));
         count(&mut self.groups, |part| &mut part.strands, all().flat_map(|strand| strand.groups.iter().copied()));
         count(&mut self.kinds, |part| &mut part.strands, all().filter_map(|strand| strand.kind));
+    }
+}
+
+impl Cache {
+    /// The field's term for whether it is inclusive, from the second level on: before the first there is none to include.
+    pub fn inclusion(&self) -> Option<&'static str> {
+        self.inclusive.filter(|_| self.level > 1).map(|yes| if yes { "inclusive" } else { "non-inclusive" })
     }
 }
 

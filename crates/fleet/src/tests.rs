@@ -87,6 +87,7 @@ fn report(random: &mut Rng, host: usize, visit: usize, fault: Fault) -> Report {
             size_bytes: None,
             line_bytes: None,
             ways: None,
+            inclusive: None,
             strands: 4,
         })
         .collect();

@@ -78,6 +78,7 @@ impl Truth {
             size_bytes: Some(size_bytes),
             line_bytes: Some(64),
             ways: Some(8),
+            inclusive: None,
             strands,
         };
         let mut caches: Vec<Cache> = (0..l3).map(|at| cache(3, at, 32 << 20, in_part(&|core| core.l3 == at))).collect();

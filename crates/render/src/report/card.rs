@@ -110,7 +110,11 @@ fn claim((claimed, count): &(Cache, u32)) -> String {
         1 => format!("private{times}"),
         strands => format!("shared by {strands} CPUs{times}"),
     };
-    [Some(size), ways, Some(shared)].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [Some(size), ways, claimed.inclusion().map(str::to_owned), Some(shared)]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn edge(found: &Plateau) -> String {

@@ -11,6 +11,8 @@ use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
 
 /// The info of a Core whose ALU groups were measured: how many it has.
+/// hwloc's name for whether a cache is inclusive: 1 or 0.
+pub(super) const INCLUSIVE: &str = "Inclusive";
 pub(super) const ALU_GROUPS: &str = "CharzAluGroups";
 /// The info of the Machine with a contradiction between what is claimed and what was measured; one for each.
 pub(super) const DOUBT: &str = "CharzDoubt";
@@ -139,7 +141,10 @@ fn parts(machine: &Machine) -> Vec<Part> {
             cache.line_bytes.unwrap_or(0),
             cache.ways.unwrap_or(0)
         );
-        parts.push(part(kind, rank, attributes, strands));
+        let mut part = part(kind, rank, attributes, strands);
+        part.infos =
+            cache.inclusive.map(|inclusive| (INCLUSIVE, u8::from(inclusive).to_string())).into_iter().collect();
+        parts.push(part);
     }
     for (index, strands) in members(machine, |strand| strand.core.into_iter().collect()) {
         let mut groups: BTreeMap<u32, Set> = BTreeMap::new();

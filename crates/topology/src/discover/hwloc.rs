@@ -11,7 +11,7 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
-use super::describe::{ALU_GROUPS, DOUBT};
+use super::describe::{ALU_GROUPS, DOUBT, INCLUSIVE};
 use super::kinds::{self, ids};
 use super::scale::Scale;
 use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable};
@@ -191,14 +191,14 @@ impl Reader<'_> {
             }
             _ => {
                 if let Some(ObjectAttributes::Cache(attributes)) = object.attributes() {
-                    let cache = self.cache(attributes);
+                    let cache = self.cache(object, attributes);
                     inside.caches.push(push(&mut self.machine.caches, cache));
                 }
             }
         }
     }
 
-    fn cache(&mut self, attributes: &CacheAttributes) -> Cache {
+    fn cache(&mut self, object: &TopologyObject, attributes: &CacheAttributes) -> Cache {
         let level = u32::try_from(attributes.depth()).unwrap_or(u32::MAX);
         let holds = match attributes.cache_type() {
             CacheType::Data => CacheHolds::Data,
@@ -213,7 +213,9 @@ impl Reader<'_> {
         let index = *count;
         *count += 1;
         let line_bytes = attributes.line_size().and_then(|line| u32::try_from(line.get()).ok());
-        Cache { level, holds, index, size_bytes: attributes.size().map(Into::into), line_bytes, ways, strands: 0 }
+        let size_bytes = attributes.size().map(Into::into);
+        let inclusive = info(object, INCLUSIVE).and_then(|text| text.parse::<u8>().ok()).map(|number| number != 0);
+        Cache { level, holds, index, size_bytes, line_bytes, ways, inclusive, strands: 0 }
     }
 
     fn strand(&mut self, object: &TopologyObject, around: &Around) {

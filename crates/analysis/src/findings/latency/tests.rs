@@ -42,6 +42,7 @@ fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
         size_bytes: Some(size),
         line_bytes: Some(64),
         ways: None,
+        inclusive: None,
         strands: 1,
     };
     report.machine.caches = (1..).zip(CACHES).map(cache).collect();

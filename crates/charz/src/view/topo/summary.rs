@@ -136,7 +136,8 @@ fn found(machine: &Machine) -> Vec<Level> {
             CacheHolds::Data => "d",
             CacheHolds::Instruction => "i",
         };
-        add(&mut levels, format!("L{}{letter}", cache.level), cache.size_bytes, cache.strands, &caches, at);
+        let includes = cache.inclusion().map(|word| format!(" ({word})")).unwrap_or_default();
+        add(&mut levels, format!("L{}{letter}{includes}", cache.level), cache.size_bytes, cache.strands, &caches, at);
     }
     levels
 }
