@@ -187,8 +187,11 @@ impl<'a> Advice<'a> {
         let usable = report.machine.usable_strands().count() as u64;
         // What a quota has CPUs for; the rest waits.
         let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
-        let numbers: Vec<Number<'a>> =
+        let mut numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
+        if load == Load::Latency {
+            numbers = with_most_loads(numbers, cpus);
+        }
         let peak = peak(&numbers, cpus)?;
         let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
         // A number without an interval decides only that there is no advice.
@@ -321,6 +324,16 @@ impl<'a> Advice<'a> {
         let half = half.map(|half| format!(" ±{}", units::percent(half))).unwrap_or_default();
         format!("{}{half}", self.best.cited())
     }
+}
+
+/// Those of the fewest threads that make nearly the most loads: what a load takes says where threads belong, and not how many.
+fn with_most_loads(mut numbers: Vec<Number<'_>>, cpus: u64) -> Vec<Number<'_>> {
+    let loads = |number: &Number<'_>| number.cell.workers as f64 / number.value;
+    let within = || numbers.iter().filter(|number| number.cell.workers <= cpus);
+    let most = within().map(loads).fold(0.0, f64::max);
+    let fewest = within().filter(|number| loads(number) >= SATURATED * most).map(|number| number.cell.workers).min();
+    numbers.retain(|number| fewest.is_none_or(|fewest| number.cell.workers == fewest));
+    numbers
 }
 
 /// The best number with up to a thread per CPU, unless more threads are surely better than any of these.

@@ -58,6 +58,9 @@ impl World {
             let (shared, crosstalk) = (0.6 * random.f64().powi(2), 0.02 * random.f64().powi(2));
             let one = (1.0 + random.f64()) * if unit.more_is_better() { 1e8 } else { 100.0 };
             let rises = (random.f64() - 0.3).max(0.0);
+            // Memory may be what all threads wait for.
+            let has_bound = kernel == "mem-read" && random.bool();
+            let bound = if has_bound { one * (1.0 + cpus as f64 * 0.5 * random.f64()) } else { f64::INFINITY };
             for mapping in MAPPINGS {
                 // Half of the mappings are alike.
                 let worse = if random.bool() { 0.0 } else { 0.3 * random.f64() * random.f64() };
@@ -65,7 +68,10 @@ impl World {
                     let n = threads.min(cpus) as f64;
                     let over = if threads > cpus { 1.0 + random.f64() * random.f64() * 3.0 } else { 1.0 };
                     let value = match unit.more_is_better() {
-                        true => one * (1.0 - worse) * n / (1.0 + shared * (n - 1.0) + crosstalk * n * (n - 1.0)) / over,
+                        true => {
+                            let own = one * n / (1.0 + shared * (n - 1.0) + crosstalk * n * (n - 1.0));
+                            (1.0 - worse) * own.min(bound) / over
+                        }
                         false => one * (1.0 + worse) * (1.0 + rises * (n - 1.0)) * over,
                     };
                     truth.insert((kernel, mapping, threads), value);
@@ -409,7 +415,7 @@ impl Reader {
 #[test]
 fn what_is_said_is_true_of_the_machine() {
     let (reader, mut random, mut tally) = (Reader::new(), Rng::with_seed(11), Tally::default());
-    for _ in 0..100 {
+    for _ in 0..160 {
         let world = World::draw(&mut random);
         let report = world.swept(&mut random);
         reader.screen(&world, &report, &mut tally);

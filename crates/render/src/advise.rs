@@ -79,8 +79,19 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
     ];
     if advised.advice.is_empty() {
-        let how = "Nothing to advise: the report compares no placements. charz sweep measures several mappings and numbers of threads.";
-        blocks.extend([Block::Gap, Block::Text(how.to_owned())]);
+        let how = match quality.missing {
+            0 => "Nothing to advise: the report compares no placements of a program or of a kernel that stands for one. charz sweep measures \
+                  several mappings and numbers of threads."
+                .to_owned(),
+            missing => format!(
+                "Nothing to advise: {missing} of {} {} no number. charz sweep --resume with a longer --budget measures them.",
+                counted(quality.results, "configuration"),
+                if missing == 1 { "has" } else { "have" }
+            ),
+        };
+        blocks.extend([Block::Gap, Block::Text(how)]);
+        let steps = answer.advice.iter().map(|step| Block::Step(step.text.clone(), step.launch.clone()));
+        blocks.extend(steps);
     }
     for (at, advice) in advised.advice.iter().enumerate() {
         blocks.push(Block::Caption(advice.sentence()));
@@ -111,7 +122,8 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                 Block::Text(format!("Measured again, the advised placement {how}{failed}."))
             }));
         }
-        if is_whole {
+        // What is not advised has no line to paste.
+        if is_whole && advice.too_few.is_none() && advice.occupied().is_none() {
             for (name, launch) in advice.launches() {
                 blocks.extend([Block::Gap, Block::Text(name.to_owned())]);
                 let notes = launch.notes.iter().map(|note| format!("# {note}"));

@@ -13,6 +13,8 @@ mod ticks;
 
 use std::io::{self, Write};
 
+use textwrap::core::display_width;
+
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::answer::Answer;
@@ -102,7 +104,16 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
             Ok(())
         }
         Block::Step(what, None) => pen.text("  * ", what),
-        Block::Step(what, Some(launch)) => pen.text("  * ", &format!("{what}  {launch}")),
+        // What is pasted stays on one line.
+        Block::Step(what, Some(launch)) => {
+            let whole = format!("{what}  {launch}");
+            let fits = |text: &str| display_width(text) + 4 <= pen.width();
+            if fits(&whole) || !fits(launch) {
+                return pen.text("  * ", &whole);
+            }
+            pen.text("  * ", what)?;
+            pen.code(launch)
+        }
         Block::Line(label, entries) => pen.line_of(label, entries),
         Block::Gap => pen.gap(),
         Block::Folded(summary, blocks) => {

@@ -49,6 +49,8 @@ pub struct Row {
     /// Whether noise may hide another of the two.
     pub is_knee_open: bool,
     pub auto: Auto,
+    /// Whether the number is what each thread's own loads take: the more threads, the more loads.
+    pub is_each: bool,
     /// The quota that bounds the numbers of threads, where it left some out.
     pub quota: Option<f64>,
     /// The most threads beyond the number of CPUs, and the share of the best that they lose, where they surely lose some.
@@ -111,7 +113,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
     let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
     let gap = gap.filter_map(|(threads, _)| missing(threads?)).next().map(why);
-    let saturation = verdict.saturates();
+    let is_each = matches!(report.role(verdict.kernel), Role::Latency(_));
+    let saturation = verdict.saturates().filter(|_| !is_each);
     let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
     let beside = numbers.iter().filter(|number| number.cell.workers == best.cell.workers).count();
@@ -130,6 +133,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         is_open: verdict.doubtful,
         mappings: verdict.mappings,
         is_alone,
+        is_each,
         knee: saturation.and_then(|found| found.workers),
         still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
@@ -159,7 +163,8 @@ impl Row {
     /// How many times as much all CPUs do as one thread.
     pub fn scaling(&self) -> Option<f64> {
         let (one, all) = (self.one.as_ref()?, self.all.as_ref()?);
-        let times = if one.unit.more_is_better() { all.value / one.value } else { one.value / all.value };
+        let loads = if self.is_each { all.threads as f64 / one.threads as f64 } else { 1.0 };
+        let times = if one.unit.more_is_better() { all.value / one.value } else { loads * one.value / all.value };
         times.is_finite().then_some(times)
     }
 

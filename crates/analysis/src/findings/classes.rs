@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use super::on_cell;
 use super::series::Series;
 use crate::number::Number;
+use crate::verdict::MARGIN;
 use charz_data::card::{Chase, CounterKind, WordOwner};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Finding, FindingKind, Point, Unit};
@@ -95,8 +96,9 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
         }
         _ => return None,
     };
-    // All together do less than one alone.
-    let falls = series.counts(Unit::OpsPerSecond) && few.cell.workers == 1 && many.is_surely_below(&few);
+    // All together do less than one alone, by more than what makes no difference.
+    let is_less = many.ends().1 < few.ends().0 * (1.0 - MARGIN) && many.is_surely_below(&few);
+    let falls = series.counts(Unit::OpsPerSecond) && few.cell.workers == 1 && is_less;
     let shown = format!("{n} do {} times as much as {m}", many.times(&few));
     falls.then(|| finding(class, many.cell, many.value / few.value, &shown, evidence()))
 }
