@@ -320,7 +320,9 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let key =
         |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
     rows.sort_by(|one, other| {
-        let late = |kernel: &str| !is_asked_first(report.role(kernel));
+        // Threads with words of their own contend for nothing.
+        let shares = |kernel: &str| report.card(kernel).is_some_and(|card| card.contends || card.blocks_in_kernel);
+        let late = |kernel: &str| (!is_asked_first(report.role(kernel)), !shares(kernel));
         late(one.0).cmp(&late(other.0)).then(key(&other.1).total_cmp(&key(&one.1)))
     });
     let rows = rows.into_iter().map(|(kernel, readings)| {
