@@ -83,6 +83,8 @@ fn help_teaches() {
     assert!(output(&["docs", "exit-codes"]).contains("130"));
     let [short, long] = ["-h", "--help"].map(|help| output(&["sweep", help]));
     assert!(short.lines().count() < long.lines().count() / 2);
+    // Not {n}, which clap prints as a line break.
+    assert!(long.contains("(or n in braces)"), "{long}");
 }
 
 /// Help takes the time from the constant that a sweep obeys.

@@ -20,8 +20,8 @@ pub(crate) struct ProgramArgs {
     /// A program of yours as a kernel, e.g. './bench --threads {threads}'
     ///
     /// Words are split as in a shell, and no shell runs: leading NAME=VALUE are the program's environment, and a pipeline is written
-    /// sh -c '…'. Replaced are {threads} (or {n}), {cpus} (a list such as 0-3,8), {mapping} and {rank}. A command with {threads}, {n} or
-    /// {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
+    /// sh -c '…'. Replaced are {threads} (or n in braces), {cpus} (a list such as 0-3,8), {mapping} and {rank}. A command with {threads}
+    /// or {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
     /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each iteration is a run of its own.
     ///
     /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_THREADS. Without --kernel and
