@@ -36,6 +36,11 @@ impl<'a> Stat<'a> {
         Some(self.field(9)? & PF_KTHREAD != 0)
     }
 
+    /// Whether it ended, and is there only until its parent asks for its code.
+    pub fn has_ended(&self) -> bool {
+        self.fields.first().is_some_and(|state| ["Z", "X"].contains(state))
+    }
+
     /// Page faults that took no reading from a disk.
     pub fn minor_faults(&self) -> Option<u64> {
         self.field(10)

@@ -10,18 +10,20 @@ use super::quantities::{count, time};
 use crate::command::watch::{Groups, Options};
 use crate::exit::Error;
 use crate::view::watch::{COLUMNS, FORMATS};
+use charz_measure::plan::MOST_BUDGET;
 
 /// The most samples, and CPUs of a table.
 const MOST: usize = 1 << 30;
 /// The shortest interval: ten ticks of the system's account of time, so a share is known to a tenth.
 const SHORTEST: Duration = Duration::from_millis(100);
+const EXAMPLE: &str = "charz watch 1 10";
 
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(super) struct WatchArgs {
-    /// Time between samples in seconds, or with a unit such as 500ms
-    #[arg(value_name = "INTERVAL", default_value = "1")]
-    pub(super) interval: String,
+    /// Time between samples in seconds, or with a unit such as 500ms [default: 1]
+    #[arg(value_name = "INTERVAL")]
+    pub(super) interval: Option<String>,
     /// How many samples [default: until ^C; one if there is no INTERVAL]
     #[arg(value_name = "COUNT")]
     pub(super) count: Option<String>,
@@ -42,18 +44,22 @@ pub(super) struct WatchArgs {
 }
 
 pub(super) fn watch(args: WatchArgs) -> Result<Options, Error> {
-    let has_interval = args.count.is_some() || args.interval != "1";
-    let with_unit = match args.interval.parse::<f64>() {
-        Ok(seconds) if seconds.is_finite() && seconds > 0.0 => format!("{}us", (seconds * 1e6).round()),
-        _ => args.interval.clone(),
+    let typed = args.interval.as_deref().unwrap_or("1");
+    let seconds = typed.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let interval = match seconds.filter(|interval| *interval <= MOST_BUDGET) {
+        Some(interval) => interval,
+        None => time("INTERVAL", typed, EXAMPLE)?,
     };
-    let interval = time("INTERVAL", &with_unit, "charz watch 1 10")?;
     if interval < SHORTEST {
         return Err(Error::bad_input(format!(
-            "INTERVAL: {:?} is shorter than 100 ms, which is ten ticks of the system's account; example: charz watch 1 10",
-            args.interval
+            "INTERVAL: {typed:?} is shorter than 100 ms, which is ten ticks of the system's account; example: {EXAMPLE}"
         )));
     }
+    let samples = args.count.map(|text| {
+        let refuse =
+            |_| Error::bad_input(format!("COUNT: {text:?} is not a whole number from 1 to {MOST}; example: {EXAMPLE}"));
+        count("COUNT", &text, MOST).map_err(refuse)
+    });
     let number = |flag: &str, text: Option<String>| text.map(|text| count(flag, &text, MOST)).transpose();
     let groups = args.groups.map(|text| {
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -65,7 +71,7 @@ pub(super) fn watch(args: WatchArgs) -> Result<Options, Error> {
     });
     Ok(Options {
         interval,
-        count: number("COUNT", args.count)?.or((!has_interval).then_some(1)),
+        count: samples.transpose()?.or(args.interval.is_none().then_some(1)),
         key: args.key.map(|key| choice("--key", &key, COLUMNS.iter().map(|column| (*column, *column)))).transpose()?,
         groups: groups.transpose()?,
         top: number("--top", args.top)?,

@@ -8,10 +8,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use charz_topology::{Machine, Source, Strand, discover};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::exit::{Error, Exit};
 use crate::signals::Signals;
-use crate::view::watch::{Format, Missing, Row, Thread, Told};
+use crate::view::look;
+use crate::view::watch::{COLUMNS, Format, Missing, Row, Thread, Told};
+use charz_data::escape::counted;
 use charz_system::per_cpu::{Cpu, Sample, read};
 use charz_system::{Status, stat::TICK_NS, task::Stat};
 
@@ -62,6 +65,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     if let Some(pid) = options.of {
         threads = threads_of(pid)?;
     }
+    check(options, &before)?;
     let mut next = begun + options.interval;
     for at in 0.. {
         if options.count.is_some_and(|count| at >= count) {
@@ -70,7 +74,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         if let Some(exit) = sleep_until(next, &signals) {
             return Ok(exit);
         }
-        let now = Instant::now();
+        let (now, cpu_time) = (Instant::now(), cpu_time());
         // Samples that were missed, as by a process that was stopped, are not made up for.
         while next <= now {
             next += options.interval;
@@ -79,7 +83,13 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let interval_s = now.duration_since(begun).as_secs_f64();
         let told = match options.of {
             Some(pid) => {
-                let later = threads_of(pid)?;
+                let later = match threads_of(pid) {
+                    Err(_) if at > 0 => {
+                        look::say(&format!("charz: process {pid} has ended"));
+                        break;
+                    }
+                    later => later?,
+                };
                 let rows = of_threads(&threads, &later, interval_s);
                 threads = later;
                 Told { threads: Some(rows), ..Told::new(t, interval_s) }
@@ -92,11 +102,37 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             }
         };
         begun = now;
-        let told = Told { cost_ns: now.elapsed().as_nanos() as u64, ..told };
+        let told = Told { cost_ns: self::cpu_time().saturating_sub(cpu_time).as_nanos() as u64, ..told };
         (options.format.write)(&told, at, &machine, out)?;
         out.flush()?;
     }
     Ok(Exit::Done)
+}
+
+/// The time that this thread was on a CPU.
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
+/// Refuses what this machine does not have.
+fn check(options: &Options, sample: &Sample) -> Result<(), Error> {
+    let count = sample.cpus.len();
+    if let Some(Groups::Equal(groups)) = options.groups
+        && groups > count
+    {
+        return Err(Error::bad_input(format!(
+            "--groups: {groups} is more than the {} here; example: --groups {count}",
+            counted(count, "CPU")
+        )));
+    }
+    let rows: Vec<Row> = sample.cpus.iter().map(|(id, cpu)| row(*id, cpu, cpu, 1.0)).collect();
+    let is_here = |column: &str| rows.iter().any(|row| row.value(column).is_some());
+    let Some(key) = options.key.filter(|key| !is_here(key)) else { return Ok(()) };
+    let missing = missing(sample);
+    let reason =
+        missing.iter().find(|missing| missing.column == key).map_or("this kernel does not count it", |it| &it.reason);
+    let here: Vec<&str> = COLUMNS.iter().copied().filter(|column| is_here(column)).collect();
+    Err(Error::bad_input(format!("--key: {key} is not available here ({reason}); choose from {}", here.join(", "))))
 }
 
 /// Waits, or returns how to end where a signal came.
@@ -124,15 +160,6 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
     // The machine's own order, and then what it does not know.
     let mut rows: Vec<Row> = machine.strands.iter().filter_map(|strand| by_id.remove(&strand.os_id)).collect();
     rows.extend(by_id.into_values());
-    let mut missing: Vec<Missing> = NOT_COUNTED.map(|(column, reason)| Missing::new(column, reason)).into();
-    for (column, reason) in &after.missing {
-        let columns: &[&str] = match *column {
-            "intr" => &["intr", "xcal", "res", "cal", "tlb"],
-            "csw" => &["csw", "rundelay"],
-            _ => &["softirqs"],
-        };
-        missing.extend(columns.iter().map(|column| Missing::new(column, reason)));
-    }
     let rows = match options.groups {
         None => sorted(rows, options.key),
         Some(Groups::Equal(count)) => {
@@ -152,7 +179,21 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
         }
     };
     let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
-    Told { rows, softirqs: after.softirqs.clone(), missing, changed, ..Told::new(t, interval_s) }
+    let (softirqs, missing) = (after.softirqs.clone(), missing(after));
+    Told { rows, softirqs, missing, changed, ..Told::new(t, interval_s) }
+}
+
+fn missing(sample: &Sample) -> Vec<Missing> {
+    let mut missing: Vec<Missing> = NOT_COUNTED.map(|(column, reason)| Missing::new(column, reason)).into();
+    for (column, reason) in &sample.missing {
+        let columns: &[&str] = match *column {
+            "intr" => &["intr", "xcal", "res", "cal", "tlb"],
+            "csw" => &["csw", "rundelay"],
+            _ => &["softirqs"],
+        };
+        missing.extend(columns.iter().map(|column| Missing::new(column, reason)));
+    }
+    missing
 }
 
 fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
@@ -222,8 +263,8 @@ fn part(machine: &Machine, level: Groups, strand: Option<&Strand>) -> (usize, St
 /// Of each thread of a process by its id: its ticks, and what is shown of it.
 fn threads_of(pid: u32) -> Result<BTreeMap<u32, (u64, Thread)>, Error> {
     let folder = PathBuf::from(format!("/proc/{pid}/task"));
-    let tasks = fs::read_dir(&folder)
-        .map_err(|error| Error::bad_input(format!("--of: there is no process {pid}, or it has ended: {error}")))?;
+    let gone = |why: &str| Error::bad_input(format!("--of: there is no process {pid}, or it has ended: {why}"));
+    let tasks = fs::read_dir(&folder).map_err(|error| gone(&error.to_string()))?;
     let mut threads = BTreeMap::new();
     for task in tasks.flatten() {
         let path = task.path();
@@ -234,6 +275,9 @@ fn threads_of(pid: u32) -> Result<BTreeMap<u32, (u64, Thread)>, Error> {
         };
         let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let (stat, status) = (Stat::new(&stat), Status::new(&status));
+        if stat.has_ended() {
+            continue;
+        }
         let thread = Thread {
             tid,
             name: stat.name.to_owned(),
@@ -243,7 +287,7 @@ fn threads_of(pid: u32) -> Result<BTreeMap<u32, (u64, Thread)>, Error> {
         };
         threads.insert(tid, (stat.ticks().unwrap_or(0), thread));
     }
-    Ok(threads)
+    if threads.is_empty() { Err(gone("no thread of it runs")) } else { Ok(threads) }
 }
 
 fn of_threads(

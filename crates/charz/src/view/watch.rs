@@ -46,14 +46,14 @@ pub struct Told {
     pub missing: Vec<Missing>,
     /// CPUs that went or came.
     pub changed: Vec<u32>,
-    /// What taking it cost.
+    /// The CPU time of taking it.
     pub cost_ns: u64,
 }
 
 #[derive(Clone, Debug)]
 pub struct Missing {
-    column: String,
-    reason: String,
+    pub column: String,
+    pub reason: String,
 }
 
 /// A CPU, or the mean of several.
