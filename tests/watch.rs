@@ -1,5 +1,7 @@
 //! `charz watch` and `charz lockutil` as their users meet them.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, run};
@@ -40,13 +42,31 @@ fn groups_and_threads_replace_the_cpus() {
     assert!(!threads.is_empty() && threads.iter().all(|thread| !thread["allowed"].as_array().unwrap().is_empty()));
     for (args, word) in [
         (["watch", "0", "1"], "INTERVAL"),
-        (["watch", "1", "0"], "COUNT"),
+        (["watch", "1e30", "1"], "\"1e30\""),
+        (["watch", "1", "0"], "COUNT: \"0\" is not a whole number from 1 to 1073741824; example: charz watch 1 10"),
         (["watch", "--key", "usrr"], "usr"),
         (["watch", "--groups", "cores"], "core"),
+        (["watch", "--groups", "1000000"], "1000000"),
         (["watch", "--of", "999999999"], "999999999"),
     ] {
         place.refuses("watch", &args, &[word]);
     }
+    let csw = ["watch", "--key", "csw", "0.1", "1"];
+    if std::path::Path::new("/proc/schedstat").exists() {
+        assert_eq!(charz(&place, &csw).code, Some(0));
+    } else {
+        place.refuses("watch", &csw, &["schedstat", "usr"]);
+    }
+}
+
+#[test]
+fn an_interval_without_a_count_watches_until_the_process_ends() {
+    let mut watched = Command::new("sleep").arg("4").spawn().unwrap();
+    let pid = watched.id().to_string();
+    let ran = charz(&Place::new(), &["watch", "--of", &pid, "--format", "json", "1"]);
+    watched.wait().unwrap();
+    assert!(ran.code == Some(0) && !ran.out.is_empty(), "{}", ran.err);
+    assert!(ran.err.contains(&format!("{pid} has ended")), "{}", ran.err);
 }
 
 #[test]
@@ -63,9 +83,26 @@ fn a_listing_is_added_up_and_what_is_missing_is_asked_for() {
     let told: Value =
         serde_json::from_str(&charz(&place, &["lockutil", "-n", "256", "--json", "listing"]).out).unwrap();
     assert_eq!((&told["unknown_lines"], told["locks"].as_array().unwrap().len()), (&1.into(), 1));
+    let impossible = charz(&place, &["lockutil", "-n", "1", "--elapsed", "1s", "--json", "listing"]);
+    let told: Value = serde_json::from_str(&impossible.out).unwrap();
+    assert_eq!((&told["elapsed_s"], told["notes"].as_array().unwrap().len()), (&10.135.into(), 2), "{told}");
     place.refuses("lockutil", &["lockutil", "listing"], &["-n"]);
+    // By their content, whatever their names.
+    let packed = Command::new("gzip").args(["-k", "listing"]).current_dir(place.path()).status().unwrap();
+    assert!(packed.success());
+    place.put("plain.json", listing.as_bytes());
+    for file in ["listing.gz", "plain.json"] {
+        assert_eq!(charz(&place, &["lockutil", "-n", "256", file]).out, ran.out, "{file}");
+    }
+    place.put("report", include_bytes!("golden/reports/waits.json"));
+    place.refuses("lockutil", &["lockutil", "report"], &["none was timed"]);
     place.put("perf", b" contended   total wait     max wait     avg wait         type   caller\n 1  1.00 s  1.00 s  1.00 s  spinlock  a\n");
     place.refuses("lockutil", &["lockutil", "-n", "1", "perf"], &["--elapsed"]);
     place.put("empty", b"");
     place.refuses("lockutil", &["lockutil", "-n", "1", "empty"], &["no wait"]);
+    place.put(
+        "wide",
+        &listing.encode_utf16().fold(vec![0xff, 0xfe], |bytes, unit| [&bytes[..], &unit.to_le_bytes()].concat()),
+    );
+    place.refuses("lockutil", &["lockutil", "-n", "1", "wide"], &["iconv"]);
 }

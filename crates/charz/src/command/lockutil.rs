@@ -1,15 +1,16 @@
 //! `charz lockutil`: which share of a machine's CPUs waited for each lock.
 
 use std::fs::File;
-use std::io::{Read, Write, stdin};
+use std::io::{Write, stdin};
 use std::path::{Path, PathBuf};
 
-use super::STREAM;
-use super::render::is_something_else;
+use super::{STREAM, render};
 use crate::exit::{Error, Exit};
 use crate::view::lockutil::{Format, Page};
 use charz_analysis::lock_waits::{LockWaits, of_report, read};
-use charz_data::report::is_report;
+use charz_data::escape::counted;
+use charz_data::report::unpacked;
+use charz_measure::journal::{beside, is_journal};
 
 pub struct Options {
     pub file: PathBuf,
@@ -19,26 +20,23 @@ pub struct Options {
     pub format: &'static Format,
 }
 
-/// The largest listing: one of a machine with a million locks is a tenth of it.
-const MOST_BYTES: u64 = 1 << 30;
-
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let Options { file, cpus, elapsed_s, format } = options;
-    let is_json = file.extension().is_some_and(|ending| ending == "json" || ending == "gz");
-    let (found, cpus) = if is_report(file) || (is_json && !is_something_else(file)) {
-        let report = super::render::read(file)?;
-        let strands = report.machine.usable_strands().count();
-        (of_report(&report), cpus.unwrap_or(strands))
+    let name = if file.as_os_str() == STREAM { "standard input".to_owned() } else { format!("{file:?}") };
+    let bytes = bytes(file, &name)?;
+    // A report begins with a brace, after a byte-order mark perhaps.
+    let is_report = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start().starts_with(b"{");
+    let (found, cpus) = if is_report {
+        let (report, _) = render::read_stream(&name, &bytes[..])?;
+        (of_report(&report), cpus.unwrap_or_else(|| report.machine.usable_strands().count()))
     } else {
         let cpus = cpus.ok_or_else(|| {
             Error::bad_input("-n is missing: how many CPUs has the machine that this is from? example: -n 64")
         })?;
-        (read(&text(file)?), cpus)
+        (read(&String::from_utf8_lossy(&bytes)).map_err(str::to_owned), cpus)
     };
-    let name = if file.as_os_str() == STREAM { "standard input".to_owned() } else { format!("{file:?}") };
-    if let Some(without) = nothing(&found) {
-        return Err(Error::bad_input(format!("{name}: {without}")));
-    }
+    let found = found.and_then(|found| nothing(&found).map_or(Ok(found), Err));
+    let found = found.map_err(|reason| Error::bad_input(format!("{name}: {reason}")))?;
     if found.waits.iter().any(|wait| wait.share(cpus, *elapsed_s).is_none()) {
         return Err(Error::bad_input(format!(
             "{name} does not tell how long it watched; add --elapsed, example: --elapsed 30s"
@@ -55,21 +53,26 @@ fn nothing(found: &LockWaits) -> Option<String> {
     }
     let left_out = found.notes.first().map(|note| format!("; {note}")).unwrap_or_default();
     let unknown = match found.first_unknown.first() {
-        Some(line) => format!("; {} lines could not be read, the first: {line:?}", found.unknown),
+        Some(line) => format!("; {} could not be read, the first: {line:?}", counted(found.unknown, "line")),
         None => String::new(),
     };
     Some(format!("there is no wait for a lock in it{left_out}{unknown}"))
 }
 
-fn text(file: &Path) -> Result<String, Error> {
-    let mut bytes = Vec::new();
-    let read = match file.as_os_str() == STREAM {
-        true => stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes),
-        false => File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes)),
-    };
-    read.map_err(|error| Error::ended(Exit::of_path(&error), format!("cannot read {file:?}: {error}")))?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Error::bad_input(format!("{file:?} is longer than a GiB; name a part of it")));
+fn bytes(file: &Path, name: &str) -> Result<Vec<u8>, Error> {
+    let is_stream = file.as_os_str() == STREAM;
+    if !is_stream && (is_journal(file) || (!file.exists() && is_journal(&beside(file)))) {
+        // It refuses it, and says how to get the report.
+        render::read(file)?;
     }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    let unreadable = |error| Error::ended(Exit::of_path(&error), format!("cannot read {name}: {error}"));
+    let bytes = match is_stream {
+        true => unpacked(name, stdin().lock()),
+        false => unpacked(name, File::open(file).map_err(unreadable)?),
+    };
+    let bytes = bytes.map_err(|error| Error::new(Exit::BadInput, error))?;
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return Err(Error::bad_input(format!("{name}: it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8")));
+    }
+    Ok(bytes)
 }

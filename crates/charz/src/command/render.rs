@@ -1,4 +1,4 @@
-use std::io::{ErrorKind, Write, stdin};
+use std::io::{ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
@@ -143,25 +143,33 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
 }
 
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
-    let is_stream = path.as_os_str() == STREAM;
-    let name = if is_stream { "standard input".to_owned() } else { format!("{path:?}") };
+    if path.as_os_str() == STREAM {
+        return read_stream("standard input", stdin().lock());
+    }
+    let name = format!("{path:?}");
     let unfinished = |report: &Path| {
         Error::bad_input(format!(
             "{name} belongs to a sweep that was not finished, or still runs; charz sweep --resume {report:?} finishes it, \
              with --budget 1ms without measuring more"
         ))
     };
-    if !is_stream && journal::is_journal(path) {
+    if journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    let read = match is_stream {
-        true => report::read_stream(&name, stdin().lock()),
-        false => report::read_with_text(path),
-    };
-    let (mut report, text) = read.map_err(|error| match error.kind() {
+    let read = report::read_with_text(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
+    judged_again(&name, read)
+}
+
+/// As [`read_with_text`], from a stream that errors call `name`.
+pub(super) fn read_stream(name: &str, stream: impl Read) -> Result<(Report, String), Error> {
+    let read = report::read_stream(name, stream).map_err(|error| Error::new(Exit::BadInput, error))?;
+    judged_again(name, read)
+}
+
+fn judged_again(name: &str, (mut report, text): (Report, String)) -> Result<(Report, String), Error> {
     match reread(&mut report) {
         Ok(()) => Ok((report, text)),
         Err(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),

@@ -31,10 +31,33 @@ impl Page<'_> {
 
     /// Of waiters that do not sleep; `None` of those of different times.
     fn total(&self) -> Option<f64> {
-        let sum = || self.found.waits.iter().filter(|wait| !wait.sleeps).map(|wait| self.share(wait)).sum();
+        // From 0: a sum of nothing is -0.
+        let sum = || self.found.waits.iter().filter(|wait| !wait.sleeps).fold(0.0, |sum, wait| sum + self.share(wait));
         (!self.found.is_apart).then(sum)
     }
+
+    /// The time that was watched: that of the listing is exact.
+    fn own_elapsed_s(&self) -> Option<f64> {
+        self.found.waits.iter().find_map(|wait| wait.elapsed_s)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        let mut notes = self.found.notes.clone();
+        if self.elapsed_s.is_some() && self.own_elapsed_s().is_some() {
+            notes.push("--elapsed is not used where the input tells how long it watched".to_owned());
+        }
+        if self.total().is_some_and(|total| total > MOST_TOTAL) {
+            notes.push(
+                "TOTAL is above 1, more than all CPUs have: check -n and --elapsed, and add up one listing at a time"
+                    .to_owned(),
+            );
+        }
+        notes
+    }
 }
+
+/// All CPUs, with what rounding in the listings adds.
+const MOST_TOTAL: f64 = 1.01;
 
 /// The columns of the `lockutil` that S. Sistare described.
 fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
@@ -50,7 +73,7 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     if page.found.waits.iter().any(|wait| wait.sleeps) {
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
-    notes.extend(page.found.notes.iter().map(|note| plain(note)));
+    notes.extend(page.notes().iter().map(|note| plain(note)));
     if page.found.unknown > 0 {
         let first: Vec<String> = page.found.first_unknown.iter().map(|line| format!("{:?}", plain(line))).collect();
         notes.push(format!("{} could not be read: {}", counted(page.found.unknown, "line"), first.join(", ")));
@@ -81,7 +104,7 @@ struct Told<'a> {
     elapsed_s: Option<f64>,
     locks: Vec<Row<'a>>,
     total: Option<f64>,
-    notes: &'a [String],
+    notes: Vec<String>,
     unknown_lines: usize,
     first_unknown: &'a [String],
 }
@@ -89,10 +112,10 @@ struct Told<'a> {
 fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let told = Told {
         cpus: page.cpus,
-        elapsed_s: page.elapsed_s.or_else(|| page.found.waits.iter().find_map(|wait| wait.elapsed_s)),
+        elapsed_s: page.own_elapsed_s().or(page.elapsed_s),
         locks: page.found.waits.iter().map(|wait| Row::of(wait, page.share(wait))).collect(),
         total: page.total(),
-        notes: &page.found.notes,
+        notes: page.notes(),
         unknown_lines: page.found.unknown,
         first_unknown: &page.found.first_unknown,
     };

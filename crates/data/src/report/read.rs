@@ -110,7 +110,15 @@ impl<R: Read> Read for Counted<'_, R> {
     }
 }
 
-fn read_into(mut text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
+/// What a stream that errors call `name` holds, decompressed where it is compressed.
+///
+/// # Errors
+/// As [`read`].
+pub fn unpacked(name: &str, stream: impl Read) -> Result<Vec<u8>, FileError> {
+    unpacked_into(Vec::new(), name, stream)
+}
+
+fn unpacked_into(mut text: Vec<u8>, name: &str, stream: impl Read) -> Result<Vec<u8>, FileError> {
     let unreadable = |error| unreadable(name, error);
     let mut file = BufReader::new(stream);
     let packed = file.fill_buf().map_err(unreadable)?.starts_with(&GZIP);
@@ -139,7 +147,11 @@ fn read_into(mut text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report
             )));
         }
     }
-    let text = String::from_utf8(text)
+    Ok(text)
+}
+
+fn read_into(text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report, String), FileError> {
+    let text = String::from_utf8(unpacked_into(text, name, stream)?)
         .map_err(|_| wrong(format!("{name}: not a usable charz report: it is not UTF-8 text")))?;
     match parse(&text) {
         Ok(report) => Ok((report, text)),
