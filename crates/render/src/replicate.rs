@@ -193,7 +193,7 @@ fn write_rows(replication: &Replication, rows: &[&Row], blocks: &mut Vec<Block<'
         .collect();
     let is_measured = rows.iter().any(|row| row.kernel.is_some());
     let counts_workers = rows.iter().all(|row| row.label.parse::<u64>().is_ok());
-    let mut heading = vec![if counts_workers { "workers" } else { "" }.to_owned()];
+    let mut heading = vec![if counts_workers { "threads" } else { "" }.to_owned()];
     let predicted = |row: &Row, machine: &Reference| {
         let own = row.published.iter().find(|range| range.machine == machine.key)?.predicted.as_ref()?;
         Some(if own.is_fitted { "fitted".to_owned() } else { digits(own.value) })

@@ -197,7 +197,7 @@ fn a_single_number_is_in_the_answer() {
 #[test]
 fn what_contends_comes_before_words_of_each_threads_own() {
     let cells = [("atomic-fetch-add-private", 9e9), ("atomic-fetch-add", 1e9)];
-    let mut report = fixtures::report(cells.map(|(kernel, rate)| cell(kernel, 2, Unit::OpsPerSecond, rate)).into());
+    let mut report = report(cells.map(|(kernel, rate)| cell(kernel, 2, Unit::OpsPerSecond, rate)).into());
     report.cards.iter_mut().filter(|card| card.name == cells[1].0).for_each(|card| card.contends = true);
     assert_eq!(Answer::of(&report).contended.rows[0].data[0].text, cells[1].0);
 }

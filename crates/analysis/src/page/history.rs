@@ -196,7 +196,7 @@ pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
 
 /// One row per report and series.
 pub fn values(timeline: &Timeline, tracks: &[&Track]) -> Table {
-    let heading = ["series", "kernel", "mapping", "workers", "parameters", "unit"];
+    let heading = ["series", "kernel", "mapping", "threads", "parameters", "unit"];
     let rows = tracks.iter().flat_map(|track| {
         let key = &track.series.key;
         let own = vec![

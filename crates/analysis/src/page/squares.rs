@@ -76,7 +76,11 @@ fn sentence(row: &Row, matrix: &Matrix<'_>) -> String {
     let name = class_name(&row.class, matrix.machine);
     let all = row.pairs.map_or_else(|| "an unknown number of".to_owned(), |pairs| pairs.to_string());
     let Some(values) = &row.values else { return format!("{name}: 0 of {all} pairs measured") };
-    let doubt = if row.suspect > 0 { format!(", {} of them noisy", row.suspect) } else { String::new() };
+    let doubt = match row.suspect {
+        0 => String::new(),
+        _ if row.measured == 1 => ", noisy".to_owned(),
+        noisy => format!(", {noisy} of them noisy"),
+    };
     let [median, least, most] = [values.median(), values.min(), values.max()].map(units::nanos);
     let mark = units::doubt(2 * row.suspect >= row.measured && row.suspect > 0);
     match row.measured {

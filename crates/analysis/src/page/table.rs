@@ -5,6 +5,7 @@ use super::cells::SourcedCell;
 use super::points::{self, short};
 use crate::figure::{Datum, Row, Table};
 use crate::point;
+use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param, Quantity};
 use charz_data::report::{Cell, Estimator, Evidence, Summary};
 use charz_data::units;
@@ -24,9 +25,9 @@ pub(super) fn table(sources: &[Source<'_>], all: &[SourcedCell<'_>]) -> Table {
         sources.get(own.source).map_or(Datum::none(), |source| points::per_thread(source.report, own.cell))
     };
     let shared = all.iter().any(|own| per_thread(own) != Datum::none());
-    heading.extend(["mapping", "workers", "value", "interval"].map(str::to_owned));
+    heading.extend(["mapping", "threads", "value", "interval"].map(str::to_owned));
     heading.extend(shared.then(|| "per thread".to_owned()));
-    heading.extend(["status", "marks"].map(str::to_owned));
+    heading.extend(["status", "warnings"].map(str::to_owned));
     let row = |own: &SourcedCell<'_>| {
         let cell = own.cell;
         let mut data: Vec<Datum> = Vec::with_capacity(heading.len());
@@ -81,7 +82,7 @@ fn passport(cell: &Cell) -> Vec<(String, String)> {
     }
     say("measured", cell.summary.map(|summary| measured(cell, &summary)));
     say("spread of iterations", cell.summary.and_then(|summary| summary.spread).map(units::percent));
-    say("seats", seats(cell));
+    say("CPUs", cpus(cell));
     let last = cell.invocations.iter().rev().find(|invocation| invocation.evidence.is_some());
     say("code path", last.and_then(|invocation| invocation.variant.clone()));
     say("memory of all blocks", (cell.footprint_bytes > 0).then(|| units::iec(cell.footprint_bytes)));
@@ -111,17 +112,21 @@ fn measured(cell: &Cell, summary: &Summary) -> String {
     } else {
         format!(", {} disturbed ones not counted", summary.dirty_runs)
     };
-    format!("median of {} processes, each {of}; {} iterations count{dirty}", summary.invocations, summary.clean_runs)
+    format!(
+        "median of {}, each {of}; {} iterations count{dirty}",
+        counted(summary.invocations as usize, "run"),
+        summary.clean_runs
+    )
 }
 
-/// The first seats, and how many more there are.
-fn seats(cell: &Cell) -> Option<String> {
+/// The first of them, and how many more there are.
+fn cpus(cell: &Cell) -> Option<String> {
     const SHOWN: usize = 16;
     let ids: Option<Vec<String>> = cell.seats.iter().map(|seat| seat.map(|id| id.to_string())).collect();
     let ids = ids.filter(|ids| !ids.is_empty())?;
     let more = ids.len().saturating_sub(SHOWN);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Some(format!("strands {}{more}", ids[..ids.len().min(SHOWN)].join(", ")))
+    Some(format!("{}{more}", ids[..ids.len().min(SHOWN)].join(", ")))
 }
 
 fn pages(evidence: &Evidence) -> Option<String> {
