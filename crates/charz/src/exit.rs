@@ -38,7 +38,7 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Wrong, "a kernel computed a wrong answer; its configuration says so, the others are kept"),
     (
         Exit::NoVerdict,
-        "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, `predict` no model, or --strict was given and not every \
+        "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, `predict` no number, or --strict was given and not every \
          result is reliable",
     ),
     (Exit::NotExecutable, "`charz exec`: the program cannot be executed; else the code is the program's own"),

@@ -51,11 +51,11 @@ kernels! {
         .contends(true);
     preempted::<Parked<mutexes::Std>>, true => PREEMPTED.named(
             "preempted-std-extended",
-            "does as preempted-std and asks the system not to take the CPU away inside a section (the time-slice extension of Linux 7.0)",
+            "does as preempted-std with the time-slice extension of Linux 7.0, which asks not to lose the CPU inside a section",
         );
     preempted::<Ticket>, true => PREEMPTED.named(
             "preempted-ticket-extended",
-            "does as preempted-ticket and asks the system not to take the CPU away inside a section (the time-slice extension of Linux 7.0)",
+            "does as preempted-ticket with the time-slice extension, as preempted-std-extended",
         )
         .contends(true);
 }
