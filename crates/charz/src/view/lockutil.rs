@@ -44,7 +44,7 @@ impl Page<'_> {
     fn notes(&self) -> Vec<String> {
         let mut notes = self.found.notes.clone();
         if self.elapsed_s.is_some() && self.own_elapsed_s().is_some() {
-            notes.push("--elapsed is not used where the input tells how long it watched".to_owned());
+            notes.push("--elapsed is not used: the input has its own time".to_owned());
         }
         if self.total().is_some_and(|total| total > MOST_TOTAL) {
             notes.push(
