@@ -37,9 +37,9 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     let mut found = best::best(report);
     found.extend(all.iter().filter_map(|series| cliff::cliff(series, strands)));
     found.extend(all.iter().filter_map(collapse::collapse));
-    found.extend(fastest::fastest(&all));
+    found.extend(fastest::fastest(&all, report));
     found.extend(locks::locks(&all, report, strands));
-    found.extend(advice::advice(&all, strands));
+    found.extend(advice::advice(&all, report, strands));
     found.extend(quota::quota(&all, report));
     found.extend(latency::latency(report));
     found.extend(loaded::loaded(report));

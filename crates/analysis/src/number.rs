@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::point;
 use crate::verdict::MARGIN;
-use charz_data::report::{Cell, Estimate, Interval, Run};
+use charz_data::report::{Cell, Estimate, Estimator, Interval, Report, Run};
 use charz_data::units;
 use charz_stats::{Around, ratio_of_estimates};
 
@@ -39,6 +39,22 @@ pub(crate) fn placed<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Numbe
         bound.copied().reduce(better).and_then(|bound| number.delivered_beside(&bound)).unwrap_or(*number)
     };
     numbers.iter().map(placed).collect()
+}
+
+/// Numbers of kernels that are compared, by one estimator. Of a kernel that waits in the system there is only what the machine gave it: beside
+/// one, all are what was delivered where the machine gave any of them less than [`NEARLY_ALL`].
+pub(crate) fn comparable<'a>(report: &Report, numbers: impl IntoIterator<Item = Number<'a>>) -> Vec<Number<'a>> {
+    let mut numbers: Vec<Number<'a>> = numbers.into_iter().collect();
+    let blocks = |number: &Number<'_>| report.card(&number.cell.kernel).is_some_and(|card| card.blocks_in_kernel);
+    let lacks = |number: &Number<'_>| given(report, number.cell).is_some_and(|share| share < NEARLY_ALL);
+    if numbers.iter().any(blocks) && numbers.iter().any(lacks) {
+        for number in &mut numbers {
+            if let Some(Estimate { value, interval }) = number.cell.delivered {
+                *number = Number { value, interval, is_delivered: true, ..*number };
+            }
+        }
+    }
+    numbers
 }
 
 impl<'a> Number<'a> {
@@ -160,6 +176,26 @@ impl<'a> Number<'a> {
     pub(crate) fn cited(&self) -> String {
         format!("{}: {}", point::name(self.cell), self.shown())
     }
+}
+
+/// From this share on what the machine gave is all.
+pub(crate) const NEARLY_ALL: f64 = 0.95;
+
+/// What the machine gave of its capacity while this was measured, as a fraction: of what a core does by itself that of the work, else that of
+/// the time on CPUs that threads asked for. `None` where that is not known, where threads wait for each other in the kernel, and where they
+/// share CPUs by request.
+pub(crate) fn given(report: &Report, cell: &Cell) -> Option<f64> {
+    if cell.estimator == Estimator::FastMode {
+        return cell.delivered_share();
+    }
+    let is_alone = cell.workers <= report.machine.usable_strands().count() as u64 && cell.has_own_cpus();
+    if !is_alone || report.card(&cell.kernel)?.blocks_in_kernel {
+        return None;
+    }
+    let laps = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
+    let times = laps.map(|lap| Some((lap.counts.cpu_ns? as f64, lap.counts.run_delay_ns? as f64)));
+    let (had, waited) = times.reduce(|sum, next| Some((sum?.0 + next?.0, sum?.1 + next?.1)))??;
+    Some(had / (had + waited)).filter(|share| share.is_finite())
 }
 
 /// The share of iterations at the end of which two of its threads were on one CPU; `None` where that was not seen, as of more threads than

@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::group::grouped;
-use crate::number::{Best, Number};
+use crate::number::{Best, Number, comparable};
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::report::{Cell, Report};
@@ -14,9 +14,16 @@ pub struct Costs {
     /// Each kernel's name and its number, all under the mapping and with the number of threads that most of them have; of those that
     /// lack it the best with the fewest threads, with these behind the name.
     pub kernels: Vec<(String, Reading)>,
+    /// Whether the numbers are what the machine gave.
+    pub is_delivered: bool,
 }
 
 impl Costs {
+    /// The kind, and what its numbers are.
+    pub fn title(&self) -> String {
+        format!("{}{}", self.kind, if self.is_delivered { ", as delivered" } else { "" })
+    }
+
     /// A kernel's name without the kind that it begins with.
     pub fn short<'a>(&self, kernel: &'a str) -> &'a str {
         kernel.strip_prefix(self.kind.as_str()).and_then(|rest| rest.strip_prefix('-')).unwrap_or(kernel)
@@ -38,6 +45,9 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
     let named = kinds.into_iter().map(|kernels| (kind(report, kernels[0][0].cell), kernels));
     let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
     let list = |(kind, kernels): (String, Vec<Vec<Number<'_>>>)| {
+        let numbers = comparable(report, kernels.concat());
+        let is_delivered = numbers.iter().any(|number| number.is_delivered);
+        let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
         let place = commonest(&kernels);
         let of = |numbers: &Vec<Number<'_>>| {
             let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Number::by_value);
@@ -53,7 +63,7 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
         };
         let mut shown: Vec<(String, Reading)> = kernels.iter().filter_map(of).collect();
         shown.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
-        Costs { kind, kernels: shown }
+        Costs { kind, kernels: shown, is_delivered }
     };
     let mut costs: Vec<Costs> = kinds.map(list).collect();
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());

@@ -4,7 +4,7 @@ use super::{NONE, Reading, none};
 use crate::advise::asked;
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
-use crate::number::{Best, Number, placed};
+use crate::number::{Best, Number, comparable, placed};
 use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
@@ -308,9 +308,10 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let mut columns: Vec<u64> = [1, 2, cpus, 2 * cpus].into();
     columns.retain(|threads| cells.iter().any(|cell| cell.workers == *threads && cell.value().is_some()));
     columns.dedup();
+    let numbers = comparable(report, cells.iter().filter_map(|cell| Number::of(cell)));
     let best = |kernel: &str, threads: u64| {
-        let own = cells.iter().filter(|cell| cell.kernel == kernel && cell.workers == threads);
-        Best::of(&own.filter_map(|cell| Number::of(cell)).collect::<Vec<_>>()).map(|best| Reading::of(&best.number))
+        let own = numbers.iter().filter(|number| number.cell.kernel == kernel && number.cell.workers == threads);
+        Best::of(&own.copied().collect::<Vec<_>>()).map(|best| Reading::of(&best.number))
     };
     let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
@@ -330,6 +331,8 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
         [Datum::word(kernel)].into_iter().chain(data).collect::<Vec<_>>()
     });
     let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
-    let heading: Vec<&str> = ["under contention"].into_iter().chain(counts.iter().map(String::as_str)).collect();
+    let is_delivered = numbers.iter().any(|number| number.is_delivered);
+    let what = if is_delivered { "under contention, as delivered" } else { "under contention" };
+    let heading: Vec<&str> = [what].into_iter().chain(counts.iter().map(String::as_str)).collect();
     Table::new(&heading, rows.collect::<Vec<_>>())
 }

@@ -3,25 +3,26 @@
 use super::on_cell;
 use super::series::{Series, list, unknown};
 use crate::group::grouped;
-use crate::number::{Best, Number, contests};
+use crate::number::{Best, Number, comparable, contests};
 use charz_data::Role;
 use charz_data::escape::counted;
-use charz_data::report::{Finding, FindingKind, Unit};
+use charz_data::report::{Finding, FindingKind, Report, Unit};
 
 /// For each mapping and number of workers with two or more pools of a kind, which of them does most.
-pub(super) fn fastest(all: &[Series<'_>]) -> Vec<Finding> {
+pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
     let is_pool = |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. });
     let pools = all.iter().filter(|series| is_pool(series.role()) && series.counts(Unit::OpsPerSecond));
     let mut found = Vec::new();
     for pools in grouped(pools, |series| series.mapping) {
-        let is_reference = |series: &&&Series<'_>| matches!(series.role(), Role::LockPool { is_reference: true, .. });
-        let references: Vec<Number<'_>> =
-            pools.iter().filter(is_reference).flat_map(|series| series.numbers()).collect();
+        let role = |number: &Number<'_>| report.role(&number.cell.kernel);
+        let numbers = comparable(report, pools.iter().flat_map(|series| series.numbers()));
+        let is_reference = |number: &&Number<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
             let kind = || pools.iter().copied().filter(move |series| is_lock(series.role()) == locks);
-            for Best { number: best, alike, .. } in contests(kind().flat_map(Series::numbers), |one| one.cell.workers) {
+            let own = numbers.iter().copied().filter(|number| is_lock(role(number)) == locks);
+            for Best { number: best, alike, .. } in contests(own, |one| one.cell.workers) {
                 let workers = best.cell.workers;
-                let reference = references.iter().find(|number| number.cell.workers == workers);
+                let reference = numbers.iter().filter(is_reference).find(|number| number.cell.workers == workers);
                 let mut finding = winner(&best, &alike, reference, what);
                 finding.text += &unknown(kind(), workers);
                 found.push(finding);

@@ -2,7 +2,8 @@
 
 use super::on_cell;
 use super::series::{Series, list};
-use crate::number::Number;
+use crate::group::grouped;
+use crate::number::{Number, comparable};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
@@ -45,7 +46,10 @@ impl Contest<'_> {
 pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option<Finding> {
     let is_lock =
         |series: &&Series<'_>| matches!(series.role(), Role::LockPool { .. }) && series.counts(Unit::OpsPerSecond);
-    let contests: Vec<Contest<'_>> = all.iter().filter(is_lock).flat_map(|series| contests(series, strands)).collect();
+    let numbers = comparable(report, all.iter().filter(is_lock).flat_map(Series::numbers));
+    let kernels =
+        grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.mapping.as_str(), number.cell.point));
+    let contests: Vec<Contest<'_>> = kernels.iter().flat_map(|numbers| contests(numbers, strands)).collect();
     let most = contests.iter().map(|contest| contest.several.cell.workers).max()?;
     let first = contests.iter().find(|contest| contest.several.cell.workers == most)?.several.cell;
     let is_beside = |contest: &&Contest<'_>| {
@@ -86,10 +90,10 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(best.times[0]), text) })
 }
 
-/// Each number of several threads of a lock beside that of one, where both are narrow enough.
-fn contests<'a>(series: &Series<'a>, strands: u64) -> Vec<Contest<'a>> {
+/// Each number of several threads of a lock, by ascending number, beside that of one, where both are narrow enough.
+fn contests<'a>(numbers: &[Number<'a>], strands: u64) -> Vec<Contest<'a>> {
     let is_narrow = |number: &Number<'_>| number.interval.is_some() && number.slack() <= WIDEST;
-    let numbers = || series.numbers().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
+    let numbers = || numbers.iter().copied().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
     let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
     let contest = |several: Number<'a>| {
         let (low, high) = ratio_of_estimates(one.around()?, several.around()?)?;

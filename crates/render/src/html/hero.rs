@@ -130,7 +130,7 @@ fn tile(row: &Row) -> Markup {
 fn cost_tile(costs: &Costs) -> Markup {
     html! {
         div.tile {
-            h3 { (Foreign(&costs.kind)) }
+            h3 { (Foreign(&costs.title())) }
             @if let Some((name, reading)) = costs.kernels.first() {
                 p.value { (value(reading)) }
                 p { "Fastest: " (Foreign(costs.short(name))) }
@@ -204,7 +204,7 @@ fn details(answer: &Answer) -> Markup {
         @if !answer.costs.is_empty() {
             dl.costs {
                 @for costs in answer.costs.iter().take(MOST) {
-                    dt { (Foreign(&costs.kind)) }
+                    dt { (Foreign(&costs.title())) }
                     dd {
                         @for (at, (name, reading)) in costs.kernels.iter().enumerate() {
                             @if at > 0 { " · " } (Foreign(costs.short(name))) " " (reading.text())
