@@ -15,11 +15,12 @@ mod wire;
 
 use crate::findings::WIDEST;
 use crate::group::grouped;
-use crate::launch::{Launch, PROGRAM, Placed, TOOLS, quoted};
+use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Number, better, placed};
 use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
+use charz_data::escape::quoted;
 use charz_data::report::{Interval, Mark, MemoryHome, Report, Severity, Unit};
 use charz_data::{Role, units};
 use serde::Serialize;

@@ -1,50 +1,78 @@
 //! What used the CPUs while something was measured, in words.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
+use crate::group::grouped;
 use charz_data::report::{Culprit, CulpritKind, Invocation};
 
-/// What disturbed runs, over all runs that it disturbed.
+/// What disturbed runs, over all runs after which charz looked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Disturber {
     /// What it is.
     pub kind: CulpritKind,
     /// Its name, which may be foreign words.
     pub name: String,
-    /// Its process id.
+    /// Its process id; of several processes, that of one that used much.
     pub pid: Option<u32>,
-    /// How many CPUs it used, or took away, while it was seen.
+    /// How many processes of that name and user there were.
+    pub count: u64,
+    /// How many CPUs it used, or took away, in the mean.
     pub cpus: f64,
 }
 
+/// What used less of a CPU is not worth naming.
+const WORTH_NAMING: f64 = 0.05;
+
 /// What disturbed these runs, the most first.
 pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturber> {
-    let mut found: BTreeMap<(CulpritKind, Option<u32>, &str), [u64; 2]> = BTreeMap::new();
     let evidence = runs.filter_map(|run| run.evidence.as_ref());
-    for Culprit { kind, name, pid, cpu_ns, time_ns, .. } in evidence.flat_map(|evidence| &evidence.culprits) {
-        let [used, time] = found.entry((*kind, *pid, name)).or_default();
-        (*used, *time) = (used.saturating_add(*cpu_ns), time.saturating_add(*time_ns));
-    }
-    let mut sorted: Vec<_> = found.into_iter().collect();
-    sorted.sort_by_key(|(_, [used, _])| std::cmp::Reverse(*used));
-    let disturber = |((kind, pid, name), [used, time]): ((CulpritKind, Option<u32>, &str), [u64; 2])| Disturber {
-        kind,
-        name: name.to_owned(),
-        pid,
-        cpus: used as f64 / time.max(1) as f64,
+    let looks: Vec<&[Culprit]> =
+        evidence.map(|evidence| &*evidence.culprits).filter(|found| !found.is_empty()).collect();
+    let time: u64 = looks.iter().map(|found| found[0].time_ns).fold(0, u64::saturating_add);
+    let all = grouped(looks.into_iter().flatten(), |culprit| {
+        let name = if culprit.kind == CulpritKind::Process { culprit.name.as_str() } else { "" };
+        (culprit.kind, name, culprit.uid)
+    });
+    let disturber = |all: Vec<&Culprit>| {
+        let most = all.iter().copied().max_by_key(|culprit| culprit.cpu_ns)?;
+        let pids: BTreeSet<Option<u32>> = all.iter().map(|culprit| culprit.pid).collect();
+        let at_once = all.iter().map(|culprit| culprit.others.saturating_add(1)).max()?;
+        let used = all.iter().map(|culprit| culprit.cpu_ns).fold(0, u64::saturating_add);
+        Some(Disturber {
+            kind: most.kind,
+            name: most.name.clone(),
+            pid: most.pid,
+            count: at_once.max(pids.len() as u64),
+            cpus: used as f64 / time.max(1) as f64,
+        })
     };
-    sorted.into_iter().map(disturber).collect()
+    let mut found: Vec<Disturber> = all.into_iter().filter_map(disturber).collect();
+    found.retain(|disturber| disturber.cpus >= WORTH_NAMING);
+    found.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    found
 }
 
 impl Disturber {
+    /// Whether it is programs that could be stopped.
+    pub(crate) fn is_of_programs(&self) -> bool {
+        matches!(self.kind, CulpritKind::Process | CulpritKind::Unseen)
+    }
+
+    /// `firefox (pid 812)`, `12 × sh (pid 16829 and others)`.
+    pub fn who(&self) -> String {
+        let Disturber { name, count, .. } = self;
+        match (self.pid, count) {
+            (None, _) => name.clone(),
+            (Some(pid), 0 | 1) => format!("{name} (pid {pid})"),
+            (Some(pid), _) => format!("{count} × {name} (pid {pid} and others)"),
+        }
+    }
+
     /// `firefox (pid 812) used 0.6 CPUs`.
     pub fn clause(&self) -> String {
         let Disturber { kind, name, cpus, .. } = self;
         match kind {
-            CulpritKind::Process => {
-                let pid = self.pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
-                format!("{name}{pid} used {cpus:.1} CPUs")
-            }
+            CulpritKind::Process => format!("{} used {cpus:.1} CPUs", self.who()),
             CulpritKind::Interrupts if name.is_empty() => format!("interrupts took {cpus:.1} CPUs"),
             CulpritKind::Interrupts => format!("interrupts took {cpus:.1} CPUs (the busiest just after: {name})"),
             CulpritKind::Quota => format!("the CPU quota of its control group took {cpus:.1} CPUs away"),
@@ -72,6 +100,7 @@ mod tests {
             name: name.into(),
             pid,
             uid: None,
+            others: 0,
             cpu_ns,
             time_ns: 100,
         };
@@ -89,6 +118,15 @@ mod tests {
         let told: Vec<String> = disturbers(cell.invocations.iter()).iter().map(Disturber::clause).collect();
         assert_eq!(told[0], "firefox (pid 812) used 0.6 CPUs");
         assert!(told.len() == 3 && told[1].contains("24 nic") && told[2].contains("quota"), "{told:?}");
+        // Over the time of all looks, and by what is shown.
+        let run = |name: &str, others, cpu_ns| {
+            let found = Culprit { others, ..culprit(CulpritKind::Process, Some(9), name, cpu_ns) };
+            let evidence = Evidence { culprits: vec![found], ..Evidence::default() };
+            Invocation { evidence: Some(evidence), ..cell.invocations[0].clone() }
+        };
+        let runs = [run("once", 0, 90), run("sh", 11, 80), run("sh", 10, 80)];
+        let told: Vec<String> = disturbers(runs.iter()).iter().map(Disturber::clause).collect();
+        assert_eq!(told, ["12 × sh (pid 9 and others) used 0.5 CPUs", "once (pid 9) used 0.3 CPUs"]);
         let report = fixtures::report(vec![cell]);
         let line = Answer::of(&report).quality.text();
         assert!(line.contains("firefox (pid 812) used 0.6 CPUs") && line.contains("24 nic"), "{line}");

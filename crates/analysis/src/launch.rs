@@ -6,6 +6,7 @@
 
 mod tools;
 
+use charz_data::escape::quoted;
 use charz_data::machine::Machine;
 use charz_data::report::MemoryHome;
 
@@ -96,16 +97,6 @@ impl Launch {
 
 fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// A word that a shell reads as it is: in quotation marks unless it has no mark that means something to a shell.
-pub(crate) fn quoted(word: &str) -> String {
-    let is_plain = |mark: char| mark.is_ascii_alphanumeric() || "-_=+:,./@%".contains(mark);
-    match !word.is_empty() && word.chars().all(is_plain) {
-        true => word.to_owned(),
-        // Within single quotes nothing is special but their end.
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 impl Placed<'_> {

@@ -34,6 +34,16 @@ pub fn one_line(text: &str) -> String {
     format!("{} … ({} characters left out) … {}", part(0, start), end - start, part(end, count))
 }
 
+/// A word that a shell reads as it is: in quotation marks unless it has no mark that means something to a shell.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |mark: char| mark.is_ascii_alphanumeric() || "-_=+:,./@%".contains(mark);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        // Within single quotes nothing is special but their end.
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
 /// The text, or its start and its end if it does not fit: names begin with their kind and end with what distinguishes them.
 pub fn shortened(text: &str, room: f64, width: impl Fn(char) -> f64) -> String {
     if text.chars().map(&width).sum::<f64>() <= room {

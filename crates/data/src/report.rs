@@ -42,6 +42,7 @@ pub use run::Run;
 pub use speeds::packed as packed_speeds;
 pub use write::{is_packed, write};
 
+use crate::escape::{plain, quoted};
 use crate::machine::Machine;
 use crate::params::Params;
 use crate::{Card, Program, Role};
@@ -112,6 +113,9 @@ pub struct Report {
     pub complete: bool,
     /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, which CPU or NUMA node was missing, or null.
     pub stopped_by: Option<String>,
+    /// Where it is kept, where a command that is printed may name that. Not in the file.
+    #[serde(skip)]
+    pub file: Option<String>,
 }
 
 impl Report {
@@ -132,6 +136,12 @@ impl Report {
             by => format!("stopped by {}", by.unwrap_or("an interruption")),
         };
         (!self.complete).then(why)
+    }
+
+    /// The command that measures what is missing.
+    pub fn resume(&self) -> String {
+        let file = self.file.as_deref().map(|file| quoted(&plain(file)));
+        format!("charz sweep --resume {}", file.as_deref().unwrap_or("FILE"))
     }
 
     /// How many cells have this status.

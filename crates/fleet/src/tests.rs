@@ -275,6 +275,7 @@ fn what_used_the_cpus_of_a_node_is_named_whether_it_is_well_or_not() {
         name: "hog".into(),
         pid: Some(7),
         uid: None,
+        others: 0,
         cpu_ns: 900_000_000,
         time_ns: 1_000_000_000,
     };

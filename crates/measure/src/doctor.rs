@@ -20,6 +20,7 @@ use serde::Serialize;
 
 use crate::limits::Limits;
 
+pub use load::busiest;
 pub use root::{Root, chosen};
 pub use system::under_hypervisor;
 pub use timed::Timed;

@@ -10,7 +10,7 @@
 //! doing anything obviously wrong!", ASPLOS 2009).
 
 mod child;
-mod culprits;
+pub(crate) mod culprits;
 mod process;
 
 use std::time::{Duration, Instant};

@@ -46,17 +46,25 @@ pub enum LockError {
 }
 
 impl MachineLock {
-    /// Takes the lock. If another process has it, waits for it as long as `wait` says so and `cancelled` does not.
+    /// Takes the lock. If another process has it, waits for it as long as `wait` says so and `cancelled` does not; `waits` learns once
+    /// who has it.
     ///
     /// Its file is in `$CHARZ_LOCK_DIR` if that is set, else in the first of `/run/lock`, `$XDG_RUNTIME_DIR` and the folder
     /// of temporary files where it can be opened. Users with folders of their own do not see each other.
-    pub fn acquire(wait: bool, cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
+    pub fn acquire(wait: bool, waits: &dyn Fn(&str), cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
         let patience = if wait { Duration::MAX } else { LINGER };
-        Self::acquire_in(&folders(|name| std::env::var_os(name)), patience, cancelled)
+        Self::acquire_in(&folders(|name| std::env::var_os(name)), patience, waits, cancelled)
     }
 
-    fn acquire_in(folders: &[PathBuf], patience: Duration, cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
+    fn acquire_in(
+        folders: &[PathBuf],
+        patience: Duration,
+        waits: &dyn Fn(&str),
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Self, LockError> {
         let begun = Instant::now();
+        // Of a shorter wait the error names it.
+        let mut is_told = patience <= LINGER;
         loop {
             let (file, path) = open(folders)?;
             match file.try_lock() {
@@ -66,9 +74,14 @@ impl MachineLock {
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(source)) => return Err(LockError::Impossible { path, source }),
             }
+            let holder = || holder(&file).unwrap_or("another process".into());
             let left = patience.saturating_sub(begun.elapsed());
             if left.is_zero() {
-                return Err(LockError::Busy { holder: holder(&file).unwrap_or("another process".into()), path });
+                return Err(LockError::Busy { holder: holder(), path });
+            }
+            if !is_told {
+                waits(&holder());
+                is_told = true;
             }
             thread::sleep(left.min(LOOK_EVERY));
             if cancelled() {

@@ -123,7 +123,7 @@ fn origin(replication: &Replication) -> Vec<String> {
     }));
     lines.push("ratio: the number here over the document's first, or over the nearer end of a range".to_owned());
     if !origin.complete {
-        lines.push("the sweep is not complete: charz sweep --resume FILE finishes it".to_owned());
+        lines.push(format!("the sweep is not complete: {} finishes it", origin.resume));
     }
     lines
 }

@@ -23,6 +23,7 @@ pub fn evaluate(document: &Document, figures: &[&Figure], report: &Report, kerne
         processor: report.host.processor.clone(),
         strands: target.strands,
         complete: report.complete,
+        resume: report.resume(),
     };
     let replication = replicate(document, figures, &target, Some(&results));
     Replication { report: Some(origin), clock: results.clock, ..replication }

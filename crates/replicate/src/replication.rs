@@ -59,6 +59,9 @@ pub struct Origin {
     pub strands: u64,
     /// Whether the sweep was finished.
     pub complete: bool,
+    /// The command that finishes it.
+    #[serde(skip)]
+    pub resume: String,
 }
 
 /// A clock that turns times into cycles.

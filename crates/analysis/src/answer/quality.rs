@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::culprits::{Disturber, disturbers};
 use crate::group::grouped;
+use crate::number::{self, NEARLY_ALL};
 use charz_data::NO_MATCH;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Ending, Estimator, Mark, Report, Severity, Status};
+use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +31,10 @@ pub struct Quality {
     pub fix: Option<String>,
     /// What used the CPUs meanwhile, the most first.
     pub culprits: Vec<Disturber>,
-    /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows both.
+    /// What the machine gave of its capacity while it was measured, as a fraction; `None` where no cell shows it.
     pub delivered: Option<f64>,
+    /// How busy the machine was before the sweep; empty where it was not, and where something has a number.
+    pub load: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,17 +69,13 @@ const CAUSES: [(&str, &[&str], &str); 13] = [
         &["V36"],
         "write {threads} where the program takes its number of threads, or measure --threads 1 alone",
     ),
-    (TOO_FEW, &["V12", "V30"], "charz sweep --resume FILE, or a longer --budget"),
-    (
-        "CPU contention",
-        &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"],
-        "stop other programs, or wait for them with --wait-quiet",
-    ),
-    ("other programs at work", &["V34"], "stop other programs, or wait for them with --wait-quiet"),
+    (TOO_FEW, &["V12", "V30"], FINISH),
+    ("CPU contention", &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"], QUIETEN),
+    ("other programs at work", &["V34"], QUIETEN),
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
     (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
-    ("clock", &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
+    (CLOCK, &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
@@ -88,16 +87,21 @@ const CAUSED_BY_OTHERS: [&str; 2] = ["CPU contention", "other programs at work"]
 pub(crate) fn is_caused_by_others(code: &str) -> bool {
     CAUSES.iter().any(|(cause, codes, _)| CAUSED_BY_OTHERS.contains(cause) && codes.contains(&code))
 }
+/// What to do about them.
+const QUIETEN: &str = "stop other programs, or wait for them with --wait-quiet";
+/// Those that other programs cause too, where they used much.
+const MAYBE_BY_OTHERS: [&str; 4] = [TOO_FEW, WIDE, CLOCK, NOT_MEASURED.0];
 const TOO_FEW: &str = "too few runs";
-/// From this share on what the machine gave is not worth a word.
-const NEARLY_ALL: f64 = 0.95;
 const WIDE: &str = "wide intervals";
+const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
-const MORE_RUNS: &str = "a quieter machine, or more runs, e.g. --invocations 6-100";
+const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
-const NOT_MEASURED: (&str, &str) = ("not measured", "charz sweep --resume FILE, or a longer --budget");
+const NOT_MEASURED: (&str, &str) = ("not measured", FINISH);
+/// What to do behind the command that resumes the sweep.
+const FINISH: &str = ", or a longer --budget";
 
 impl Quality {
     pub(super) fn of(report: &Report) -> Self {
@@ -120,6 +124,37 @@ impl Quality {
             half if half * 2 >= results => Level::Fair,
             _ => Level::Noisy,
         };
+        let culprits = disturbers(report.floor.iter().chain(&report.cells).flat_map(|cell| &cell.invocations));
+        let delivered = delivered(report);
+        let may_be_others = |cause| CAUSED_BY_OTHERS.contains(&cause) || MAYBE_BY_OTHERS.contains(&cause);
+        let is_empty = level == Level::Empty && causes.iter().all(|(at, _)| may_be_others(known(*at).0));
+        let load = Some(report).filter(|_| is_empty).map(load).unwrap_or_default();
+        let is_busy = |cells: &[&Cell]| {
+            let is_marked = |cell: &&&Cell| cell.marks.iter().any(|mark| is_caused_by_others(&mark.code));
+            let by_others =
+                delivered.is_some_and(|share| share < NEARLY_ALL) && report.machine.usable.quota_cpus.is_none();
+            let cpus: f64 =
+                culprits.iter().filter(|culprit| culprit.is_of_programs()).map(|culprit| culprit.cpus).sum();
+            by_others
+                || !load.is_empty()
+                || cpus > (1.0 - NEARLY_ALL) * report.machine.usable_strands().count() as f64
+                || cells.iter().filter(is_marked).count() * 2 > cells.len()
+        };
+        let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
+            (_, QUIETEN) => quieten(report, &culprits),
+            (_, "") => commonest(cells),
+            (cause, fix) => {
+                let is_done = [WIDE, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
+                let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
+                let fix = match fix {
+                    _ if is_done && by_others => MORE_RUNS.to_owned(),
+                    _ if is_done => format!("a quieter machine, or {MORE_RUNS}"),
+                    FINISH => report.resume() + FINISH,
+                    fix => fix.to_owned(),
+                };
+                if by_others { format!("{}; then {fix}", quieten(report, &culprits)) } else { fix }
+            }
+        };
         Quality {
             level,
             results,
@@ -133,14 +168,11 @@ impl Quality {
                 .collect(),
             skipped: report.count(Status::Skipped),
             intervals,
-            fix: causes.first().map(|(at, cells)| match known(*at) {
-                (WIDE | TOO_FEW, _) if report.complete && report.stopped_by.is_none() => MORE_RUNS.to_owned(),
-                (_, "") => commonest(cells),
-                (_, fix) => fix.to_owned(),
-            }),
+            fix: causes.first().map(fix),
             causes: causes.iter().map(|(at, cells)| (known(*at).0, cells.len())).collect(),
-            culprits: disturbers(report.cells.iter().flat_map(|cell| &cell.invocations)),
-            delivered: delivered(report),
+            delivered,
+            load,
+            culprits,
         }
     }
 
@@ -173,15 +205,18 @@ impl Quality {
             text += &format!("; {}", causes.join(", "));
         }
         if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
-            text += &format!("; the machine gave {:.0}% of that meanwhile", 100.0 * share);
+            text += &format!("; the machine delivered {:.0}% of its capacity", 100.0 * share);
         }
-        let is_disturbed = self.causes.iter().any(|(cause, _)| CAUSED_BY_OTHERS.contains(cause));
-        if is_disturbed || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
-            let told = self.culprits.iter().take(2).map(|culprit| format!("{} while it ran", culprit.clause()));
-            let told: Vec<String> = told.collect();
+        let is_disturbed =
+            |(cause, _): &(&str, usize)| CAUSED_BY_OTHERS.contains(cause) || MAYBE_BY_OTHERS.contains(cause);
+        if self.causes.iter().any(is_disturbed) || self.delivered.is_some_and(|share| share < NEARLY_ALL) {
+            let told: Vec<String> = self.culprits.iter().take(3).map(Disturber::clause).collect();
             if !told.is_empty() {
                 text += &format!("; {}", told.join(", "));
             }
+        }
+        if !self.load.is_empty() {
+            text += &format!("; at the start: {}", self.load);
         }
         text
     }
@@ -204,6 +239,14 @@ fn cause(cell: &Cell) -> usize {
     if is_unmatched {
         return CAUSES.iter().position(|(_, codes, _)| codes.is_empty()).unwrap_or(CAUSES.len());
     }
+    // Iterations that other programs disturbed are made in vain, however many.
+    let mut dirty = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.dirty);
+    if has("V12")
+        && cell.value().is_none()
+        && let Some(code) = dirty.find(|code| is_caused_by_others(code))
+    {
+        return place(code);
+    }
     if has("V12") && done < INTERVAL_NEEDS {
         return place("V12");
     }
@@ -223,16 +266,33 @@ fn commonest(cells: &[&Cell]) -> String {
     most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
 }
 
-/// Of all configurations that show both numbers, each by the time that it was measured. A thread gets no more than its part of a quota, also
-/// where repetitions are short enough to fall between its pauses.
+/// What to do about other programs; one that has waited for them is not told to wait.
+fn quieten(report: &Report, culprits: &[Disturber]) -> String {
+    if !report.command.contains("--wait-quiet") {
+        return QUIETEN.to_owned();
+    }
+    let named = culprits.iter().filter(|culprit| culprit.kind == CulpritKind::Process).take(3).map(Disturber::who);
+    let named: Vec<String> = named.collect();
+    if named.is_empty() { "stop other programs".to_owned() } else { format!("stop {}", named.join(", ")) }
+}
+
+/// What doctor saw of other programs when the sweep began.
+fn load(report: &Report) -> String {
+    let told =
+        |name: &&str| report.host.disturbances.iter().find_map(|told| told.strip_prefix(*name)?.strip_prefix(": "));
+    let told: Vec<&str> = ["other load", "processor pressure", "other programs"].iter().filter_map(told).collect();
+    told.join("; ")
+}
+
+/// Of all configurations that show it, each by the time that it was measured. A thread gets no more than its part of a quota, also where
+/// repetitions are short enough to fall between its pauses.
 fn delivered(report: &Report) -> Option<f64> {
     let quota = report.machine.usable.quota_cpus;
-    let shares = report.cells.iter().filter(|cell| cell.estimator == Estimator::FastMode && cell.value().is_some());
-    let shares = shares.filter_map(|cell| {
+    let shares = report.cells.iter().filter(|cell| cell.value().is_some()).filter_map(|cell| {
         let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
-        let time: u64 =
-            cell.invocations.iter().flat_map(|invocation| &invocation.runs).map(|run| run.interval_ns).sum();
-        Some((cell.delivered_share()?.min(most), time as f64))
+        let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+        let time: f64 = runs.map(|run| run.interval_ns as f64).sum();
+        Some((number::given(report, cell)?.min(most), time))
     });
     let (given, time) = shares.fold((0.0, 0.0), |sum, (share, time)| (sum.0 + share * time, sum.1 + time));
     (time > 0.0).then(|| given / time)

@@ -5,7 +5,9 @@ use super::*;
 use crate::page::{Source, page};
 use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
-use charz_data::report::{Cell, Ending, Estimate, FindingKind, Interval, Severity, Status};
+use charz_data::report::{
+    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, FindingKind, Interval, Severity, Status,
+};
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
@@ -357,7 +359,7 @@ fn a_line_of_costs_is_of_one_mapping_or_names_it() {
 fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let of = |value: f64, share: f64| {
         let mut cell = rate("arith-int", "rr", 2, value);
-        cell.estimator = charz_data::report::Estimator::FastMode;
+        cell.estimator = Estimator::FastMode;
         cell.delivered = cell.capacity.map(|_| Estimate { value: value * share, interval: None });
         cell
     };
@@ -365,13 +367,13 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let cells = || vec![of(1e11, 1.0), of(1e11, 1.0), of(1e11, 1.0), of(1e9, 0.2)];
     let quality = answer_of(cells()).quality;
     assert!((quality.delivered.unwrap() - 23.0 / 103.0).abs() < 1e-3, "{quality:?}");
-    assert!(quality.text().contains("gave 22%"), "{}", quality.text());
+    assert!(quality.text().contains("delivered 22%"), "{}", quality.text());
     let whole = answer_of(vec![of(1e9, 0.99)]).quality.text();
-    assert!(!whole.contains("gave"), "{whole}");
+    assert!(!whole.contains("delivered"), "{whole}");
     let mut throttled = report(vec![of(1e9, 0.99)]);
     throttled.machine.usable.quota_cpus = Some(0.5);
     let text = Answer::of(&throttled).quality.text();
-    assert!(text.contains("gave 25%"), "{text}");
+    assert!(text.contains("delivered 25%"), "{text}");
 }
 
 /// Threads that a quota has no time for scale only while the pauses are not counted.
@@ -397,4 +399,93 @@ fn rows_respect_a_quota() {
     let (row, texts, notes) = under(Some(0.5));
     assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
     assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");
+}
+
+/// By the time on CPUs that threads asked for, where they do not wait for each other in the kernel.
+#[test]
+fn what_the_machine_gave_to_threads_that_spin_is_known() {
+    let of = |blocks: bool| {
+        let mut cell = cell("c2c-cas", 2, Unit::NanosecondsPerOp, 90.0).seated(&[0, 1]);
+        for lap in cell.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps) {
+            (lap.counts.cpu_ns, lap.counts.run_delay_ns) = (Some(40), Some(60));
+        }
+        let mut report = report(vec![cell]);
+        report.cards.iter_mut().for_each(|card| card.blocks_in_kernel = blocks);
+        Answer::of(&report).quality.delivered
+    };
+    assert_eq!((of(false), of(true)), (Some(0.4), None));
+}
+
+/// Beside other programs it is they that widen intervals and move the clock.
+#[test]
+fn other_programs_are_to_be_stopped_first() {
+    let quality = |cpu_ns: u64, command: &str| {
+        let mut cell = rate("arith-int", "rr", 2, 1e9).marked("V08", Severity::Suspect, "the clock moved");
+        let hogs = Culprit {
+            kind: CulpritKind::Process,
+            name: "sh".to_owned(),
+            pid: Some(7),
+            uid: Some(0),
+            others: 11,
+            cpu_ns,
+            time_ns: 100,
+        };
+        let runs = cell.invocations.iter_mut();
+        runs.for_each(|run| run.evidence.get_or_insert_default().culprits = vec![hogs.clone()]);
+        let report = Report { command: command.to_owned(), ..report(vec![cell]) };
+        let quality = Answer::of(&report).quality;
+        (quality.text(), quality.fix.unwrap())
+    };
+    let (text, fix) = quality(80, "charz sweep");
+    assert!(text.contains("12 × sh (pid 7 and others) used 0.8 CPUs"), "{text}");
+    assert!(fix.starts_with("stop other programs") && fix.contains("charz doctor"), "{fix}");
+    // After a wait in vain the programs are named.
+    let (_, fix) = quality(80, "charz sweep --wait-quiet=3s");
+    assert!(fix.starts_with("stop 12 × sh (pid 7 and others)") && !fix.contains("--wait-quiet"), "{fix}");
+    let (_, fix) = quality(6, "charz sweep");
+    assert!(fix.starts_with("charz doctor"), "{fix}");
+}
+
+#[test]
+fn iterations_that_others_disturbed_are_not_too_few() {
+    let mut cell = rate("arith-int", "rr", 2, 1e9).marked("V12", Severity::Invalid, "every iteration was disturbed");
+    cell.invocations.iter_mut().flat_map(|one| &mut one.runs).for_each(|run| run.dirty = vec!["V03".to_owned()]);
+    let quality = answer_of(vec![cell]).quality;
+    assert_eq!(quality.causes, [("CPU contention", 1)]);
+    assert!(quality.fix.as_ref().is_some_and(|fix| !fix.contains("--budget")), "{quality:?}");
+}
+
+#[test]
+fn a_sweep_without_a_number_on_a_busy_machine_has_a_cause_and_the_name_of_its_file() {
+    let pending = || rate("arith-int", "rr", 1, 1e9).unmeasured(Status::Pending, "");
+    let quality = |disturbances: &[&str]| {
+        let mut report = Report { file: Some("my report.json".to_owned()), complete: false, ..report(vec![pending()]) };
+        report.host.disturbances = disturbances.iter().map(|text| (*text).to_owned()).collect();
+        let quality = Answer::of(&report).quality;
+        (quality.text(), quality.fix.unwrap())
+    };
+    let (text, fix) = quality(&["turbo: on", "other load: 12 other tasks runnable now"]);
+    assert!(text.contains("12 other tasks") && !text.contains("turbo"), "{text}");
+    assert!(fix.starts_with("stop other programs") && fix.contains("--resume 'my report.json'"), "{fix}");
+    assert!(quality(&["turbo: on"]).1.starts_with("charz sweep --resume"));
+}
+
+/// A kernel that waits in the system has no other number.
+#[test]
+fn kernels_are_compared_by_what_was_delivered_beside_one_that_waits_in_the_system() {
+    let of = |share: f64| {
+        let pool = |kernel, value| cell(kernel, 2, Unit::OpsPerSecond, value).seated(&[0, 1]);
+        let spins = Cell { estimator: Estimator::FastMode, ..pool("pool-tas", 50e6).delivering(share) };
+        let mut report = report(vec![pool("pool-std", 9e6).delivering(0.9), spins]);
+        report.cards.iter_mut().for_each(|card| card.blocks_in_kernel = card.name == "pool-std");
+        let fastest = findings::findings(&report).into_iter().find(|finding| finding.kind == FindingKind::Fastest);
+        (Answer::of(&report).contended, fastest.unwrap().text)
+    };
+    let shown = |table: &Table| table.rows.iter().map(|row| row.data[1].text.clone()).collect::<Vec<_>>();
+    let (table, fastest) = of(0.1);
+    assert!(table.heading[0].contains("as delivered") && fastest.contains("pool-std"), "{fastest}");
+    assert_eq!(shown(&table), ["8.10 Mop/s", "5.00 Mop/s"]);
+    let (table, fastest) = of(0.96);
+    assert!(!table.heading[0].contains("as delivered") && fastest.contains("pool-tas"), "{fastest}");
+    assert_eq!(shown(&table), ["50.0 Mop/s", "9.00 Mop/s"]);
 }

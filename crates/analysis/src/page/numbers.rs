@@ -273,7 +273,7 @@ fn closing(report: &Report) -> Vec<String> {
         sentences.push(format!("details of a warning: charz explain {}", one_line(&mark.code)));
     }
     if report.incomplete().is_some() {
-        sentences.push("continue with charz sweep --resume FILE".to_owned());
+        sentences.push(format!("continue with {}", report.resume()));
     }
     sentences
 }

@@ -49,7 +49,7 @@ pub struct Side {
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let files = files(&options)?;
     let (floors, unread) = options.terms.floors()?;
-    let stage = MeasuringContext::set(options.clock, options.binder, options.wait)?;
+    let stage = MeasuringContext::set(options.clock, options.binder, options.wait, false)?;
     let limits = Limits::read();
     let mut sides = [options.a, options.b];
     // Before anything runs: bad input is refused first.

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use super::predict::better;
-use super::render::read;
+use super::render::read_named;
 use super::sweep::{MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
@@ -28,7 +28,7 @@ pub struct Options {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let report = read(&options.report)?;
+    let report = read_named(&options.report)?;
     let advice = advise(&report);
     let mut again = None;
     if let Some(new) = &options.validate {
@@ -62,7 +62,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
             "--validate: there is nothing to measure again; the report needs several mappings or numbers of threads";
         return Err(Error::ended(Exit::NoVerdict, why));
     }
-    let stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    let stage = MeasuringContext::set(new.clock, new.binder, new.wait, new.quiet)?;
     let limits = Limits::read();
     let params = report.plan.params;
     let mut request = Request {

@@ -50,7 +50,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     {
         return Err(Error::bad_input(format!("--write: the folder of {file:?} does not exist; create it first")));
     }
-    let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
+    let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let machine = &context.machine;
     let strands = machine.usable_strands().count();
     let budget = options.budget.unwrap_or(if strands > SMALL { LARGE_BUDGET } else { BUDGET });

@@ -23,6 +23,8 @@ pub struct Showing {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
+    // A page is read elsewhere.
+    let read = if options.showing.format.write.is_of_page() { read } else { read_named };
     let reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let names = names(&options.reports);
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
@@ -140,6 +142,12 @@ pub(super) fn is_something_else(path: &Path) -> bool {
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.
 pub(super) fn read(path: &Path) -> Result<Report, Error> {
     read_with_text(path).map(|(report, _)| report)
+}
+
+/// The same for a reader who may go on with it where it is.
+pub(super) fn read_named(path: &Path) -> Result<Report, Error> {
+    let file = Some(path.to_string_lossy().into_owned()).filter(|_| path.as_os_str() != STREAM);
+    Ok(Report { file, ..read(path)? })
 }
 
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {

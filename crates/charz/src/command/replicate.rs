@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use charz_topology::{Machine, Mapping, Source, discover};
 
 use super::predict::placed;
-use super::render::read;
+use super::render::read_named;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
@@ -54,7 +54,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
             (selection.format.write)(&replication, &look, out)?;
         }
-        Options::From { selection, report } => selection.write(&read(&report)?, &look, out)?,
+        Options::From { selection, report } => selection.write(&read_named(&report)?, &look, out)?,
         Options::Measure { selection, new } => return measure(&selection, &new, out),
     }
     Ok(Exit::Done)

@@ -133,7 +133,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
     let mut floors = Floors::read(&file)
         .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))?;
-    let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait)?;
+    let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;

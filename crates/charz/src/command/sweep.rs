@@ -16,6 +16,7 @@ use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_judge::worth;
+use charz_measure::doctor;
 use charz_measure::journal;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
@@ -133,7 +134,7 @@ pub(super) fn measure(
         let context = Context::elsewhere(&tool, &new.command, &machine, &limits);
         return show(new, dry_run, planned, &context, file.as_deref(), out);
     }
-    let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait)?;
+    let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait, new.quiet)?;
     // Looked for again: another sweep may have taken the name while this one waited for it.
     let mut file = new.file()?;
     if new.dry_run.is_none() {
@@ -163,6 +164,9 @@ pub(super) fn measure(
     }
     let mut report = new_report(&plan, &context);
     report.host.labels.clone_from(&new.labels);
+    if let Some(busiest) = doctor::busiest(processes.culprits().iter()) {
+        report.host.disturbances.push(format!("other programs: {busiest}"));
+    }
     if let Some(fewer) = fewer_than_scheduled(machine, |name| std::env::var(name).ok()) {
         note(&format!("warning: {fewer}"));
         report.host.disturbances.push(fewer);

@@ -54,10 +54,13 @@ pub struct Culprit {
     /// Its name: that of a process, with ` and its children` where most of the time was that of short processes that it started; the line of
     /// the system's table that rose most where it is interrupts.
     pub name: String,
-    /// Its process id; null unless it is a process.
+    /// Its process id; of several processes, that of the one that used most; null unless it is a process.
     pub pid: Option<u32>,
     /// Its user; null where it had ended, and unless it is a process.
     pub uid: Option<u32>,
+    /// How many other processes of that name and user are counted in.
+    #[serde(default)]
+    pub others: u64,
     /// The processor time that it used, or took away.
     pub cpu_ns: u64,
     /// In so many nanoseconds.
@@ -65,7 +68,7 @@ pub struct Culprit {
 }
 
 /// The kinds of [`Culprit`]s.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CulpritKind {

@@ -6,7 +6,7 @@ use charz_data::cpulist;
 use charz_system::Status;
 use charz_system::cgroup::{self, Quota};
 
-use super::load::QUIETEN;
+use super::load::quieten;
 use super::{Item, Look, Seen};
 use charz_data::checks;
 use charz_data::escape::counted;
@@ -301,7 +301,7 @@ fn timer(look: &Look) -> Result<Seen, String> {
         said(libc::CLOCK_MONOTONIC_COARSE)
     );
     Ok(if timer.worst_gap_ns > GAP_NS {
-        Seen::disturbs(read, QUIETEN)
+        Seen::disturbs(read, quieten(look))
     } else if checks::needed_ns(step as f64, cost as f64) > checks::needed_ns(0.0, 0.0) {
         Seen::limits(read, "Give iterations more work: `--iterations`, `--size`.")
     } else {

@@ -26,7 +26,7 @@ impl Root {
         Root { folder: folder.into() }
     }
 
-    fn place(&self, path: &Path) -> PathBuf {
+    pub(super) fn place(&self, path: &Path) -> PathBuf {
         self.folder.join(path.strip_prefix("/").unwrap_or(path))
     }
 

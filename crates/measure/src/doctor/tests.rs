@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::timed::{Process, Processors};
+use super::timed::Processors;
 use super::*;
-use charz_data::report::Timer;
+use charz_data::report::{Culprit, CulpritKind, Timer};
 
 const STATUS: &str = "Name:\tcharz\nUid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t0-1\n";
 const MOUNT: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
@@ -85,7 +85,7 @@ fn quiet_look(folder: &Path) -> Look {
 fn quiet_timed() -> Timed {
     Timed {
         processors: Ok(Processors { strands: 2, total: 200, idle: 199, steal: 0 }),
-        busiest: None,
+        users: Vec::new(),
         pressure: [Ok(0.0), Ok(0.0), Ok(0.0)],
         timer: Timer { resolution_ns: 20, overhead_ns: 25, worst_gap_ns: 60_000, skew_ns: None },
     }
@@ -223,16 +223,27 @@ fn loads() {
     check_look("other load", &[], busy, Disturbs, "1.00 of 2 CPUs busy");
     let named = timed(|timed| {
         timed.processors.as_mut().unwrap().idle = 100;
-        timed.busiest = Some(Process { id: 13064, name: "lat_mem_rd".to_owned(), cpus: 0.98 });
+        let user = |name: &str, others, cpu_ns| Culprit {
+            kind: CulpritKind::Process,
+            name: name.to_owned(),
+            pid: Some(13064),
+            uid: None,
+            others,
+            cpu_ns,
+            time_ns: 100,
+        };
+        // A thread of the kernel cannot be stopped, and what uses little is not worth it.
+        timed.users =
+            vec![user("sh", 11, 80), user("kernel thread a", 0, 40), user("lat_mem_rd", 0, 34), user("b", 0, 4)];
     });
-    check_look("other load", &[], named, Disturbs, "lat_mem_rd (pid 13064, 98.0%");
-    assert!(finding("other load", &[], named).fix.contains("13064"));
-    let many = timed(|timed| {
-        timed.processors.as_mut().unwrap().idle = 100;
-        timed.busiest = Some(Process { id: 13064, name: "lat_mem_rd".to_owned(), cpus: 0.15 });
-    });
-    let found = finding("other load", &[], many);
-    assert!(!found.read.contains("lat_mem_rd") && !found.fix.contains("13064"), "one among many: {found:?}");
+    for name in ["other load", "processor pressure"] {
+        let change = |look: &mut Look| {
+            named(look);
+            look.timed.as_mut().unwrap().pressure[0] = Ok(0.5);
+        };
+        let fix = finding(name, &[], change).fix;
+        assert!(fix.contains("(12 × sh use 0.80 CPUs, lat_mem_rd (pid 13064) 0.34)"), "{fix}");
+    }
     let blind = timed(|timed| timed.processors = Err("no stat".into()));
     check_look("other load", &[], blind, Unavailable, "no stat");
     for (name, kind, state) in [
@@ -351,28 +362,6 @@ fn keys_are_words_of_their_own() {
     let keys: std::collections::BTreeSet<_> = items().map(|item| item.key).collect();
     assert_eq!(keys.len(), items().count());
     assert!(keys.iter().all(|key| key.chars().all(|mark| mark.is_ascii_lowercase() || mark == '-')), "{keys:?}");
-}
-
-#[test]
-fn the_process_that_took_most_is_named() {
-    let folder = quiet_folder(&[
-        ("/proc/7/stat", "7 (a b) c) S 1 7 7 0 -1 0 9 9 9 9 150 50 0 0 20 0 1 0 44 9"),
-        ("/proc/8/stat", "?"),
-    ]);
-    let root = Root::below(folder.path());
-    let before = timed::processes(&root);
-    write(folder.path(), "/proc/7/stat", "7 (renamed) c) S 1 7 7 0 -1 0 9 9 9 9 200 80 0 0 20 0 1 0 44 9");
-    write(folder.path(), "/proc/9/stat", "9 (new) R 1 9 9 0 -1 0 9 9 9 9 20 0 0 0 20 0 1 0 99 9");
-    let window = Processors { strands: 2, total: 200, idle: 100, steal: 0 };
-    let found = timed::busiest(&before, timed::processes(&root), window).unwrap();
-    assert_eq!(found, Process { id: 7, name: "renamed) c".to_owned(), cpus: 0.8 });
-    // A thread of the kernel cannot be stopped, and a process that got the id of another did not do its work.
-    write(folder.path(), "/proc/7/stat", "7 (kworker) S 2 0 0 0 -1 2129984 0 0 0 0 900 80 0 0 20 0 1 0 44 9");
-    write(folder.path(), "/proc/9/stat", "9 (newer) R 1 9 9 0 -1 0 9 9 9 9 5 0 0 0 20 0 1 0 100 9");
-    let of_new = timed::busiest(&before, timed::processes(&root), window).unwrap();
-    assert_eq!((of_new.id, of_new.cpus), (9, 0.05));
-    let idle = timed::processes(&root);
-    assert_eq!(timed::busiest(&idle, idle.clone(), window), None);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use charz_system::stat::{TICK_NS, Ticks};
 use charz_system::task::{Used, used_by_all};
 use charz_system::{Status, cgroup, per_cpu};
+use rustix::time::{ClockId, clock_gettime};
 
 use charz_data::report::{Culprit, CulpritKind, Invocation};
 
@@ -22,20 +23,26 @@ use charz_data::report::{Culprit, CulpritKind, Invocation};
 const APART: Duration = Duration::from_millis(500);
 /// A reading may take one part in so many of the time.
 const MOST_COST: u32 = 100;
-/// What used less of a CPU is not worth naming.
+/// What took less of a CPU and is no process is not worth naming.
 const WORTH_NAMING: f64 = 0.05;
 /// What no process is named for is the rest between the system's count, which looks at a CPU a hundred times in a second, and that of processes,
 /// which is exact: it has to be more.
 const WORTH_NAMING_UNSEEN: f64 = 0.25;
+/// How the names of those begin that no user can stop.
+pub(crate) const KERNEL_THREAD: &str = "kernel thread ";
 /// The most that are kept of an interval.
 const MOST: usize = 5;
 /// Over so long interrupts that are many show.
 const LOOK_AT_INTERRUPTS: Duration = Duration::from_millis(20);
 
 #[derive(Default)]
-pub(super) struct Culprits(RefCell<Option<Reading>>);
+pub(super) struct Culprits {
+    last: RefCell<Option<Reading>>,
+    found: RefCell<Vec<Culprit>>,
+}
 
-struct Reading {
+/// What was used up to a moment.
+pub(crate) struct Reading {
     at: Instant,
     cost: Duration,
     processes: BTreeMap<u32, Used>,
@@ -47,12 +54,12 @@ struct Reading {
 impl Culprits {
     /// The first reading, or none where there is one.
     pub(super) fn begin(&self) {
-        self.0.borrow_mut().get_or_insert_with(|| Reading::new(Path::new("/proc")));
+        self.last.borrow_mut().get_or_insert_with(|| Reading::new(Path::new("/proc")));
     }
 
     /// Names in the invocation what used the seats' CPUs since the last reading, if it is time for the next.
     pub(super) fn end(&self, seats: &[Option<u32>], invocation: &mut Invocation) {
-        let mut last = self.0.borrow_mut();
+        let mut last = self.last.borrow_mut();
         let Some(before) = last.as_ref() else { return };
         if before.at.elapsed() < APART.max(before.cost * MOST_COST) {
             return;
@@ -63,8 +70,14 @@ impl Culprits {
             for culprit in evidence.culprits.iter_mut().filter(|culprit| culprit.kind == CulpritKind::Interrupts) {
                 culprit.name = busiest_interrupt(seats).unwrap_or_default();
             }
+            self.found.replace(evidence.culprits.clone());
         }
         *last = Some(after);
+    }
+
+    /// What was found the last time.
+    pub(super) fn newest(&self) -> Vec<Culprit> {
+        self.found.borrow().clone()
     }
 }
 
@@ -87,33 +100,48 @@ fn is_seat(seats: &[Option<u32>], cpu: u32) -> bool {
     seats.is_empty() || seats.iter().any(|seat| seat.is_none_or(|seat| seat == cpu))
 }
 
+/// What each of equal processes used, and its id.
+type Uses = Vec<(u64, u32)>;
 /// The user of a process, and the CPUs that it may run on; of one that has ended neither.
-type About = (Option<u32>, Option<Vec<u32>>);
+pub(crate) type About = (Option<u32>, Option<Vec<u32>>);
 
-fn about(pid: u32) -> About {
+pub(crate) fn about(pid: u32) -> About {
     let folder = format!("/proc/{pid}");
     let cpus = fs::read_to_string(format!("{folder}/status")).ok().and_then(|text| Status::new(text).cpus().ok());
     (fs::metadata(&folder).ok().map(|about| about.uid()), cpus)
 }
 
 impl Reading {
-    fn new(proc: &Path) -> Self {
-        let at = Instant::now();
+    pub(crate) fn new(proc: &Path) -> Self {
+        // What it waits for CPUs on a busy machine is no cost.
+        let used = || Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
+        let (at, before) = (Instant::now(), used());
         let processes = used_by_all(proc);
         let stat = fs::read_to_string(proc.join("stat")).unwrap_or_default();
         let (cpus, throttled_ns) = (Ticks::of_each(&stat).collect(), cgroup::throttled_ns());
-        Reading { at, cost: at.elapsed(), processes, cpus, throttled_ns }
+        Reading { at, cost: used().saturating_sub(before), processes, cpus, throttled_ns }
     }
 
-    /// What used a part of a CPU worth naming since an earlier reading, the most first; this process and what it started are none, nor is
-    /// one that stayed on a CPU that is no seat.
-    fn culprits(&self, after: &Reading, seats: &[Option<u32>], own: u32, about: impl Fn(u32) -> About) -> Vec<Culprit> {
+    /// What used the CPUs since an earlier reading, the most first, equal programs of a user as one; this process and what it started are
+    /// none, nor is one that stayed on a CPU that is no seat.
+    pub(crate) fn culprits(
+        &self,
+        after: &Reading,
+        seats: &[Option<u32>],
+        own: u32,
+        about: impl Fn(u32) -> About,
+    ) -> Vec<Culprit> {
         let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
         let mut found = self.processes(after, seats, own, about);
         found.extend(self.others(after, seats));
         found.retain(|culprit| {
-            let least = if culprit.kind == CulpritKind::Unseen { WORTH_NAMING_UNSEEN } else { WORTH_NAMING };
-            culprit.cpu_ns as f64 >= least * time_ns as f64
+            let least = match culprit.kind {
+                // One that is just below this time may be above it over all.
+                CulpritKind::Process => 0.0,
+                CulpritKind::Unseen => WORTH_NAMING_UNSEEN,
+                _ => WORTH_NAMING,
+            };
+            culprit.cpu_ns > 0 && culprit.cpu_ns as f64 >= least * time_ns as f64
         });
         found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
         found.truncate(MOST);
@@ -149,6 +177,7 @@ impl Reading {
             name: name.to_owned(),
             pid: None,
             uid: None,
+            others: 0,
             cpu_ns,
             time_ns,
         };
@@ -168,8 +197,7 @@ impl Reading {
             std::iter::successors(Some(id), parent).take(64).any(|id| id == own)
         };
         let is_seated = !seats.is_empty() && seats.iter().all(Option::is_some);
-        let is_bound_elsewhere =
-            |id: u32| is_seated && about(id).1.is_some_and(|cpus| !cpus.iter().any(|cpu| seats.contains(&Some(*cpu))));
+        let is_bound_elsewhere = |cpus: &[u32]| is_seated && !cpus.iter().any(|cpu| seats.contains(&Some(*cpu)));
         let earlier = |id: u32, used: &Used| self.processes.get(&id).filter(|earlier| earlier.begun == used.begun);
         // Of one that began meanwhile all counts, and of one that was there what came since.
         let since =
@@ -194,7 +222,7 @@ impl Reading {
         }
         // What is more is of a time before the readings.
         let most = time_ns.saturating_mul(after.cpus.len().max(1) as u64) / TICK_NS;
-        let mut found: Vec<Culprit> = Vec::new();
+        let mut found: BTreeMap<(String, Option<u32>), Uses> = BTreeMap::new();
         for (&id, used) in after.processes.iter().filter(|(id, _)| !is_own(**id)) {
             // Children that have ended are named after who waited for them.
             let children =
@@ -203,19 +231,30 @@ impl Reading {
             let children = if id == 1 || children > most { 0 } else { children };
             let own_ticks = since(id, used, |used| used.ticks);
             let cpu_ns = (own_ticks + children) * TICK_NS;
-            let is_small = (cpu_ns as f64) < WORTH_NAMING * time_ns as f64;
-            if is_small || (children == 0 && is_elsewhere(id, used)) || is_bound_elsewhere(id) {
+            if cpu_ns == 0 || (children == 0 && is_elsewhere(id, used)) {
+                continue;
+            }
+            let (uid, cpus) = about(id);
+            if cpus.is_some_and(|cpus| is_bound_elsewhere(&cpus)) {
                 continue;
             }
             let name = match used.is_of_kernel {
-                true => format!("kernel thread {}", used.name),
+                true => format!("{KERNEL_THREAD}{}", used.name),
                 false if children > own_ticks => format!("{} and its children", used.name),
                 false => used.name.clone(),
             };
-            let (kind, uid) = (CulpritKind::Process, about(id).0);
-            found.push(Culprit { kind, name, pid: Some(id), uid, cpu_ns, time_ns });
+            found.entry((name, uid)).or_default().push((cpu_ns, id));
         }
-        found
+        let culprit = |(name, uid): (String, Option<u32>), all: Uses| Culprit {
+            kind: CulpritKind::Process,
+            name,
+            pid: all.iter().max().map(|(_, id)| *id),
+            uid,
+            others: all.len() as u64 - 1,
+            cpu_ns: all.iter().map(|(cpu_ns, _)| cpu_ns).sum(),
+            time_ns,
+        };
+        found.into_iter().map(|(who, all)| culprit(who, all)).collect()
     }
 }
 
@@ -269,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hog_and_the_fork_loop_are_named_and_nobody_else() {
+    fn the_hog_and_the_fork_loop_are_named_first() {
         let begun = Instant::now();
         let before = reading(
             begun,
@@ -303,9 +342,24 @@ mod tests {
         };
         assert_eq!(
             named(&seats),
-            [("sh and its children".to_owned(), 71), ("hog".to_owned(), 60), ("make and its children".to_owned(), 30)]
+            [("sh and its children", 71), ("hog", 60), ("make and its children", 30), ("idle", 2)]
+                .map(|(name, ticks)| (name.to_owned(), ticks))
         );
         assert!(named(&[None]).iter().any(|(name, _)| name == "elsewhere"), "a floating thread may be anywhere");
+    }
+
+    /// Many that use little each are the most together.
+    #[test]
+    fn equal_programs_of_a_user_are_one() {
+        let begun = Instant::now();
+        let all = |ticks: [u64; 2]| {
+            let hogs = (20..32).map(|id| (id, used("sh", 1, ticks[0] + u64::from(id == 25), 0, 0)));
+            hogs.chain([(40, used("python3", 1, ticks[1], 0, 0))]).collect()
+        };
+        let (before, after) = (reading(begun, all([0, 0])), reading(begun + Duration::from_secs(2), all([7, 60])));
+        let found = before.culprits(&after, &[Some(0)], 10, |id| (Some(if id == 31 { 7 } else { 8 }), None));
+        let shown = found.iter().map(|one| (one.name.as_str(), one.others, one.cpu_ns / TICK_NS));
+        assert_eq!(shown.collect::<Vec<_>>(), [("sh", 10, 77), ("python3", 0, 60), ("sh", 0, 7)]);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 
 use super::culprits::Culprits;
 use super::{ABOUT, Deadline, GRACE, Invoke, MeasureRequest, STUCK, VERB};
-use charz_data::report::{Ending, Invocation, Tool};
+use charz_data::report::{Culprit, Ending, Invocation, Tool};
 use charz_data::units;
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
@@ -54,6 +54,11 @@ impl<'a> Processes<'a> {
     }
     pub fn with_program(self, program: &Path) -> Self {
         Processes { program: program.to_owned(), ..self }
+    }
+
+    /// What used the CPUs by the newest look.
+    pub fn culprits(&self) -> Vec<Culprit> {
+        self.culprits.newest()
     }
 
     /// How the program says that it was built.

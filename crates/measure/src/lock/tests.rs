@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use super::*;
 
 fn take(folder: &Path, patience: Duration) -> Result<MachineLock, LockError> {
-    MachineLock::acquire_in(&[folder.to_owned()], patience, &|| false)
+    MachineLock::acquire_in(&[folder.to_owned()], patience, &|_| {}, &|| false)
 }
 
 #[test]
@@ -17,9 +17,11 @@ fn a_holder_is_named_and_a_wait_ends_when_it_is_cancelled_or_patience_does() {
     assert!(holder.ends_with(&format!("(process id {})", std::process::id())), "{holder}");
     let looks = std::cell::Cell::new(0);
     let cancelled = || looks.replace(looks.get() + 1) == 2;
-    let refused = MachineLock::acquire_in(&[folder.path().to_owned()], Duration::MAX, &cancelled);
+    let told = std::cell::RefCell::new(Vec::new());
+    let waits = |holder: &str| told.borrow_mut().push(holder.to_owned());
+    let refused = MachineLock::acquire_in(&[folder.path().to_owned()], Duration::MAX, &waits, &cancelled);
     assert!(matches!(refused, Err(LockError::Cancelled)), "{refused:?}");
-    assert_eq!(looks.get(), 3);
+    assert_eq!((looks.get(), told.into_inner()), (3, vec![holder]));
 }
 
 /// Links, pipes, folders: refused without a trace, and the next folder serves.
@@ -46,7 +48,7 @@ fn what_others_planted_is_not_locked() {
         assert!(!folder.path().join("nowhere").exists(), "{trap}: a link was followed");
         let other = tempfile::tempdir().unwrap();
         let folders = [folder.path().to_owned(), other.path().to_owned()];
-        MachineLock::acquire_in(&folders, Duration::ZERO, &|| false).unwrap();
+        MachineLock::acquire_in(&folders, Duration::ZERO, &|_| {}, &|| false).unwrap();
     }
 }
 

@@ -58,6 +58,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         findings: Vec::new(),
         wall_ns: 0,
         stopped_by: None,
+        file: None,
     }
 }
 

@@ -37,6 +37,11 @@ impl JournalRecorder {
         Ok(JournalRecorder { file, journal_file, journal, replace })
     }
 
+    /// The report's file, for a command that is printed.
+    pub(crate) fn name(&self) -> String {
+        self.file.to_string_lossy().into_owned()
+    }
+
     pub(crate) fn discard(self) {
         // If it cannot be removed, the next sweep of this name is refused and says so.
         let _ = fs::remove_file(&self.journal_file);

@@ -58,7 +58,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
-    let mut stage = MeasuringContext::set(clock, binder, resume.wait)?;
+    let mut stage = MeasuringContext::set(clock, binder, resume.wait, resume.quiet)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}")));

@@ -47,14 +47,20 @@ pub(crate) struct MeasuringContext {
 }
 
 impl MeasuringContext {
-    /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so.
-    pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool) -> Result<Self, Error> {
+    /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so, and prints what for
+    /// unless it is `quiet`.
+    pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool, quiet: bool) -> Result<Self, Error> {
         let mut begun = Instant::now();
         let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
         let signals = Signals::catch().map_err(refused)?;
         let machine = discover(&Source::ThisMachine)?;
         let waiting = Instant::now();
-        let lock = MachineLock::acquire(wait, &|| signals.stop().raised()).map_err(|error| match error {
+        let waits = |holder: &str| {
+            if !quiet {
+                note(&format!("waiting for {holder}"));
+            }
+        };
+        let lock = MachineLock::acquire(wait, &waits, &|| signals.stop().raised()).map_err(|error| match error {
             LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
             _ => Error::new(Exit::Environment, error),
         })?;
@@ -248,10 +254,13 @@ impl MeasuringContext {
     ) -> Result<Exit, Error> {
         let mut progress: Box<dyn Listener> =
             if session.quiet { Box::new(()) } else { progress::on_stderr(io::stderr().is_terminal()) };
-        let (processes, budget) = (self.processes(), self.left(session.budget));
+        let (processes, before, budget) = (self.processes(), self.begun.elapsed(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
+        // What went before it is of the budget too.
+        report.wall_ns = report.wall_ns.saturating_add(nanos(before));
         report.findings = findings(report);
+        report.file = recorder.as_ref().map(JournalRecorder::name);
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
         } else if swept.is_err() {
