@@ -203,7 +203,7 @@ fn what_was_delivered_is_all_work_over_all_time() {
 fn reports_that_differ_are_refused_unless_every_line_may_say_so() {
     type Change = fn(&mut Report);
     let table: [(Change, &str, &str, &str); 4] = [
-        (|r| r["host"]["processor"] = "another \u{1b}[2J".into(), "processors", "--cross-machine", "other machine"),
+        (|r| r["host"]["processor"] = "another \u{1b}[2J".into(), "--machines", "--cross-machine", "other machine"),
         (|r| r["tool"]["kernels"] = "0123".into(), "source code", "--cross-build", "other build"),
         (|r| r["tool"]["rustflags"] = "-Ctarget-cpu=native".into(), "flags", "--cross-build", "other build"),
         (|r| r["plan"]["pages"] = "1g".into(), "pages", "--cross-plan", "other plan"),

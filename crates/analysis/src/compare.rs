@@ -30,6 +30,7 @@ mod wire;
 
 pub use differences::{built, other_machine, surroundings};
 pub use row::{Caveat, ClockEffect, Row, Side, Verdict};
+pub use sentence::signed;
 pub use terms::{Design, Quantity};
 pub use wire::{Comparison, Origin, Totals, schema};
 
@@ -66,7 +67,9 @@ pub struct Options {
 /// Why two reports are not compared: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// They differ in something that [`Options`] does not allow.
+    /// They are of different machines: by what, as a clause.
+    OtherMachine(String),
+    /// They differ in something else that [`Options`] does not allow.
     Unlike(String),
     /// No cell can be compared.
     Nothing(String),
@@ -74,8 +77,12 @@ pub enum Refusal {
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Refusal::Unlike(sentence) | Refusal::Nothing(sentence)) = self;
-        f.write_str(sentence)
+        match self {
+            Refusal::OtherMachine(clause) => {
+                write!(f, "{clause}; --cross-machine compares the configurations that both have")
+            }
+            Refusal::Unlike(sentence) | Refusal::Nothing(sentence) => f.write_str(sentence),
+        }
     }
 }
 
@@ -84,9 +91,12 @@ impl std::error::Error for Refusal {}
 /// Compares `new` with `base`.
 pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Comparison, Refusal> {
     if let Some((difference, flag)) = obstacle(base, new, options) {
-        return Err(Refusal::Unlike(format!(
-            "the reports cannot be compared: {difference}; measure both alike, or compare them all the same with {flag}"
-        )));
+        return Err(match flag == flag_of(Caveat::OtherMachine) {
+            true => Refusal::OtherMachine(difference),
+            false => Refusal::Unlike(format!(
+                "the reports cannot be compared: {difference}; measure both alike, or compare them all the same with {flag}"
+            )),
+        });
     }
     let (caveats, differences) = differences::between(base, new).into_iter().unzip();
     let allowed = Allowed { options, caveats, design: Design::Sequential };
@@ -103,7 +113,7 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
 /// Why two reports would be refused before their cells are looked at: a clause, and the flag that would allow it.
 pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(String, &'static str)> {
     let mut refused = differences::between(base, new).into_iter().filter(|(caveat, _)| !allows(options, *caveat));
-    refused.next().map(|(caveat, difference)| (difference, flag(caveat)))
+    refused.next().map(|(caveat, difference)| (difference, flag_of(caveat)))
 }
 
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
@@ -160,7 +170,7 @@ fn allows(options: &Options, caveat: Caveat) -> bool {
     }
 }
 
-fn flag(caveat: Caveat) -> &'static str {
+fn flag_of(caveat: Caveat) -> &'static str {
     match caveat {
         Caveat::OtherMachine => "--cross-machine",
         Caveat::OtherBuild => "--cross-build",

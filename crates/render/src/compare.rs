@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{grid, html, json, markdown, term};
-use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict};
+use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict, signed};
 use charz_analysis::page::{Source, of_comparison};
 use charz_analysis::point;
 use charz_data::report::{Interval, Status};
@@ -56,17 +56,17 @@ fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
     ]);
     let sorted = comparison.sorted();
     let judged: Vec<&Row> = sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared).collect();
-    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, columns)]).into_iter().flatten());
-    let skipped = skipped(comparison);
-    blocks.extend((!skipped.is_empty()).then_some(Block::Gap));
-    blocks.extend(skipped);
+    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, columns, false)]).into_iter().flatten());
+    let reasons = [Verdict::Inconclusive, Verdict::Uncompared].map(|verdict| reasons(comparison, verdict)).concat();
+    blocks.extend((!reasons.is_empty()).then_some(Block::Gap));
+    blocks.extend(reasons.into_iter().map(|(word, text)| Block::Item(word.to_owned(), text)));
     blocks
 }
 
-/// What was not compared: each reason once, with how many configurations have it and the first of them.
-fn skipped(comparison: &Comparison) -> Vec<Block<'static>> {
+/// Why there is no verdict: each reason once, with how many configurations have it and the first of them.
+fn reasons(comparison: &Comparison, verdict: Verdict) -> Vec<(&'static str, String)> {
     let mut reasons: Vec<(&str, Vec<&Row>)> = Vec::new();
-    for row in comparison.rows.iter().filter(|row| row.verdict == Verdict::Uncompared) {
+    for row in comparison.rows.iter().filter(|row| row.verdict == verdict) {
         let reason = row.reason.as_deref().unwrap_or_default();
         match reasons.iter_mut().find(|(other, _)| *other == reason) {
             Some((_, rows)) => rows.push(row),
@@ -77,7 +77,7 @@ fn skipped(comparison: &Comparison) -> Vec<Block<'static>> {
         let names = rows.iter().take(MOST_NAMED).map(|row| row.name()).collect::<Vec<_>>().join(", ");
         let more = rows.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        Block::Item("skipped".to_owned(), format!("{reason}: {names}{more}"))
+        (verdict.name(), format!("{reason}: {names}{more}"))
     };
     reasons.iter().map(line).collect()
 }
@@ -93,18 +93,18 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
     let sorted = comparison.sorted();
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX, true)]);
     }
     if !others.is_empty() {
-        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, usize::MAX)]));
+        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, usize::MAX, true)]));
     }
     blocks
 }
 
-/// Where there is room for them, with how often a run of the new side is better.
-fn rows(rows: &[&Row], columns: usize) -> Block<'static> {
+/// Where there is room for them, with how often a run of the new side is better; with the reasons, unless these are beside the table.
+fn rows(rows: &[&Row], columns: usize, reasoned: bool) -> Block<'static> {
     let mut heading = HEADING.map(str::to_owned).to_vec();
-    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row).to_vec()).collect();
+    let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row, reasoned).to_vec()).collect();
     if grid::width(&heading, &rows) > columns {
         rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));
     }
@@ -123,7 +123,7 @@ const HEADING: [&str; 9] =
 const BETTER: usize = 7;
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
-fn words(row: &Row) -> [String; HEADING.len()] {
+fn words(row: &Row, reasoned: bool) -> [String; HEADING.len()] {
     let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
         Some((value, status)) => {
             format!("{}{}", units::value(value, row.unit), units::doubt(status == Status::Suspect))
@@ -137,18 +137,25 @@ fn words(row: &Row) -> [String; HEADING.len()] {
         side(row.base),
         side(row.new),
         change(row),
-        row.smallest_effect.map_or_else(|| "-".into(), |effect| format!("±{}", units::percent(effect - 1.0))),
+        row.smallest_effect.map_or_else(|| "-".into(), detectable),
         better(row),
-        verdict(row),
+        verdict(row, reasoned),
     ]
 }
 
 fn change(row: &Row) -> String {
     let Some(effect) = row.effect else { return "-".into() };
+    let of = |ratio: f64| signed(ratio - 1.0);
+    let clock = if row.clock.is_some_and(|clock| !clock.is_counted) { " at one clock" } else { "" };
     match row.interval {
-        Some(interval) => format!("{} ({} to {})", signed(effect), signed(interval.low), signed(interval.high)),
-        None => signed(effect),
+        Some(interval) => format!("{} ({} to {}){clock}", of(effect), of(interval.low), of(interval.high)),
+        None => of(effect) + clock,
     }
+}
+
+fn detectable(effect: f64) -> String {
+    // More than twice as fast, or half: no size that a reader would wait for.
+    if effect > 2.0 { "too noisy".to_owned() } else { format!("±{}", units::percent(effect - 1.0)) }
 }
 
 /// `0.97 (0.80 to 1.00)`.
@@ -158,20 +165,13 @@ fn better(row: &Row) -> String {
     row.superiority.map_or_else(|| "-".into(), |found| format!("{found:.2}{range}"))
 }
 
-fn signed(ratio: f64) -> String {
-    format!("{:+.1}%", (ratio - 1.0) * 100.0)
-}
-
 /// The verdict with all of its caveats, so a line that is copied alone still has them.
-fn verdict(row: &Row) -> String {
+fn verdict(row: &Row, reasoned: bool) -> String {
     let word = row.verdict.name();
     let mut against: Vec<Cow<'_, str>> = row.despite.iter().map(|caveat| caveat.name().into()).collect();
-    against.extend(row.clock.map(|clock| match clock.is_counted {
-        true => format!("clock {}", signed(clock.ratio)).into(),
-        false => "corrected for clock speed".into(),
-    }));
+    against.extend(row.of_clock().map(Cow::from));
     let against = if against.is_empty() { String::new() } else { format!(" ({})", against.join(", ")) };
-    let reason = row.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let reason = row.reason.as_ref().filter(|_| reasoned).map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("{word}{against}{reason}")
 }
 

@@ -204,7 +204,7 @@ mod tests {
     fn the_table_has_changes_doubts_and_gaps() {
         let text = plotted(|_| (), Tables::Columns);
         let row = text.lines().find(|line| line.contains("10 (2026-01-10)  13 (2026-01-13)")).unwrap();
-        for words in ["mem-read rr x2", "-10.", "~", "system's kernel Linux 1 -> Linux 2"] {
+        for words in ["mem-read rr x2", "−10.", "~", "system's kernel Linux 1 -> Linux 2"] {
             assert!(row.contains(words), "{words:?} is missing: {text}");
         }
     }

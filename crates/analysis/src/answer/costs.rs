@@ -61,7 +61,10 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
             let best = Best::of(&with)?.number;
             Some((format!("{name} ({} x{fewest})", best.cell.mapping), Reading::of(&best)))
         };
-        let mut shown: Vec<(String, Reading)> = kernels.iter().filter_map(of).collect();
+        let mut shown: Vec<(String, Reading)> = match &kernels[..] {
+            [only] => by_mapping(only),
+            _ => kernels.iter().filter_map(of).collect(),
+        };
         shown.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
         Costs { kind, kernels: shown, is_delivered }
     };
@@ -69,6 +72,17 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());
     costs.sort_by_key(|costs| (costs.kind == OTHERS, place(&costs.kind)));
     costs
+}
+
+/// The best of a kernel under each of its mappings, named where there are several.
+fn by_mapping(numbers: &[Number<'_>]) -> Vec<(String, Reading)> {
+    let mappings = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
+    let named = |best: Number<'_>| match mappings.len() {
+        1 => best.cell.kernel.clone(),
+        _ => format!("{} ({} x{})", best.cell.kernel, best.cell.mapping, best.cell.workers),
+    };
+    let bests = mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value));
+    bests.map(|best| (named(best), Reading::of(&best))).collect()
 }
 
 fn placed<'a>(number: &Number<'a>) -> (&'a str, u64) {

@@ -352,6 +352,10 @@ fn a_line_of_costs_is_of_one_mapping_or_names_it() {
     for (name, reading) in kernels {
         assert_eq!(name.contains("(auto x2)"), reading.mapping == "auto", "{name} {reading:?}");
     }
+    // The only kernel of its kind has a number for each of its mappings.
+    let only = all(vec![of("c2c-cas", "auto", 990.0), apart("c2c-cas", 130.0)]);
+    let names: Vec<&str> = only.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["c2c-cas (rr x2)", "c2c-cas (auto x2)"]);
 }
 
 /// Most configurations may be whole and quick; the machine gave what it gave over the time of all.

@@ -5,6 +5,7 @@ use charz_data::machine::{Machine, Strand};
 use charz_data::params::{PARAMS, Param};
 
 use super::Caveat;
+use charz_data::escape::counted;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
 /// A difference that makes numbers incomparable unless a flag allows it: a clause, e.g. `they were measured on different processors
@@ -33,11 +34,11 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
             quoted(new.host.processor.as_deref())
         ))
     } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
-        let ((packages, cores, strands), others) = (counts(one), counts(other));
-        Some(format!(
-            "the machines differ in their CPUs ({packages} sockets, {cores} cores and {strands} CPUs; {}, {} and {})",
-            others.0, others.1, others.2
-        ))
+        let named = |machine: &Machine| {
+            let (packages, cores, strands) = counts(machine);
+            [counted(packages, "socket"), counted(cores, "core"), counted(strands, "CPU")].join(", ")
+        };
+        Some(format!("the machines differ in their CPUs ({} against {})", named(one), named(other)))
     } else if one.numa_nodes.len() != other.numa_nodes.len() || moved(bytes(base), bytes(new)) {
         Some(format!(
             "the machines differ in their memory ({} on {} NUMA nodes, and {} on {})",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
 use super::terms::{Design, Quantity};
-use super::{ALPHA, Allowed, allows, flag};
+use super::{ALPHA, Allowed, allows, flag_of};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_data::units;
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
@@ -257,6 +257,12 @@ impl Candidate<'_> {
             (row.effect, row.p, row.smallest_effect) = (shown.effect, shown.p, shown.smallest_effect);
             row.interval = shown.interval.map(|found| Interval { low: found.low, high: found.high });
         }
+        // What is shown beside it: a reader divides the two numbers.
+        if let Some(effect) = row.effect.and_then(|_| row.quotient()) {
+            row.effect = Some(effect);
+            row.interval =
+                row.interval.map(|found| Interval { low: found.low.min(effect), high: found.high.max(effect) });
+        }
         if let Some((found, ends)) = superiority(&base, &new, 1.0 - rule.alpha()) {
             row.superiority = Some(found);
             row.superiority_interval = Some(Interval { low: ends.low, high: ends.high });
@@ -270,6 +276,16 @@ impl Candidate<'_> {
         let margin = 1.0 + rule.margin();
         let is_beyond = |found: Interval| found.low > margin || found.high < 1.0 / margin;
         row.apart = !has_verdict && row.interval.or(all).is_some_and(is_beyond);
+    }
+}
+
+impl Row {
+    /// The performance that the values of the two sides show, at one clock where they are compared at one.
+    fn quotient(&self) -> Option<f64> {
+        let [base, new] = [self.base?.value?, self.new?.value?];
+        let ratio = if self.unit.more_is_better() { new / base } else { base / new };
+        let clock = self.clock.filter(|clock| !clock.is_counted).map_or(1.0, |clock| clock.ratio);
+        Some(ratio / clock).filter(|effect| effect.is_finite() && *effect > 0.0)
     }
 }
 
@@ -362,7 +378,8 @@ fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed
         // On another machine a kernel takes another path, and that is the machine's.
         let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
         if !allows(allowed.options, caveat) && !path_of_machine {
-            let allow = if on_purpose { String::new() } else { format!("; {} compares it all the same", flag(caveat)) };
+            let allow =
+                if on_purpose { String::new() } else { format!("; {} compares it all the same", flag_of(caveat)) };
             return Err(what + &allow);
         }
         despite.insert(caveat);

@@ -1,6 +1,6 @@
 //! The answer of a comparison, in words.
 
-use super::{Comparison, Design, Quantity, Row, Verdict};
+use super::{Caveat, Comparison, Design, Quantity, Row, Verdict};
 use crate::group::grouped;
 use crate::point;
 use charz_data::escape::counted;
@@ -11,15 +11,15 @@ use charz_data::units;
 const MOST: usize = 3;
 
 impl Comparison {
-    /// `new is 1.31 ±0.04 times as fast at mem-read x2; 3 are the same within ±4.0%, 1 inconclusive; 4 of the 8 skipped differ by
+    /// `new is 1.31 ±0.04 times as fast at mem-read x2; 3 the same within ±4.0%, 1 inconclusive; 4 of the 8 skipped differ by
     /// 37 to 44%.`
     pub fn sentence(&self, new: &str) -> String {
         let of = |verdict| self.rows.iter().filter(move |row| row.verdict == verdict);
         let mut clauses = Vec::new();
-        let mut apart: Vec<&Row> = of(Verdict::Slower).chain(of(Verdict::Faster)).collect();
-        apart.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
-        if !apart.is_empty() {
-            let named = apart.iter().take(MOST).copied();
+        let mut differing: Vec<&Row> = of(Verdict::Slower).chain(of(Verdict::Faster)).collect();
+        differing.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
+        if !differing.is_empty() {
+            let named = differing.iter().take(MOST).copied();
             let equal = grouped(named, |row| times(row));
             let each = equal.iter().map(|rows| {
                 let names: Vec<String> = rows.iter().map(|row| row.name()).collect();
@@ -27,15 +27,14 @@ impl Comparison {
                 format!("{} times as {fast} at {}", times(rows[0]), names.join(" and "))
             });
             let named = each.collect::<Vec<_>>().join(", ");
-            let more = apart.len().saturating_sub(MOST);
+            let more = differing.len().saturating_sub(MOST);
             let more = if more > 0 { format!(", and differs at {more} more") } else { String::new() };
             let verb = if self.quantity == Quantity::Delivered { "delivered" } else { "is" };
             clauses.push(format!("{new} {verb} {named}{more}"));
         }
         let totals = &self.totals;
-        let verb = |count: usize| if count == 1 { "is" } else { "are" };
         let margin = units::percent(self.margin);
-        let same = format!("{} {} the same within ±{margin}", totals.same, verb(totals.same));
+        let same = format!("{} the same within ±{margin}", totals.same);
         let open = format!("{} inconclusive", totals.inconclusive);
         let rest: Vec<String> = [(totals.same, same), (totals.inconclusive, open)]
             .into_iter()
@@ -47,10 +46,21 @@ impl Comparison {
             clauses.push("nothing could be compared".to_owned());
         }
         clauses.extend(self.apart());
+        let is_cross = self.rows.iter().any(|row| row.despite.contains(&Caveat::OtherMachine));
+        let alone = self.rows.iter().filter(|row| row.base.is_none() || row.new.is_none()).count();
+        if is_cross && alone > 0 {
+            let rows = counted(alone, "configuration");
+            clauses.push(format!(
+                "{rows} of one machine only, such as other thread counts, left out: --machines compares whole machines"
+            ));
+        }
+        if self.quantity == Quantity::Delivered {
+            clauses.push("load included: without --delivered the machine itself is compared".to_owned());
+        }
         format!("{}.", clauses.join("; "))
     }
 
-    /// The differences without a verdict, by their size: `4 of the 8 skipped differ by 37 to 44%`.
+    /// The differences without a verdict that are beyond the margin: `4 of the 8 skipped differ by 37 to 44%, surely beyond ±4.0%`.
     pub fn apart(&self) -> Option<String> {
         let clause = |verdict: Verdict, word: &str| {
             let all = || self.rows.iter().filter(|row| row.verdict == verdict);
@@ -66,7 +76,8 @@ impl Comparison {
         };
         let clauses = [clause(Verdict::Uncompared, "skipped"), clause(Verdict::Inconclusive, "inconclusive")];
         let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-        (!clauses.is_empty()).then(|| clauses.join(", "))
+        let sure = format!(", surely beyond ±{}", units::percent(self.margin));
+        (!clauses.is_empty()).then(|| clauses.join(", ") + &sure)
     }
 }
 
@@ -129,6 +140,16 @@ impl Comparison {
 }
 
 impl Row {
+    /// What the clock of the cores has to do with it.
+    pub fn of_clock(&self) -> Option<String> {
+        let clock = self.clock?;
+        let higher = signed(clock.ratio - 1.0);
+        Some(match clock.is_counted {
+            true => format!("clock {higher}"),
+            false => format!("compared at one clock, the new side's was {higher}"),
+        })
+    }
+
     /// Its configuration: `mem-read 4k round-robin x2`.
     pub fn name(&self) -> String {
         format!("{}{} {} x{}", self.kernel, point::label(&self.point), self.mapping, self.workers)
@@ -139,9 +160,24 @@ fn distance(row: &Row) -> f64 {
     row.effect.map_or(0.0, |effect| effect.ln().abs())
 }
 
-/// `1.31 ±0.04`.
+/// `1.31 ±0.04`, or `0.46 to 0.95` where the ends are not as far from the middle, or too far for one number.
 fn times(row: &Row) -> String {
     let effect = row.effect.unwrap_or(1.0);
-    let half = row.interval.map(|Interval { low, high }| format!(" ±{:.2}", (high - effect).max(effect - low)));
-    format!("{effect:.2}{}", half.unwrap_or_default())
+    let Some(Interval { low, high }) = row.interval else { return format!("{effect:.2}") };
+    let [less, more] = [effect - low, high - effect];
+    if (less - more).abs() > LOPSIDED || less.max(more) > WIDE * effect {
+        return format!("{low:.2} to {high:.2}");
+    }
+    format!("{effect:.2} ±{:.2}", less.max(more))
+}
+
+/// What two ends may differ by in digits that are shown.
+const LOPSIDED: f64 = 0.015;
+/// The widest half of an interval that is given as one, as a fraction.
+const WIDE: f64 = 0.3;
+
+/// A change in percent: `+4.2%`, and `0.0%` without a sign.
+pub fn signed(share: f64) -> String {
+    let text = format!("{:+.1}%", share * 100.0);
+    if ["+0.0%", "-0.0%"].contains(&text.as_str()) { "0.0%".to_owned() } else { text.replace('-', "−") }
 }

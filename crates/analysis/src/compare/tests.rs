@@ -8,6 +8,7 @@ use super::*;
 use charz_data::params::{Layout, Params, Period};
 use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Lap, Run, Severity, Status, Unit, fixtures};
 use charz_data::{Growth, GrowthStep, Halt, PageKind};
+use charz_stats::Sample;
 
 /// A report with these cells: the name of the kernel, and one value an invocation.
 fn report(cells: &[(&str, &[f64])]) -> Report {
@@ -19,6 +20,7 @@ fn cell(kernel: &str, values: &[f64]) -> Cell {
     Cell {
         invocations: values.iter().map(invocation).collect(),
         summary: None,
+        capacity: Sample::new(values.to_vec()).map(|all| Estimate { value: all.median(), interval: None }),
         precision: 0.01,
         repetitions: 3,
         ..fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
@@ -131,16 +133,12 @@ fn what_is_skipped_does_not_hide_a_difference() {
     for at in [1, 2] {
         (new.cells[at].status, new.cells[at].reason) = ended(Status::Suspect, "waited");
     }
-    for cell in base.cells.clone().iter_mut().chain(&mut new.cells) {
-        cell.capacity = Some(Estimate { value: 1.0, interval: None });
-    }
     let comparison = compare(&base, &new, &Options::default()).unwrap();
     assert_eq!((comparison.totals.uncompared, comparison.totals.inconclusive, comparison.totals.open), (2, 1, 2));
     let row = &comparison.rows[1];
     assert!(row.apart && (row.effect.unwrap() - 0.6).abs() < 0.01 && row.interval.unwrap().high < 0.7, "{row:?}");
     let sentence = comparison.sentence("new");
-    for words in
-        ["1 of the 2 skipped differs by 40%", "the one inconclusive differs by 40%", "1 is the same within ±4.0%"]
+    for words in ["1 of the 2 skipped differs by 40%", "the one inconclusive differs by 40%", "1 the same within ±4.0%"]
     {
         assert!(sentence.contains(words), "{words:?}: {sentence}");
     }
@@ -160,7 +158,7 @@ fn the_answer_is_a_sentence_with_the_ratio() {
     let comparison = compare(&base, &new, &Options::default()).unwrap();
     let sentence = comparison.sentence("B");
     assert!(sentence.starts_with("B is 1.31 ±0.0"), "{sentence}");
-    assert!(sentence.contains("times as fast at a round-robin x1; 1 is the same within ±4.0%"), "{sentence}");
+    assert!(sentence.contains("times as fast at a round-robin x1; 1 the same within ±4.0%"), "{sentence}");
     // All runs of the one are better than all of the other; of equal sides half are.
     let [apart, equal] = [&comparison.rows[0], &comparison.rows[1]];
     assert_eq!((apart.superiority, equal.superiority), (Some(1.0), Some(0.5)));
@@ -183,6 +181,40 @@ fn the_number_of_runs_that_is_needed_is_one_number() {
         assert_eq!(comparison.totals.needed, 7);
         assert!(comparison.rows[0].reason.as_ref().unwrap().contains("7 per side"), "{:?}", comparison.rows[0].reason);
     }
+}
+
+/// Half of the runs of either side are twice as fast: the middle of all pairs is not the quotient of the two middles.
+#[test]
+fn the_change_is_the_quotient_of_the_values_beside_it() {
+    let of_two_kinds = |slow: usize| (0..10).map(|at| if at < slow { 1.0 } else { 2.0 } + 0.001 * at as f64).collect();
+    let [base, new]: [Vec<f64>; 2] = [7, 3].map(of_two_kinds);
+    for unit in [Unit::OpsPerSecond, Unit::Nanoseconds] {
+        let [base, new] = [&base, &new].map(|values| {
+            let mut report = report(&[("a", values)]);
+            report.cells[0].unit = unit;
+            report
+        });
+        let row = compare(&base, &new, &Options::default()).unwrap().rows.remove(0);
+        let [base, new] = [row.base, row.new].map(|side| side.unwrap().value.unwrap());
+        let shown = if unit == Unit::OpsPerSecond { new / base } else { base / new };
+        let (effect, interval) = (row.effect.unwrap(), row.interval.unwrap());
+        assert!((effect / shown - 1.0).abs() < 1e-9, "{unit:?}: {effect} and {shown}");
+        assert!(interval.low <= effect && effect <= interval.high, "{interval:?}");
+    }
+}
+
+#[test]
+fn an_interval_that_is_lopsided_or_wide_is_given_by_its_ends() {
+    let (base, new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(0.8))]));
+    let mut comparison = compare(&base, &new, &Options::default()).unwrap();
+    for (ends, words) in
+        [([0.46, 0.95], "0.46 to 0.95 times"), ([0.5, 1.1], "0.50 to 1.10"), ([0.7, 0.9], "0.80 ±0.10")]
+    {
+        let row = &mut comparison.rows[0];
+        (row.effect, row.interval) = (Some(0.8), Some(charz_data::report::Interval { low: ends[0], high: ends[1] }));
+        assert!(comparison.sentence("new").contains(words), "{}", comparison.sentence("new"));
+    }
+    assert_eq!([-0.0004, 0.0004, 0.042, -0.042].map(signed), ["0.0%", "0.0%", "+4.2%", "−4.2%"]);
 }
 
 fn ended(status: Status, reason: &str) -> (Status, Option<String>) {
@@ -294,6 +326,7 @@ fn what_follows_the_clock_is_compared_at_one() {
     assert_eq!(slower.verdict, Verdict::Slower);
     assert!((slower.effect.unwrap() - 0.9).abs() < 1e-9);
     assert_eq!(same.clock, Some(ClockEffect { ratio: 1.0, is_counted: false }));
+    assert!(same.of_clock().is_some_and(|words| words.contains("one clock")));
     // A clock that is lower is a difference between the two.
     assert_eq!(capped.verdict, Verdict::Slower);
     assert!(capped.clock.is_some_and(|clock| clock.is_counted && (clock.ratio - 0.6).abs() < 1e-9), "{capped:?}");
@@ -322,6 +355,8 @@ fn what_was_delivered_is_compared_on_demand() {
     {
         let comparison = compare(&base, &new, &Options { quantity, ..options }).unwrap();
         assert_eq!(comparison.quantity, quantity);
+        let is_said = comparison.sentence("new").contains("load included");
+        assert_eq!(is_said, quantity == Quantity::Delivered, "{quantity:?}");
         let row = &comparison.rows[0];
         assert_eq!((row.verdict, row.despite.is_empty()), (verdict, quantity == Quantity::Delivered), "{row:?}");
         let [base, new] = [row.base, row.new].map(|side| side.unwrap().value.unwrap());

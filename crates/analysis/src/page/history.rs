@@ -3,6 +3,7 @@
 use super::about::about;
 use super::points::{self, state};
 use super::{Page, Section, Source, make_ids_unique};
+use crate::compare::signed;
 use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, ReferenceLine, Role, Row, Scale, Series, State, Table, id,
 };
@@ -315,10 +316,6 @@ fn level_text(segment: &Segment, unit: Unit) -> String {
         segment.interval.map(|(low, high)| (high - low) / 2.0 / segment.median).filter(|width| width.is_finite());
     let width = width.map(|width| format!(" ±{}", units::percent(width))).unwrap_or_default();
     format!("{}{width}{}", units::value(segment.median, unit), units::doubt(segment.suspect > 0))
-}
-
-fn signed(share: f64) -> String {
-    format!("{:+.1}%", share * 100.0)
 }
 
 fn suspect(count: usize) -> State {

@@ -111,7 +111,8 @@ fn point(row: &Compared, place: f64) -> DataPoint {
     let times = row.effect.map(|effect| format!("{effect:.2}{range} times as fast")).unwrap_or_default();
     let state = is_noisy(row);
     let doubt = units::doubt(state == State::Suspect);
-    let note = format!("{}: {times}{doubt}; {}", row.name(), row.verdict.name());
+    let clock = row.of_clock().map(|clock| format!(", {clock}")).unwrap_or_default();
+    let note = format!("{}: {times}{doubt}; {}{clock}", row.name(), row.verdict.name());
     DataPoint { x: place, y: row.effect, spread, state, note, runs: Vec::new() }
 }
 
@@ -121,6 +122,7 @@ fn row(row: &Compared) -> figure::Row {
         Datum::known(side.and_then(|side| side.value), |value| units::value(value, row.unit) + doubt)
     };
     let times = |number: Option<f64>| Datum::known(number, |number| format!("{number:.2}"));
+    let reason = [row.reason.clone(), row.of_clock()].into_iter().flatten().collect::<Vec<_>>().join("; ");
     let end = |of: fn(Interval) -> f64| times(row.interval.map(of));
     let data = vec![
         Datum::word(row.name()),
@@ -131,7 +133,7 @@ fn row(row: &Compared) -> figure::Row {
         end(|interval| interval.high),
         times(row.superiority),
         Datum::word(row.verdict.name()),
-        Datum::word(row.reason.as_deref().unwrap_or("-")),
+        Datum::word(if reason.is_empty() { "-" } else { &reason }),
     ];
     figure::Row::new(data, is_noisy(row))
 }

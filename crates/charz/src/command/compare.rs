@@ -9,6 +9,7 @@ use crate::noise::{self, Floors};
 use crate::view::look;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
+use charz_data::escape::quoted;
 use charz_analysis::machines as analysis;
 use charz_analysis::page::Source;
 use charz_data::report::Report;
@@ -122,11 +123,18 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
     };
     let rules = terms.rules(&floors, [&base, &new]);
     let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
-        let exit = match refusal {
-            Refusal::Unlike(_) => Exit::BadInput,
-            Refusal::Nothing(_) => Exit::NoVerdict,
+        let exit = if matches!(refusal, Refusal::Nothing(_)) { Exit::NoVerdict } else { Exit::BadInput };
+        let why = match refusal {
+            Refusal::OtherMachine(clause) => {
+                let files = [&file, new_file].map(|file| quoted(&file.to_string_lossy())).join(" ");
+                format!(
+                    "{clause}; charz compare --machines {files} compares whole machines, --cross-machine the configurations that \
+                     both have"
+                )
+            }
+            refusal => refusal.to_string(),
         };
-        Error::ended(exit, format!("{file:?} and {new_file:?}: {refusal}"))
+        Error::ended(exit, format!("{file:?} and {new_file:?}: {why}"))
     })?;
     comparison.notes.splice(..0, notes);
     comparison.notes.extend(unread);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, golden, written};
-use charz_analysis::compare::{Caveat, Design, Origin, Quantity, Row, Side, Totals, Verdict};
+use charz_analysis::compare::{Caveat, ClockEffect, Design, Origin, Quantity, Row, Side, Totals, Verdict};
 use charz_data::report::{Status, Unit};
 
 fn row(verdict: Verdict, kernel: &str) -> Row {
@@ -85,13 +85,29 @@ fn how_often_the_new_side_is_better_is_said_where_it_has_room() {
 fn no_format_hides_what_is_no_pass() {
     for name in ["table", "markdown"] {
         let text = shown(name, &comparison());
-        for words in ["1 inconclusive", "9 needed", "the same report", "-10.0%", "±7.0%"] {
+        for words in ["1 inconclusive", "9 needed", "the same report", "−10.0%", "±7.0%"] {
             assert!(text.contains(words), "{name}: {words:?} is missing: {text}");
         }
         let caveats = text.lines().filter(|line| line.contains("(other machine)")).count();
         assert_eq!(caveats, 3, "{name}: every line says so: {text}");
         assert!(text.find("\nslow ") < text.find("\nsame ") || name == "markdown", "{text}");
     }
+}
+
+#[test]
+fn a_row_says_what_its_change_is_of_and_no_size_that_is_none() {
+    let mut same = row(Verdict::Same, "same");
+    same.clock = Some(ClockEffect { ratio: 1.067, is_counted: false });
+    same.smallest_effect = Some(26.9);
+    let words = words(&same, true);
+    assert!(words[5].ends_with(" at one clock") && words[8].contains("the new side's was +6.7%"), "{words:?}");
+    assert_eq!(words[6], "too noisy");
+    // A reason is a sentence: beside the table, once for all that have it.
+    let mut comparison = comparison();
+    comparison.rows = vec![row(Verdict::Inconclusive, "one"), row(Verdict::Inconclusive, "two")];
+    let text = shown("table", &comparison);
+    let reasons: Vec<&str> = text.lines().filter(|line| line.contains("too noisy")).collect();
+    assert!(reasons.len() == 1 && reasons[0].contains("one round-robin x2, two round-robin x2"), "{text}");
 }
 
 #[test]

@@ -40,7 +40,11 @@ pub(super) fn draw(plot: &Plot, top: f64, pen: &mut Pen) -> f64 {
     let down = top + legend::draw(&keys, [left, top], across[1] - across[0], false, pen) + 6.0;
     // Bars begin at nothing, those of times too.
     let is_measured = plot.y.scale == Scale::Linear && matches!(plot.y.quantity, Quantity::Value(_) | Quantity::Nanos);
-    let range = plot.shown_range().map(|[low, high]| [if is_measured { low.min(0.0) } else { low }, high]);
+    let numbers = || measured.iter().flat_map(|(_, series)| series.numbers()).map(|(_, number)| number);
+    let all = numbers().filter(|number| plot.y.scale.place(*number).is_some());
+    // A marker beyond the axis would be beyond the picture.
+    let range = plot.shown_range().map(|range| all.fold(range, |[low, high], one| [low.min(one), high.max(one)]));
+    let range = range.map(|[low, high]| [if is_measured { low.min(0.0) } else { low }, high]);
     let x = Side::horizontal(&plot.y, range, across[1] - across[0]);
     // Rows count from above.
     let y = Side::blank(Span { scale: Scale::Linear, low: count.max(1) as f64 - 0.5, high: -0.5 });

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use super::{drawn, samples, svg, svg_inline};
+use super::{WIDTH, drawn, samples, svg, svg_inline};
 use crate::formats::tests::{hostile, written};
 use charz_analysis::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, Tile,
@@ -116,6 +116,22 @@ fn a_noisy_outlier_does_not_stretch_a_logarithmic_axis() {
     let [_, high] = plot.shown_range().unwrap();
     assert!(high <= sound.unwrap()[1], "{high}");
     check(&figure);
+}
+
+/// A row has one marker or two, and a reader misses each.
+#[test]
+fn a_marker_of_a_row_stays_within_the_picture() {
+    let mut figure = samples::dots();
+    let Body::Dots(plot) = &mut figure.body else { panic!("it has rows") };
+    plot.y.scale = Scale::Log10;
+    let mut points = plot.series.iter_mut().flat_map(|series| &mut series.points).filter(|point| point.y.is_some());
+    let far = points.next().unwrap();
+    (far.y, far.spread, far.state) = (far.y.map(|y| y * 1e6), None, State::Suspect);
+    points.for_each(|point| point.state = State::Ok);
+    let text = svg_inline(&figure);
+    let document = Document::parse(&text).unwrap();
+    let mut places = classes(&document, "spot").map(|spot| spot.attribute("cx").unwrap().parse::<f64>().unwrap());
+    assert!(places.all(|x| (0.0..=WIDTH).contains(&x)), "{text}");
 }
 
 #[test]

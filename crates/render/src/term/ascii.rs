@@ -16,7 +16,7 @@ fn like(mark: char) -> Option<char> {
     Some(match mark {
         _ if mark.is_ascii() => mark,
         '│' | '┊' | '┤' => '|',
-        '─' | '–' => '-',
+        '─' | '–' | '−' => '-',
         '┌' | '┐' | '└' | '┘' | '┬' => '+',
         '░' => '.',
         '▒' => ':',
@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn signs_stay_alike() {
-        for (text, expected) in [("12.3 µs ±1%", "12.3 us ~1%"), ("┌─┐", "+-+"), ("é", "\\u{e9}"), ("░█", ".#")]
+        for (text, expected) in
+            [("12.3 µs ±1%", "12.3 us ~1%"), ("−1%", "-1%"), ("┌─┐", "+-+"), ("é", "\\u{e9}"), ("░█", ".#")]
         {
             assert_eq!(ascii(text), expected);
         }

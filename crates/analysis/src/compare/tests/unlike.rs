@@ -53,7 +53,9 @@ fn unlike_reports_are_refused_unless_asked_for() {
         let mut new = report(&[("a", &around(0.9)), ("b", &around(1.0))]);
         change(&mut new);
         for [base, new] in [[&base, &new], [&new, &base]] {
-            assert!(matches!(check_refused(base, new, Options::default(), word), Refusal::Unlike(_)), "{word}");
+            let refusal = check_refused(base, new, Options::default(), word);
+            assert_eq!(matches!(refusal, Refusal::OtherMachine(_)), caveat == Caveat::OtherMachine, "{word}");
+            assert!(!matches!(refusal, Refusal::Nothing(_)), "{word}");
         }
         let mut options = Options::default();
         allow(&mut options);
@@ -62,6 +64,20 @@ fn unlike_reports_are_refused_unless_asked_for() {
         assert!(comparison.rows.iter().all(|row| row.despite == [caveat]), "{word}: every line says so");
         assert!(comparison.differences[0].contains(word), "{:?}", comparison.differences);
     }
+}
+
+#[test]
+fn what_machines_of_different_sizes_do_not_have_in_common_is_named() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    let mut new = base.clone();
+    new.machine.strands.truncate(1);
+    new.cells[1].workers = 7;
+    let Refusal::OtherMachine(clause) = check_refused(&base, &new, Options::default(), "CPUs") else { panic!() };
+    let sizes = [&base, &new].map(|report| charz_data::escape::counted(report.machine.strands.len(), "CPU"));
+    assert!(sizes.iter().all(|size| clause.contains(size)), "{clause}");
+    let sentence = |options| compare(&base, &new, &options).unwrap().sentence("new");
+    let crossed = sentence(Options { cross_machine: true, ..Options::default() });
+    assert!(crossed.contains("2 configurations of one machine only") && crossed.contains("--machines"), "{crossed}");
 }
 
 /// The plan of a report, which has one kernel more.
