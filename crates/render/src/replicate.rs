@@ -89,7 +89,10 @@ fn blocks(replication: &Replication) -> Vec<Block<'static>> {
         }
     } else {
         blocks.push(Block::Heading("Figures, and how far a sweep here can replicate them".to_owned()));
-        let item = |figure| Block::item(format!("{}: {}", name(figure), figure.reasons.join("; ")));
+        let item = |figure: &ReplicatedFigure| match figure.reasons.is_empty() {
+            true => Block::item(name(figure)),
+            false => Block::item(format!("{}: {}", name(figure), figure.reasons.join("; "))),
+        };
         blocks.extend(replication.figures.iter().map(item));
     }
     blocks.push(Block::Heading("How it was measured".to_owned()));
@@ -114,7 +117,7 @@ fn origin(replication: &Replication) -> Vec<String> {
         "here: {}, {}, {}; started {}",
         named(&origin.host, "this host"),
         named(&origin.processor, "unknown processor"),
-        counted(usize::try_from(origin.strands).unwrap_or(usize::MAX), "usable strand"),
+        counted(usize::try_from(origin.strands).unwrap_or(usize::MAX), "usable CPU"),
         origin.started,
     )];
     lines.extend(replication.clock.map(|clock| {
@@ -133,11 +136,11 @@ fn totals(replication: &Replication) -> String {
     let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
     let figures = all.map(|status| format!("{} {}", replication.figures_with(status), status.name())).join(", ");
     let verdicts = [Verdict::Holds, Verdict::Fails, Verdict::Undecided];
-    let counts = verdicts.map(|verdict| (replication.claims_with(verdict), verdict.name()));
-    if counts.iter().all(|(count, _)| *count == 0) {
+    let counts = verdicts.map(|verdict| (verdict, replication.claims_with(verdict)));
+    if counts.iter().all(|(_, count)| *count == 0) {
         return format!("{} figures: {figures}", replication.document.name);
     }
-    let claims = counts.map(|(count, word)| format!("{count} {word}")).join(", ");
+    let claims = counts.map(|(verdict, count)| verdict.counted(count)).join(", ");
     format!("{} figures: {figures}; conclusions: {claims}", replication.document.name)
 }
 

@@ -123,7 +123,7 @@ impl Target {
             }
             Some(Requirement::ManyStrands) if self.strands < MANY => Err(format!(
                 "this machine has {}, and the claim is about {MANY} or more",
-                counted(self.strands as usize, "strand")
+                counted(self.strands as usize, "CPU")
             )),
             _ => Ok(()),
         }

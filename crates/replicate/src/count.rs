@@ -53,7 +53,7 @@ impl Count {
         match self.fixed() {
             _ if number == 0 => Err("this machine has no usable CPU".into()),
             Some(fixed) if fixed > target.max_workers() => {
-                Err(format!("needs more threads than twice the {strands} CPUs of this machine"))
+                Err(format!("more threads than twice the {strands} CPUs of this machine would be needed"))
             }
             _ => Ok(vec![number]),
         }

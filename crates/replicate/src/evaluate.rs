@@ -102,7 +102,11 @@ fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], untested: &[St
     let gaps: Vec<&Gap> = answered().filter_map(|row| row.gap.as_ref()).collect();
     let mut reasons: Vec<String> = figure.missing.iter().chain(&figure.elsewhere).cloned().collect();
     reasons.extend(distinct(gaps.iter().map(|gap| gap.reason.as_str()), "rows"));
-    reasons.extend(distinct(untested.iter().map(String::as_str), "conclusions"));
+    for reason in distinct(untested.iter().map(String::as_str), "conclusions") {
+        if !reasons.contains(&reason) {
+            reasons.push(reason);
+        }
+    }
     let open = gaps.iter().any(|gap| gap.kind == GapKind::Open) || claims.iter().any(|claim| claim.open);
     let any = gaps.len() < answered().count() || untested.len() < figure.claims.len() || figure.elsewhere.is_some();
     let status = match (any, reasons.is_empty()) {

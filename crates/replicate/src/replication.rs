@@ -279,6 +279,16 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// So many conclusions have it: `1 holds here`, `3 hold here`.
+    pub fn counted(self, count: usize) -> String {
+        let words = match (self, count) {
+            (Verdict::Holds, 0 | 2..) => "hold here",
+            (Verdict::Fails, 0 | 2..) => "fail here",
+            _ => self.name(),
+        };
+        format!("{count} {words}")
+    }
+
     /// The words of tables.
     pub fn name(self) -> &'static str {
         match self {

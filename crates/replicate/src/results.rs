@@ -1,7 +1,5 @@
 //! The numbers of a report in a document's units.
 
-use std::collections::BTreeSet;
-
 use super::cell::{self, Target};
 use super::replication::{Clock, Gap, GapKind, Number};
 use super::statistic::{Quantity, Statistic, factor};
@@ -21,6 +19,8 @@ const WORD_BYTES: f64 = 8.0;
 /// Bands of a distribution in a note: the first, if they hold enough of the times.
 const MAX_BANDS: usize = 3;
 const MIN_SHARE: f64 = 0.05;
+/// Of the document's unit: bands below that are in a finer one.
+const FINE: f64 = 0.1;
 
 impl<'a> Results<'a> {
     pub(super) fn new(report: &'a Report) -> Self {
@@ -58,12 +58,24 @@ impl<'a> Results<'a> {
     fn over_best_depth(&self, spec: &CellSpec, workers: u64) -> Result<Number, Gap> {
         let rate = |spec: &CellSpec| self.sum(spec, &Statistic::Value, workers, "Mop/s");
         let own = rate(spec)?;
-        let depths: BTreeSet<u64> =
-            self.report.cells.iter().map(|cell| cell.point.params(&self.report.plan.params).depth).collect();
-        let at = |depth: u64| Some((depth, rate(&CellSpec { depth: Some(depth), ..spec.clone() }).ok()?));
-        let best = depths.into_iter().filter_map(at).max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
-        let (depth, best) = best.ok_or("no depth was measured")?;
-        Ok(Number { note: Some(format!("depth {depth} is the fastest")), ..quotient(&best, &own)? })
+        let rates: Vec<(u64, Result<Number, Gap>)> = (1..=spec.depth.unwrap_or(0))
+            .map(|depth| (depth, rate(&CellSpec { depth: Some(depth), ..spec.clone() })))
+            .collect();
+        let known = rates.iter().filter_map(|(depth, rate)| Some((*depth, rate.as_ref().ok()?)));
+        let best = known.max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
+        let (fastest, best) = best.ok_or("no depth was measured")?;
+        // Deeper than one that is slower it only gets slower.
+        let gap = rates
+            .iter()
+            .take_while(|(depth, _)| *depth <= fastest + 1)
+            .find_map(|(depth, rate)| Some((depth, rate.as_ref().err()?)));
+        if let Some((depth, gap)) = gap {
+            return Err(Gap {
+                reason: format!("depth {depth} may be the fastest, and has no number: {}", gap.reason),
+                kind: gap.kind,
+            });
+        }
+        Ok(Number { note: Some(format!("depth {fastest} is the fastest")), ..quotient(best, &own)? })
     }
 
     fn sum(&self, spec: &CellSpec, statistic: &Statistic, workers: u64, unit: &str) -> Result<Number, Gap> {
@@ -89,6 +101,11 @@ impl<'a> Results<'a> {
         let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
         let hz = self.clock.map(|clock| clock.hz);
         let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
+        let skew = self.report.timer.as_ref().and_then(|timer| timer.skew_ns).filter(|_| statistic.is_smallest());
+        if let Some(skew) = skew.map(|skew| skew as f64).filter(|skew| cell.workers > 1 && value <= *skew) {
+            let skew = units::nanos(skew);
+            return Err(format!("its smallest time is less than what the clocks of two CPUs differ by ({skew})").into());
+        }
         // A speedup is a quotient of two numbers in the unit of the cell.
         let factor = if statistic.is_speedup() { 1.0 } else { factor(unit, kind, hz)? };
         Ok(Number {
@@ -181,10 +198,15 @@ fn note(cell: &Cell, statistic: &Statistic, factor: f64, unit: &str) -> Option<S
         Statistic::Second => &distribution.second,
         _ => return None,
     };
-    let end = |nanos: f64| units::count_of(nanos * factor);
     let bands = shape.peaks.iter().filter(|peak| peak.share >= MIN_SHARE).take(MAX_BANDS);
     let bands = bands.map(|peak| {
-        format!("{} within {} to {} {unit}", units::percent(peak.share), end(peak.low_ns), end(peak.high_ns))
+        let (low, high) = (peak.low_ns, peak.high_ns);
+        // Two decimals of the document's unit leave nothing of a band near 0.
+        let band = match high * factor < FINE {
+            true => format!("{} to {}", units::nanos(low), units::nanos(high)),
+            false => format!("{} to {} {unit}", units::count_of(low * factor), units::count_of(high * factor)),
+        };
+        format!("{} within {band}", units::percent(peak.share))
     });
     let samples = format!("{} samples", units::count(distribution.samples.count));
     Some(std::iter::once(samples).chain(bands).collect::<Vec<_>>().join(", "))

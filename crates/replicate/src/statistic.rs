@@ -94,6 +94,11 @@ impl Statistic {
         matches!(self, Statistic::Speedup | Statistic::WorkSpeedup)
     }
 
+    /// Whether it is one time of all, not the middle of them.
+    pub(super) fn is_smallest(&self) -> bool {
+        matches!(self, Statistic::MinFirst | Statistic::MinSecond)
+    }
+
     /// The size that it is about, for a label; empty where there is none.
     pub(super) fn size(&self) -> String {
         match self {

@@ -6,7 +6,7 @@ use super::document::{PublishedValue, Relation};
 use super::*;
 use charz_analysis::fixtures::{cell, report};
 use charz_data::CellSpec;
-use charz_data::report::{Cell, Estimate, Point, Report, Status as CellStatus, Unit};
+use charz_data::report::{Cell, Estimate, Peak, Point, Report, Status as CellStatus, Timer, Unit};
 use charz_topology::{Mapping, Order, Source, discover};
 
 /// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.
@@ -212,8 +212,51 @@ fn five_recursions_are_held_against_the_fastest_depth() {
     let here = row.here.unwrap();
     assert!((here.value - 20.0).abs() < 1e-9 && here.note.unwrap().contains("depth 2"), "{}", here.value);
     assert_eq!(row.published.len(), 3);
+    let mut no_third = report.clone();
+    no_third.cells[2].capacity = None;
+    let unknown = slowdown(&no_third);
+    assert!(unknown.here.is_none() && unknown.gap.unwrap().reason.contains("depth 3"), "the third may be faster");
     report.cells.pop();
     assert_eq!(slowdown(&report).here, None);
+}
+
+/// A hop of 60 ns and a lap of 240 ns, by clocks that differ by up to 100 ns.
+#[test]
+fn times_within_what_the_clocks_differ_by_are_no_number() {
+    let mut report = report("Core:4 PU:1");
+    let cell = charz_data::report::fixtures::cell("ring-mutex-adaptive", 4, Unit::NanosecondsPerOp, 60.0);
+    report.cells.push(cell.under("auto").timed(&[(60, 240); 99]));
+    let cell = charz_data::report::fixtures::cell("ring-mutex", 4, Unit::NanosecondsPerOp, 20.0);
+    let mut cell = cell.under("auto").timed(&[(20, 80); 99]);
+    cell.distribution.as_mut().unwrap().second.peaks =
+        vec![Peak { low_ns: 70.0, high_ns: 90.0, mode_ns: 80.0, share: 1.0 }];
+    report.cells.push(cell);
+    let hop = |skew_ns: Option<u64>| {
+        let mut report = report.clone();
+        let timer = Timer { overhead_ns: 1, resolution_ns: 1, worst_gap_ns: 1, skew_ns };
+        report.timer = Some(timer);
+        let document = find("cascade").unwrap();
+        let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Wow!").collect();
+        let figure = evaluate(document, &figures, &report, Kernels::ANY).figures.remove(0);
+        let smallest = figure.rows.iter().find(|row| row.group == "smallest lap, V890").unwrap();
+        let median = figure.rows.iter().find(|row| row.label == "all strands").unwrap();
+        let note = median.here.as_ref().unwrap().note.clone().unwrap();
+        assert!(note.contains(" ns"), "two decimals of a microsecond leave nothing of it: {note}");
+        let mut distinct = figure.reasons.clone();
+        distinct.dedup();
+        assert_eq!(distinct, figure.reasons, "a reason of a row and of a conclusion is one");
+        (figure.claims[1].clone(), smallest.here.is_some())
+    };
+    let (unknown, lap) = hop(Some(100));
+    assert!(unknown.verdict == Verdict::Undecided && unknown.evidence.contains("clocks"), "{unknown:?}");
+    assert!(lap, "the lap is longer");
+    assert!(!hop(Some(30)).0.evidence.contains("clocks") && !hop(Some(300)).1);
+}
+
+#[test]
+fn conclusions_are_counted_in_words() {
+    assert_eq!([0, 1, 3].map(|count| Verdict::Fails.counted(count)), ["0 fail here", "1 fails here", "3 fail here"]);
+    assert_eq!([1, 2].map(|count| Verdict::Undecided.counted(count)), ["1 undecided here", "2 undecided here"]);
 }
 
 #[test]

@@ -19,7 +19,8 @@ pub(super) fn choice<T, N: AsRef<str>>(
 
 fn no_such(flag: &str, text: &str, names: &[&str]) -> Error {
     let near = nearest(text, names).map(|name| format!(" (did you mean {name}?)")).unwrap_or_default();
-    Error::bad_input(format!("{flag}: there is no {text:?}{near}; choose from {}", names.join(", ")))
+    let between = if names.iter().any(|name| name.contains(',')) { "; " } else { ", " };
+    Error::bad_input(format!("{flag}: there is no {text:?}{near}; choose from {}", names.join(between)))
 }
 
 /// Similarity from which on the command-line parser too takes a word for a slip of another.

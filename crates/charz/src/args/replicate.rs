@@ -32,7 +32,7 @@ pub(crate) struct ReplicateArgs {
     #[arg(long, value_name = "REPORT", conflicts_with_all = measuring())]
     pub(crate) from: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
-    #[arg(long, value_name = "FIGURE,…", allow_hyphen_values = true)]
+    #[arg(long, alias = "figure", value_name = "FIGURE,…", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
     pub(crate) amounts: AmountArgs,
@@ -147,5 +147,7 @@ mod tests {
         let document = charz_replicate::find("t3-4").unwrap();
         check_refused(figures(document, &["Figure 17".into()]), "Figure 1");
         check_refused(figures(document, &["5,".into()]), "\"\"");
+        let solaris = charz_replicate::find("solaris").unwrap();
+        check_refused(figures(solaris, &["0".into()]), "; vmtasks: ISM, T4-2; ");
     }
 }

@@ -24,6 +24,7 @@ use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{self, Recorder, new_report};
 use charz_render::compare::Compared;
+use charz_stats::runs_for_verdict;
 
 pub struct Options {
     pub a: Side,
@@ -100,7 +101,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let rules = options.terms.rules(&floors, [&a, &b]);
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
-    comparison.notes.extend(ended_early(&a, &comparison, sides[0].request.budget.least()));
+    comparison.notes.extend(ended_early([&a, &b], &comparison, sides[0].request.budget.least()));
     // The numbers first: they are printed even if the disk refuses them.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
     (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
@@ -194,20 +195,30 @@ fn record(
 }
 
 /// Why there are too few runs for a verdict, or fewer than the plan has, and what gives more.
-fn ended_early(report: &Report, comparison: &Comparison, budget: Duration) -> Option<String> {
+fn ended_early(reports: [&Report; 2], comparison: &Comparison, budget: Duration) -> Option<String> {
     let (fewest, needed) = (comparison.totals.fewest, comparison.totals.needed);
-    match report.stopped_by.as_deref() {
-        Some("budget") if fewest < needed => {
-            // In proportion to the runs that were made.
-            let longer = units::budget(budget.as_secs_f64() * needed as f64 / fewest as f64);
-            let fix =
-                if fewest > 0 { format!("give --budget {longer}") } else { "give more time with --budget".into() };
-            Some(format!("the budget ended before every configuration had its runs; {fix}"))
+    match reports[0].stopped_by.as_deref() {
+        Some("budget") => {
+            let made = reports.iter().flat_map(|report| &report.cells).map(|cell| cell.invocations.len()).sum();
+            let longer = longer(budget, made, reports[0].cells.len(), fewest)?;
+            Some(format!("the budget ended before every configuration had its runs; give --budget {longer}"))
         }
-        Some("budget") => None,
         Some(signal) => Some(format!("ended early by {signal}")),
         None => (1..needed).contains(&fewest).then(|| format!("give --invocations {needed}")),
     }
+}
+
+/// The budget in which each of so many pairs has the runs for a verdict, by what those that were made took with all around them; `None`
+/// where they were enough.
+fn longer(budget: Duration, made: usize, pairs: usize, fewest: usize) -> Option<String> {
+    let needed = runs_for_verdict(pairs, compare::ALPHA);
+    let all = 2 * pairs * needed;
+    if made >= all && fewest >= needed {
+        return None;
+    }
+    // The pair with the fewest runs may take longer than others.
+    let times = (all as f64 / made.max(1) as f64).max(needed as f64 / fewest.max(1) as f64);
+    Some(units::budget(budget.as_secs_f64() * times))
 }
 
 /// A regression outweighs what could not be judged; and where nothing could be, nothing was shown to be no regression.
@@ -224,4 +235,19 @@ fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2]
         return Err(Error::ended(exit, format!("nothing could be compared; the first configuration is {reason}")));
     }
     Ok(failure.filter(|_| exit != Exit::Regression).unwrap_or(exit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longer_budget_follows_from_the_runs_that_were_made() {
+        let needed = runs_for_verdict(37, compare::ALPHA);
+        let of = |made, fewest| longer(Duration::from_secs(15), made, 37, fewest);
+        // Most pairs have none yet: those that have some are not all that there are.
+        assert_eq!(of(84, 2).unwrap(), units::budget(15.0 * (2 * 37 * needed) as f64 / 84.0));
+        assert_eq!(of(2 * 37 * needed, 1).unwrap(), units::budget(15.0 * needed as f64), "one pair is slow");
+        assert_eq!(of(2 * 37 * needed, needed), None);
+    }
 }

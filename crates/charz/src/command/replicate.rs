@@ -97,7 +97,7 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
         return Ok(());
     }
     let more = if count.allows(count.min() + 1) { "at least " } else { "" };
-    Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "worker")))
+    Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "thread")))
 }
 
 impl Selection {

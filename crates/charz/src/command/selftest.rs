@@ -171,7 +171,14 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     if !learned {
         let most = findings.iter().map(|[equal, _]| equal.effects.len()).max().unwrap_or(0);
-        let fix = if options.rounds < FLOOR_NEEDS { "give --rounds 20" } else { "give more time with --budget" };
+        let fix = match most {
+            _ if options.rounds < FLOOR_NEEDS => format!("give --rounds {FLOOR_NEEDS}"),
+            0 => String::new(),
+            most => {
+                let budget = request.budget.least().as_secs_f64() * FLOOR_NEEDS as f64 / most as f64;
+                format!("give --budget {}", units::budget(budget))
+            }
+        };
         let why = match most {
             0 => "nothing could be compared; charz doctor reports what disturbs measurements here".to_owned(),
             _ => format!(
@@ -262,7 +269,7 @@ impl Trial<'_> {
 fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Finding { workers, equal, planted, .. } = cell;
     let kernel = format!("{}{}", plain(cell.kernel), point::label(&cell.point));
-    let (workers, quantity) = (counted(*workers as usize, "worker"), page.quantity.name());
+    let (workers, quantity) = (counted(*workers as usize, "thread"), page.quantity.name());
     writeln!(out, "{kernel}, {workers} against itself, {quantity}:")?;
     let false_verdicts = equal.faster + equal.slower;
     let settled = equal.faster + equal.slower + equal.same;
@@ -281,7 +288,10 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
     }
     match equal.floor {
         Some(floor) => writeln!(out, "  the noise floor of {kernel} here is {}", shown(floor))?,
-        None => writeln!(out, "  no noise floor was learned: it takes {FLOOR_NEEDS} comparisons")?,
+        None => {
+            let made = equal.comparisons - equal.uncompared;
+            writeln!(out, "  no noise floor: too few comparisons, {made} of the {FLOOR_NEEDS} that it needs")?;
+        }
     }
     let mut reasons = BTreeMap::new();
     for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|planted| planted.reasons)) {

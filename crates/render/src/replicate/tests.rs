@@ -43,6 +43,7 @@ fn every_format_has_every_figure_and_the_citation() {
                 assert!(text.contains(&figure.number), "{}: {}", format.name, figure.number);
             }
             assert!(text.contains("arXiv:1106.2992") || format.name == "csv", "{}", format.name);
+            assert!(!text.contains("[done]:"), "{}: there is no reason behind it", format.name);
         }
     }
 }
