@@ -69,6 +69,31 @@ fn a_check_answers_in_one_line_with_the_codes_of_nagios() {
     }
     let ran = fleet(&place, &["check", "--baseline", "q/n1.json", "q/n1.json"]);
     assert_eq!(ran.code, Some(3), "a report is no baseline: {}", ran.out);
+    for args in [&["check", "q/n1.json"][..], &["check", "--baseline", "site.toml", "--quiet"]] {
+        let ran = fleet(&place, args);
+        assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.err);
+        assert!(ran.out.starts_with("CHARZ UNKNOWN - ") && ran.out.lines().count() == 1, "{args:?}: {}", ran.out);
+    }
+    let text = std::fs::read_to_string(place.path().join("site.toml")).unwrap();
+    place.put("odd.toml", text.replacen("nodes = ", "no|des\n = ", 1).as_bytes());
+    let ran = fleet(&place, &["check", "--baseline", "odd.toml", "q/n1.json"]);
+    assert!(ran.out.lines().count() == 1 && !ran.out.contains("\\n") && !ran.out.contains('|'), "{}", ran.out);
+}
+
+#[test]
+fn folders_in_folders_are_read_and_long_names_stay_distinct() {
+    let place = Place::new();
+    let names = [1, 2, 3].map(|at| format!("rack1-node{at:03}.cluster.example.org"));
+    for (at, name) in names.iter().enumerate() {
+        std::fs::create_dir_all(place.path().join(format!("all/visit{at}/r"))).unwrap();
+        place.put(&format!("all/visit{at}/r/x.json"), of_node(name, RATE).to_string().as_bytes());
+    }
+    place.put("all/comparison.json", br#"{"schema": {"name": "another"}}"#);
+    let ran = fleet(&place, &["show", "all"]);
+    assert!(ran.out.starts_with("3 nodes: 3 ok") && ran.err.contains("1 file"), "{}{}", ran.out, ran.err);
+    for at in 1..=3 {
+        assert!(ran.out.lines().any(|line| line.starts_with(&format!("rack1-node{at:03} "))), "{}", ran.out);
+    }
 }
 
 #[test]

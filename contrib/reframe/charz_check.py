@@ -13,7 +13,7 @@ import re
 import reframe as rfm
 import reframe.utility.sanity as sn
 
-DATUM = re.compile(r"'([^']+)'=([0-9.e+-]+);([0-9.e+-]+):?;")
+DATUM = re.compile(r"'([^']+)'=([0-9.e+-]+);([0-9.e+-]+)(:?);")
 
 
 @rfm.simple_test
@@ -40,7 +40,10 @@ class CharzCheck(rfm.RunOnlyRegressionTest):
         with open(os.path.join(self.stagedir, self.stdout.evaluate())) as out:
             found = DATUM.findall(out.read())
         self.perf_variables = {
-            name: sn.make_performance_function(sn.defer(float(value)), 'SI') for name, value, _ in found
+            name: sn.make_performance_function(sn.defer(float(value)), 'SI') for name, value, _, _ in found
         }
         here = self.current_partition.fullname
-        self.reference = {here: {name: (float(low), 0, None, 'SI') for name, _, low in found}}
+        # A rate has its limit below ("3e9:"), a time above ("80").
+        self.reference = {
+            here: {name: (float(limit), *((0, None) if below else (None, 0)), 'SI') for name, _, limit, below in found}
+        }

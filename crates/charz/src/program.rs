@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
+use crate::command::fleet;
 use crate::exit::{Error, Exit};
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
@@ -26,9 +27,19 @@ pub fn main() -> ExitCode {
             return Exit::Done;
         }
         complain(&error);
+        if is_check() {
+            // Nagios reads this line and this code, whatever went wrong.
+            let _ = writeln!(std::io::stdout(), "{}", fleet::unknown(&error).line);
+            return Exit::Environment;
+        }
         error.exit
     });
     ExitCode::from(exit.code())
+}
+
+fn is_check() -> bool {
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    words.windows(2).any(|pair| pair[0] == "fleet" && pair[1] == "check")
 }
 
 /// Before anything else: what follows may take more than there is.

@@ -1,7 +1,7 @@
 //! What nodes of a kind do when they are well, and whether one still does: a check in the convention of Nagios, for the scripts of batch
 //! systems that take a node out of service by an exit code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use charz_data::units;
 use charz_stats::Sample;
 
 use crate::judge::{LESS_DELIVERED, judge, slow_parts};
-use crate::norms::{Norms, PAIRS, level};
+use crate::norms::{NORMAL, Norms, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Speed, Visit};
 use crate::{Error, State, words};
@@ -21,8 +21,8 @@ use crate::{Error, State, words};
 const LEAST_WARNING: f64 = 0.03;
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
 const AWAY: f64 = 5.0;
-/// The standard deviation of a normal distribution, by its median absolute deviation.
-const NORMAL: f64 = 1.4826;
+/// A tolerance that hides more than noise: nodes that differ in a setting, as a rule.
+const WIDE: f64 = 0.15;
 
 /// The values of each kind of node, and how much less is tolerated: a file of TOML that people may edit.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -130,7 +130,7 @@ impl Baseline {
     /// Of nodes that are well, whose slow ones are left out.
     ///
     /// # Errors
-    /// If no node has a reliable number.
+    /// If no node that is not slow has a reliable number.
     pub fn of(visits: &[Visit]) -> Result<Self, Error> {
         let fleet = judge(visits, Vec::new());
         let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
@@ -162,7 +162,10 @@ impl Baseline {
         });
         let group: Vec<Kind> = kinds.collect();
         match group.is_empty() {
-            true => Err(Error("no node has a reliable result that a baseline could be made of".into())),
+            true => Err(Error(match fleet.count(State::Slow) {
+                0 => "no node has a reliable result that a baseline could be made of".into(),
+                slow => format!("{} left out as slow, and no other has a reliable result", counted(slow, "node")),
+            })),
             false => Ok(Baseline { group }),
         }
     }
@@ -172,9 +175,28 @@ impl Baseline {
     /// # Errors
     /// Where it is no such file.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let baseline: Baseline =
-            toml::from_str(text).map_err(|error| Error(format!("is no baseline: {}", one_line(&error.to_string()))))?;
+        let baseline: Baseline = toml::from_str(text).map_err(|error| {
+            let at = error
+                .span()
+                .map_or(0, |span| text.as_bytes()[..span.start.min(text.len())].split(|b| *b == b'\n').count());
+            Error(format!("is no baseline: line {at}: {}", one_line(&error.message().replace('\n', ", "))))
+        })?;
         for kind in &baseline.group {
+            let Tolerance { warning, critical } = kind.parts;
+            let is_share = |share: &f64| (0.0..=1.0).contains(share);
+            let is_usable = 0.0 < warning
+                && warning <= critical
+                && critical < 1.0
+                && kind.delivered.iter().chain(&kind.allowed).all(is_share)
+                && kind.deviation.iter().all(|own| is_share(&own.deviation))
+                && kind.usual.iter().all(|own| own.effect.is_finite());
+            if !is_usable {
+                return Err(Error(format!(
+                    "has a group ({:?}) that cannot be checked: tolerances, shares and deviations are fractions, the warning of \
+                     parts above 0 and no larger than its critical one",
+                    kind.name
+                )));
+            }
             for quantity in &kind.quantity {
                 let Quantity { value, warning, critical, .. } = *quantity;
                 let is_usable =
@@ -191,12 +213,33 @@ impl Baseline {
         Ok(baseline)
     }
 
+    /// The quantities whose tolerance is so wide that a check would miss faults: one sentence each group.
+    pub fn warnings(&self) -> Vec<String> {
+        let wide = |kind: &Kind| {
+            let wide: Vec<&Quantity> = kind.quantity.iter().filter(|quantity| quantity.warning > WIDE).collect();
+            let most = wide.iter().max_by(|one, other| one.warning.total_cmp(&other.warning))?;
+            let what = format!("{} {}", most.kernel, most.configuration);
+            let [most, limit] = [most.warning, WIDE].map(|tolerance| tolerance * 100.0);
+            let count = wide.len();
+            Some(format!(
+                "{}: {count} of {} tolerances exceed {limit:.0}% ({what}: {most:.0}%), as the nodes differ by so much; see charz fleet \
+                 show",
+                kind.name,
+                kind.quantity.len()
+            ))
+        };
+        self.group.iter().filter_map(wide).collect()
+    }
+
     /// The file.
     pub fn text(&self) -> String {
         let mut text = String::from(
             "# What nodes of each kind do when they are well (charz fleet baseline). A check warns where a node is slower than\n\
              # the fraction `warning`; tolerances are five standard deviations between the nodes, 3% at least.\n",
         );
+        for warning in self.warnings() {
+            let _ = writeln!(text, "# Warning: {}", one_line(&warning));
+        }
         for kind in &self.group {
             let Kind { name, nodes, delivered, allowed, parts, usual, deviation, quantity } = kind;
             let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
@@ -233,16 +276,18 @@ impl Baseline {
         text
     }
 
-    /// Whether a node still does what its like do.
-    pub fn check(&self, visit: &Visit) -> Checked {
-        let host = one_line(&visit.host);
-        let unknown = |why: String| Checked {
-            level: Level::Unknown,
-            line: format!("CHARZ {} - {host}: {}", Level::Unknown.name(), nagios(&why)),
-        };
+    /// Whether a node still does what its like do. A quick sweep need not have all kernels of the baseline, only those that it has planned.
+    pub fn check(&self, visit: &Visit, is_quick: bool) -> Checked {
+        let host = &visit.host;
         let Some(kind) = self.group.iter().find(|kind| kind.name == visit.group()) else {
-            return unknown(format!("the baseline has no node like it ({})", visit.group()));
+            let beginning = format!("{}, ", visit.kind);
+            let sizes = self.group.iter().filter_map(|kind| Some((kind.nodes, kind.name.strip_prefix(&beginning)?)));
+            return match sizes.max() {
+                Some((_, sizes)) => Checked::of(Level::Warning, host, &words::sizes(&visit.structure, sizes)),
+                None => Checked::unknown(host, &format!("the baseline has no node like it ({})", visit.group())),
+            };
         };
+        let unknown = |why: String| Checked::unknown(host, &why);
         let own = |quantity: &Quantity| {
             let speed = visit.speeds.get(&(quantity.kernel.clone(), quantity.configuration.clone()))?;
             let base = if speed.unit.more_is_better() { quantity.value.ln() } else { -quantity.value.ln() };
@@ -278,7 +323,7 @@ impl Baseline {
             );
             found.push((of(*change, tolerance), told));
         }
-        let slow = slow_parts(visit, &kind.norms(visit));
+        let slow = slow_parts(visit, &kind.norms(visit), kind.parts.warning);
         found.extend(slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame))));
         let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
         let seen = visit.delivered.zip(kind.delivered).filter(is_less);
@@ -295,22 +340,52 @@ impl Baseline {
         if visit.is_partial() {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }
-        let level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);
+        let is_compared = |kernel: &str| measured.iter().any(|(quantity, ..)| quantity.kernel == kernel);
+        let is_wanted = |kernel: &&str| !is_quick || visit.families.contains_key(*kernel);
+        let missing: BTreeSet<&str> = kind
+            .quantity
+            .iter()
+            .map(|quantity| quantity.kernel.as_str())
+            .filter(|kernel| !is_compared(kernel))
+            .filter(is_wanted)
+            .collect();
+        let mut level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);
         let bad: Vec<&str> = found
             .iter()
             .filter(|(own, _)| *own == level && level != Level::Ok)
             .map(|(_, told)| told.as_str())
             .collect();
-        let told = match bad[..] {
+        let mut told = match bad[..] {
             [] => {
-                format!("{} within tolerance", counted(measured.len(), "quantity").replace("quantitys", "quantities"))
+                let all = counted(kind.quantity.len(), "quantity").replace("quantitys", "quantities");
+                format!("{} of {all} within tolerance", measured.len())
             }
             [first] => first.to_owned(),
             [first, ..] => format!("{first}; and {} more", bad.len() - 1),
         };
+        if level == Level::Ok && !missing.is_empty() {
+            level = Level::Unknown;
+            let missing: Vec<&str> = missing.into_iter().collect();
+            let _ = write!(told, "; no reliable result of {} could be compared", missing.join(", "));
+        }
         let data: Vec<String> = measured.iter().map(|(quantity, speed, _)| perfdata(quantity, *speed)).collect();
-        let line = format!("CHARZ {} - {host}: {} | {}", level.name(), nagios(&told), data.join(" "));
-        Checked { level, line }
+        let Checked { line, .. } = Checked::of(level, host, &told);
+        Checked { level, line: format!("{line} | {}", data.join(" ")) }
+    }
+}
+
+impl Checked {
+    fn of(level: Level, host: &str, told: &str) -> Self {
+        Checked { level, line: format!("CHARZ {} - {}: {}", level.name(), nagios(host), nagios(told)) }
+    }
+
+    fn unknown(host: &str, why: &str) -> Self {
+        Checked::of(Level::Unknown, host, why)
+    }
+
+    /// Where it did not come to a check.
+    pub fn failed(why: &str) -> Self {
+        Checked { level: Level::Unknown, line: format!("CHARZ {} - {}", Level::Unknown.name(), nagios(why)) }
     }
 }
 

@@ -1,5 +1,6 @@
 //! A fleet as text: one format a line in [`FORMATS`].
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use charz_data::escape::counted;
@@ -46,10 +47,12 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
     let mut summary = fleet.summary().into_iter();
     let mut blocks: Vec<Block<'static>> = summary.next().map(Block::Title).into_iter().collect();
     blocks.extend(summary.map(Block::Text));
+    let mut shorts: BTreeMap<&str, usize> = BTreeMap::new();
+    fleet.nodes.iter().for_each(|node| *shorts.entry(short(&node.host)).or_default() += 1);
     for state in State::ALL {
         let nodes: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == state && node.is_told()).collect();
         blocks.extend((!nodes.is_empty()).then_some(Block::Gap));
-        blocks.extend(nodes.iter().take(MOST).flat_map(|node| told(node)));
+        blocks.extend(nodes.iter().take(MOST).flat_map(|node| told(node, &shorts)));
         blocks.extend((nodes.len() > MOST).then(|| {
             Block::Text(format!("{} {} more: --format csv has all of them", nodes.len() - MOST, state.name()))
         }));
@@ -60,12 +63,23 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
     blocks
 }
 
-fn told(node: &Node) -> Vec<Block<'static>> {
+/// The longest name that the first column holds.
+const NAME: usize = 18;
+
+/// The beginning of a name, up to its domain.
+fn short(host: &str) -> &str {
+    host.split('.').next().unwrap_or(host)
+}
+
+fn told(node: &Node, shorts: &BTreeMap<&str, usize>) -> Vec<Block<'static>> {
     let slow = (node.state == State::Slow).then(|| node.blame.iter().map(words::told).collect::<Vec<_>>());
     let sentences = slow.unwrap_or_default().into_iter().chain(node.why.iter().cloned()).chain(words::differs(node));
     let visits = if node.visits > 1 { format!(" ({})", counted(node.visits, "visit")) } else { String::new() };
     let words = format!("{}{visits}: {}", node.state.name(), sentences.collect::<Vec<_>>().join("; "));
-    let mut blocks = vec![Block::Item(node.host.clone(), words)];
+    let is_long = node.host.chars().count() > NAME;
+    let name = if is_long && shorts[short(&node.host)] == 1 { short(&node.host) } else { &node.host };
+    let words = if name.chars().count() > NAME { format!("{name}: {words}") } else { words };
+    let mut blocks = vec![Block::Item(name.to_owned(), words)];
     blocks.extend(node.drain.clone().map(Block::Code));
     blocks
 }

@@ -1,4 +1,4 @@
-//! Which nodes are slow: parts by their contrast inside of a node, whole nodes by the spread between visits.
+//! Which nodes are slow: parts by their contrast inside of a node, whole nodes by the spread between nodes and visits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,26 +6,23 @@ use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
 use charz_stats::Sample;
 
-use crate::norms::{ENOUGH_NODES, FLOOR, Found, LEAST, NORMAL, Norms, Own, parts};
+use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, parts};
 use crate::parts::{By, Part};
 use crate::visit::Visit;
+use crate::whole::{VISITS, Whole};
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
 
-/// How many standard deviations between nodes make a whole node slow, and how many a question: an hour is the same for all kernels, and
-/// two of them that agree say less than of a part.
-const NODE_AWAY: f64 = 4.0;
-const NODE_MAY_BE: f64 = 3.0;
-/// Visits that settle whether a whole node is slow.
-const VISITS: usize = 3;
 /// By how much less a node must deliver of its capacity than its like.
 pub(crate) const LESS_DELIVERED: f64 = 0.10;
 /// How many CPUs a disturber uses that is named though the node is well.
 const WORTH_TELLING: f64 = 0.25;
 /// The settings that are sizes: a node that has less of one has lost a part.
 const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
-/// The share of a group that makes a setting the usual one.
+/// The share of a group that makes a setting, or a kernel that was measured, the usual one.
 const USUAL: f64 = 0.6;
+/// By how much the memory of two nodes differs if they have other modules; firmware and kernels keep a little of it.
+const OTHER_MEMORY: f64 = 0.03;
 
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
@@ -34,8 +31,11 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     for visit in visits.iter().filter(|visit| seen.insert(&visit.report)) {
         kinds.entry(&visit.kind).or_default().entry(&visit.host).or_default().push(visit);
     }
+    let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
+    kinds.values().flat_map(BTreeMap::keys).for_each(|host| *machines.entry(host).or_default() += 1);
     let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
-    for (kind, nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
+    for (kind, mut nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
+        nodes.iter_mut().for_each(|node| node.is_shared |= machines[node.host] > 1);
         let group = fleet.groups.len();
         fleet.groups.push(Group {
             name: kind,
@@ -57,9 +57,8 @@ const OWN_KIND: usize = 3;
 /// Nodes of one product, by their numbers of CPUs, cores, sockets and NUMA nodes.
 fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec<(String, Vec<Own<'a>>)> {
     let mut sizes: BTreeMap<String, Vec<Own<'a>>> = BTreeMap::new();
-    for (host, mut visits) in nodes {
-        visits.sort_by(|one, other| one.started.cmp(&other.started));
-        let own = Own { host, visits };
+    for (host, visits) in nodes {
+        let own = Own::of(host, visits);
         sizes.entry(own.newest().structure.clone()).or_default().push(own);
     }
     let mut sizes: Vec<(String, Vec<Own<'a>>)> = sizes.into_iter().collect();
@@ -74,8 +73,8 @@ fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec
 }
 
 fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
-    let (parts, levels) = (parts(nodes, &Norms::of(nodes)), node_levels(nodes));
-    let usual = usual_settings(nodes);
+    let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
+    let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
     let delivered = delivered(nodes);
     let judged = nodes.iter().enumerate().map(|(at, own)| {
         let newest = own.newest();
@@ -87,7 +86,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             differs: differs(newest, &usual),
             group,
             visits: own.visits.len(),
-            effects: levels.iter().filter_map(|(kernel, level)| Some((kernel.clone(), level.effect(at)?))).collect(),
+            effects: whole.effects(at),
             delivered: delivered.of[at],
             drain: None,
         };
@@ -97,27 +96,60 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             node.name_disturbers(newest);
             return node;
         }
-        let families = blame_parts(&mut node, own, &parts[at]);
-        blame_node(&mut node, at, own, &levels, &families);
+        if own.is_shared {
+            node.unclear(words::shared(own.reports));
+            return node;
+        }
+        let explained = blame_parts(&mut node, own, &parts[at]);
+        let cause = whole.blame(&mut node, at, own, &explained);
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
-        blame_delivered(&mut node, at, newest, &delivered);
+        let quota = blame_delivered(&mut node, at, newest, &delivered);
+        let missing: Vec<&str> = kernels.iter().copied().filter(|kernel| !newest.has(kernel)).collect();
+        if !missing.is_empty() {
+            node.unclear(words::missing(&missing));
+        }
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }
+        if nodes.len() < ENOUGH_NODES {
+            node.why.push(words::alone(nodes.len() - 1));
+        }
         node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
-        node.drain = (node.state == State::Slow).then(|| words::drain(&node));
+        node.drain = (node.state == State::Slow).then(|| words::drain(&node, cause.or(quota).as_deref())).flatten();
         node
     });
     judged.collect()
 }
 
+/// The kernels that most nodes of a group have a reliable result of.
+fn usual_kernels<'a>(nodes: &[Own<'a>]) -> Vec<&'a str> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for node in nodes {
+        let kernels: BTreeSet<&str> = node.newest().speeds.keys().map(|(kernel, _)| kernel.as_str()).collect();
+        kernels.into_iter().for_each(|kernel| *counts.entry(kernel).or_default() += 1);
+    }
+    let is_usual = |(_, count): &(&str, usize)| *count as f64 >= USUAL * nodes.len() as f64;
+    counts.into_iter().filter(is_usual).map(|(kernel, _)| kernel).collect()
+}
+
 impl Node {
-    fn slow(&mut self, blame: Blame) {
+    /// What was blamed with a doubt before is no reason.
+    pub(crate) fn slow(&mut self, blame: Blame) {
+        if self.state != State::Slow {
+            self.blame.clear();
+        }
         self.state = State::Slow;
         self.blame.push(blame);
+    }
+
+    pub(crate) fn doubt(&mut self, why: String, blame: Blame) {
+        self.unclear(why);
+        if self.state != State::Slow {
+            self.blame.push(blame);
+        }
     }
 
     /// Names what disturbed a node that is not well, or much, though the numbers bear it.
@@ -128,16 +160,16 @@ impl Node {
         }
     }
 
-    fn unclear(&mut self, why: String) {
+    pub(crate) fn unclear(&mut self, why: String) {
         self.state = self.state.min(State::Unclear);
         self.why.push(why);
     }
 }
 
-/// The parts of one report that are slow, by what is usual elsewhere.
-pub(crate) fn slow_parts(visit: &Visit, norms: &Norms) -> Vec<Blame> {
-    let own = [Own { host: &visit.host, visits: vec![visit] }];
-    let parts = parts(&own, norms);
+/// The parts of one report that are slower by `least` at least, by what is usual elsewhere.
+pub(crate) fn slow_parts(visit: &Visit, norms: &Norms, least: f64) -> Vec<Blame> {
+    let own = [Own::of(&visit.host, vec![visit])];
+    let parts = parts(&own, norms, least);
     let mut node = Node {
         host: visit.host.clone(),
         state: State::Ok,
@@ -156,10 +188,14 @@ pub(crate) fn slow_parts(visit: &Visit, norms: &Norms) -> Vec<Blame> {
 
 /// The parts of a node that two kernels of a family find slow, and where one kernel of a family is all that was measured, that this is so.
 ///
-/// Returns the families of which a part is slow.
-fn blame_parts(node: &mut Node, own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -> Vec<Family> {
+/// Returns by how much the slowest part of each family is slower, as a logarithm above 0.
+fn blame_parts(
+    node: &mut Node,
+    own: &Own<'_>,
+    parts: &BTreeMap<Part, BTreeMap<String, Found>>,
+) -> BTreeMap<Family, f64> {
     let newest = own.newest();
-    let mut families = Vec::new();
+    let mut slowest: BTreeMap<Family, f64> = BTreeMap::new();
     let family = |kernel: &str| newest.families.get(kernel).copied().unwrap_or(Family::Compute);
     for of in [Family::Compute, Family::Memory, Family::Sync] {
         // Those that say so, by part.
@@ -212,20 +248,27 @@ fn blame_parts(node: &mut Node, own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<S
                 effect: middle(|found| found.effect),
                 interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
             };
-            families.push(of);
-            // A guest's CPUs are where its host puts them: a state of that hour, and no fault.
-            let is_moved = of == Family::Sync && newest.is_guest && own.visits.len() < VISITS;
+            let most = slowest.entry(of).or_default();
+            *most = most.max(-blame.effect.ln_1p());
+            // A guest's CPUs are where its host puts them: a state of that hour, and no fault, unless all visits find it.
+            let is_so = |visit: &&&Visit| {
+                let of_kernel =
+                    said.iter().filter_map(|(kernel, _)| visit.contrasts.get(&(*part, (*kernel).to_owned())));
+                of_kernel
+                    .filter_map(|runs| Sample::new(runs.clone()))
+                    .any(|runs| runs.median().exp_m1() <= -LEAST_OF_PAIRS)
+            };
+            let times = own.visits.iter().filter(is_so).count();
+            let is_moved = of == Family::Sync && newest.is_guest && times < VISITS;
             if lone || is_moved {
-                let why =
-                    if lone { words::one_kernel(&blame) } else { words::moved(&blame, VISITS - own.visits.len()) };
-                node.unclear(why);
-                node.blame.push(blame);
+                let why = if lone { words::one_kernel(&blame) } else { words::moved(&blame, VISITS - times) };
+                node.doubt(why, blame);
             } else {
                 node.slow(blame);
             }
         }
     }
-    families
+    slowest
 }
 
 /// Of several names of one partition, the one that the family depends on.
@@ -239,108 +282,6 @@ fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) 
         _ => [|by| matches!(by, By::Package | By::Core), |by| matches!(by, By::Cache(_)), |by| *by == By::NumaNode],
     };
     wanted.into_iter().find_map(|is| by.iter().find(|by| is(by))).map_or("part".into(), |by| by.name())
-}
-
-/// A kernel over all nodes of a group.
-struct Level {
-    /// The middle of each node's visits, the group's median taken off, as a logarithm.
-    of: Vec<Option<f64>>,
-    /// The standard deviation of that in a fleet without a fault, for a node with so many visits.
-    deviation: f64,
-    family: Family,
-}
-
-impl Level {
-    /// By how much a node is faster, as a fraction.
-    fn effect(&self, at: usize) -> Option<f64> {
-        self.of[at].map(f64::exp_m1)
-    }
-}
-
-/// How fast each node is, by kernel: the middle of the configurations that most nodes have.
-fn node_levels(nodes: &[Own<'_>]) -> BTreeMap<String, Level> {
-    let mut cells: BTreeMap<&(String, String), Vec<f64>> = BTreeMap::new();
-    for (key, speed) in nodes.iter().flat_map(|node| &node.visits).flat_map(|visit| &visit.speeds) {
-        cells.entry(key).or_default().push(speed.log);
-    }
-    let middles: BTreeMap<&(String, String), f64> = cells
-        .into_iter()
-        .filter(|(_, all)| all.len() >= 2)
-        .filter_map(|(key, all)| Some((key, Sample::new(all)?.median())))
-        .collect();
-    let kernels: BTreeSet<&str> = middles.keys().map(|key| key.0.as_str()).collect();
-    let of_kernel = |kernel: &str| {
-        let of_visit = |visit: &Visit| {
-            let own = visit.speeds.iter().filter(|(key, _)| key.0 == kernel);
-            let rests = own.filter_map(|(key, speed)| Some(speed.log - middles.get(key)?)).collect();
-            Sample::new(rests).map(|rests| rests.median())
-        };
-        let visits: Vec<Option<Sample>> = nodes
-            .iter()
-            .map(|node| Sample::new(node.visits.iter().filter_map(|visit| of_visit(visit)).collect()))
-            .collect();
-        let of: Vec<Option<f64>> = visits.iter().map(|all| all.as_ref().map(Sample::median)).collect();
-        let center = Sample::new(of.iter().copied().flatten().collect())?.median();
-        let of: Vec<Option<f64>> = of.into_iter().map(|one| one.map(|one| one - center)).collect();
-        let between = Sample::new(of.iter().flatten().map(|one| one.abs()).collect())?.median() * NORMAL;
-        let family = nodes.iter().find_map(|node| node.newest().families.get(kernel)).copied()?;
-        Some(Level { of, deviation: between.max(FLOOR), family })
-    };
-    kernels.into_iter().filter_map(|kernel| Some((kernel.to_owned(), of_kernel(kernel)?))).collect()
-}
-
-/// Whether the node as a whole is slow. Memory of a guest is what its host had to give in that hour.
-fn blame_node(node: &mut Node, at: usize, own: &Own<'_>, levels: &BTreeMap<String, Level>, of_parts: &[Family]) {
-    let newest = own.newest();
-    let count = levels.values().map(|level| level.of.iter().flatten().count()).max().unwrap_or(0);
-    if count < ENOUGH_NODES {
-        return;
-    }
-    let of = |family: Family| {
-        let slow = levels.iter().filter(|(_, level)| level.family == family).filter_map(|(kernel, level)| {
-            let effect = level.of[at]?;
-            let is_slow = effect <= (1.0 - LEAST).ln() && effect <= -NODE_MAY_BE * level.deviation;
-            is_slow.then_some((kernel.as_str(), effect, level.deviation))
-        });
-        slow.collect::<Vec<_>>()
-    };
-    for family in [Family::Compute, Family::Memory] {
-        let slow = of(family);
-        let one_only = levels.values().filter(|level| level.family == family).count() < 2;
-        if slow.len() < 2 && !(one_only && slow.len() == 1) {
-            continue;
-        }
-        // Parts that are slow make the sum slow.
-        if of_parts.contains(&family) {
-            continue;
-        }
-        let middle = |of: fn(&(&str, f64, f64)) -> f64| {
-            Sample::new(slow.iter().map(of).collect()).map_or(0.0, |all| all.median())
-        };
-        let (effect, deviation) = (middle(|one| one.1), middle(|one| one.2));
-        let blame = Blame {
-            component: "node".into(),
-            ids: newest.partitions.cpus_of_all(),
-            quantity: slow.iter().map(|(kernel, ..)| *kernel).collect::<Vec<_>>().join(", "),
-            effect: effect.exp_m1(),
-            interval: [-2.0, 2.0].map(|times| (effect + times * deviation).exp_m1()),
-        };
-        let has_cause = ["governor", "microcode", "firmware", "kernel", "memory", "memory modules"]
-            .iter()
-            .any(|name| node.differs.contains_key(*name));
-        if family == Family::Memory && newest.is_guest {
-            node.unclear(words::guest_memory(&blame));
-        } else if one_only {
-            node.unclear(words::one_kernel(&blame));
-        } else if (has_cause || own.visits.len() >= VISITS) && effect <= -NODE_AWAY * deviation {
-            node.slow(blame.clone());
-        } else {
-            node.unclear(words::more_visits(&blame, VISITS.saturating_sub(own.visits.len()).max(1)));
-        }
-        if node.state == State::Unclear {
-            node.blame.push(blame);
-        }
-    }
 }
 
 /// What the nodes of a group delivered of their capacity.
@@ -358,13 +299,14 @@ fn delivered(nodes: &[Own<'_>]) -> Delivered {
     Delivered { of, usual }
 }
 
-fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) {
+/// Returns the quota that is the cause.
+fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) -> Option<String> {
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
     let quota = node.differs.get(words::QUOTA).filter(|quota| quota.here != "none");
     let allowed = quota.and_then(|_| newest.allowed());
     let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
     let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
-    let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return };
+    let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return None };
     let was_seen = seen == Some(own);
     let (quantity, effect) =
         if was_seen { ("delivered", own / delivered.usual - 1.0) } else { (words::QUOTA, own - 1.0) };
@@ -375,17 +317,15 @@ fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Deliv
         effect,
         interval: [effect; 2],
     };
-    match quota {
-        Some(quota) => {
-            let why = words::quota(own, delivered.usual, &quota.here, was_seen);
-            node.why.push(why);
-            node.slow(blame);
-        }
-        None => {
-            node.unclear(words::others_at_work(own, delivered.usual));
-            node.blame.push(blame);
-        }
-    }
+    let Some(quota) = quota else {
+        node.doubt(words::others_at_work(own, delivered.usual), blame);
+        return None;
+    };
+    let cause = format!("{} {}", words::QUOTA, quota.here);
+    let why = words::quota(own, delivered.usual, &quota.here, was_seen);
+    node.why.push(why);
+    node.slow(blame);
+    Some(cause)
 }
 
 /// The value of each setting that most nodes of a group have.
@@ -404,6 +344,12 @@ fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<String, String> {
 fn differs(visit: &Visit, usual: &BTreeMap<String, String>) -> BTreeMap<String, Differs> {
     let other = |(name, here): (&String, &String)| {
         let others = usual.get(name).filter(|others| *others != here)?.clone();
+        let size = |text: &str| text.split(' ').next()?.parse::<f64>().ok();
+        let is_as_large =
+            size(here).zip(size(&others)).is_some_and(|(here, others)| (here / others - 1.0).abs() < OTHER_MEMORY);
+        if name == "memory" && is_as_large {
+            return None;
+        }
         Some((name.clone(), Differs { here: here.clone(), others }))
     };
     visit.settings.iter().filter_map(other).collect()

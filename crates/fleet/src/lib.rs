@@ -12,6 +12,7 @@ mod parts;
 #[cfg(test)]
 mod tests;
 mod visit;
+mod whole;
 mod words;
 
 use std::collections::BTreeMap;
@@ -48,9 +49,9 @@ pub struct Node {
     pub differs: BTreeMap<String, Differs>,
     /// The place of its group among [`Fleet::groups`].
     pub group: usize,
-    /// How many reports of it there are.
+    /// How many reports of it there are that began an hour apart.
     pub visits: usize,
-    /// By how much it is faster than the median of its group, by kernel, as a fraction; kernels that no other node has are left out.
+    /// By how much its newest visit is faster than the median of its group, by kernel, as a fraction; kernels that no other node has are left out.
     pub effects: BTreeMap<String, f64>,
     /// The median share of the capacity that it delivered while it was measured.
     pub delivered: Option<f64>,

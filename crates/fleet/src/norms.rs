@@ -18,21 +18,46 @@ pub(crate) const NORMAL: f64 = 1.4826;
 /// How many standard deviations a part must be away from its like at least.
 const AWAY: f64 = 5.0;
 /// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.
-const LEAST_OF_PAIRS: f64 = 0.10;
+pub(crate) const LEAST_OF_PAIRS: f64 = 0.10;
 const AWAY_OF_PAIRS: f64 = 8.0;
 /// How often at most something of a fleet without a fault may be called slow.
 const FALSE: f64 = 0.001;
 /// The same where there are too few contrasts to tell.
 const UNKNOWN: f64 = 0.005;
 
-/// All reports of a node, in the order of their beginnings.
+/// Two visits are as far apart, so they do not share a slow hour.
+const APART_S: i64 = 3600;
+
+/// The visits of a node.
 pub(crate) struct Own<'a> {
     pub(crate) host: &'a str,
+    /// In the order of their beginnings, an hour apart: of closer ones the newest.
     pub(crate) visits: Vec<&'a Visit>,
+    pub(crate) reports: usize,
+    /// Whether several machines have its name, by reports that overlap.
+    pub(crate) is_shared: bool,
 }
 
-impl Own<'_> {
-    pub(crate) fn newest(&self) -> &Visit {
+impl<'a> Own<'a> {
+    /// Of at least one report.
+    pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>) -> Self {
+        all.sort_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
+        let overlap = |pair: &[&Visit]| {
+            // One that waited for the other may have noted its beginning before.
+            pair[0].began.zip(pair[1].began).is_some_and(|(one, next)| next < one + pair[0].lasted_s / 2)
+        };
+        let mut visits: Vec<&Visit> = Vec::new();
+        for visit in all.iter().rev() {
+            let gap = visits.last().and_then(|next| Some(next.began? - visit.began?));
+            if gap.is_none_or(|gap| gap >= APART_S) {
+                visits.push(visit);
+            }
+        }
+        visits.reverse();
+        Own { host, reports: all.len(), is_shared: all.windows(2).any(overlap), visits }
+    }
+
+    pub(crate) fn newest(&self) -> &'a Visit {
         self.visits[self.visits.len() - 1]
     }
 }
@@ -66,15 +91,10 @@ pub(crate) fn level(part: Part) -> usize {
 /// The level of pairs.
 pub(crate) const PAIRS: usize = 99;
 
-/// The runs of all visits of a node together, by part and kernel.
-fn pooled<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
-    let mut all: BTreeMap<(Part, &str), Vec<f64>> = BTreeMap::new();
-    let structure = &node.newest().structure;
-    let alike = node.visits.iter().filter(|visit| visit.structure == *structure);
-    for ((part, kernel), runs) in alike.flat_map(|visit| &visit.contrasts) {
-        all.entry((*part, kernel)).or_default().extend(runs);
-    }
-    all.into_iter().filter_map(|(key, runs)| Some((key, Sample::new(runs)?))).collect()
+/// The runs of the newest visit: contrasts hardly drift, so older ones only hide what has changed since.
+fn newest<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
+    let all = node.newest().contrasts.iter();
+    all.filter_map(|((part, kernel), runs)| Some(((*part, kernel.as_str()), Sample::new(runs.clone())?))).collect()
 }
 
 impl Norms {
@@ -82,7 +102,7 @@ impl Norms {
         let structure = nodes.first().map_or("", |node| &node.newest().structure);
         let alike = nodes.iter().filter(|node| node.newest().structure == structure);
         let mut by_part: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
-        for ((part, kernel), runs) in alike.flat_map(pooled) {
+        for ((part, kernel), runs) in alike.flat_map(newest) {
             by_part.entry((part, kernel.to_owned())).or_default().push(runs.median());
         }
         let center = |all: &Vec<f64>| {
@@ -108,13 +128,14 @@ impl Norms {
     pub(crate) fn of_visits(visits: &[&Visit]) -> Self {
         let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
         visits.iter().for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
-        let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own { host, visits }).collect();
+        let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
         Norms::of(&own)
     }
 }
 
-pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms) -> Parts {
-    let own: Vec<BTreeMap<(Part, &str), Sample>> = nodes.iter().map(pooled).collect();
+/// Parts that are slower by `least`, as a fraction, and further off than noise.
+pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms, least: f64) -> Parts {
+    let own: Vec<BTreeMap<(Part, &str), Sample>> = nodes.iter().map(newest).collect();
     let looked_at = own.iter().map(BTreeMap::len).sum::<usize>().max(1);
     // The tail of a normal distribution beyond z is below exp(−z²/2).
     let away = (2.0 * (looked_at as f64 / FALSE).ln()).sqrt().max(AWAY);
@@ -132,7 +153,7 @@ pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms) -> Parts {
                 });
             let (least, away) = match part {
                 Part::Pair(..) => (LEAST_OF_PAIRS, away.max(AWAY_OF_PAIRS)),
-                Part::Level(..) => (LEAST, away),
+                Part::Level(..) => (least, away),
             };
             let is_slow = effect <= (1.0 - least).ln() && effect <= -away * deviation && interval[1] < 0.0;
             found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow });

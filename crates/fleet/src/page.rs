@@ -30,12 +30,6 @@ impl Fleet {
         if small == self.nodes.len() && small > 0 {
             summary[0] += ", by their own parts alone";
         }
-        if small > 0 {
-            summary.push(format!(
-                "{} with fewer than 4 like it: only parts inside of each were compared, not the nodes",
-                counted(small, "node")
-            ));
-        }
         summary
     }
 

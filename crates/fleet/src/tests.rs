@@ -9,6 +9,8 @@ use fastrand::Rng;
 use crate::baseline::{Baseline, Level};
 use crate::{Fleet, Node, State, Visit, compact, judge};
 
+mod visits;
+
 /// Cores of a node: two sockets of two caches with four cores each.
 const CORES: u32 = 16;
 
@@ -244,10 +246,10 @@ fn a_check_knows_a_quota_that_the_baseline_lacks() {
     };
     let free = baseline(&reports);
     reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
-    let checked = free.check(&visit(&reports[0]));
+    let checked = free.check(&visit(&reports[0]), false);
     assert!(checked.level == Level::Warning && checked.line.contains("50%"), "{}", checked.line);
     // Where all have it, it is no fault.
-    let checked = baseline(&reports).check(&visit(&reports[0]));
+    let checked = baseline(&reports).check(&visit(&reports[0]), false);
     assert_eq!(checked.level, Level::Ok, "{}", checked.line);
 }
 
@@ -364,14 +366,14 @@ fn a_baseline_survives_its_file_and_tells_a_slow_node() {
         (0..20).map(|host| Visit::of(&report(&mut random, host, 0, Fault::None), "file")).collect();
     let baseline = Baseline::of(&visits).unwrap();
     let read = Baseline::parse(&baseline.text()).unwrap();
-    let check = |fault, random: &mut Rng| read.check(&Visit::of(&report(random, 7, 0, fault), "file"));
-    assert_eq!(read.check(&visits[3]).level, Level::Ok, "{}", read.check(&visits[3]).line);
+    let check = |fault, random: &mut Rng| read.check(&Visit::of(&report(random, 7, 0, fault), "file"), false);
+    assert_eq!(read.check(&visits[3], false).level, Level::Ok, "{}", read.check(&visits[3], false).line);
     let slow = check(Fault::Core(2), &mut random);
     assert!(slow.level == Level::Critical && slow.line.contains("core (CPU 2)"), "{}", slow.line);
     assert!(slow.line.starts_with("CHARZ CRITICAL - n7: ") && slow.line.contains(" | '"), "{}", slow.line);
     let mut strange = report(&mut random, 7, 0, Fault::None);
     strange.host.processor = Some("another".into());
-    assert_eq!(read.check(&Visit::of(&strange, "file")).level, Level::Unknown);
+    assert_eq!(read.check(&Visit::of(&strange, "file"), false).level, Level::Unknown);
     for text in ["", "group = 1", "[[group]]\nname = 1", "[[group]]\nname = 'x'"] {
         assert!(Baseline::parse(text).is_err(), "{text:?}");
     }

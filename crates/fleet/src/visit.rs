@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use charz_analysis::culprits::{Disturber, disturbers};
+use charz_analysis::history::seconds;
 use charz_analysis::point;
 use charz_data::Family;
 use charz_data::escape::counted;
@@ -21,6 +22,9 @@ pub struct Visit {
     pub(crate) host: String,
     pub(crate) report: String,
     pub(crate) started: String,
+    /// In seconds since 1970, and for how long.
+    pub(crate) began: Option<i64>,
+    pub(crate) lasted_s: i64,
     /// Nodes that are alike in this may be held against each other.
     pub(crate) kind: String,
     /// Its numbers of CPUs, cores, sockets and NUMA nodes.
@@ -64,6 +68,11 @@ impl Visit {
     /// Whether a part of its CPUs was measured; where the site keeps one in ten for the system, all was.
     pub(crate) fn is_partial(&self) -> bool {
         self.cpus[0] * 10 < self.cpus[1] * 9
+    }
+
+    /// Whether it has a reliable result of a kernel.
+    pub(crate) fn has(&self, kernel: &str) -> bool {
+        self.speeds.keys().any(|(own, _)| own == kernel)
     }
 
     /// The name of the group of nodes like it.
@@ -125,6 +134,8 @@ impl Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             report: report.id.clone(),
             started: report.started.clone(),
+            began: seconds(&report.started),
+            lasted_s: (report.wall_ns / 1_000_000_000) as i64,
             kind,
             structure,
             settings,

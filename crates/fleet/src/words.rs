@@ -4,6 +4,8 @@ use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
 use charz_data::escape::{counted, plain};
 
+use crate::norms::Own;
+use crate::whole::VISITS;
 use crate::{Blame, Fleet, Node, State};
 
 /// `8.0% slower than its like (7.9 to 8.2%)`.
@@ -45,12 +47,48 @@ pub(crate) fn one_kernel(blame: &Blame) -> String {
     format!("{}, and no second kernel was measured that would confirm it; sweep with --preset node", told(blame))
 }
 
-pub(crate) fn more_visits(blame: &Blame, missing: usize) -> String {
-    format!(
-        "{}, and one visit does not tell a slow node from a slow hour; {} more",
-        told(blame),
-        counted(missing, "visit")
-    )
+pub(crate) fn more_visits(blame: &Blame, times: usize, own: &Own<'_>) -> String {
+    let all = own.visits.len();
+    let seen = if times < all { format!("the newest {times} of {all} visits") } else { counted(all, "visit") };
+    let missing = VISITS - times;
+    let merged = match own.reports {
+        reports if reports == all => String::new(),
+        reports => format!("; {reports} reports, some less than 1 h apart, count as {}", counted(all, "visit")),
+    };
+    format!("{}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}", told(blame))
+}
+
+pub(crate) fn no_longer(blame: &Blame) -> String {
+    format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), blame.quantity)
+}
+
+pub(crate) fn disagree(blame: &Blame, visits: usize) -> String {
+    format!("{}, by the median of {visits} visits that disagree; sweep it again", told(blame))
+}
+
+pub(crate) fn wide(blame: &Blame, visits: usize, limit: f64) -> String {
+    let (told, limit) = (told(blame), limit * 100.0);
+    format!("{told}, in {visits} visits; nodes like it vary so much that a fault must exceed {limit:.1}%")
+}
+
+/// `20 nodes with governor powersave are 25.0% slower than the 20 with performance`.
+pub(crate) fn class(name: &str, [here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64) -> String {
+    let (here, best) = (plain(here), plain(best));
+    format!("{own} nodes with {name} {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
+}
+
+pub(crate) fn missing(kernels: &[&str]) -> String {
+    let kernels = kernels.join(", ");
+    format!("it has no reliable result of {kernels}, and most nodes like it have one; sweep it again when it is idle")
+}
+
+pub(crate) fn alone(others: usize) -> String {
+    let others = if others == 0 { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
+    format!("{others} of its kind, so only its parts were compared")
+}
+
+pub(crate) fn shared(reports: usize) -> String {
+    format!("its {reports} reports overlap or are of different machines; give each machine a host name of its own")
 }
 
 pub(crate) fn moved(blame: &Blame, missing: usize) -> String {
@@ -62,7 +100,18 @@ pub(crate) fn moved(blame: &Blame, missing: usize) -> String {
 }
 
 pub(crate) fn smaller(name: &str, differs: &crate::Differs) -> String {
-    format!("it has {} {name}, and most nodes like it have {}", differs.here, differs.others)
+    let name = name.trim_end_matches('s');
+    let [own, others] = [&differs.here, &differs.others].map(|count| counted(count.parse().unwrap_or(0), name));
+    format!("it has {own}, and most nodes like it have {others}")
+}
+
+/// `8 CPUs; the baseline's nodes have 16`, of two lists of sizes.
+pub(crate) fn sizes(own: &str, baseline: &str) -> String {
+    let differ: Vec<(&str, &str)> =
+        own.split(", ").zip(baseline.split(", ")).filter(|(own, usual)| own != usual).collect();
+    let [own, usual] =
+        [0, 1].map(|at| differ.iter().map(|pair| if at == 0 { pair.0 } else { pair.1 }).collect::<Vec<_>>().join(", "));
+    format!("it has {own}, and the baseline's nodes have {usual}")
 }
 
 pub(crate) fn guest_memory(blame: &Blame) -> String {
@@ -99,16 +148,21 @@ pub(crate) fn differs(node: &Node) -> Vec<String> {
     node.differs.iter().map(sentence).collect()
 }
 
-/// The line for Slurm. Nothing of a report but letters, digits and marks of a host's name gets into it.
-pub(crate) fn drain(node: &Node) -> String {
-    let is_name = |mark: &char| mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_');
-    let host: String = node.host.chars().filter(is_name).collect();
+/// The line for Slurm, with the setting that is the cause. `None` where the name is not one that a host can have: less of it would be that
+/// of another node.
+pub(crate) fn drain(node: &Node, cause: Option<&str>) -> Option<String> {
+    let is_name = |mark: char| mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_');
+    if node.host.is_empty() || node.host.starts_with('-') || !node.host.chars().all(is_name) {
+        return None;
+    }
     let what = node.blame.first().map_or(String::new(), |blame| {
         let cpus =
             if blame.component == "node" { String::new() } else { format!(" CPUs {}", cpulist::print(&blame.ids)) };
         format!("{}{cpus} {:+.0}%", blame.component, blame.effect * 100.0)
     });
-    format!("scontrol update nodename={host} state=drain reason=\"charz: {what}\"")
+    let cause: String = cause.into_iter().flat_map(str::chars).filter(|mark| is_name(*mark) || *mark == ' ').collect();
+    let cause = if cause.is_empty() { cause } else { format!(", {cause}") };
+    Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
 }
 
 /// How many nodes there are, and how many of them are what: the answer.

@@ -13,11 +13,12 @@ use super::render::{is_something_else, names, read};
 use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use charz_data::escape::counted;
+use charz_data::escape::{counted, one_line};
 use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge};
+use charz_measure::journal;
 
 pub struct Options {
     pub task: Task,
@@ -41,14 +42,18 @@ pub enum Task {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     match &options.task {
         Task::Show(named, format) => {
-            let (visits, unreadable) = visits(&files(named)?);
+            let Found { files, journals, passed } = find(named)?;
+            let (visits, unreadable) = visits(&[files, journals].concat());
             if visits.is_empty() {
                 return Err(none(&unreadable));
+            }
+            if passed > 0 {
+                look::say(&format!("charz: note: passed over {} of JSON that are no reports", counted(passed, "file")));
             }
             (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
         }
         Task::Add { reports, db } => {
-            let files = files(reports)?;
+            let files = find(reports)?.files;
             // Before the database is touched, or created.
             let named = names(&files);
             let pack = |(file, name): (&PathBuf, &String)| read(file).map(|report| Packed::of(report, name));
@@ -60,17 +65,19 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             writeln!(out, "{added} of {} added; {all} of {hosts} in {db:?}", counted(packed.len(), "report"))?;
         }
         Task::Baseline(named) => {
-            let (visits, unreadable) = visits(&files(named)?);
+            let (visits, unreadable) = visits(&find(named)?.files);
             // What a limit is made of is not to be left out without a word.
             if let Some(Unreadable { file, why }) = unreadable.first() {
                 return Err(Error::bad_input(format!("{file}: {why}")));
             }
             let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
+            for warning in baseline.warnings() {
+                look::say(&one_line(&format!("charz: warning: {warning}")));
+            }
             out.write_all(baseline.text().as_bytes())?;
         }
         Task::Check { report, baseline } => {
-            let Checked { level, line } = check(report.as_deref(), baseline)
-                .unwrap_or_else(|error| Checked { level: Level::Unknown, line: format!("CHARZ UNKNOWN - {error}") });
+            let Checked { level, line } = check(report.as_deref(), baseline).unwrap_or_else(|error| unknown(&error));
             writeln!(out, "{line}")?;
             // The codes of Nagios' plugins have their own meanings.
             return Ok(match level {
@@ -89,31 +96,65 @@ fn none(unreadable: &[Unreadable]) -> Error {
     Error::bad_input(format!("none of the {} files is a report{}", unreadable.len(), first.unwrap_or_default()))
 }
 
+/// The line of a check that came to an error.
+pub fn unknown(error: &Error) -> Checked {
+    let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
+    Checked::failed(&format!("{error}{causes}"))
+}
+
+/// How deep the folders are read: a folder per visit or rack, and one of these.
+const DEPTH: usize = 4;
+
+/// What is in the folders that were named.
+#[derive(Default)]
+struct Found {
+    files: Vec<PathBuf>,
+    /// Those of sweeps that have no report yet.
+    journals: Vec<PathBuf>,
+    /// How many files of JSON are no reports, such as comparisons.
+    passed: usize,
+}
+
 /// The files that were named, and those of folders, each once.
-fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
+fn find(named: &[PathBuf]) -> Result<Found, Error> {
+    let mut found = Found::default();
     for path in named {
         if !path.is_dir() {
-            files.push(path.clone());
+            found.files.push(path.clone());
             continue;
         }
-        let cannot = |error| Error::bad_input(format!("cannot list {path:?}")).caused_by(error);
-        let mut own = Vec::new();
-        for entry in fs::read_dir(path).map_err(cannot)? {
-            let file = entry.map_err(cannot)?.path();
-            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            // A comparison, or what else lies beside the reports, is no report that cannot be read.
-            if (name.ends_with(".json") || name.ends_with(".json.gz")) && !is_something_else(&file) {
-                own.push(file);
-            }
-        }
-        if own.is_empty() {
+        let before = found.files.len();
+        found.descend(path, DEPTH)?;
+        if found.files.len() == before {
             return Err(Error::bad_input(format!("there is no report in {path:?} (*.json, *.json.gz)")));
         }
-        own.sort();
-        files.extend(own);
     }
-    Ok(files)
+    Ok(found)
+}
+
+impl Found {
+    fn descend(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
+        let cannot = |error| Error::bad_input(format!("cannot list {folder:?}")).caused_by(error);
+        let entries = fs::read_dir(folder).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
+        let mut entries: Vec<PathBuf> = entries.collect::<Result<_, _>>().map_err(cannot)?;
+        entries.sort();
+        for file in entries {
+            let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            if file.is_dir() {
+                if depth > 1 {
+                    self.descend(&file, depth - 1)?;
+                }
+            } else if name.ends_with(".json") || name.ends_with(".json.gz") {
+                match is_something_else(&file) {
+                    true => self.passed += 1,
+                    false => self.files.push(file),
+                }
+            } else if name.ends_with(".journal") && journal::is_journal(&file) && !file.with_extension("").exists() {
+                self.journals.push(file);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What is kept of each report, in the order of the files, and the files that are none. As many are read at once as there are CPUs.
@@ -170,11 +211,11 @@ fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
     let text =
         fs::read_to_string(baseline).map_err(|error| Error::bad_input(format!("cannot read {baseline:?}: {error}")))?;
     let baseline = Baseline::parse(&text).map_err(|error| Error::bad_input(format!("{baseline:?} {error}")))?;
-    let report = match report {
+    let read = match report {
         Some(file) => read(file)?,
         None => measured()?,
     };
-    Ok(baseline.check(&Visit::of(&report, "this node")))
+    Ok(baseline.check(&Visit::of(&read, "this node"), report.is_none()))
 }
 
 /// A quick sweep of this machine, by another process of this program, whose report is not kept.

@@ -1,0 +1,214 @@
+//! Visits that disagree, whole nodes, and the settings that several nodes share.
+
+use super::*;
+
+/// Twelve nodes; node 7 has one of these faults at each visit, as `alter` has it.
+fn visited(seed: u64, faults: &[Fault], alter: fn(&mut Report)) -> Fleet {
+    let mut random = Rng::with_seed(seed);
+    let mut visits = Vec::new();
+    for host in 0..12 {
+        for (visit, fault) in faults.iter().enumerate() {
+            let mut report = report(&mut random, host, visit, if host == 7 { *fault } else { Fault::None });
+            if host == 7 {
+                alter(&mut report);
+            }
+            visits.push(Visit::of(&report, "file"));
+        }
+    }
+    judge(&visits, Vec::new())
+}
+
+fn scaled(report: &mut Report, kernel: &str, factor: f64) {
+    for cell in report.cells.iter_mut().filter(|cell| cell.kernel.starts_with(kernel)) {
+        cell.capacity.iter_mut().for_each(|number| number.value *= factor);
+    }
+}
+
+#[test]
+fn a_part_is_judged_by_the_newest_visit() {
+    let [none, core] = [Fault::None, Fault::Core(5)];
+    let new = visited(1, &[none, none, none, core], |_| {});
+    assert_eq!((node(&new).state, node(&new).blame[0].ids.as_slice()), (State::Slow, &[5][..]));
+    let repaired = visited(2, &[core, core, core, none], |_| {});
+    assert_eq!((node(&repaired).state, node(&repaired).drain.as_ref()), (State::Ok, None));
+}
+
+#[test]
+fn a_whole_node_that_was_repaired_is_no_longer_slow_and_says_so() {
+    let [none, slow] = [Fault::None, Fault::Governor];
+    let repaired = visited(3, &[slow, slow, slow, none], |_| {});
+    let own = node(&repaired);
+    assert_eq!((own.state, own.drain.as_ref()), (State::Ok, None), "{:?}", own.why);
+    assert!(own.why[0].contains("no longer"), "{:?}", own.why);
+    let new = visited(3, &[none, none, none, slow], |_| {});
+    assert!(node(&new).state < State::Ok, "{:?}", node(&new));
+}
+
+#[test]
+fn small_fleets_without_a_fault_and_with_three_visits_have_no_slow_node() {
+    let mut random = Rng::with_seed(5);
+    let slow: usize = (0..30).map(|_| fleet(&mut random, 5, 3, Fault::None).count(State::Slow)).sum();
+    assert_eq!(slow, 0);
+}
+
+#[test]
+fn reports_of_one_hour_are_one_visit() {
+    let mut random = Rng::with_seed(4);
+    let mut visits: Vec<Visit> =
+        (0..12).map(|host| Visit::of(&report(&mut random, host, 0, Fault::None), "file")).collect();
+    for minute in 0..3 {
+        let mut report = report(&mut random, 7, 1 + minute, Fault::Whole);
+        report.started = format!("2026-02-01T00:{:02}:00Z", 5 * minute);
+        visits.push(Visit::of(&report, "file"));
+    }
+    let fleet = judge(&visits, Vec::new());
+    let own = node(&fleet);
+    assert_eq!((own.visits, own.state, own.drain.as_ref()), (2, State::Unclear, None));
+    assert!(own.why[0].contains("4 reports") && own.why[0].contains("newest 1 of 2 visits"), "{:?}", own.why);
+}
+
+#[test]
+fn a_setting_that_cannot_be_the_cause_makes_no_node_slow() {
+    let all = [
+        |report: &mut Report| report.host.memory.total_bytes = Some((251 << 30) + (505 << 20)),
+        |report: &mut Report| report.host.firmware = Some("2".into()),
+        |report: &mut Report| report.host.memory.modules = Some("16 × 16 GiB".into()),
+    ];
+    for alter in all {
+        let mut random = Rng::with_seed(6);
+        let visits = (0..12).map(|host| {
+            let mut report = report(&mut random, host, 0, Fault::None);
+            report.host.memory.total_bytes = Some((251 << 30) + (515 << 20));
+            (report.host.firmware, report.host.memory.modules) = (Some("1".into()), Some("8 × 32 GiB".into()));
+            if host == 7 {
+                scaled(&mut report, "arith", 0.9);
+                alter(&mut report);
+            }
+            Visit::of(&report, "file")
+        });
+        let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());
+        assert_eq!(node(&fleet).state, State::Unclear, "{:?}", node(&fleet).differs);
+        assert!(!node(&fleet).differs.contains_key("memory"));
+    }
+}
+
+#[test]
+fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() {
+    let mut random = Rng::with_seed(7);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let baseline = Baseline::of(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>()).unwrap();
+    reports[7].cells.retain(|cell| !cell.kernel.starts_with("mem"));
+    let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
+    let fleet = judge(&visits, Vec::new());
+    assert_eq!(node(&fleet).state, State::Unclear);
+    assert!(node(&fleet).why[0].contains("mem-read, mem-write-data"), "{:?}", node(&fleet).why);
+    let checked = baseline.check(&visits[7], false);
+    assert!(checked.level == Level::Unknown && checked.line.contains("mem-read, mem-write-data"), "{}", checked.line);
+    assert_eq!(baseline.check(&visits[6], false).level, Level::Ok);
+}
+
+#[test]
+fn many_nodes_of_one_setting_that_are_slow_are_named_with_it() {
+    let mut random = Rng::with_seed(8);
+    let visits: Vec<Visit> = (0..12)
+        .map(|host| report(&mut random, host, 0, if host < 6 { Fault::Governor } else { Fault::None }))
+        .map(|report| Visit::of(&report, "file"))
+        .collect();
+    let fleet = judge(&visits, Vec::new());
+    let slow: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == State::Slow).collect();
+    assert_eq!(slow.len(), 6);
+    for node in slow {
+        assert!(node.why[0].starts_with("6 nodes with governor powersave"), "{:?}", node.why);
+        assert!(node.drain.as_ref().unwrap().contains("governor powersave"), "{:?}", node.drain);
+    }
+    assert!(Baseline::of(&visits).unwrap().warnings().iter().all(|warning| warning.contains("mem")));
+}
+
+#[test]
+fn one_name_of_several_machines_is_unclear() {
+    let mut random = Rng::with_seed(9);
+    let visits = (0..6).map(|host| {
+        let mut report = report(&mut random, host, 0, Fault::Core(5));
+        (report.host.name, report.wall_ns) = (Some("localhost".into()), 60_000_000_000);
+        Visit::of(&report, "file")
+    });
+    let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());
+    assert_eq!((fleet.nodes.len(), fleet.nodes[0].state, fleet.nodes[0].drain.as_ref()), (1, State::Unclear, None));
+}
+
+#[test]
+fn a_slow_link_and_a_slow_latency_are_slow_by_three_visits() {
+    for slow in ["c2c-cas", "chase-random"] {
+        let mut random = Rng::with_seed(10);
+        let mut of = |visits: usize| {
+            let mut all = Vec::new();
+            for (host, visit) in (0..12).flat_map(|host| (0..visits).map(move |visit| (host, visit))) {
+                let mut report = report(&mut random, host, visit, Fault::None);
+                let mut time = |kernel: &str, ns: f64| {
+                    ns * normal(&mut random, 0.01).exp() * if host == 7 && kernel == slow { 1.43 } else { 1.0 }
+                };
+                let far = fixtures::cell("c2c-cas", 2, Unit::NanosecondsPerOp, time("c2c-cas", 180.0));
+                let chase = fixtures::cell("chase-random", 1, Unit::NanosecondsPerStep, time("chase-random", 90.0));
+                let added = fixtures::report(vec![far.seated(&[0, 8]).under("pair:machine"), chase.seated(&[0])]);
+                report.cells.extend(added.cells);
+                report.cards.extend(added.cards);
+                all.push(Visit::of(&report, "file"));
+            }
+            judge(&all, Vec::new())
+        };
+        for (visits, state) in [(1, State::Unclear), (3, State::Slow)] {
+            let fleet = of(visits);
+            let own = node(&fleet);
+            assert_eq!((own.state, innocent(&fleet)), (state, 0), "{slow}, {visits}: {:?}", own.why);
+            assert!(own.blame[0].quantity.starts_with(slow), "{:?}", own.blame);
+        }
+    }
+}
+
+#[test]
+fn a_slow_core_does_not_hide_a_slow_node() {
+    let fleet = visited(11, &[Fault::Core(5)], |report| {
+        scaled(report, "arith", 0.8);
+        report.host.frequency_governor = Some("powersave".into());
+    });
+    let named: Vec<&str> = node(&fleet).blame.iter().map(|blame| blame.component.as_str()).collect();
+    assert_eq!(named, ["node", "core"]);
+}
+
+#[test]
+fn a_node_without_its_like_says_so_and_a_strange_name_has_no_line_for_slurm() {
+    let mut report = report(&mut Rng::with_seed(12), 7, 0, Fault::Core(5));
+    report.host.name = Some("n007.cluster;rm".into());
+    let fleet = judge(&[Visit::of(&report, "file")], Vec::new());
+    let own = &fleet.nodes[0];
+    assert_eq!((own.state, own.drain.as_ref(), own.why.len()), (State::Slow, None, 1), "{:?}", own.why);
+}
+
+#[test]
+fn a_baseline_that_cannot_be_checked_is_refused_and_one_that_is_strict_is_obeyed() {
+    let mut random = Rng::with_seed(13);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let text =
+        Baseline::of(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>()).unwrap().text();
+    for bad in ["nan", "-0.03", "0.5"] {
+        let edited = text.replace("parts = { warning = 0.03", &format!("parts = {{ warning = {bad}"));
+        assert!(Baseline::parse(&edited).is_err(), "{bad}");
+    }
+    let edited = text.replacen("nodes = 12", "nodes = 12\nfoo = 1", 1);
+    let line = edited.lines().position(|line| line == "foo = 1").unwrap() + 1;
+    let broken = Baseline::parse(&edited).unwrap_err().to_string();
+    assert!(broken.contains(&format!("line {line}:")) && !broken.contains("\\n"), "{broken}");
+    // A core that is 2% slower.
+    let of_core = |cell: &mut charz_data::report::Cell| {
+        let laps = cell.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps);
+        laps.filter(|lap| lap.seat == Some(5)).for_each(|lap| lap.end_ns += lap.end_ns / 50);
+    };
+    reports[7].cells.iter_mut().filter(|cell| cell.kernel.starts_with("arith")).for_each(of_core);
+    let visit = Visit::of(&reports[7], "file");
+    let strict = text.replace("parts = { warning = 0.03", "parts = { warning = 0.014");
+    assert_eq!(Baseline::parse(&text).unwrap().check(&visit, false).level, Level::Ok);
+    assert_eq!(Baseline::parse(&strict).unwrap().check(&visit, false).level, Level::Warning);
+    reports[7].machine.strands.truncate(8);
+    let checked = Baseline::parse(&text).unwrap().check(&Visit::of(&reports[7], "file"), false);
+    assert!(checked.level == Level::Warning && checked.line.contains("8 CPUs"), "{}", checked.line);
+}

@@ -1,0 +1,335 @@
+//! Whether a node as a whole is slow: by the spread between nodes and visits, and by the settings that several nodes share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use charz_data::Family;
+use charz_data::report::Unit;
+use charz_stats::Sample;
+
+use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, NORMAL, Own};
+use crate::visit::{Speed, Visit};
+use crate::{Blame, Node, words};
+
+/// Visits that settle whether a whole node is slow.
+pub(crate) const VISITS: usize = 3;
+/// How many standard deviations each of these visits must be away by itself, and how many make a question.
+const EACH: f64 = 2.0;
+const MAY_BE: f64 = 3.0;
+/// How often at most a fleet without a fault may have a slow node, and the chance that takes: nodes, and about four aspects of each.
+const FALSE: f64 = 0.01;
+const ASPECTS: f64 = 4.0;
+/// A deviation that few nodes tell is taken as larger: by this many parts in as many as there are nodes.
+const FEW: f64 = 2.0;
+/// Nodes that have a value of a setting in common, so they are compared with those that have another.
+const CLASS: usize = 3;
+/// The standard error of a median, in those of a mean.
+const OF_MEDIAN: f64 = 1.25;
+
+/// A setting that nodes with a level of their own may have in common.
+struct Setting {
+    name: &'static str,
+    /// What it cannot be the cause of.
+    memory_only: bool,
+    /// Whether one visit and this setting make one node slow.
+    is_cause: bool,
+    /// Whether many nodes that have it are slow, and not of another kind.
+    is_fault: bool,
+}
+
+const fn setting(name: &'static str, memory_only: bool, is_cause: bool, is_fault: bool) -> Setting {
+    Setting { name, memory_only, is_cause, is_fault }
+}
+
+const SETTINGS: [Setting; 7] = [
+    setting("governor", false, true, true),
+    setting("microcode", false, true, true),
+    setting("transparent huge pages", true, true, true),
+    setting("memory modules", true, true, false),
+    setting("memory", true, true, false),
+    setting("kernel", false, false, false),
+    setting("firmware", false, false, false),
+];
+
+impl Setting {
+    fn concerns(&self, family: Family) -> bool {
+        !self.memory_only || family == Family::Memory
+    }
+}
+
+/// How fast the nodes of a group are.
+pub(crate) struct Whole {
+    /// The newest visit of each node against the median of the group, by kernel, as logarithms.
+    levels: BTreeMap<String, Vec<Option<f64>>>,
+    aspects: Vec<Aspect>,
+}
+
+/// Kernels that share what slows them in an hour, so two of them are one witness.
+struct Aspect {
+    family: Family,
+    kernels: Vec<String>,
+    /// The visits of each node, the newest last; what its class has in common is taken off.
+    of: Vec<Vec<f64>>,
+    /// The standard deviation of a visit, and that of the median of a node's visits.
+    single: f64,
+    between: f64,
+    away: f64,
+    classes: BTreeMap<usize, Class>,
+}
+
+/// Nodes with one value of a setting that are slower than those with another.
+#[derive(Clone)]
+struct Class {
+    effect: f64,
+    error: f64,
+    is_fault: bool,
+    cause: String,
+    why: String,
+}
+
+fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Some(Sample::new(values.collect())?.median())
+}
+
+fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
+    median(rests.map(f64::abs)).map_or(FLOOR, |rest| (NORMAL * rest).max(FLOOR))
+}
+
+/// What is compared: a kernel, and of lines that travel between CPUs each distance.
+fn quantity(kernel: &str, configuration: &str, family: Family) -> String {
+    match configuration.split(' ').next() {
+        Some(distance) if family == Family::Sync && distance.starts_with("pair:") => format!("{kernel} {distance}"),
+        _ => kernel.to_owned(),
+    }
+}
+
+fn aspect(family: Family, unit: Unit, quantity: &str) -> Option<String> {
+    match family {
+        Family::Compute => Some("arithmetic".into()),
+        Family::Memory if unit == Unit::NanosecondsPerStep => Some("latency".into()),
+        Family::Memory => Some("bandwidth".into()),
+        Family::Sync => quantity.contains(" pair:").then(|| quantity.to_owned()),
+        _ => None,
+    }
+}
+
+impl Whole {
+    pub(crate) fn of(nodes: &[Own<'_>]) -> Self {
+        let mut cells: BTreeMap<&(String, String), Vec<f64>> = BTreeMap::new();
+        for (key, speed) in nodes.iter().flat_map(|node| &node.visits).flat_map(|visit| &visit.speeds) {
+            cells.entry(key).or_default().push(speed.log);
+        }
+        cells.retain(|_, all| all.len() >= 2);
+        let middles: BTreeMap<_, f64> =
+            cells.into_iter().filter_map(|(key, all)| Some((key, median(all.into_iter())?))).collect();
+        let mut levels: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
+        let mut kernels: BTreeMap<String, (Family, BTreeSet<String>)> = BTreeMap::new();
+        let mut of: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
+        for (at, node) in nodes.iter().enumerate() {
+            for (nth, visit) in node.visits.iter().enumerate() {
+                // Each kernel is the middle of its configurations, each aspect the middle of its kernels.
+                let mut rests: BTreeMap<(String, Option<(Family, String)>), Vec<f64>> = BTreeMap::new();
+                for (key, speed) in &visit.speeds {
+                    let Some(middle) = middles.get(key) else { continue };
+                    rests.entry(named(visit, key, speed)).or_default().push(speed.log - middle);
+                }
+                let mut aspects: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+                for ((quantity, of_aspect), rests) in rests {
+                    let Some(level) = median(rests.into_iter()) else { continue };
+                    if nth + 1 == node.visits.len() {
+                        levels.entry(quantity.clone()).or_insert_with(|| vec![None; nodes.len()])[at] = Some(level);
+                    }
+                    if let Some((family, aspect)) = of_aspect {
+                        kernels.entry(aspect.clone()).or_insert((family, BTreeSet::new())).1.insert(quantity);
+                        aspects.entry(aspect).or_default().push(level);
+                    }
+                }
+                for (aspect, levels) in aspects {
+                    let all = of.entry(aspect).or_insert_with(|| vec![Vec::new(); nodes.len()]);
+                    all[at].extend(median(levels.into_iter()));
+                }
+            }
+        }
+        for all in levels.values_mut() {
+            let middle = median(all.iter().copied().flatten()).unwrap_or(0.0);
+            all.iter_mut().flatten().for_each(|level| *level -= middle);
+        }
+        let aspects = of.into_iter().filter_map(|(name, of)| {
+            let (family, kernels) = kernels.remove(&name)?;
+            Aspect::of(nodes, family, kernels.into_iter().collect(), of)
+        });
+        Whole { aspects: aspects.collect(), levels }
+    }
+
+    /// By how much a node is faster than the median, by kernel, as fractions.
+    pub(crate) fn effects(&self, at: usize) -> BTreeMap<String, f64> {
+        self.levels.iter().filter_map(|(kernel, all)| Some((kernel.clone(), all[at]?.exp_m1()))).collect()
+    }
+
+    /// Whether the node as a whole is slow. Slow parts explain as much of a family's loss as the slowest of them has.
+    ///
+    /// Returns the setting that is the cause.
+    pub(crate) fn blame(
+        &self,
+        node: &mut Node,
+        at: usize,
+        own: &Own<'_>,
+        explained: &BTreeMap<Family, f64>,
+    ) -> Option<String> {
+        let mut cause = None;
+        for aspect in &self.aspects {
+            let explained = explained.get(&aspect.family).copied().unwrap_or(0.0);
+            cause = cause.or(self.blame_aspect(aspect, node, at, own, explained));
+        }
+        cause
+    }
+
+    fn blame_aspect(
+        &self,
+        aspect: &Aspect,
+        node: &mut Node,
+        at: usize,
+        own: &Own<'_>,
+        explained: f64,
+    ) -> Option<String> {
+        let newest = own.newest();
+        let blame = |kernels: &[&str], effect: f64, error: f64| Blame {
+            component: "node".into(),
+            ids: newest.partitions.cpus_of_all(),
+            quantity: kernels.join(", "),
+            effect: effect.exp_m1(),
+            interval: [-2.0, 2.0].map(|times| (effect + times * error).exp_m1()),
+        };
+        let all: Vec<&str> = aspect.kernels.iter().map(String::as_str).collect();
+        if aspect.family == Family::Sync && newest.is_guest {
+            // Its host puts its CPUs where it likes.
+            return None;
+        }
+        let is_guests_memory = aspect.family == Family::Memory && newest.is_guest;
+        if let Some(class) = aspect.classes.get(&at).filter(|_| !is_guests_memory) {
+            let blame = blame(&all, class.effect, class.error);
+            if class.is_fault {
+                node.why.push(class.why.clone());
+                node.slow(blame);
+                return Some(class.cause.clone());
+            }
+            node.doubt(class.why.clone(), blame);
+        }
+        let visits: Vec<f64> = aspect.of[at].iter().map(|visit| visit + explained).collect();
+        let slow =
+            |kernel: &&str| self.levels.get(*kernel).and_then(|all| all[at]).is_some_and(|own| own <= aspect.least());
+        let kernels: Vec<&str> = all.iter().copied().filter(slow).collect();
+        let each = aspect.least().min(-EACH * aspect.single);
+        let run = visits.iter().rev().take_while(|visit| **visit <= each).count();
+        let middle = median(visits.iter().copied())?;
+        if run < VISITS && visits.len() >= VISITS && middle <= aspect.least().min(-MAY_BE * aspect.between) {
+            let blame = blame(&all, middle - explained, aspect.between);
+            if *visits.last()? > aspect.least() {
+                node.why.push(words::no_longer(&blame));
+                return None;
+            }
+            node.doubt(words::disagree(&blame, visits.len()), blame);
+            return None;
+        }
+        let effect = median(visits[visits.len() - run..].iter().copied())?;
+        let deviation = if run >= VISITS { aspect.between } else { aspect.single };
+        if effect > -MAY_BE * deviation || (kernels.len() < 2 && all.len() >= 2) {
+            return None;
+        }
+        let blame = blame(&kernels, effect - explained, deviation);
+        let is_cause = |setting: &&Setting| setting.is_cause && setting.concerns(aspect.family) && kernels.len() >= 2;
+        let cause = SETTINGS
+            .iter()
+            .filter(is_cause)
+            .find_map(|setting| Some(format!("{} {}", setting.name, node.differs.get(setting.name)?.here)));
+        let is_far = effect <= -aspect.away * deviation;
+        if is_far && !is_guests_memory && (run >= VISITS || cause.is_some()) {
+            node.slow(blame);
+            return cause;
+        }
+        let why = if is_guests_memory {
+            words::guest_memory(&blame)
+        } else if run >= VISITS {
+            words::wide(&blame, run, 1.0 - (-aspect.away * deviation).exp())
+        } else {
+            words::more_visits(&blame, run, own)
+        };
+        node.doubt(why, blame);
+        None
+    }
+}
+
+/// The name of what a configuration measures, and its aspect.
+fn named(visit: &Visit, (kernel, rest): &(String, String), speed: &Speed) -> (String, Option<(Family, String)>) {
+    let Some(family) = visit.families.get(kernel).copied() else { return (kernel.clone(), None) };
+    let quantity = quantity(kernel, rest, family);
+    let aspect = aspect(family, speed.unit, &quantity);
+    (quantity, aspect.map(|aspect| (family, aspect)))
+}
+
+impl Aspect {
+    /// `None` where too few nodes have it.
+    fn of(nodes: &[Own<'_>], family: Family, kernels: Vec<String>, mut of: Vec<Vec<f64>>) -> Option<Self> {
+        let middles: Vec<Option<f64>> = of.iter().map(|visits| median(visits.iter().copied())).collect();
+        let count = middles.iter().flatten().count();
+        if count < ENOUGH_NODES {
+            return None;
+        }
+        let away = (2.0 * (count as f64 * ASPECTS / FALSE).ln()).sqrt() * (1.0 + FEW / count as f64);
+        let classes = classes(nodes, &middles, family, away);
+        let own = |at: usize| classes.get(&at).map_or(0.0, |class| class.effect);
+        let middle = median(middles.iter().enumerate().filter_map(|(at, level)| Some((*level)? - own(at))))?;
+        of.iter_mut()
+            .enumerate()
+            .for_each(|(at, visits)| visits.iter_mut().for_each(|visit| *visit -= middle + own(at)));
+        let single = deviation(of.iter().flatten().copied());
+        let between = deviation(of.iter().filter_map(|visits| median(visits.iter().copied())));
+        Some(Aspect { family, kernels, of, single, between, away, classes })
+    }
+
+    /// What is less is no matter of a fault, as a logarithm.
+    fn least(&self) -> f64 {
+        (1.0 - if self.family == Family::Sync { LEAST_OF_PAIRS } else { LEAST }).ln()
+    }
+}
+
+/// The nodes whose value of a setting goes with a lower level, by their places; of several settings that which explains most.
+fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64) -> BTreeMap<usize, Class> {
+    let of_setting = |setting: &Setting| {
+        let mut values: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
+        for (at, (node, level)) in nodes.iter().zip(middles).enumerate() {
+            let value = node.newest().settings.get(setting.name).filter(|value| !value.starts_with("un"));
+            if let Some((value, level)) = value.zip(*level) {
+                values.entry(value).or_default().push((at, level));
+            }
+        }
+        values.retain(|_, own| own.len() >= CLASS);
+        let levels: BTreeMap<&str, f64> = values
+            .iter()
+            .filter_map(|(value, own)| Some((*value, median(own.iter().map(|(_, level)| *level))?)))
+            .collect();
+        let mut found = BTreeMap::new();
+        let Some((best, highest)) = levels.iter().max_by(|one, other| one.1.total_cmp(other.1)) else { return found };
+        let spread =
+            deviation(values.iter().flat_map(|(value, own)| own.iter().map(|(_, level)| level - levels[value])));
+        for (value, own) in values.iter().filter(|(value, _)| *value != best) {
+            let effect = levels[value] - highest;
+            let [here, others] = [own.len(), values[best].len()];
+            let error = OF_MEDIAN * spread * (1.0 / here as f64 + 1.0 / others as f64).sqrt();
+            if effect > (1.0 - LEAST).ln() || effect > -EACH * spread || effect > -away * error {
+                continue;
+            }
+            let class = Class {
+                effect,
+                error,
+                is_fault: setting.is_fault,
+                cause: format!("{} {value}", setting.name),
+                why: words::class(setting.name, [value, best], [here, others], effect.exp_m1()),
+            };
+            found.extend(own.iter().map(|(at, _)| (*at, class.clone())));
+        }
+        found
+    };
+    let explains = |found: &BTreeMap<usize, Class>| -found.values().map(|class| class.effect).sum::<f64>();
+    let all = SETTINGS.iter().filter(|setting| setting.concerns(family)).map(of_setting);
+    all.reduce(|most, other| if explains(&other) > explains(&most) { other } else { most }).unwrap_or_default()
+}
