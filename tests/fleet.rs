@@ -9,7 +9,9 @@ use crate::support::Ran;
 /// The report of a node, with arithmetic at this rate.
 fn of_node(name: &str, rate: f64) -> Report {
     let mut report = report(&[cell("arith-int", 2, rate), cell("arith-float", 2, rate)]);
-    report["id"] = format!("{:032x}", name.bytes().fold(7_u64, |sum, byte| sum * 31 + u64::from(byte))).into();
+    report["id"] =
+        format!("{:032x}", name.bytes().fold(7_u64, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte))))
+            .into();
     report["host"]["name"] = name.into();
     report
 }

@@ -306,7 +306,7 @@ fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Deliv
     let allowed = quota.and_then(|_| newest.allowed());
     let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
     let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
-    let Some(own) = seen.into_iter().chain(allowed).reduce(f64::min) else { return None };
+    let own = seen.into_iter().chain(allowed).reduce(f64::min)?;
     let was_seen = seen == Some(own);
     let (quantity, effect) =
         if was_seen { ("delivered", own / delivered.usual - 1.0) } else { (words::QUOTA, own - 1.0) };

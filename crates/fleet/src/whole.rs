@@ -127,7 +127,7 @@ impl Whole {
         for (at, node) in nodes.iter().enumerate() {
             for (nth, visit) in node.visits.iter().enumerate() {
                 // Each kernel is the middle of its configurations, each aspect the middle of its kernels.
-                let mut rests: BTreeMap<(String, Option<(Family, String)>), Vec<f64>> = BTreeMap::new();
+                let mut rests: BTreeMap<Named, Vec<f64>> = BTreeMap::new();
                 for (key, speed) in &visit.speeds {
                     let Some(middle) = middles.get(key) else { continue };
                     rests.entry(named(visit, key, speed)).or_default().push(speed.log - middle);
@@ -259,7 +259,9 @@ impl Whole {
 }
 
 /// The name of what a configuration measures, and its aspect.
-fn named(visit: &Visit, (kernel, rest): &(String, String), speed: &Speed) -> (String, Option<(Family, String)>) {
+type Named = (String, Option<(Family, String)>);
+
+fn named(visit: &Visit, (kernel, rest): &(String, String), speed: &Speed) -> Named {
     let Some(family) = visit.families.get(kernel).copied() else { return (kernel.clone(), None) };
     let quantity = quantity(kernel, rest, family);
     let aspect = aspect(family, speed.unit, &quantity);

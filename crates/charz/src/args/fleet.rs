@@ -36,7 +36,7 @@ pub(crate) enum FleetTask {
 /// Name the slow nodes of many, and the part of each that is slow
 ///
 /// Parts (core, cache, NUMA node, socket, pair of CPUs) are compared with their like in the same node, whole nodes with nodes of the same
-/// kind. Several reports of a node count as visits: three tell a slow node from a slow hour. The lines for Slurm are printed, never run.
+/// kind. Reports an hour apart count as visits: three tell a slow node from a slow hour. The lines for Slurm are printed, never run.
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
 pub(crate) struct ShowArgs {
