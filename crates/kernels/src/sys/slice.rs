@@ -107,11 +107,14 @@ fn own() -> Option<&'static Control> {
     let registered = unsafe { size.cast::<libc::c_uint>().read() } > 0;
     // SAFETY: glibc exports `__rseq_offset` as a distance that it has written before `main`.
     let offset = unsafe { offset.cast::<isize>().read() };
-    // glibc's area has 32 bytes at least, as the kernel asks for; `__rseq_size` may name fewer of them as known to it.
     const { assert!(CONTROL as usize + size_of::<Control>() <= AREA as usize) };
-    // SAFETY: the registered area lies at this distance from the thread's pointer and is as long as asserted above; its bytes are
-    // written by the kernel and through atomics only, and it lives as long as the thread, which `Slice` does not leave.
-    registered.then(|| unsafe { &*thread_pointer().offset(offset + CONTROL).cast::<Control>() })
+    if !registered {
+        return None;
+    }
+    // SAFETY: the registered area lies at this distance from the thread's pointer, and has 32 bytes at least, as the kernel asks for.
+    let control = unsafe { thread_pointer().offset(offset + CONTROL) }.cast::<Control>();
+    // SAFETY: its bytes are written by the kernel and through atomics only, and it lives as long as the thread, which `Slice` does not leave.
+    Some(unsafe { &*control })
 }
 
 fn symbol(name: &CStr) -> *mut libc::c_void {
@@ -165,7 +168,9 @@ mod tests {
         let here = || {
             let control = std::ptr::from_ref(own()?);
             // SAFETY: the number of the CPU stands 24 bytes before the control (`linux/rseq.h`), in the same area.
-            let cpu = unsafe { &*control.cast::<u8>().sub(24).cast::<AtomicU32>() };
+            let cpu = unsafe { control.cast::<u8>().sub(24) }.cast::<AtomicU32>();
+            // SAFETY: as for the control, the kernel writes it and nothing of ours does otherwise.
+            let cpu = unsafe { &*cpu };
             Some((control as usize, cpu.load(Ordering::Relaxed)))
         };
         let theirs = std::thread::scope(|scope| scope.spawn(here).join().unwrap());
