@@ -76,7 +76,7 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
     let place = slower();
     let table = done(&place, &["plot"]);
     let row = table.lines().find(|line| line.starts_with("arith-int")).unwrap();
-    assert!(row.contains("(2026-01-10)") && row.contains("(2026-01-11)") && row.contains("-20."), "{table}");
+    assert!(row.contains("(2026-01-10)") && row.contains("(2026-01-11)") && row.contains("−20."), "{table}");
     let json: Value = serde_json::from_str(&done(&place, &["plot", "--format", "json", "--changed"])).unwrap();
     assert_eq!((json["changes"].as_array().unwrap().len(), json["values"].as_array().unwrap().len()), (1, 14));
     let csv = done(&place, &["plot", "--format", "csv", "--kernel", "arith-f*", "--threads", "2"]);
