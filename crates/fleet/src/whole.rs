@@ -251,7 +251,7 @@ impl Whole {
         } else if run >= VISITS {
             words::wide(&blame, run, 1.0 - (-aspect.away * deviation).exp())
         } else {
-            words::more_visits(&blame, run, own)
+            words::more_visits(&blame, run, VISITS - run, [visits.len(), own.reports])
         };
         node.doubt(why, blame);
         None

@@ -4,8 +4,6 @@ use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
 use charz_data::escape::{counted, plain};
 
-use crate::norms::Own;
-use crate::whole::VISITS;
 use crate::{Blame, Fleet, Node, State};
 
 /// `8.0% slower than its like (7.9 to 8.2%)`.
@@ -47,13 +45,13 @@ pub(crate) fn one_kernel(blame: &Blame) -> String {
     format!("{}, and no second kernel was measured that would confirm it; sweep with --preset node", told(blame))
 }
 
-pub(crate) fn more_visits(blame: &Blame, times: usize, own: &Own<'_>) -> String {
-    let all = own.visits.len();
-    let seen = if times < all { format!("the newest {times} of {all} visits") } else { counted(all, "visit") };
-    let missing = VISITS - times;
-    let merged = match own.reports {
-        reports if reports == all => String::new(),
-        reports => format!("; {reports} reports, some less than 1 h apart, count as {}", counted(all, "visit")),
+/// Seen in the newest `times` of these visits, which are made of these reports.
+pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, [visits, reports]: [usize; 2]) -> String {
+    let all = counted(visits, "visit");
+    let seen = if times < visits { format!("the newest {times} of {all}") } else { all.clone() };
+    let merged = match reports {
+        _ if reports == visits => String::new(),
+        _ => format!("; {reports} reports, some less than 1 h apart, count as {all}"),
     };
     format!("{}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}", told(blame))
 }
