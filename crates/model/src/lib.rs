@@ -207,7 +207,7 @@ fn judged(
         let sets: Vec<Weighed> = model.sets.iter().filter(|(weight, _)| *weight >= WORTH).cloned().collect();
         let placements: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
         let deciding = topology.deciding(&placements);
-        // Nothing else tells what these do.
+        // Nothing else shows what these do.
         for at in (0..fitted.len()).filter(|at| !deciding.contains(at)) {
             let others: Vec<&(Placed, f64)> =
                 fitted.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, one)| *one).collect();

@@ -170,7 +170,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// As [`str::parse`], for a text that somebody else may have written, who must not choose what runs here.
+    /// As [`str::parse`], for a text from a file, whose author must not choose what runs here.
     ///
     /// # Errors
     /// Those of parsing, and `command:`.
