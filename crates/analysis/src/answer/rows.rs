@@ -323,7 +323,10 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     rows.sort_by(|one, other| {
         // Threads with words of their own contend for nothing.
         let shares = |kernel: &str| report.card(kernel).is_some_and(|card| card.contends || card.blocks_in_kernel);
-        let late = |kernel: &str| (!is_asked_first(report.role(kernel)), !shares(kernel));
+        let late = |kernel: &str| match is_asked_first(report.role(kernel)) {
+            true => 0,
+            false => 1 + u8::from(!shares(kernel)),
+        };
         late(one.0).cmp(&late(other.0)).then(key(&other.1).total_cmp(&key(&one.1)))
     });
     let rows = rows.into_iter().map(|(kernel, readings)| {
