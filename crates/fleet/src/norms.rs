@@ -42,14 +42,17 @@ impl<'a> Own<'a> {
     /// Of at least one report.
     pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>) -> Self {
         all.sort_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
+        // Where all have one beginning, as where a clock stands, it says nothing of them.
+        let is_timed = all.iter().any(|visit| visit.began != all[0].began);
         let overlap = |pair: &[&Visit]| {
             // One that waited for the other may have noted its beginning before.
-            pair[0].began.zip(pair[1].began).is_some_and(|(one, next)| next < one + pair[0].lasted_s / 2)
+            let begun = pair[0].began.zip(pair[1].began).filter(|_| is_timed);
+            begun.is_some_and(|(one, next)| next < one + pair[0].lasted_s / 2)
         };
         let mut visits: Vec<&Visit> = Vec::new();
         for visit in all.iter().rev() {
             let gap = visits.last().and_then(|next| Some(next.began? - visit.began?));
-            if gap.is_none_or(|gap| gap >= APART_S) {
+            if !is_timed || gap.is_none_or(|gap| gap >= APART_S) {
                 visits.push(visit);
             }
         }

@@ -95,11 +95,12 @@ pub fn built(report: &Report) -> [(&'static str, &str); 5] {
 /// The number of iterations is no difference: rates are by step, and sweeps choose it by what their budget allows.
 fn plan(base: &Report, new: &Report) -> Option<Difference> {
     let (one, other) = (&base.plan, &new.plan);
-    // A parameter is of no interest where no kernel obeys it; one without a card may.
-    let planned = |report: &Report, param: &Param| {
-        report.plan.kernels.iter().any(|name| report.card(name).is_none_or(|card| card.obeys(param)))
+    // A parameter is of no interest where no kernel of both obeys it; one without a card may.
+    let both = || one.kernels.iter().filter(|name| other.kernels.contains(name));
+    let obeys = |param: &Param| {
+        let may = |report: &Report, name: &str| report.card(name).is_none_or(|card| card.obeys(param));
+        both().any(|name| may(base, name) || may(new, name))
     };
-    let obeys = |param: &Param| planned(base, param) || planned(new, param);
     // Where each configuration has a value of its own, that is compared, and what the plan had for none of them is not.
     let is_own = |report: &Report, param: &Param| {
         let mut obey =

@@ -67,6 +67,22 @@ fn reports_of_one_hour_are_one_visit() {
     assert!(own.why[0].contains("4 reports") && own.why[0].contains("newest 1 of 2 visits"), "{:?}", own.why);
 }
 
+/// As where its clock stands.
+#[test]
+fn a_node_whose_reports_have_one_beginning_has_as_many_visits() {
+    let mut random = Rng::with_seed(5);
+    let mut visits = Vec::new();
+    for (host, visit) in (0..12).flat_map(|host| (0..3).map(move |visit| (host, visit))) {
+        let fault = if host == 7 { Fault::Whole } else { Fault::None };
+        let mut report = report(&mut random, host, visit, fault);
+        report.started = "2026-02-01T00:00:00Z".into();
+        visits.push(Visit::of(&report, "file"));
+    }
+    let fleet = judge(&visits, Vec::new());
+    let own = node(&fleet);
+    assert_eq!((own.visits, own.state), (3, State::Slow));
+}
+
 #[test]
 fn a_setting_that_cannot_be_the_cause_makes_no_node_slow() {
     let all = [
@@ -130,6 +146,7 @@ fn one_name_of_several_machines_is_unclear() {
     let visits = (0..6).map(|host| {
         let mut report = report(&mut random, host, 0, Fault::Core(5));
         (report.host.name, report.wall_ns) = (Some("localhost".into()), 60_000_000_000);
+        report.started = format!("2026-02-01T00:00:0{host}Z");
         Visit::of(&report, "file")
     });
     let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());

@@ -49,9 +49,10 @@ fn unlike_reports_are_refused_unless_asked_for() {
         (|r| r.plan.binder = "core-affinity".into(), "--binder", plan, Caveat::OtherPlan),
     ];
     for (change, word, allow, caveat) in table {
-        let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+        let mut base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
         let mut new = report(&[("a", &around(0.9)), ("b", &around(1.0))]);
         change(&mut new);
+        base.plan.kernels.clone_from(&new.plan.kernels);
         for [base, new] in [[&base, &new], [&new, &base]] {
             let refusal = check_refused(base, new, Options::default(), word);
             assert_eq!(matches!(refusal, Refusal::OtherMachine(_)), caveat == Caveat::OtherMachine, "{word}");
@@ -91,6 +92,8 @@ fn sections_are_the_business_of_kernels_that_have_them() {
     let of_arithmetic = || report(&[("arith-int", &around(1.0))]);
     let (base, mut new) = (of_arithmetic(), of_arithmetic());
     new.plan.params = Params { inside_steps: 10, period: Period::Closed, timeout_ns: 7, ..new.plan.params };
+    // Nor is what only one of the two has a kernel for.
+    with_kernel(&mut new, "mem-read").params.size_bytes += 64;
     assert!(compare(&base, &new, &Options::default()).is_ok());
 }
 
