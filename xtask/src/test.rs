@@ -56,7 +56,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
 /// Builds all test programs.
 pub fn build() -> Outcome {
     programs()?;
-    process::run(command(&KINDS.concat()).arg("--no-run"))
+    process::run(command(&KINDS.map(|(kind, _)| kind).concat(), WAITING).arg("--no-run"))
 }
 
 /// Builds the programs of the workspace with its examples, which tests run too. For one package alone cargo would build the
@@ -70,23 +70,27 @@ const THREADS: &str = "RUST_TEST_THREADS";
 
 const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
 
-/// The test programs in two parts that run beside each other: those of one wait as much as those of the other compute.
-const KINDS: [&[&str]; 2] = [&["--lib", "--bins"], &["--test", "*"]];
+/// The test programs in two parts that run beside each other, with how many of their tests run at a time for each CPU: those of one compute,
+/// and spin for each other, as much as those of the other wait.
+const KINDS: [(&[&str], usize); 2] = [(&["--lib", "--bins"], 1), (&["--test", "*"], WAITING)];
+
+/// Most wait, for programs or for time that has to pass.
+const WAITING: usize = 2;
 
 /// Runs all test programs, or those of these arguments, with these words before each.
 pub fn tests(of_cargo: &[String], of_tests: &[String], runner: &str) -> Outcome<Ran> {
-    let part = |of_cargo: &[&str]| {
-        let (mut ran, mut command) = (Ran::default(), command(of_cargo));
+    let part = |of_cargo: &[&str], each: usize| {
+        let (mut ran, mut command) = (Ran::default(), command(of_cargo, each));
         if !runner.is_empty() {
             command.env(User::variable()?, runner);
         }
         ran.run(command.args(["--", "--show-output"]).args(of_tests)).map(|()| ran)
     };
     if !of_cargo.is_empty() {
-        return part(&of_cargo.iter().map(String::as_str).collect::<Vec<_>>());
+        return part(&of_cargo.iter().map(String::as_str).collect::<Vec<_>>(), WAITING);
     }
     let [ours, theirs] = thread::scope(|scope| {
-        let beside = KINDS.map(|kind| scope.spawn(move || part(kind)));
+        let beside = KINDS.map(|(kind, each)| scope.spawn(move || part(kind, each)));
         beside.map(|part| part.join().expect("it does not panic"))
     });
     let mut all = ours?;
@@ -96,12 +100,11 @@ pub fn tests(of_cargo: &[String], of_tests: &[String], runner: &str) -> Outcome<
 
 /// Test programs in one build and without optimisation: the tests take a few minutes in all, optimising their dependencies would take
 /// longer, and only here overflow is checked.
-fn command(of_cargo: &[&str]) -> Command {
+fn command(of_cargo: &[&str], each: usize) -> Command {
     let mut command = workspace::cargo();
     command.args(TEST).args(of_cargo);
-    // Many wait, for programs or for time that has to pass.
     if std::env::var_os(THREADS).is_none() {
-        command.env(THREADS, (2 * thread::available_parallelism().map_or(1, usize::from)).to_string());
+        command.env(THREADS, (each * thread::available_parallelism().map_or(1, usize::from)).to_string());
     }
     // Of the chosen package alone where there is one, and of all otherwise.
     if !of_cargo.iter().any(|word| ["-p", "--package"].contains(word)) {
