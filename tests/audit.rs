@@ -53,9 +53,12 @@ fn what_cannot_be_audited_is_refused_in_one_line() {
     let file = folder.path().join("kept.xml");
     std::fs::write(&file, "kept").unwrap();
     let file = file.to_str().unwrap();
+    let long = format!("{}/{}", folder.path().display(), "a".repeat(300));
     for (arguments, word) in [
         (vec!["--write", file], "--force"),
         (vec!["--write", "/no such folder/a.xml"], "folder"),
+        (vec!["--write", long.as_str()], "--write"),
+        (vec!["--force", "--write", folder.path().to_str().unwrap()], "is a folder"),
         (vec!["--budget", "0s"], "--budget"),
         (vec!["--budget", "soon"], "--budget"),
         (vec!["--seed", "x"], "--seed"),

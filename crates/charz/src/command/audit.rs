@@ -1,6 +1,6 @@
 //! `charz audit`: runs the rounds of an audit on this machine.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -40,15 +40,23 @@ const SMALL: usize = 64;
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let file = options.write.as_deref();
-    if let Some(file) = file.filter(|file| file.exists() && !options.force) {
-        return Err(Error::bad_input(format!(
-            "--write: {file:?} exists; name another file, or replace it with --force"
-        )));
-    }
-    if let Some(file) =
-        file.filter(|file| file.parent().is_some_and(|folder| !(folder.as_os_str().is_empty() || folder.is_dir())))
-    {
-        return Err(Error::bad_input(format!("--write: the folder of {file:?} does not exist; create it first")));
+    // What cannot be written in the end is refused before minutes are spent.
+    if let Some(file) = file {
+        if file.parent().is_some_and(|folder| !(folder.as_os_str().is_empty() || folder.is_dir())) {
+            return Err(Error::bad_input(format!("--write: the folder of {file:?} does not exist; create it first")));
+        }
+        match file.symlink_metadata() {
+            Ok(found) if found.is_dir() => {
+                return Err(Error::bad_input(format!("--write: {file:?} is a folder; name a file")));
+            }
+            Ok(_) if !options.force => {
+                return Err(Error::bad_input(format!(
+                    "--write: {file:?} exists; name another file, or replace it with --force"
+                )));
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot_write(file, error)),
+            _ => {}
+        }
     }
     let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let machine = &context.machine;
@@ -79,9 +87,11 @@ fn write(file: &Path, machine: &Machine, force: bool) -> Result<(), Error> {
     let text = machine_xml(machine)?;
     let fill = |out: &mut dyn Write| out.write_all(text.as_bytes());
     let written = if force { atomic_file::replace(file, fill) } else { atomic_file::create(file, fill) };
-    written.map_err(|error| {
-        Error::ended(Exit::of_path(&error), format!("--write: cannot write {file:?}")).caused_by(error)
-    })
+    written.map_err(|error| cannot_write(file, error))
+}
+
+fn cannot_write(file: &Path, error: io::Error) -> Error {
+    Error::ended(Exit::of_path(&error), format!("--write: cannot write {file:?}")).caused_by(error)
 }
 
 /// How long a repetition of a loop lasts.
