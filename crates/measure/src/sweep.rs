@@ -96,25 +96,20 @@ impl Sweep<'_> {
         if !self.budget.is_zero() {
             listener.begin(due, self.left().min(self.budget), self.longest());
         }
-        let piloted = *first.as_ref().unwrap_or(&0);
-        let swept = first.and_then(|_| self.rounds(listener, sitting));
+        let swept = first.and_then(|()| self.rounds(listener, sitting));
         // A cold start is no matter where it is all that there is.
         let barren = |cell: &Cell| cell.invocations.iter().all(|invocation| invocation.value.is_none());
         let counted = self
             .count_pilots(|cell, pilot| cell.invocations.is_empty() || pilot.ending == Ending::Done && barren(cell));
-        let piloted = piloted + counted.as_ref().unwrap_or(&0);
-        let swept = swept.and(counted.map(drop));
+        let swept = swept.and(counted);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0) && self.adaptive.is_settled();
         self.tell_predicted();
-        // What counts as measured was measured in the sweep's time.
-        self.end(before + piloted + nanos(sitting.elapsed()), complete, listener);
+        self.end(before + nanos(sitting.elapsed()), complete, listener);
         swept
     }
 
-    /// Records the runs that the user's program had before the sweep, as invocations of the cells that they are `wanted` for. Returns the
-    /// nanoseconds that these took.
-    fn count_pilots(&mut self, wanted: impl Fn(&Cell, &Invocation) -> bool) -> Result<u64, JournalError> {
-        let mut took = 0;
+    /// Records the runs that the user's program had before the sweep, as invocations of the cells that they are `wanted` for.
+    fn count_pilots(&mut self, wanted: impl Fn(&Cell, &Invocation) -> bool) -> Result<(), JournalError> {
         for place in 0..places(self.report) {
             let cell = self.cell(place);
             let Some(pilot) = self.predictor.run_of(cell).filter(|pilot| wanted(cell, pilot)) else { continue };
@@ -122,12 +117,11 @@ impl Sweep<'_> {
             if fits && cell.status != Status::Skipped {
                 let record = Record { cell: place as u64, invocation: pilot.clone() };
                 self.recorder.record(&record)?;
-                took += record.invocation.runs.iter().map(|run| run.interval_ns).sum::<u64>();
                 record.replay(self.report).expect("the invocation was checked");
                 self.judge(place);
             }
         }
-        Ok(took)
+        Ok(())
     }
 
     /// When it ends at the latest, as far as that is known: as predicted, if no interval is refined.
