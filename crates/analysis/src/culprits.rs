@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::group::grouped;
-use charz_data::report::{Culprit, CulpritKind, Invocation};
+use charz_data::report::{Culprit, CulpritKind, Evidence, Invocation};
 
 /// What disturbed runs, over all runs after which charz looked.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,16 +20,12 @@ pub struct Disturber {
     pub cpus: f64,
 }
 
-/// What used less of a CPU is not worth naming.
-const WORTH_NAMING: f64 = 0.05;
-
 /// What disturbed these runs, the most first.
 pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturber> {
     let evidence = runs.filter_map(|run| run.evidence.as_ref());
-    let looks: Vec<&[Culprit]> =
-        evidence.map(|evidence| &*evidence.culprits).filter(|found| !found.is_empty()).collect();
-    let time: u64 = looks.iter().map(|found| found[0].time_ns).fold(0, u64::saturating_add);
-    let all = grouped(looks.into_iter().flatten(), |culprit| {
+    let looks: Vec<&Evidence> = evidence.filter(|evidence| evidence.looked_ns.is_some()).collect();
+    let time = looks.iter().filter_map(|look| look.looked_ns).fold(0, u64::saturating_add);
+    let all = grouped(looks.iter().flat_map(|look| &look.culprits), |culprit| {
         let name = if culprit.kind == CulpritKind::Process { culprit.name.as_str() } else { "" };
         (culprit.kind, name, culprit.uid)
     });
@@ -47,7 +43,7 @@ pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturb
         })
     };
     let mut found: Vec<Disturber> = all.into_iter().filter_map(disturber).collect();
-    found.retain(|disturber| disturber.cpus >= WORTH_NAMING);
+    found.retain(|disturber| disturber.cpus >= Culprit::LEAST);
     found.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
     found
 }
@@ -113,20 +109,22 @@ mod tests {
             culprit(CulpritKind::Quota, None, "CPU quota", 20),
         ];
         for run in &mut cell.invocations {
-            run.evidence.get_or_insert_with(Evidence::default).culprits = all.to_vec();
+            run.evidence = Some(Evidence { culprits: all.to_vec(), looked_ns: Some(100), ..Evidence::default() });
         }
         let told: Vec<String> = disturbers(cell.invocations.iter()).iter().map(Disturber::clause).collect();
         assert_eq!(told[0], "firefox (pid 812) used 0.6 CPUs");
         assert!(told.len() == 3 && told[1].contains("24 nic") && told[2].contains("quota"), "{told:?}");
         // Over the time of all looks, and by what is shown.
         let run = |name: &str, others, cpu_ns| {
-            let found = Culprit { others, ..culprit(CulpritKind::Process, Some(9), name, cpu_ns) };
-            let evidence = Evidence { culprits: vec![found], ..Evidence::default() };
+            let mut culprits = vec![Culprit { others, ..culprit(CulpritKind::Process, Some(9), name, cpu_ns) }];
+            culprits.retain(|culprit| culprit.cpu_ns > 0);
+            let evidence = Evidence { culprits, looked_ns: Some(100), ..Evidence::default() };
             Invocation { evidence: Some(evidence), ..cell.invocations[0].clone() }
         };
-        let runs = [run("once", 0, 90), run("sh", 11, 80), run("sh", 10, 80)];
+        // After the last of them nothing was found.
+        let runs = [run("once", 0, 90), run("sh", 11, 80), run("sh", 10, 80), run("", 0, 0)];
         let told: Vec<String> = disturbers(runs.iter()).iter().map(Disturber::clause).collect();
-        assert_eq!(told, ["12 × sh (pid 9 and others) used 0.5 CPUs", "once (pid 9) used 0.3 CPUs"]);
+        assert_eq!(told, ["12 × sh (pid 9 and others) used 0.4 CPUs", "once (pid 9) used 0.2 CPUs"]);
         let report = fixtures::report(vec![cell]);
         let line = Answer::of(&report).quality.text();
         assert!(line.contains("firefox (pid 812) used 0.6 CPUs") && line.contains("24 nic"), "{line}");

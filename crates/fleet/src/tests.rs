@@ -3,7 +3,7 @@
 
 use charz_analysis::figure::Body;
 use charz_data::machine::{Cache, CacheHolds, Package};
-use charz_data::report::{Culprit, CulpritKind, Report, Unit, fixtures};
+use charz_data::report::{Culprit, CulpritKind, Evidence, Report, Unit, fixtures};
 use fastrand::Rng;
 
 use crate::baseline::{Baseline, Level};
@@ -286,7 +286,9 @@ fn what_used_the_cpus_of_a_node_is_named_whether_it_is_well_or_not() {
         report.host.cpu_quota = None;
         let runs = report.cells.iter_mut().flat_map(|cell| &mut cell.invocations);
         if [3, 7].contains(&host) {
-            runs.for_each(|run| run.evidence.get_or_insert_default().culprits = vec![hog.clone()]);
+            let evidence =
+                Evidence { culprits: vec![hog.clone()], looked_ns: Some(1_000_000_000), ..Evidence::default() };
+            runs.for_each(|run| run.evidence = Some(evidence.clone()));
         }
         Visit::of(&report, "file")
     });

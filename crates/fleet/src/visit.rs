@@ -164,8 +164,12 @@ pub fn compact(mut report: Report) -> Report {
                 let clean: Vec<_> = run.clean_runs().cloned().collect();
                 run.speeds = packed_speeds(&clean, workers);
             }
-            let culprits = run.evidence.take().map(|evidence| evidence.culprits).unwrap_or_default();
-            run.evidence = (!culprits.is_empty()).then(|| Evidence { culprits, ..Evidence::default() });
+            let looked = run.evidence.take().filter(|evidence| evidence.looked_ns.is_some());
+            run.evidence = looked.map(|Evidence { culprits, looked_ns, .. }| Evidence {
+                culprits,
+                looked_ns,
+                ..Evidence::default()
+            });
             run.runs = Vec::new();
         }
     }

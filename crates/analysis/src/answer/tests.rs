@@ -6,7 +6,7 @@ use crate::page::{Source, page};
 use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
 use charz_data::report::{
-    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, FindingKind, Interval, Severity, Status,
+    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, Evidence, FindingKind, Interval, Severity, Status,
 };
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
@@ -434,8 +434,9 @@ fn other_programs_are_to_be_stopped_first() {
             cpu_ns,
             time_ns: 100,
         };
-        let runs = cell.invocations.iter_mut();
-        runs.for_each(|run| run.evidence.get_or_insert_default().culprits = vec![hogs.clone()]);
+        for run in &mut cell.invocations {
+            run.evidence = Some(Evidence { culprits: vec![hogs.clone()], looked_ns: Some(100), ..Evidence::default() });
+        }
         let report = Report { command: command.to_owned(), ..report(vec![cell]) };
         let quality = Answer::of(&report).quality;
         (quality.text(), quality.fix.unwrap())

@@ -127,6 +127,7 @@ impl Invoke for Model<'_> {
         let (bytes, hz) = (order.params.size_bytes * order.seats.len() as u64, 3e9);
         let evidence = Evidence {
             culprits: Vec::new(),
+            looked_ns: None,
             busy: Some(Busy { time_ns: nanos, all_ns: nanos, own_ns: nanos }),
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: bytes, ..Pages::default() }),
             nodes: Some(Nodes { local_bytes: bytes, asked_bytes: None, bytes, balancing: Some(false) }),

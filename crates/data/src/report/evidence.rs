@@ -27,10 +27,12 @@ pub struct Evidence {
     pub frequency: Option<Frequency>,
     /// What the machine was busy with while the repetitions were made; null where the system does not tell.
     pub busy: Option<Busy>,
-    /// What else used the seats' CPUs while this run and those shortly before it were made, the most first; empty of a run after which charz
-    /// did not look, and where there was nothing.
+    /// What else used the seats' CPUs while this run and those shortly before it were made, the most first: what used a twentieth of a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub culprits: Vec<Culprit>,
+    /// The nanoseconds that these were looked for; null of a run after which charz did not look.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked_ns: Option<u64>,
     /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
     /// share neither lines nor memory, or a CPU, and where it was not measured.
     pub apart_ns: Option<f64>,
@@ -65,6 +67,11 @@ pub struct Culprit {
     pub cpu_ns: u64,
     /// In so many nanoseconds.
     pub time_ns: u64,
+}
+
+impl Culprit {
+    /// What uses less of a CPU, in CPUs, is not worth naming.
+    pub const LEAST: f64 = 0.05;
 }
 
 /// The kinds of [`Culprit`]s.

@@ -52,17 +52,13 @@ pub(super) const ITEMS: &[Item] = &[
 /// Work of others in strands' worth from which on it will be noticed: a tenth of a strand makes about a tenth of a worker's
 /// repetitions dirty, which makes a cell suspect.
 pub(super) const BUSY_STRANDS: f64 = 0.1;
-/// A program that uses less of a CPU is not worth naming.
-const WORTH_NAMING: f64 = 0.05;
 /// The most programs that are named.
 const MOST_NAMED: usize = 3;
 
 /// The programs that used most, where that is worth a word: `12 × sh use 0.80 CPUs, python3 (pid 5) 0.34`.
 pub fn busiest<'a>(users: impl Iterator<Item = &'a Culprit>) -> Option<String> {
     let cpus = |user: &Culprit| user.cpu_ns as f64 / user.time_ns.max(1) as f64;
-    let is_named = |user: &&Culprit| {
-        user.kind == CulpritKind::Process && !user.name.starts_with(KERNEL_THREAD) && cpus(user) >= WORTH_NAMING
-    };
+    let is_named = |user: &&Culprit| user.kind == CulpritKind::Process && !user.name.starts_with(KERNEL_THREAD);
     let users: Vec<&Culprit> = users.filter(is_named).take(MOST_NAMED).collect();
     let is_busy = users.iter().map(|user| cpus(user)).sum::<f64>() > BUSY_STRANDS;
     let named = users.iter().enumerate().map(|(at, user)| {

@@ -232,9 +232,8 @@ fn loads() {
             cpu_ns,
             time_ns: 100,
         };
-        // A thread of the kernel cannot be stopped, and what uses little is not worth it.
-        timed.users =
-            vec![user("sh", 11, 80), user("kernel thread a", 0, 40), user("lat_mem_rd", 0, 34), user("b", 0, 4)];
+        // A thread of the kernel cannot be stopped.
+        timed.users = vec![user("sh", 11, 80), user("kernel thread a", 0, 40), user("lat_mem_rd", 0, 34)];
     });
     for name in ["other load", "processor pressure"] {
         let change = |look: &mut Look| {

@@ -23,8 +23,6 @@ use charz_data::report::{Culprit, CulpritKind, Invocation};
 const APART: Duration = Duration::from_millis(500);
 /// A reading may take one part in so many of the time.
 const MOST_COST: u32 = 100;
-/// What took less of a CPU and is no process is not worth naming.
-const WORTH_NAMING: f64 = 0.05;
 /// What no process is named for is the rest between the system's count, which looks at a CPU a hundred times in a second, and that of processes,
 /// which is exact: it has to be more.
 const WORTH_NAMING_UNSEEN: f64 = 0.25;
@@ -67,6 +65,7 @@ impl Culprits {
         let after = Reading::new(Path::new("/proc"));
         if let Some(evidence) = invocation.evidence.as_mut() {
             evidence.culprits = before.culprits(&after, seats, std::process::id(), about);
+            evidence.looked_ns = Some(before.until(&after));
             for culprit in evidence.culprits.iter_mut().filter(|culprit| culprit.kind == CulpritKind::Interrupts) {
                 culprit.name = busiest_interrupt(seats).unwrap_or_default();
             }
@@ -122,6 +121,11 @@ impl Reading {
         Reading { at, cost: used().saturating_sub(before), processes, cpus, throttled_ns }
     }
 
+    /// The nanoseconds to a later reading.
+    fn until(&self, after: &Reading) -> u64 {
+        after.at.duration_since(self.at).as_nanos() as u64
+    }
+
     /// What used the CPUs since an earlier reading, the most first, equal programs of a user as one; this process and what it started are
     /// none, nor is one that stayed on a CPU that is no seat.
     pub(crate) fn culprits(
@@ -131,16 +135,12 @@ impl Reading {
         own: u32,
         about: impl Fn(u32) -> About,
     ) -> Vec<Culprit> {
-        let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
+        let time_ns = self.until(after);
         let mut found = self.processes(after, seats, own, about);
         found.extend(self.others(after, seats));
         found.retain(|culprit| {
-            let least = match culprit.kind {
-                // One that is just below this time may be above it over all.
-                CulpritKind::Process => 0.0,
-                CulpritKind::Unseen => WORTH_NAMING_UNSEEN,
-                _ => WORTH_NAMING,
-            };
+            let is_unseen = culprit.kind == CulpritKind::Unseen;
+            let least = if is_unseen { WORTH_NAMING_UNSEEN } else { Culprit::LEAST };
             culprit.cpu_ns > 0 && culprit.cpu_ns as f64 >= least * time_ns as f64
         });
         found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
@@ -150,7 +150,7 @@ impl Reading {
 
     /// What is no process: interrupts, the quota, the host, and what is not listed.
     fn others(&self, after: &Reading, seats: &[Option<u32>]) -> Vec<Culprit> {
-        let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
+        let time_ns = self.until(after);
         let on_seats = |of: fn(&Ticks) -> u64| -> u64 {
             let own = after.cpus.iter().filter(|(id, _)| is_seat(seats, **id));
             let rise = |(id, now): (&u32, &Ticks)| self.cpus.get(id).map_or(0, |then| of(now).saturating_sub(of(then)));
@@ -191,7 +191,7 @@ impl Reading {
         own: u32,
         about: impl Fn(u32) -> About,
     ) -> Vec<Culprit> {
-        let time_ns = after.at.duration_since(self.at).as_nanos() as u64;
+        let time_ns = self.until(after);
         let is_own = |id: u32| {
             let parent = |id: &u32| after.processes.get(id).map(|used| used.parent).filter(|parent| *parent > 1);
             std::iter::successors(Some(id), parent).take(64).any(|id| id == own)
@@ -342,7 +342,7 @@ mod tests {
         };
         assert_eq!(
             named(&seats),
-            [("sh and its children", 71), ("hog", 60), ("make and its children", 30), ("idle", 2)]
+            [("sh and its children", 71), ("hog", 60), ("make and its children", 30)]
                 .map(|(name, ticks)| (name.to_owned(), ticks))
         );
         assert!(named(&[None]).iter().any(|(name, _)| name == "elsewhere"), "a floating thread may be anywhere");
@@ -359,7 +359,8 @@ mod tests {
         let (before, after) = (reading(begun, all([0, 0])), reading(begun + Duration::from_secs(2), all([7, 60])));
         let found = before.culprits(&after, &[Some(0)], 10, |id| (Some(if id == 31 { 7 } else { 8 }), None));
         let shown = found.iter().map(|one| (one.name.as_str(), one.others, one.cpu_ns / TICK_NS));
-        assert_eq!(shown.collect::<Vec<_>>(), [("sh", 10, 77), ("python3", 0, 60), ("sh", 0, 7)]);
+        // Each used too little by itself, as that of another user did.
+        assert_eq!(shown.collect::<Vec<_>>(), [("sh", 10, 77), ("python3", 0, 60)]);
     }
 
     #[test]
