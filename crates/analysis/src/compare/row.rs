@@ -257,11 +257,22 @@ impl Candidate<'_> {
             (row.effect, row.p, row.smallest_effect) = (shown.effect, shown.p, shown.smallest_effect);
             row.interval = shown.interval.map(|found| Interval { low: found.low, high: found.high });
         }
-        // What is shown beside it: a reader divides the two numbers.
+        // A reader divides the two values.
         if let Some(effect) = row.effect.and_then(|_| row.quotient()) {
             row.effect = Some(effect);
             row.interval =
                 row.interval.map(|found| Interval { low: found.low.min(effect), high: found.high.max(effect) });
+            let margin = 1.0 + rule.margin();
+            let is_contradicted = match row.verdict {
+                Verdict::Faster => effect <= 1.0,
+                Verdict::Slower => effect >= 1.0,
+                Verdict::Same => effect > margin || effect < margin.recip(),
+                Verdict::Inconclusive | Verdict::Uncompared => false,
+            };
+            if is_contradicted {
+                row.verdict = Verdict::Inconclusive;
+                row.reason = Some("the two values and their runs do not differ alike".to_owned());
+            }
         }
         if let Some((found, ends)) = superiority(&base, &new, 1.0 - rule.alpha()) {
             row.superiority = Some(found);

@@ -203,6 +203,18 @@ fn the_change_is_the_quotient_of_the_values_beside_it() {
     }
 }
 
+/// What a value is made of may be other than what its runs show.
+#[test]
+fn a_verdict_that_its_values_contradict_is_none() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    let mut new = report(&[("a", &around(1.0)), ("b", &around(0.8))]);
+    new.cells.iter_mut().for_each(|cell| cell.capacity = Some(Estimate { value: 1.1, interval: None }));
+    for row in compare(&base, &new, &Options::default()).unwrap().rows {
+        assert_eq!(row.verdict, Verdict::Inconclusive, "{row:?}");
+        assert!(row.reason.is_some(), "{row:?}");
+    }
+}
+
 #[test]
 fn an_interval_that_is_lopsided_or_wide_is_given_by_its_ends() {
     let (base, new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(0.8))]));
