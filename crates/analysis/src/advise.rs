@@ -327,13 +327,18 @@ impl<'a> Advice<'a> {
     }
 }
 
-/// Those of the fewest threads that make nearly the most loads: what a load takes says where threads belong, and not how many.
+/// Those of the fewest threads that surely make nearly the most loads: what a load takes says where threads belong, and not how many.
 fn with_most_loads(mut numbers: Vec<Number<'_>>, cpus: u64) -> Vec<Number<'_>> {
-    let loads = |number: &Number<'_>| number.cell.workers as f64 / number.value;
     let within = || numbers.iter().filter(|number| number.cell.workers <= cpus);
-    let most = within().map(loads).fold(0.0, f64::max);
-    let fewest = within().filter(|number| loads(number) >= SATURATED * most).map(|number| number.cell.workers).min();
-    numbers.retain(|number| fewest.is_none_or(|fewest| number.cell.workers == fewest));
+    let loads = |number: &Number<'_>, ns: f64| number.cell.workers as f64 / ns;
+    let most = within().max_by(|one, other| loads(one, one.value).total_cmp(&loads(other, other.value)));
+    let Some(most) = most.copied() else { return numbers };
+    let is_near = |number: &&Number<'_>| {
+        let least = loads(number, number.ends().1);
+        number.cell.workers == most.cell.workers || least >= SATURATED * loads(&most, most.ends().0)
+    };
+    let fewest = within().filter(is_near).map(|number| number.cell.workers).min();
+    numbers.retain(|number| Some(number.cell.workers) == fewest);
     numbers
 }
 

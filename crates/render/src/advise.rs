@@ -84,11 +84,12 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                   several mappings and numbers of threads."
                 .to_owned(),
             missing => format!(
-                "Nothing to advise: {missing} of {} {} no number. charz sweep --resume with a longer --budget measures them.",
+                "Nothing to advise: {missing} of {} {} no number.",
                 counted(quality.results, "configuration"),
                 if missing == 1 { "has" } else { "have" }
             ),
         };
+        blocks.extend(quality.fix.iter().map(|fix| Block::Item("Fix".to_owned(), fix.clone())));
         blocks.extend([Block::Gap, Block::Text(how)]);
         let steps = answer.advice.iter().map(|step| Block::Step(step.text.clone(), step.launch.clone()));
         blocks.extend(steps);
