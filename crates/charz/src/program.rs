@@ -38,8 +38,7 @@ pub fn main() -> ExitCode {
 }
 
 fn is_check() -> bool {
-    let words: Vec<_> = std::env::args_os().skip(1).collect();
-    words.windows(2).any(|pair| pair[0] == "fleet" && pair[1] == "check")
+    std::env::args_os().skip(1).take(2).eq(["fleet", "check"])
 }
 
 /// Before anything else: what follows may take more than there is.
