@@ -110,7 +110,8 @@ fn figures(document: &'static Document, only: &[String]) -> Result<Vec<&'static 
             continue;
         }
         for piece in text.split(',') {
-            let named = all().find(|figure| is_named(figure, piece));
+            let is_of = |kind: &str| all().find(|figure| is_named(figure, kind, piece));
+            let named = is_of("figure").or_else(|| is_of("section"));
             let names = || all().map(|figure| (figure.number.as_str(), figure));
             wanted.push(named.map_or_else(|| choice("--only", piece, names()), Ok)?);
         }
@@ -118,11 +119,11 @@ fn figures(document: &'static Document, only: &[String]) -> Result<Vec<&'static 
     Ok(all().filter(|figure| wanted.iter().any(|wanted| wanted.number == figure.number)).collect())
 }
 
-/// Compares letters and digits; a bare number is that of a figure.
-fn is_named(figure: &Figure, text: &str) -> bool {
+/// Compares letters and digits; a bare number is one of this kind.
+fn is_named(figure: &Figure, kind: &str, text: &str) -> bool {
     let plain = |text: &str| text.chars().filter(|mark| mark.is_alphanumeric()).collect::<String>().to_lowercase();
     let (number, text) = (plain(&figure.number), plain(text));
-    !text.is_empty() && (number == text || number == format!("figure{text}"))
+    !text.is_empty() && (number == text || number == format!("{kind}{text}"))
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
-            let target = Target::new(&discover(&Source::ThisMachine)?, KERNELS);
+            let target = Target::new(&discover(&Source::ThisMachine)?, Kernels { admits: runs, ..KERNELS });
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
             (selection.format.write)(&replication, &look, out)?;
         }
@@ -98,6 +98,12 @@ fn admits(kernel: &str, workers: u64) -> Result<(), String> {
     }
     let more = if count.allows(count.min() + 1) { "at least " } else { "" };
     Err(format!("{name} requires {more}{}, not {workers}", counted(count.min(), "thread")))
+}
+
+/// Whether this machine has what the kernel needs, too.
+fn runs(kernel: &str, workers: u64) -> Result<(), String> {
+    admits(kernel, workers)?;
+    charz_workloads::find(kernel).map_or(Ok(()), |kernel| kernel.check().map_err(|error| error.to_string()))
 }
 
 impl Selection {
