@@ -181,8 +181,8 @@ impl<'a> Number<'a> {
 /// From this share on what the machine gave is all.
 pub(crate) const NEARLY_ALL: f64 = 0.95;
 
-/// What the machine gave of its capacity while this was measured, as a fraction: of what a core does by itself that of the work, else that of
-/// the time on CPUs that threads asked for. `None` where that is not known, where threads wait for each other in the kernel, and where they
+/// What the machine gave of its capacity while this was measured, as a fraction: the share of the work where a core does it by itself, else
+/// the share of the time on CPUs for which threads asked. `None` where that is not known, where threads wait for each other in the kernel, and where they
 /// share CPUs by request.
 pub(crate) fn given(report: &Report, cell: &Cell) -> Option<f64> {
     if cell.estimator == Estimator::FastMode {

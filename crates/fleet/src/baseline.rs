@@ -383,7 +383,7 @@ impl Checked {
         Checked::of(Level::Unknown, host, why)
     }
 
-    /// Where it did not come to a check.
+    /// Where nothing could be checked.
     pub fn failed(why: &str) -> Self {
         Checked { level: Level::Unknown, line: format!("CHARZ {} - {}", Level::Unknown.name(), nagios(why)) }
     }

@@ -1,7 +1,7 @@
 //! Asking not to lose the CPU inside a section: the time-slice extension of Linux 7.0 and later (`Documentation/userspace-api/rseq.rst`).
 //!
-//! A thread sets a byte of the area that it shares with the kernel (`rseq`). A kernel that would take the CPU away meanwhile sets the byte
-//! beside it and waits some microseconds; who was given that time leaves the CPU by a call as soon as the section is over.
+//! A thread sets a byte of the area that it shares with the kernel (`rseq`). A kernel that would take the CPU away meanwhile sets the next
+//! byte and waits some microseconds; who was given that time leaves the CPU by a call as soon as the section is over.
 
 use std::ffi::CStr;
 use std::io;
