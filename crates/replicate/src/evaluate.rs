@@ -103,7 +103,8 @@ fn status(figure: &Figure, rows: &[Row], claims: &[CheckedClaim], untested: &[St
     let mut reasons: Vec<String> = figure.missing.iter().chain(&figure.elsewhere).cloned().collect();
     reasons.extend(distinct(gaps.iter().map(|gap| gap.reason.as_str()), "rows"));
     for reason in distinct(untested.iter().map(String::as_str), "conclusions") {
-        if !reasons.contains(&reason) {
+        // Rows have it behind their number.
+        if !reasons.iter().any(|known| known.ends_with(&reason)) {
             reasons.push(reason);
         }
     }
