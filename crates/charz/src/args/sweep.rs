@@ -1,11 +1,12 @@
 //! `charz sweep`, and the sweeps that other commands make.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
-use clap::{Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use super::choice::choice;
 use super::counters::CountersArgs;
@@ -54,7 +55,7 @@ pub(super) struct SweepArgs {
     /// Finish the sweep of an incomplete report, with its own plan
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
-    /// Finish the sweep of the file of --output if it was begun, else begin it: one line for a job that may be requeued
+    /// Finish the sweep of the file of --output if these flags began it, else begin it: one line for a job that may be requeued
     #[arg(long = "continue", requires = "output", conflicts_with_all = ["resume", "force", "dry_run"])]
     pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
@@ -140,6 +141,7 @@ const NODE_BUDGET: Duration = Duration::from_secs(180);
 const NODE_INVOCATIONS: Invocations = Invocations { least: 10, most: 30, counted: 0 };
 
 pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
+    let line = args.goes_on.then(|| layers.command_line());
     if let Some(output) = args.run.output.as_ref().filter(|_| args.goes_on) {
         if output.as_os_str() == STREAM {
             return Err(Error::bad_input("--continue: a report on standard output cannot be continued; name a file"));
@@ -155,6 +157,7 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
     };
     Ok(sweep::Options::Resume(sweep::Resume {
         file: resumed(file, notes)?,
+        differs: Box::new(move |begun| another_plan(begun, line.as_deref()?)),
         budget: BUDGET.of(&args.run.budget, layers)?,
         wait: args.run.bench.wait,
         wait_quiet: WAIT_QUIET.given(args.run.wait_quiet.as_deref(), layers)?,
@@ -162,6 +165,39 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         format: shown(&args)?,
         quiet: args.quiet,
     }))
+}
+
+/// Where the second of two command lines of a sweep asks for another plan than the first: the flags that differ. What is no
+/// such command line, as that of a program of another day may be, is not compared.
+fn another_plan(begun: &str, line: &str) -> Option<String> {
+    let parsed = |line: &str| {
+        let grammar =
+            SweepArgs::augment_args(Command::new("sweep").no_binary_name(true)).arg(Arg::new("color").long("color"));
+        let words = shlex::split(line)?;
+        let verb = words.iter().position(|word| word == "sweep")?;
+        grammar.try_get_matches_from(&words[verb + 1..]).ok()
+    };
+    let (begun, now) = (parsed(begun)?, parsed(line)?);
+    let value = |matches: &ArgMatches, id: &str| -> Option<Vec<OsString>> {
+        Some(matches.get_raw(id)?.map(OsString::from).collect())
+    };
+    // Neither names of files nor the way to continue are of the plan, and what a file says has its own flags in both lines.
+    let of_plan = set_by_the_report().filter(|id| !["output", "force", "config", "goes_on", "label"].contains(id));
+    let said = |id: &str, values: Option<Vec<OsString>>| {
+        let flag = format!("--{}", id.replace('_', "-"));
+        let words =
+            values.map(|values| values.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(","));
+        match words.as_deref() {
+            None | Some("false") => format!("no {flag}"),
+            Some("true" | "") => flag,
+            Some(words) => format!("{flag} {words}"),
+        }
+    };
+    let differing =
+        of_plan.map(|id| (id, [&begun, &now].map(|line| value(line, id)))).filter(|(_, [begun, now])| begun != now);
+    let (begun, now): (Vec<_>, Vec<_>) = differing.map(|(id, [begun, now])| (said(id, begun), said(id, now))).unzip();
+    let listed = |flags: Vec<String>| flags.join(" and ");
+    (!now.is_empty()).then(|| format!("was begun with {}, and this command line has {}", listed(begun), listed(now)))
 }
 
 /// How a sweep shows its report.
@@ -338,4 +374,35 @@ fn seed(name: &str, text: &str) -> Result<u64, Error> {
 /// The first item that is listed twice. Quadratic: the list is as short as a command line.
 fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
     list.iter().enumerate().find_map(|(at, item)| list[..at].contains(item).then_some(item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_plan_is_seen_in_any_flag_that_determines_one() {
+        let line = "charz sweep --continue --output r.json --kernel arith-int --threads 1 --budget 9s";
+        for same in ["--budget 20s", "--wait", "--label rack=b7", "--color never", "-q", "--strict"] {
+            assert_eq!(another_plan(line, &format!("{line} {same}").replace("--budget 9s ", "")), None, "{same}");
+        }
+        let grammar = SweepArgs::augment_args(Command::new("sweep"));
+        let is_default = |(id, value): &(&str, &str)| {
+            grammar.get_arguments().any(|arg| arg.get_id() == *id && arg.get_default_values() == [*value])
+        };
+        let others = PARAMS.iter().map(|param| (param.name, param.example)).filter(|flag| !is_default(flag));
+        for (flag, value) in others.chain([("mapping", "dumb"), ("seed", "1"), ("binder", "core-affinity")]) {
+            for lines in [[line, &format!("{line} --{flag} {value}")], [&format!("{line} --{flag}={value}"), line]] {
+                let said = another_plan(lines[0], lines[1]).unwrap_or_default();
+                assert!(said.contains(&format!("--{flag} {value}")), "{flag}: {said:?}");
+            }
+        }
+        let said = another_plan(line, &line.replace("arith-int", "mem-read")).unwrap();
+        assert!(said.contains("--kernel arith-int") && said.contains("--kernel mem-read"), "{said}");
+        assert!(another_plan(line, &format!("{line} --adaptive")).unwrap().contains("no --adaptive"));
+        // What another verb or program began has nothing to compare.
+        for begun in ["charz c2c --output r.json", "", "charz sweep --frobnicate", "charz sweep 'unclosed"] {
+            assert_eq!(another_plan(begun, line), None, "{begun}");
+        }
+    }
 }

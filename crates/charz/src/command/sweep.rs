@@ -72,6 +72,8 @@ pub struct DryRun {
 
 pub struct Resume {
     pub file: PathBuf,
+    /// How the plan that is asked for differs from that of the command line which began the report.
+    pub differs: Box<dyn Fn(&str) -> Option<String>>,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,

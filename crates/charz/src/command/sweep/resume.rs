@@ -28,12 +28,20 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
     let file = report_file(behind.unwrap_or(resume.file));
     let journal_file = journal::beside(&file);
+    let same = |report: &Report| match (resume.differs)(&report.command) {
+        None => Ok(()),
+        Some(how) => Err(Error::bad_input(format!(
+            "--continue: {file:?} {how}; name another --output, or finish that report with charz sweep --resume"
+        ))),
+    };
     let (recorder, mut report) = if journal_file.symlink_metadata().is_ok() {
         let (recorder, report, lost) = JournalRecorder::resume(file.clone(), journal_file)?;
         lost.iter().for_each(|line| note(line));
+        same(&report)?;
         (Some(recorder), report)
     } else {
         let report = read(&file)?;
+        same(&report)?;
         if report.complete {
             if resume.quiet {
                 writeln!(out, "{}", plain(&file.to_string_lossy()))?;
