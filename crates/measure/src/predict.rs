@@ -10,9 +10,9 @@ use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
-use charz_data::MemoryPolicy;
 use charz_data::machine::Machine;
-use charz_data::report::{Cell, Ending, Invocation};
+use charz_data::report::{Cell, Ending, Invocation, Run};
+use charz_data::{MemoryPolicy, ProgramValue};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -36,6 +36,8 @@ pub struct Predictor {
 struct ProgramTime {
     serial: Duration,
     parallel: Duration,
+    /// What each process takes before its first answer and after its last, where one process has all repetitions.
+    around: Duration,
     /// Copies that share strands take turns, and a program of more threads than strands has no more work.
     in_copies: bool,
 }
@@ -50,7 +52,18 @@ impl ProgramTime {
             1 => Duration::ZERO,
             most => alone.saturating_sub(all).mul_f64(f64::from(most) / f64::from(most - 1)),
         };
-        ProgramTime { serial: alone.max(all).saturating_sub(parallel), parallel, in_copies }
+        ProgramTime { serial: alone.max(all).saturating_sub(parallel), parallel, in_copies, around: Duration::ZERO }
+    }
+
+    /// What one of these runs of a program took, and what its process took around them, of all the time.
+    fn parts(value: &ProgramValue, runs: &[Run], took: Duration) -> (Duration, Duration) {
+        // Answers by the protocol are repetitions of one process, which prepares once.
+        let runs = if *value == ProgramValue::Protocol { runs } else { &[] };
+        let timed = Duration::from_nanos(runs.iter().map(|run| run.interval_ns).sum());
+        match u32::try_from(runs.len()) {
+            Ok(0) | Err(_) => (took, Duration::ZERO),
+            Ok(count) => (timed / count, took.saturating_sub(timed)),
+        }
     }
 
     fn with(self, threads: usize, strands: usize) -> Duration {
@@ -193,15 +206,17 @@ impl Predictor {
             let begun = Instant::now();
             let invocation = invoke.invoke(&order, 0);
             self.runs.push((order, invocation.clone()));
-            (begun.elapsed().saturating_sub(process), invocation)
+            let took = begun.elapsed().saturating_sub(process);
+            let (each, around) = ProgramTime::parts(&program.value, &invocation.runs, took);
+            (took, each, around, invocation)
         };
-        let (all, invocation) = run(strands, 1);
+        let (took, all, around, invocation) = run(strands, 1);
         let failed = Some(invocation).filter(|invocation| invocation.ending != Ending::Done);
-        let once_more = failed.is_none() && !program.in_copies() && strands > 1 && all <= QUICK;
+        let once_more = failed.is_none() && !program.in_copies() && strands > 1 && took <= QUICK;
         // Whatever keeps it from running with one thread shows in its cells; it may take many times as long.
-        let alone = once_more.then(|| run(1, 4)).filter(|(_, invocation)| invocation.ending == Ending::Done);
-        let time = ProgramTime::of(alone.map(|(took, _)| took), all, strands, program.in_copies());
-        (Predictor { program: Some(time), ..self }, failed)
+        let alone = once_more.then(|| run(1, 4)).filter(|(.., invocation)| invocation.ending == Ending::Done);
+        let time = ProgramTime::of(alone.map(|(_, each, ..)| each), all, strands, program.in_copies());
+        (Predictor { program: Some(ProgramTime { around, ..time }), ..self }, failed)
     }
 
     /// The run of the user's program that was what an invocation of this cell is, if there was one.
@@ -258,7 +273,7 @@ impl Predictor {
         let workers = seats.len();
         if let Some(program) = self.program.filter(|_| kernel.card().role == Role::Program) {
             let runs = u32::try_from(repetitions).unwrap_or(u32::MAX);
-            return self.process + (program.with(workers, self.strands) + REPETITION) * runs;
+            return self.process + program.around + (program.with(workers, self.strands) + REPETITION) * runs;
         }
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory of a node.
@@ -429,6 +444,25 @@ mod tests {
         // Faster with one thread than with all.
         assert_eq!(times(ProgramTime::of(Some(seconds(1)), seconds(3), 4, false)), [3000; 4]);
         assert_eq!(times(ProgramTime::of(None, seconds(3), 1, false))[0], 3000);
+    }
+
+    #[test]
+    fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions() {
+        let took = Duration::from_millis(1600);
+        let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
+        let parts = |value, runs| ProgramTime::parts(&value, runs, took);
+        let (each, around) = parts(ProgramValue::Protocol, &runs);
+        assert_eq!([each, around], [30, 1540].map(Duration::from_millis));
+        for (value, runs) in [(ProgramValue::Wall, &runs[..]), (ProgramValue::Protocol, &[])] {
+            assert_eq!(parts(value, runs), (took, Duration::ZERO));
+        }
+        let program = Some(ProgramTime { around, ..ProgramTime::of(None, each, 1, false) });
+        let predictor = Predictor { program, ..Predictor::with_rates(1, []) };
+        let time = |repetitions| {
+            predictor.invocation(crate::user_program::kernel(), &Params::SMALL, &[None], repetitions).as_secs_f64()
+        };
+        check(time(1), 1.57);
+        check(time(10), 1.84);
     }
 
     #[test]
