@@ -10,6 +10,8 @@ use charz_data::report::Counts;
 use charz_system::task::{self, Stat};
 use charz_system::{Status, file, numa_maps};
 
+use crate::sys::affinity;
+
 /// What is seen of a thread at one time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Seen {
@@ -40,14 +42,15 @@ fn text(id: i32, name: &str) -> String {
 /// A thread; its id finds its folder without that of its process.
 pub fn thread(tid: i32) -> Seen {
     let file = |name: &str| text(tid, &format!("task/{tid}/{name}"));
-    seen(file("status"), &file("stat"), &file("schedstat"), &file("sched"))
+    // The system says it where `/proc` is not this process's, too.
+    Seen { allowed: allowed(tid), ..seen(file("status"), &file("stat"), &file("schedstat"), &file("sched")) }
 }
 
 fn seen(status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
     let (status, stat, [cpu_ns, run_delay_ns]) = (Status::new(status), Stat::new(stat), task::times_ns(schedstat));
     Seen {
         name: status.name().unwrap_or_default().to_owned(),
-        allowed: status.cpus().unwrap_or_default(),
+        allowed: Vec::new(),
         counts: Counts {
             cpu_ns,
             run_delay_ns,
@@ -61,7 +64,7 @@ fn seen(status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
 
 /// The CPUs on which a thread may run; empty where that cannot be seen.
 pub fn allowed(tid: i32) -> Vec<u32> {
-    Status::new(text(tid, &format!("task/{tid}/status"))).cpus().unwrap_or_default()
+    affinity::get(tid).unwrap_or_default()
 }
 
 /// How often a thread has moved from CPU to CPU; 0 where that cannot be seen.
@@ -103,7 +106,7 @@ pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
 
 /// The CPUs on which this process's thread may run.
 pub fn own_allowed() -> Vec<u32> {
-    Status::of_thread().cpus().unwrap_or_default()
+    allowed(0)
 }
 
 /// Bytes of a process's memory by NUMA node, ascending; empty on a machine with one node, where walking all pages finds nothing

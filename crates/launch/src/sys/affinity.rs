@@ -23,6 +23,19 @@ pub fn set(tid: pid_t, ids: &[u32]) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The CPUs that a thread, 0 for the calling one, may run on, ascending; `None` where the system does not say.
+pub fn get(tid: pid_t) -> Option<Vec<u32>> {
+    // As many CPUs as any kernel can be built for, and eight times more.
+    let mut words: [c_ulong; 1024] = [0; 1024];
+    // SAFETY: the pointer and the length are those of `words`, which outlives the call; the kernel writes no more than the length.
+    let code = unsafe { libc::sched_getaffinity(tid, size_of_val(&words), words.as_mut_ptr().cast()) };
+    let ids = |(at, word): (usize, c_ulong)| {
+        (0..BITS).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * BITS + bit)
+    };
+    let set = words.into_iter().enumerate().filter(|(_, word)| *word != 0);
+    (code == 0).then(|| set.flat_map(ids).map(|id| id as u32).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,6 +43,8 @@ mod tests {
     #[test]
     fn a_mask_has_room_for_any_id() {
         let words = words(&[0, 63, 64, 1025]);
+        assert_eq!(get(0).unwrap(), crate::observe::own_allowed());
+        assert_eq!(get(i32::MAX), None);
         assert_eq!((words.len(), words[0], words[1], words[16]), (17, 1 | 1 << 63, 1, 2));
     }
 }

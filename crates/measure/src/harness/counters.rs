@@ -39,7 +39,7 @@ fn of_files(counts: Counts) -> Counts {
 }
 
 fn with_usage(counts: Counts) -> Counts {
-    let Some(usage) = resource_usage() else { return counts };
+    let Some(usage) = resource_usage(libc::RUSAGE_THREAD) else { return counts };
     let count = |number: libc::c_long| u64::try_from(number).ok();
     Counts {
         involuntary_switches: count(usage.ru_nivcsw),
@@ -110,7 +110,9 @@ impl Usage {
     pub(crate) fn read() -> Option<Self> {
         let all = Ticks::of_all(&fs::read_to_string(stat::FILE).ok()?).ok()?;
         let all_ns = all.busy().checked_mul(TICK_NS)?;
-        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns: time(ClockId::ProcessCPUTime)? }))
+        // With the programs that it started and has waited for, whichever `/proc` shows them.
+        let own_ns = time(ClockId::ProcessCPUTime)?.checked_add(children_ns()?)?;
+        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns }))
     }
 
     pub(crate) fn since(self, earlier: Usage) -> Busy {
@@ -133,15 +135,27 @@ fn time(clock: ClockId) -> Option<u64> {
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
 }
 
-fn resource_usage() -> Option<libc::rusage> {
+fn resource_usage(of: i32) -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the pointer is valid for the write of one `rusage`, which is what the call writes.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    let status = unsafe { libc::getrusage(of, usage.as_mut_ptr()) };
     if status != 0 {
         return None;
     }
     // SAFETY: the call succeeded, so it has filled the structure.
     Some(unsafe { usage.assume_init() })
+}
+
+/// The processor time of the processes that this one has waited for, and of theirs, in nanoseconds.
+fn children_ns() -> Option<u64> {
+    let usage = resource_usage(libc::RUSAGE_CHILDREN)?;
+    let nanos = |time: libc::timeval| {
+        u64::try_from(time.tv_sec)
+            .ok()?
+            .checked_mul(1_000_000_000)?
+            .checked_add(u64::try_from(time.tv_usec).ok()? * 1000)
+    };
+    nanos(usage.ru_utime)?.checked_add(nanos(usage.ru_stime)?)
 }
 
 /// The steal of these CPUs, or of all where there are none, in nanoseconds.
@@ -156,6 +170,19 @@ fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_child_used_is_own() {
+        let before = Usage::read().unwrap();
+        // Some milliseconds of a shell's time, of which this process has next to nothing.
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"]);
+        let children = children_ns().unwrap();
+        assert!(shell.status().unwrap().success());
+        let used = children_ns().unwrap() - children;
+        let own_ns = Usage::read().unwrap().since(before).own_ns;
+        assert!(used > 0 && own_ns > used, "{own_ns} of {used} ns");
+    }
 
     #[test]
     fn steal_is_that_of_the_seats() {

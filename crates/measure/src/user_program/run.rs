@@ -80,7 +80,8 @@ pub(super) fn measure(
     };
     let busy = Usage::read().zip(begun).map(|(now, begun)| now.since(begun));
     measured.evidence.busy = busy.map(|mut busy| {
-        busy.own_ns = busy.own_ns.saturating_add(measured.cpu_ns);
+        // Processes that outlived their program have another to wait for them.
+        busy.own_ns = busy.own_ns.max(measured.cpu_ns);
         busy
     });
     measured.evidence.changes = before.changes(&Fingerprint::read());
