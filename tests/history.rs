@@ -160,6 +160,32 @@ fn a_file_that_is_no_history_is_refused_and_left_alone() {
 }
 
 #[test]
+fn a_link_of_another_user_is_not_followed() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only root can give a link to another user");
+        return;
+    }
+    let place = Place::new();
+    place.put("r.json", of_day(1, RATE).to_string().as_bytes());
+    let link = |name: &str, owner| {
+        let link = place.path().join(name);
+        std::os::unix::fs::symlink("elsewhere.db", &link).unwrap();
+        std::os::unix::fs::lchown(&link, Some(owner), None).unwrap();
+    };
+    link("theirs.db", 65534);
+    for verb in [&["history", "add"], &["fleet", "add"]] {
+        place.refuses("theirs.db", &[verb, &["r.json", "--db", "theirs.db"][..]].concat(), &["another user", "--db"]);
+    }
+    link("own.db", 0);
+    let added = run("own.db", {
+        let mut charz = place.charz();
+        charz.args(["history", "add", "r.json", "--db", "own.db"]);
+        charz
+    });
+    assert!(added.code == Some(0) && place.path().join("elsewhere.db").is_file(), "{}", added.err);
+}
+
+#[test]
 fn the_file_is_in_the_data_folder_of_the_user() {
     let place = Place::new();
     place.put("r.json", of_day(1, RATE).to_string().as_bytes());

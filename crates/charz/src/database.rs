@@ -5,6 +5,7 @@
 //! written.
 
 use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -95,6 +96,10 @@ impl Database {
         let connect = || {
             let connection = Connection::open_with_flags(whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(PATIENCE)?;
+            if file != path {
+                // A draft that fails is thrown away, and is to leave no second file behind.
+                connection.pragma_update(None, "journal_mode", "MEMORY")?;
+            }
             connection.pragma_update(None, "trusted_schema", false)?;
             Ok(connection)
         };
@@ -195,16 +200,29 @@ fn explain(path: &Path, layout: &Layout, error: rusqlite::Error) -> Error {
         )),
         _ => {
             let exit = if code == ErrorCode::CannotOpen { Exit::BadInput } else { Exit::Environment };
-            let sentence = format!(
-                "the system refused access to the {noun} {path:?}, and nothing was changed; name another file by --db FILE"
-            );
-            Error::ended(exit, sentence).caused_by(error)
+            let what = match code {
+                ErrorCode::DiskFull => "has no room left",
+                ErrorCode::SystemIoFailure => "could not be written",
+                _ => "could not be opened",
+            };
+            let sentence =
+                format!("the {noun} {path:?} {what}, and nothing was changed; name another file by --db FILE");
+            // Its source says the same in other words.
+            Error::ended(exit, sentence).caused_by(std::io::Error::other(error.to_string()))
         }
     }
 }
 
 /// Whether there is a file. Anything but a regular file is refused: a pipe would wait for its other end.
 fn exists(path: &Path, layout: &Layout) -> Result<bool, Error> {
+    // In a folder where others may write, it leads wherever they like.
+    let is_foreign =
+        |link: std::fs::Metadata| link.is_symlink() && ![0, rustix::process::geteuid().as_raw()].contains(&link.uid());
+    if path.symlink_metadata().is_ok_and(is_foreign) {
+        return Err(Error::bad_input(format!(
+            "{path:?} is a link that another user made; name the file itself by --db FILE"
+        )));
+    }
     match std::fs::metadata(path) {
         Ok(about) if about.is_file() => Ok(true),
         Ok(_) => Err(Error::bad_input(format!("{path:?} is not a regular file; name another by --db FILE"))),
