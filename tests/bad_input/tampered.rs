@@ -24,7 +24,7 @@ fn check(place: &Place, report: &Value, word: &str, edit: impl FnOnce(&mut Value
     edit(&mut edited["cells"][0]);
     assert_ne!(&edited, report, "{word}: nothing was changed");
     place.put("edited.json", edited.to_string().as_bytes());
-    let words = ["\"edited.json\"", "arith-int", word, "does not follow"];
+    let words = ["\"edited.json\"", "arith-int", word, "contradict"];
     place.refuses(word, &["render", "edited.json"], &words);
     place.refuses(word, &["compare", "edited.json", "good.json"], &words);
     place.refuses(word, &["compare", "good.json", "edited.json"], &words);
@@ -52,7 +52,7 @@ fn a_number_that_was_made_better() {
     });
     check(&place, &report, "has marks", |cell| cell["marks"] = json!([]));
     check(&place, &report, "has marks", |cell| cell["marks"][0]["severity"] = "invalid".into());
-    check(&place, &report, "does not follow", |cell| {
+    check(&place, &report, "contradict", |cell| {
         (cell["marks"], cell["status"], cell["reason"]) = (json!([]), "ok".into(), Value::Null);
     });
     for estimate in ["capacity", "delivered"] {

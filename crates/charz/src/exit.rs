@@ -95,7 +95,14 @@ impl Error {
 
     /// Puts the place in front of the sentence that its cause was read from.
     pub fn read_from(mut self, place: &str) -> Self {
-        self.sentence = Some(format!("{place}: {self}"));
+        let causes: String = match self.sentence {
+            Some(_) => String::new(),
+            // Its sentence is the source's, which is then said here.
+            None => self.causes().map(|cause| format!(": {cause}")).collect(),
+        };
+        let (own, sentence) = (self.sentence.is_some(), format!("{place}: {self}{causes}"));
+        self.source = self.source.filter(|_| own);
+        self.sentence = Some(sentence);
         self
     }
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
@@ -110,9 +117,18 @@ impl Error {
 
     /// Whether the reader of our output went away, which is no error to speak of.
     pub fn is_broken_pipe(&self) -> bool {
+        self.is_of_system(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Whether this process, or all of them, may open no more files.
+    pub fn is_out_of_files(&self) -> bool {
+        self.is_of_system(|error| matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE)))
+    }
+
+    fn is_of_system(&self, is_it: impl Fn(&io::Error) -> bool) -> bool {
         let own = self.source.as_deref().and_then(|error| error.downcast_ref::<io::Error>());
         let mut all = own.into_iter().chain(self.causes().filter_map(|error| error.downcast_ref()));
-        all.any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+        all.any(is_it)
     }
 }
 
@@ -155,5 +171,20 @@ impl From<PlanError> for Error {
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         Error::environment("cannot write the result to standard output").caused_by(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_speaks_for_itself_is_said_once() {
+        let full = || io::Error::from_raw_os_error(libc::EMFILE);
+        let speaks = Error::new(Exit::BadInput, full()).read_from("--resume");
+        assert_eq!((speaks.to_string(), speaks.causes().count()), (format!("--resume: {}", full()), 0));
+        let explained = Error::environment("no").caused_by(full()).read_from("--resume");
+        assert_eq!((explained.to_string().as_str(), explained.causes().count()), ("--resume: no", 1));
+        assert!(explained.is_out_of_files() && !explained.is_broken_pipe());
     }
 }

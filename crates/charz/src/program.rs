@@ -83,7 +83,11 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
 
 fn complain(error: &Error) {
     let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
-    say(&format!("charz: {error}{causes}"));
+    let mut told = format!("charz: {error}{causes}");
+    if error.is_out_of_files() && !told.contains("ulimit -n") {
+        told += "; raise the limit on open files with ulimit -n 1024";
+    }
+    say(&told);
 }
 
 /// Texts out of files cannot steer the terminal, and long ones do not flood it.

@@ -27,7 +27,9 @@ pub fn judge_again(
         let differs = |context| differs(report, cell, context);
         let what = blocks_differ(cell).or_else(|| context.as_ref().filter(|_| is_own).and_then(differs))?;
         let (kernel, workers) = (&cell.kernel, cell.workers);
-        Some(format!("cell {index}, floor included ({kernel:?}, {workers} workers), {what} that does not follow from its repetitions"))
+        Some(format!(
+            "cell {index}, floor included ({kernel:?}, {workers} workers), {what} that its iterations contradict"
+        ))
     });
     if !is_own && found.is_none() {
         let judged = report.floor.iter_mut().chain(&mut report.cells).zip(&contexts);

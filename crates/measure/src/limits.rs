@@ -175,7 +175,10 @@ fn thread_limit() -> ThreadLimit {
     // The limit is on all threads of the user, on the whole machine.
     let user = threads::max_of_user().map(|most| {
         let now = threads::of_user().unwrap_or(0);
-        (most.saturating_sub(now + THREADS_LEFT), format!("ulimit -u is {most}, of which {now} are taken"))
+        (
+            most.saturating_sub(now + THREADS_LEFT),
+            format!("ulimit -u is {most}, of which {now} are taken and {THREADS_LEFT} left to others"),
+        )
     });
     let own = (MOST_THREADS as u64, "the program's own cap".to_owned());
     let (threads_max, pid_max) = (all("threads-max", threads::threads_max()), all("pid_max", threads::pid_max()));

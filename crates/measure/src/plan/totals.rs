@@ -25,10 +25,10 @@ impl Plan {
             return Some(format!("starting and the first runs took the whole budget of {budget}; {remedy}"));
         }
         let told = format!(
-            "{} of each configuration take about {}, and {} of the budget is left: one kernel is measured after the other, and some not at \
+            "it takes about {} to measure {} of each configuration, and {} of the budget is left: one kernel is measured after the other, and some not at \
              all; {remedy}",
-            counted(self.invocations.fewest(), "run"),
             units::duration(predicted),
+            counted(self.invocations.fewest(), "run"),
             units::duration(left),
         );
         (predicted > left).then_some(told)
