@@ -4,6 +4,15 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use crate::machine::{Machine, NumaNode, Strand};
+use crate::units;
+
+impl NumaNode {
+    /// Its memory, if that is to be shown and known, and the kind of it, not escaped: `2 GiB, MCDRAM`.
+    pub fn in_words(&self, shows_memory: bool) -> String {
+        let memory = self.memory_bytes.filter(|_| shows_memory).map(units::iec);
+        memory.into_iter().chain(self.subtype.clone()).collect::<Vec<_>>().join(", ")
+    }
+}
 
 impl Machine {
     /// OS ids of the NUMA nodes that this process can put memory on, in logical order.
@@ -12,10 +21,15 @@ impl Machine {
     }
 
     /// The same with their logical indices.
-    fn memory_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
+    pub fn memory_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
         let holds = |node: &NumaNode| node.usable && node.memory_bytes != Some(0);
         let nodes = self.numa_nodes.iter().enumerate().filter(move |(_, node)| holds(node));
         nodes.filter_map(|(index, node)| Some((index, node.os_id?)))
+    }
+
+    /// The number of the NUMA node at a logical index: its OS id, or the index where it has none.
+    pub fn node_id(&self, index: u32) -> u32 {
+        self.numa_nodes.get(index as usize).and_then(|node| node.os_id).unwrap_or(index)
     }
 
     /// The OS id of the NUMA node of each strand, by the strand's OS id; strands without a known node are left out.

@@ -114,15 +114,15 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
         package.and_then(|package| package.model.as_deref()).map_or_else(String::new, |model| model.trim().to_owned())
     };
     level(What::Package, "socket", &|strand| strand.package, &model);
-    let memory = |number: u32| {
-        let node = machine.numa_nodes.get(number as usize).filter(|_| shows_memory);
-        node.and_then(|node| node.memory_bytes).map_or_else(String::new, units::iec)
-    };
-    level(What::NumaNode, "NUMA node", &|strand| strand.numa, &memory);
     level(What::Alu, "ALU slot", &|strand| Some(strand.alu), &nothing);
     for (number, from, to) in stretches(strands, |strand| strand.core) {
         let kind = core_name(machine, strands[from].kind).to_owned();
         pieces.push(Piece { what: What::Core, kind, number: Some(number), detail: String::new(), from, to });
+    }
+    for (number, from, to) in stretches(strands, |strand| strand.numa_nodes.iter().copied()) {
+        let detail = machine.numa_nodes.get(number as usize).map(|node| node.in_words(shows_memory));
+        let (kind, detail) = ("NUMA node".to_owned(), detail.unwrap_or_default());
+        pieces.push(Piece { what: What::NumaNode, kind, number: Some(machine.node_id(number)), detail, from, to });
     }
     for (number, from, to) in stretches(strands, |strand| strand.groups.iter().copied()) {
         let kind = machine.groups.get(number as usize).map_or_else(|| "group".to_owned(), |group| group.what.clone());

@@ -114,7 +114,7 @@ pub fn class_name(class: &Class, machine: &Machine) -> String {
     let place = |side: Side| {
         let words = [
             ("package", side.package.filter(|_| machine.packages.len() > 1)),
-            ("node", side.numa.filter(|_| machine.numa_nodes.len() > 1)),
+            ("node", side.numa.filter(|_| machine.numa_nodes.len() > 1).map(|node| machine.node_id(node))),
             ("kind", side.kind.filter(|_| kinds)),
         ];
         let words = words.iter().filter_map(|(word, index)| Some(format!("{word} {}", (*index)?)));

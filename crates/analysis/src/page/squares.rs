@@ -123,7 +123,7 @@ fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heatmap {
         column_label: "other".into(),
         rows: names.clone(),
         columns: names,
-        borders: borders(&matrix.strands, folded),
+        borders: borders(matrix, folded),
         tiles,
         quantity: Quantity::Value(first.unit),
         reasons: reasons.words,
@@ -139,7 +139,8 @@ fn block_name(block: &[&Strand]) -> String {
 }
 
 /// Where packages end, and NUMA nodes that are none.
-fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
+fn borders(matrix: &Matrix<'_>, folded: usize) -> Vec<(usize, String)> {
+    let strands = &matrix.strands;
     let mut borders: Vec<(usize, String)> = Vec::new();
     let several = |of: fn(&Strand) -> Option<u32>| strands.windows(2).any(|two| of(two[0]) != of(two[1]));
     let (packages, nodes) = (several(|strand| strand.package), several(|strand| strand.numa));
@@ -147,7 +148,7 @@ fn borders(strands: &[&Strand], folded: usize) -> Vec<(usize, String)> {
         let [package, numa] = [two[0].package != two[1].package, two[0].numa != two[1].numa];
         let name = match (package, numa, two[0].package, two[0].numa) {
             (true, _, Some(number), _) => format!("package {number}"),
-            (_, true, _, Some(number)) => format!("NUMA node {number}"),
+            (_, true, _, Some(number)) => format!("NUMA node {}", matrix.machine.node_id(number)),
             (false, false, ..) => continue,
             _ => String::new(),
         };

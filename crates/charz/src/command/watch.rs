@@ -246,10 +246,7 @@ fn part(machine: &Machine, level: Groups, strand: Option<&Strand>) -> (usize, St
     let named = |index: Option<u32>, what: &str| index.map(|index| (index as usize, format!("{what} {index}")));
     let found = match level {
         Groups::Socket => named(strand.package, "socket"),
-        Groups::NumaNode => strand.numa.map(|node| {
-            let id = machine.numa_nodes.get(node as usize).and_then(|node| node.os_id).unwrap_or(node);
-            (node as usize, format!("node {id}"))
-        }),
+        Groups::NumaNode => named(strand.numa.map(|node| machine.node_id(node)), "node"),
         Groups::Cache => strand.caches.last().and_then(|at| {
             let cache = machine.caches.get(*at as usize)?;
             Some((*at as usize, format!("l{} {}", cache.level, cache.index)))

@@ -78,7 +78,7 @@ fn table(machine: &Machine, mapping: &Mapping, placement: &Placement, out: &mut 
                 worker.to_string(),
                 or_dash(*seat),
                 place(|strand| strand.package),
-                place(|strand| strand.numa),
+                or_dash(strand.and_then(|strand| strand.numa).map(|node| machine.node_id(node))),
                 place(|strand| strand.core),
                 place(|strand| Some(strand.alu)),
                 place(|strand| Some(strand.slot)),

@@ -64,7 +64,7 @@ fn row(machine: &Machine, strand: &Strand) -> [String; 10] {
     [
         strand.os_id.to_string(),
         or_dash(strand.package),
-        or_dash(strand.numa),
+        or_dash(strand.numa.map(|node| machine.node_id(node))),
         or_dash(strand.core),
         strand.alu.to_string(),
         strand.slot.to_string(),
@@ -115,7 +115,7 @@ fn models(machine: &Machine, pen: &mut Pen<'_>) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use charz_topology::{Machine, Source, discover};
+    use charz_topology::{Machine, NumaNode, Source, discover};
 
     use super::*;
 
@@ -170,6 +170,27 @@ mod tests {
         assert_eq!(rows[7].join(" "), "6 0 0 1 1 0 2 - yes L1d:1 L2:0");
         assert_eq!(rows[16].join(" "), "15 1 0 3 1 1 3 - no L1d:3 L2:1");
         assert_eq!(show("table", &synthetic("pu:1")).lines().last().unwrap().split_whitespace().nth(1), Some("-"));
+    }
+
+    /// Also where those differ from the order of the nodes, and where a CPU has several.
+    #[test]
+    fn nodes_have_the_systems_numbers() {
+        let mut machine = synthetic("pack:2 [numa(memory=64GiB)] core:2 pu:1");
+        (machine.numa_nodes[0].os_id, machine.numa_nodes[1].os_id) = (Some(8), Some(3));
+        let near = NumaNode { os_id: Some(5), subtype: Some("HBM".into()), ..machine.numa_nodes[0].clone() };
+        machine.numa_nodes.push(near);
+        machine.strands[..2].iter_mut().for_each(|strand| strand.numa_nodes.push(2));
+        machine.count_strands();
+        for format in ["tree", "boxes", "svg"] {
+            let found = show(format, &machine);
+            for node in ["NUMA node 8", "NUMA node 3", "NUMA node 5 (64 GiB, HBM)"] {
+                assert!(found.contains(node), "{format}: {node}: {found}");
+            }
+            assert!(!found.contains("NUMA node 0"), "{format}: {found}");
+        }
+        let table = show("table", &machine);
+        let nodes: Vec<&str> = table.lines().skip(1).filter_map(|line| line.split_whitespace().nth(2)).collect();
+        assert_eq!(nodes, ["8", "8", "3", "3"]);
     }
 
     fn shown(machine: &Machine, columns: usize) -> String {

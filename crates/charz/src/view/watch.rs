@@ -243,7 +243,9 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
     for row in &told.rows {
         let strand = strands.get(&row.cpu);
         let of = |index: Option<u32>| index.map_or(String::new(), |index| index.to_string());
-        let place = strand.map_or((String::new(), String::new()), |strand| (of(strand.package), of(strand.numa)));
+        let place = strand.map_or((String::new(), String::new()), |strand| {
+            (of(strand.package), of(strand.numa.map(|node| machine.node_id(node))))
+        });
         let name = format!("socket {} node {}", place.0, place.1);
         if lines.last().is_none_or(|(known, _)| *known != name) {
             lines.push((name, String::new()));

@@ -267,7 +267,7 @@ impl Writer<'_> {
     }
 
     fn node_id(&self, index: usize) -> usize {
-        self.machine.numa_nodes[index].os_id.map_or(index, |id| id as usize)
+        self.machine.node_id(index as u32) as usize
     }
 
     /// The ids of the nodes whose strands fulfil this.

@@ -61,6 +61,15 @@ fn classes_say_how_many_of_how_many() {
 }
 
 #[test]
+fn classes_name_nodes_by_the_systems_numbers() {
+    let mut report = two();
+    report.machine.numa_nodes[0].os_id = Some(7);
+    let matrix = Matrix::of(&report, "c2c-cas").unwrap();
+    let names: Vec<String> = matrix.rows().iter().map(|row| class_name(&row.class, &report.machine)).collect();
+    assert!(names[0].contains("node 7") && names.iter().all(|name| !name.contains("node 0")), "{names:?}");
+}
+
+#[test]
 fn what_is_no_pair_of_strands_is_no_matrix() {
     assert!(Matrix::of(&two(), "c2c-exchange").is_none(), "the kernel was not measured");
     assert!(Matrix::of(&report(TWO, "cas-counter", &[([0, 1], 1.0, Status::Ok)]), "cas-counter").is_none());

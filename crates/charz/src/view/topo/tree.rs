@@ -25,9 +25,8 @@ pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    for (node, about) in machine.numa_nodes.iter().enumerate().filter(|(_, about)| about.strands == 0) {
-        let about = numa_node(node, about.memory_bytes, about.subtype.as_deref());
-        writeln!(out, "  {about}, without strands")?;
+    for (node, _) in (0..).zip(&machine.numa_nodes).filter(|(_, about)| about.strands == 0) {
+        writeln!(out, "  {}, without strands", numa_node(machine, node))?;
     }
     writeln!(out, "ALU groups: {}", machine.alu)?;
     remarks(machine, out)
@@ -105,10 +104,7 @@ fn part_name(machine: &Machine, part: Part) -> String {
             let model = machine.packages[at].model.as_deref();
             format!("socket {at}{}", model.map(|model| format!(" ({})", plain(model))).unwrap_or_default())
         }
-        What::NumaNode => {
-            let node = &machine.numa_nodes[at];
-            numa_node(at, node.memory_bytes, node.subtype.as_deref())
-        }
+        What::NumaNode => numa_node(machine, part.index),
         What::Cache => {
             let size = machine.caches[at].size_bytes.map(|bytes| format!(" ({})", units::iec(bytes)));
             format!("{}{}", machine.caches[at], size.unwrap_or_default())
@@ -117,10 +113,10 @@ fn part_name(machine: &Machine, part: Part) -> String {
     }
 }
 
-fn numa_node(at: usize, memory: Option<u64>, subtype: Option<&str>) -> String {
-    let about: Vec<String> = memory.map(units::iec).into_iter().chain(subtype.map(plain)).collect();
-    let about = if about.is_empty() { String::new() } else { format!(" ({})", about.join(", ")) };
-    format!("NUMA node {at}{about}")
+fn numa_node(machine: &Machine, index: u32) -> String {
+    let about = machine.numa_nodes[index as usize].in_words(true);
+    let about = if about.is_empty() { about } else { format!(" ({})", plain(&about)) };
+    format!("NUMA node {}{about}", machine.node_id(index))
 }
 
 fn strand_ids(strands: &[Strand]) -> String {
@@ -161,7 +157,7 @@ ALU groups: stated: the topology groups strands below the core
         let mut machine = synthetic("pack:1 core:2 pu:1");
         machine.absent = vec![2, 3];
         machine.numa_nodes.push(machine.numa_nodes[0].clone());
-        machine.numa_nodes[1].strands = 0;
+        (machine.numa_nodes[1].strands, machine.numa_nodes[1].os_id) = (0, None);
         let tree = show("tree", &machine);
         assert!(tree.contains("offline or not allowed: CPUs 2-3"), "{tree}");
         assert!(tree.contains("NUMA node 1, without strands"), "{tree}");
