@@ -6,6 +6,8 @@
 
 mod tools;
 
+use std::collections::HashSet;
+
 use charz_data::escape::quoted;
 use charz_data::machine::Machine;
 use charz_data::report::MemoryHome;
@@ -117,25 +119,28 @@ impl Placed<'_> {
     /// The seats up to the first one that comes again: tools that start their list over need no more.
     fn round(&self) -> Option<Vec<u32>> {
         let seats = self.bound()?;
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let end = seats.iter().position(|seat| !seen.insert(*seat)).unwrap_or(seats.len());
         Some(seats[..end].to_vec())
     }
 
     /// OS ids of the NUMA nodes that the memory is to be on, ascending; none where they are not known.
     fn nodes(&self) -> Vec<u32> {
-        let of_strand = self.machine.node_of_strands();
         let mut nodes: Vec<u32> = match self.memory {
             MemoryHome::Node(node) => vec![node],
-            MemoryHome::Interleaved => {
-                let usable = self.machine.numa_nodes.iter().filter(|node| node.usable && node.memory_bytes != Some(0));
-                usable.filter_map(|node| node.os_id).collect()
-            }
+            MemoryHome::Interleaved => self.machine.nodes_for_memory(),
             MemoryHome::First => {
-                self.seats.iter().take(1).flatten().filter_map(|seat| of_strand.get(seat)).copied().collect()
+                self.machine.nodes_of(&self.seats[..self.seats.len().min(1)]).into_iter().flatten().collect()
             }
+            // Also those of another kind of memory, which are as near.
             MemoryHome::Local | MemoryHome::Remote => {
-                self.seats.iter().flatten().filter_map(|seat| of_strand.get(seat)).copied().collect()
+                let seats = self.machine.strands.iter().filter(|strand| self.seats.contains(&Some(strand.os_id)));
+                let local: HashSet<u32> = seats.flat_map(|strand| strand.numa_nodes.iter().copied()).collect();
+                self.machine
+                    .memory_nodes()
+                    .filter(|(index, _)| local.contains(&(*index as u32)))
+                    .map(|(_, id)| id)
+                    .collect()
             }
         };
         nodes.sort_unstable();

@@ -38,6 +38,21 @@ fn memory_goes_where_it_was_measured() {
     }
     let docker = "docker run --cpuset-cpus=4 --cpuset-mems=1 IMAGE PROGRAM";
     check_line("docker", &[4], MemoryHome::Local, docker);
+    // All memory that is local to the seats, but none that has nothing to give.
+    let mut report = report(SERVER);
+    let near = charz_data::machine::NumaNode { os_id: Some(5), ..report.machine.numa_nodes[1].clone() };
+    report.machine.numa_nodes.push(near);
+    report.machine.strands[4].numa_nodes.push(2);
+    let line = |machine: &Machine, tool: &str| {
+        let tool = TOOLS.iter().find(|one| one.name == tool).unwrap();
+        let placed = Placed { machine, seats: &seated(&[4]), memory: MemoryHome::Local };
+        (tool.launch)(&placed).line(PROGRAM).unwrap()
+    };
+    for (tool, word) in [("docker", "--cpuset-mems=1,5 "), ("systemd", "AllowedMemoryNodes=1,5 ")] {
+        assert!(line(&report.machine, tool).contains(word));
+    }
+    report.machine.numa_nodes[1].memory_bytes = Some(0);
+    assert!(line(&report.machine, "docker").contains("--cpuset-mems=5 "));
 }
 
 #[test]
@@ -56,6 +71,8 @@ fn slurm_takes_threads_as_a_mask_and_tasks_as_a_list() {
         MemoryHome::Local,
         "srun --nodes=1 --ntasks=4 --cpu-bind=map_cpu:6,0 PROGRAM",
     );
+    let starts = |tasks: usize| launch("srun-tasks", &vec![None; tasks], MemoryHome::Local).line("").unwrap();
+    assert!(!starts(8).contains("--overcommit") && starts(9).contains("--overcommit"));
 }
 
 #[test]

@@ -147,12 +147,17 @@ fn mask(cpus: &[u32]) -> String {
     digits.rev().fold("mask_cpu:0x".to_owned(), |text, at| format!("{text}{:x}", digit(at)))
 }
 
-/// srun starts its list over by itself. The ids hold on one node only.
+/// srun starts its list over by itself, but starts more tasks than CPUs only if it is asked to. The ids hold on one node only.
 fn srun_tasks(placed: &Placed<'_>) -> Launch {
     let bind = placed.round().map_or_else(|| "none".to_owned(), |round| format!("map_cpu:{}", join(&round, ",")));
     let tasks = format!("--ntasks={}", placed.seats.len());
+    let bind = format!("--cpu-bind={bind}");
     let notes = placed.bound().map(|_| WHOLE_NODE.to_owned()).into_iter().collect();
-    Launch { notes, form: command(&["srun", "--nodes=1", &tasks, &format!("--cpu-bind={bind}")]) }
+    let mut words = vec!["srun", "--nodes=1", &tasks, &bind];
+    if placed.seats.len() > placed.machine.usable_strands().count() {
+        words.insert(3, "--overcommit");
+    }
+    Launch { notes, form: command(&words) }
 }
 
 /// What Open MPI 4 and 5 take for the number of a hardware thread differs (prrte, issue 63), and 4.1 sorts the list of
