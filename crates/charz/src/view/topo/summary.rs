@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
-use charz_topology::{CacheHolds, Kind, Machine, Strand, cpulist};
+use charz_topology::{CacheHolds, Kind, Machine, NumaNode, Source, Strand, cpulist};
 
 use super::layout;
 use charz_measure::doctor::under_hypervisor;
@@ -38,16 +38,20 @@ pub(super) fn totals(machine: &Machine) -> String {
     }
     parts.push(format!("{}{}", counted(machine.strands.len(), "CPU"), per_core(machine)));
     if !machine.numa_nodes.is_empty() {
-        parts.push(counted(machine.numa_nodes.len(), "NUMA node"));
+        let bare = machine.numa_nodes.iter().filter(|node| node.strands == 0).count();
+        let bare = if bare > 0 { format!(" ({bare} without CPUs)") } else { String::new() };
+        parts.push(counted(machine.numa_nodes.len(), "NUMA node") + &bare);
     }
-    // Not that of accelerators, nor memory of another speed.
-    let main = machine.numa_nodes.iter().filter(|node| node.subtype.as_deref().is_none_or(|subtype| subtype == "DRAM"));
+    // Not that of accelerators, nor memory of another speed, unless there is no other.
+    let is_main = |node: &&NumaNode| node.subtype.as_deref().is_none_or(|subtype| subtype == "DRAM");
+    let has_main = machine.numa_nodes.iter().any(|node| is_main(&node));
+    let main = machine.numa_nodes.iter().filter(|node| !has_main || is_main(node));
     let memory = main.filter_map(|node| node.memory_bytes).fold(0, u64::saturating_add);
     if memory > 0 {
         parts.push(units::iec(memory));
     }
-    // Only of this machine it is known what this process may use, and whether a hypervisor runs below.
-    match under_hypervisor().filter(|_| machine.usable.cpuset.is_some()) {
+    // Only of this machine it is known whether a hypervisor runs below.
+    match under_hypervisor().filter(|_| machine.source == Source::ThisMachine.to_string()) {
         Some(true) => parts.push("virtual machine".to_owned()),
         Some(false) => parts.push("bare metal".to_owned()),
         None => {}
@@ -341,6 +345,20 @@ mod tests {
         machine.numa_nodes.push(charz_topology::NumaNode { strands: 0, ..machine.numa_nodes[0].clone() });
         let shown = show("summary", &machine);
         assert!(shown.contains("NUMA node, memory only") && !shown.contains("group"), "{shown}");
+    }
+
+    #[test]
+    fn memory_counts_if_there_is_no_other() {
+        let mut machine = synthetic("pack:2 [numa(memory=64GiB)] core:2 pu:1");
+        let total = |machine: &Machine| totals(machine).rsplit(" · ").next().unwrap().to_owned();
+        assert_eq!(total(&machine), "128 GiB");
+        machine.numa_nodes[0].subtype = Some("HBM".into());
+        assert_eq!(total(&machine), "64 GiB");
+        machine.numa_nodes[1].subtype = Some("HBM".into());
+        assert_eq!(total(&machine), "128 GiB");
+        // A file can limit its CPUs too.
+        machine.usable.cpuset = Some("0".into());
+        assert_eq!(total(&machine), "128 GiB", "whether it is virtual is not known");
     }
 
     #[test]
