@@ -10,7 +10,7 @@ pub enum Distance {
     Core,
     /// A cache for data, of several cores.
     Cache,
-    /// A NUMA node of one package, but no cache.
+    /// A NUMA node, but no cache.
     Numa,
     /// A package, but no NUMA node.
     Package,
@@ -33,11 +33,16 @@ impl Machine {
         if one.caches.last() == other.caches.last() && both(outermost(one), outermost(other)) {
             return Distance::Cache;
         }
-        // A NUMA node may be as large as the machine: packages that share one are no nearer for it.
-        if !self.packages.is_empty() && !both(one.package, other.package) {
-            return Distance::Machine;
+        let is_part = |node: u32| {
+            self.numa_nodes.get(node as usize).is_some_and(|node| (node.strands as usize) < self.strands.len())
+        };
+        // Packages are no nearer for a NUMA node that is the whole machine.
+        match (both(one.numa, other.numa), both(one.package, other.package)) {
+            (true, true) => Distance::Numa,
+            (true, false) if self.packages.is_empty() || one.numa.is_some_and(is_part) => Distance::Numa,
+            (false, true) => Distance::Package,
+            (_, false) => Distance::Machine,
         }
-        if both(one.numa, other.numa) { Distance::Numa } else { Distance::Package }
     }
 
     /// The parts at a distance that hold a strand, by index.

@@ -74,6 +74,9 @@ mod tests {
         check("Package:2 L3:1 Core:2 PU:2", &[("pair:core", [0, 1]), ("pair:cache", [0, 2]), ("pair:machine", [0, 4])]);
         check("Package:2 L3:2 Core:1 PU:1", &[("pair:numa", [0, 1]), ("pair:machine", [0, 2])]);
         check("Package:2 [NUMA(memory=1GB)] L3:2 Core:1 PU:1", &[("pair:numa", [0, 1]), ("pair:machine", [0, 2])]);
+        check("NUMA:2 Package:2 Core:1 PU:1", &[("pair:numa", [0, 1]), ("pair:machine", [0, 2])]);
+        check("NUMA:1 Package:2 Core:1 PU:1", &[("pair:machine", [0, 1])]);
+        check("NUMA:2 Core:1 PU:1", &[("pair:machine", [0, 1])]);
         check("Core:1 PU:1", &[]);
     }
 
