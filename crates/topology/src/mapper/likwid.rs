@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use super::list::check_usable;
 use super::{Mapper, Order, misfit};
 use crate::{Error, Machine, Strand, cpulist};
 
@@ -56,14 +55,13 @@ impl Domain {
         }
     }
 
-    fn holds(self, strand: &Strand, last_caches: &[u32]) -> bool {
+    fn holds(self, strand: &Strand, last_caches: &[u32], nodes: &[u32]) -> bool {
+        let is = |own: Option<&u32>, numbered: &[u32], at: u32| own.is_some() && own == numbered.get(at as usize);
         match self {
             Domain::Node => true,
             Domain::Socket(number) => strand.package == Some(number),
-            Domain::LastCache(number) => {
-                last_caches.get(number as usize).is_some_and(|cache| strand.caches.last() == Some(cache))
-            }
-            Domain::NumaNode(number) => strand.numa == Some(number),
+            Domain::LastCache(number) => is(strand.caches.last(), last_caches, number),
+            Domain::NumaNode(number) => is(strand.numa.as_ref(), nodes, number),
         }
     }
 }
@@ -75,14 +73,17 @@ impl Mapper for Likwid {
         let mut last_caches: Vec<u32> =
             machine.strands.iter().filter_map(|strand| strand.caches.last().copied()).collect();
         last_caches.retain(|cache| seen.insert(*cache));
+        // As in LIKWID's affinity.c: nodes have numbers from 0 in the order of their ids, and a domain has the CPUs of the cpuset.
+        let mut nodes: Vec<u32> = (0..).take(machine.numa_nodes.len()).collect();
+        nodes.sort_by_key(|node| machine.node_id(*node));
         let mut ids = Vec::new();
         for (domain, numbers) in &self.0 {
             let mut within: Vec<&Strand> =
-                machine.strands.iter().filter(|strand| domain.holds(strand, &last_caches)).collect();
+                machine.usable_strands().filter(|strand| domain.holds(strand, &last_caches, &nodes)).collect();
             // LIKWID numbers the first strands of all cores before the second ones.
             within.sort_by_key(|strand| strand.strand_in_core);
             if within.is_empty() {
-                return Err(refuse(format!("the machine has no domain {domain}")));
+                return Err(refuse(format!("there is no domain {domain} with CPUs to use")));
             }
             for number in numbers {
                 let strand = within.get(*number as usize).ok_or_else(|| {
@@ -91,7 +92,6 @@ impl Mapper for Likwid {
                 ids.push(strand.os_id);
             }
         }
-        check_usable(&ids, machine).map_err(refuse)?;
         match super::list::first_repeated(&ids) {
             None => Ok(Order::Strands(ids)),
             Some(id) => Err(refuse(format!("it names CPU {id} twice; name it once"))),
@@ -121,11 +121,18 @@ impl fmt::Display for Likwid {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Error, Mapping, Order, Source, discover};
+    use crate::{Error, Machine, Mapping, Order, Source, discover};
+
+    fn server() -> Machine {
+        discover(&Source::Synthetic("Package:2 [NUMA(memory=1GB)] L3:2 Core:2 PU:2".into())).unwrap()
+    }
 
     fn order(text: &str) -> Result<Vec<u32>, Error> {
-        let machine = discover(&Source::Synthetic("Package:2 [NUMA(memory=1GB)] L3:2 Core:2 PU:2".into())).unwrap();
-        match text.parse::<Mapping>()?.order(&machine)? {
+        order_on(&server(), text)
+    }
+
+    fn order_on(machine: &Machine, text: &str) -> Result<Vec<u32>, Error> {
+        match text.parse::<Mapping>()?.order(machine)? {
             Order::Strands(ids) => Ok(ids),
             Order::Floating => panic!("{text} binds no worker"),
         }
@@ -145,10 +152,20 @@ mod tests {
     }
 
     #[test]
+    fn nodes_go_by_their_ids_and_cpus_are_those_of_the_cpuset() {
+        let mut machine = server();
+        (machine.numa_nodes[0].os_id, machine.numa_nodes[1].os_id) = (Some(9), Some(4));
+        machine.strands[..9].iter_mut().for_each(|strand| strand.usable = false);
+        assert_eq!(order_on(&machine, "M0:0-6").unwrap(), [10, 12, 14, 9, 11, 13, 15]);
+        assert_eq!(order_on(&machine, "N:0").unwrap(), [10]);
+        assert!(order_on(&machine, "M1:0").unwrap_err().to_string().contains("M1"));
+    }
+
+    #[test]
     fn what_the_machine_does_not_have_is_refused() {
         for (text, word) in [
-            ("S2:0", "no domain S2"),
-            ("C9:0", "no domain C9"),
+            ("S2:0", "domain S2"),
+            ("C9:0", "domain C9"),
             ("S0:8", "8 CPUs, 0-7"),
             ("S0:0@N:0", "CPU 0 twice"),
             ("S0:x", "not a CPU id"),
