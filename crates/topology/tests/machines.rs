@@ -205,6 +205,8 @@ fn clusters_between_two_levels_take_turns() {
     assert_eq!(order("round-robin", &synthetic("pack:1 l3:2 core:2 pu:1")), [0, 2, 1, 3]);
     assert_eq!(order("round-robin", &synthetic("group:2 pack:2 core:1 pu:1")), [0, 2, 1, 3]);
     assert_eq!(order("round-robin", &synthetic("pack:1 l3:2 l2:2 core:2 pu:1")), [0, 4, 2, 6, 1, 5, 3, 7]);
+    // Private caches within a core.
+    assert_eq!(order("round-robin", &synthetic("pack:1 core:2 l1d:2 pu:2")), [0, 4, 2, 6, 1, 5, 3, 7]);
 }
 
 #[test]

@@ -127,9 +127,9 @@ impl Dealer<'_> {
     /// The order of the part that holds these strands and whose children are the parts of the first level.
     fn order(&self, strands: Vec<usize>, levels: &[Level]) -> Vec<usize> {
         let Some((level, inner)) = levels.split_first() else {
-            let mut strands = strands;
-            strands.sort_by_key(|at| std::cmp::Reverse(self.machine.speed_rank(&self.machine.strands[*at])));
-            return strands;
+            // Within a core, too, there may be several private caches.
+            let children: Vec<Child> = strands.iter().map(|at| self.child(vec![*at])).collect();
+            return turns(&children).into_iter().map(|turn| strands[turn]).collect();
         };
         let parts = grouped(&strands, |at| self.part(at, *level));
         let children: Vec<Child> = parts.into_iter().map(|strands| self.child(strands)).collect();
