@@ -87,8 +87,8 @@ impl Limits {
 
     /// The limits of a machine that is not this one: its memory, as far as it is known.
     pub fn of(machine: &Machine) -> Self {
-        let memory =
-            machine.numa_nodes.iter().map(|node| node.memory_bytes).sum::<Option<u64>>().filter(|bytes| *bytes > 0);
+        let known = machine.numa_nodes.iter().filter_map(|node| node.memory_bytes);
+        let memory = Some(known.fold(0, u64::saturating_add)).filter(|bytes| *bytes > 0);
         Limits {
             memory_total_bytes: memory,
             memory_available_bytes: memory,
@@ -153,6 +153,27 @@ impl Limits {
             }
         }
     }
+}
+
+/// Whether blocks of `bytes` bytes in all, one for each of these homes by [`memory_homes`](charz_topology::memory_homes), fit in the nodes
+/// that they are bound to; why not, if not. Of one node, what [`Limits`] know is what it has.
+pub fn nodes_hold(machine: &Machine, homes: &[Vec<u32>], bytes: u64, pages: PageKind) -> Result<(), String> {
+    if machine.numa_nodes.len() < 2 || matches!(pages, PageKind::Huge2M | PageKind::Huge1G) {
+        return Ok(());
+    }
+    for node in &machine.numa_nodes {
+        // Memory that is interleaved goes to the others when a node is full.
+        let bound = homes.iter().filter(|home| home.len() == 1 && node.os_id == Some(home[0])).count() as u64;
+        let needed = (u128::from(bytes) * u128::from(bound) / homes.len().max(1) as u128) as u64;
+        let budget = node.memory_bytes.map(|memory| memory / 100 * MEMORY_SHARE_PERCENT);
+        if let (Some(budget), Some(id)) = (budget.filter(|budget| needed > *budget), node.os_id) {
+            let (needed, budget) = (units::iec(needed), units::iec(budget));
+            return Err(format!(
+                "blocks on NUMA node {id} take {needed} in all; the limit is {budget}, {MEMORY_SHARE_PERCENT}% of its memory"
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn free_huge_bytes(pages: PageKind) -> Option<u64> {

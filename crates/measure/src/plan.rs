@@ -23,7 +23,7 @@ pub use threads::Threads;
 
 use amounts::{AUTO_SPAN, LONG};
 
-use crate::limits::Limits;
+use crate::limits::{Limits, nodes_hold};
 use crate::predict::Predictor;
 use charz_data::report::Point;
 use charz_data::units;
@@ -140,7 +140,6 @@ impl PlannedCell {
         seats: Vec<Option<u32>>,
     ) -> Self {
         let own = point.params(&request.amounts(1, AUTO_SPAN));
-        let homes = memory_homes(point.memory.unwrap_or_default(), machine, &seats);
         let blocks = kernel.card().obeys(&params::SIZE);
         // Workers of a program divide its block.
         let parts = if kernel.card().family == Family::Workload { seats.len() as u64 } else { 1 };
@@ -154,7 +153,7 @@ impl PlannedCell {
             repetitions: 1,
             precision: request.precision.unwrap_or(kernel.card().family.precision()),
             predicted: Duration::ZERO,
-            obstacle: homes.err(),
+            obstacle: None,
         }
     }
 }
@@ -323,7 +322,7 @@ impl Plan {
     pub fn new(request: &Request, fitted: &ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
         let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
         let cells = fitted.cells(request, closest);
-        let mut plan = Plan::of_cells(request, cells, fitted.strands, limits, predictor);
+        let mut plan = Plan::of_cells(request, cells, fitted.machine, limits, predictor);
         if plan.adaptive {
             return plan;
         }
@@ -343,10 +342,11 @@ impl Plan {
     fn of_cells(
         request: &Request,
         cells: Vec<PlannedCell>,
-        strands: usize,
+        machine: &Machine,
         limits: &Limits,
         predictor: &Predictor,
     ) -> Self {
+        let strands = machine.usable_strands().count();
         let mut plan = Plan {
             params: request.amounts(1, AUTO_SPAN),
             program: request.program.clone(),
@@ -361,7 +361,7 @@ impl Plan {
             cells,
         };
         plan.fit_classes(request, limits, predictor);
-        plan.find_obstacles(limits, request, strands);
+        plan.find_obstacles(limits, request, machine, strands);
         plan.predict(predictor);
         plan.fit_amounts(request, predictor);
         plan
@@ -398,12 +398,15 @@ impl Plan {
         self.cells.iter().filter(|cell| cell.obstacle.is_none())
     }
 
-    fn find_obstacles(&mut self, limits: &Limits, request: &Request, strands: usize) {
+    fn find_obstacles(&mut self, limits: &Limits, request: &Request, machine: &Machine, strands: usize) {
         for cell in &mut self.cells {
             let pages = cell.point.params(&self.params).pages;
             let unavailable = cell.kernel.check().err().map(|error| error.to_string());
+            let homes = memory_homes(cell.point.memory.unwrap_or_default(), machine, &cell.seats);
+            let of_nodes = homes.and_then(|homes| nodes_hold(machine, &homes, cell.footprint_bytes, pages));
             cell.obstacle = unavailable
                 .or(cell.obstacle.take())
+                .or(of_nodes.err())
                 .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
                 .or_else(|| storm(cell, limits, request, strands));
         }

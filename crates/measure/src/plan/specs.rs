@@ -52,12 +52,12 @@ impl Plan {
                 cells.push(PlannedCell {
                     // A level that the machine lacks is named too.
                     level: if obstacle.is_some() { spec.level.clone() } else { planned.level },
-                    obstacle: obstacle.or(planned.obstacle),
+                    obstacle,
                     ..planned
                 });
             }
         }
-        Ok(Plan::of_cells(request, cells, machine.usable_strands().count(), limits, predictor))
+        Ok(Plan::of_cells(request, cells, machine, limits, predictor))
     }
 }
 
@@ -83,9 +83,9 @@ impl Plan {
             let obstacle =
                 (seats != cell.seats).then(|| "its threads would be on other CPUs than in the report".to_owned());
             let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats);
-            planned.push(PlannedCell { obstacle: obstacle.or(own.obstacle), ..own });
+            planned.push(PlannedCell { obstacle, ..own });
         }
-        let mut plan = Plan::of_cells(request, planned, machine.usable_strands().count(), limits, predictor);
+        let mut plan = Plan::of_cells(request, planned, machine, limits, predictor);
         for (planned, cell) in plan.cells.iter_mut().zip(cells) {
             planned.repetitions = usize::try_from(cell.repetitions).unwrap_or(planned.repetitions);
         }

@@ -129,6 +129,30 @@ fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
     assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
 }
 
+#[test]
+fn what_is_bound_to_a_node_takes_half_of_it_at_most() {
+    let mut machine = discover(&Source::Synthetic("Package:2 [NUMA(memory=64GiB)] Core:8 PU:1".into())).unwrap();
+    let obstacle = |machine: &Machine, place: &str, mapping: &str, gib: u64| {
+        let mut request = request(&["mem-read"], mapping, "8");
+        request.params.size_bytes = gib << 30;
+        request.asked.lists = vec![(&params::MEMORY, params::MEMORY.list(place).unwrap())];
+        let limits = Limits::of(machine);
+        let plan = Plan::new(&request, &request.fit(machine, &limits).unwrap(), &limits, &predictor(&[]));
+        plan.cells[0].obstacle.clone()
+    };
+    for (place, mapping) in [("node:1", "compact"), ("first", "round-robin"), ("remote", "compact")] {
+        let reason = obstacle(&machine, place, mapping, 7).unwrap_or_else(|| panic!("{place} {mapping}"));
+        assert!(reason.contains("NUMA node") && reason.contains("56") && reason.contains("32"), "{reason}");
+        assert_eq!(obstacle(&machine, place, mapping, 3), None, "{place} {mapping}");
+    }
+    // Blocks that are apart, and those that may go elsewhere.
+    for (place, mapping) in [("remote", "round-robin"), ("interleaved", "compact"), ("local", "compact")] {
+        assert_eq!(obstacle(&machine, place, mapping, 7), None, "{place} {mapping}");
+    }
+    machine.numa_nodes[1].memory_bytes = None;
+    assert!(obstacle(&machine, "local", "compact", 7).is_some(), "what is known of the memory counts");
+}
+
 /// The class that a plan gives to `npb-is` at 1 ns a key, three repetitions of one thread.
 fn class_of(budget: Duration, memory_budget_bytes: Option<u64>, asked: Option<Class>) -> Class {
     let mut request = Request { budget: Budget::Of(budget), ..request(&["npb-is"], "dumb", "1") };
