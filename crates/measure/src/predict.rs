@@ -19,6 +19,8 @@ pub struct Predictor {
     strands: usize,
     /// The NUMA node of each strand by its OS id; empty where no nodes are known, and all memory counts as one.
     nodes: HashMap<u32, u32>,
+    /// The strands of each node.
+    node_sizes: HashMap<u32, usize>,
     /// What a process costs that measures nothing.
     process: Duration,
     rates: HashMap<&'static str, Rate>,
@@ -235,8 +237,11 @@ impl Predictor {
 
     /// The same rates on a machine of which so many strands can be used.
     pub fn on(self, machine: &Machine, strands: usize) -> Self {
-        let nodes = machine.usable_strands().filter_map(|strand| Some((strand.os_id, strand.numa?))).collect();
-        Predictor { strands: strands.max(1), nodes, ..self }
+        let nodes = machine.usable_strands().filter_map(|strand| Some((strand.os_id, strand.numa?)));
+        let nodes: HashMap<u32, u32> = nodes.collect();
+        let mut node_sizes = HashMap::new();
+        nodes.values().for_each(|node| *node_sizes.entry(*node).or_default() += 1);
+        Predictor { strands: strands.max(1), nodes, node_sizes, ..self }
     }
 
     /// Of a processor like today's, without a pilot: a step takes 2 ns, a pair of times 20 µs, a byte of memory 0.1 ns, and 0.5 ns to
@@ -260,7 +265,8 @@ impl Predictor {
     pub fn with_rates(strands: usize, rates: impl IntoIterator<Item = (&'static str, f64, f64)>) -> Self {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
         let (strands, process) = (strands.max(1), Duration::ZERO);
-        Predictor { strands, nodes: HashMap::new(), process, rates, program: None, runs: Vec::new(), hurried: false }
+        let (nodes, node_sizes) = (HashMap::new(), HashMap::new());
+        Predictor { strands, nodes, node_sizes, process, rates, program: None, runs: Vec::new(), hurried: false }
     }
 
     pub fn invocation(
@@ -278,8 +284,8 @@ impl Predictor {
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory of a node.
         let crowd = (workers as f64 / self.strands as f64).max(1.0);
-        let bound = (self.strands_of_node() as f64 * MEMORY_BOUND_SHARE).max(MEMORY_BOUND_AT);
-        let memory = (self.on_busiest_node(seats) as f64 / bound).max(crowd);
+        let largest = || self.node_sizes.values().copied().max().unwrap_or(self.strands);
+        let bound = || (largest() as f64 * MEMORY_BOUND_SHARE).max(MEMORY_BOUND_AT);
         let (card, least) = (kernel.card(), kernel.card().workers.min());
         let sharing = match card.family {
             // The time is given.
@@ -289,7 +295,7 @@ impl Predictor {
                 let turns = if workers > self.strands { TURNS } else { 1.0 };
                 workers as f64 / least as f64 * turns
             }
-            Family::Memory => memory,
+            Family::Memory => (self.on_busiest_node(seats) as f64 / bound()).max(crowd),
             // Workers share the iterations, and take turns at the line: how many they are matters little.
             Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
@@ -307,22 +313,14 @@ impl Predictor {
         around + timed * u32::try_from(repetitions.saturating_mul(runs)).unwrap_or(u32::MAX)
     }
 
-    /// The strands of the largest node.
-    fn strands_of_node(&self) -> usize {
-        let mut strands: HashMap<u32, usize> = HashMap::new();
-        self.nodes.values().for_each(|node| *strands.entry(*node).or_default() += 1);
-        strands.into_values().max().unwrap_or(self.strands)
-    }
-
     /// How many of these workers are on the node with the most of them; those that float spread over all nodes.
     fn on_busiest_node(&self, seats: &[Option<u32>]) -> usize {
-        let mut workers: HashMap<u32, usize> = self.nodes.values().map(|node| (*node, 0)).collect();
-        let nodes = workers.len().max(1);
+        let mut workers: HashMap<u32, usize> = HashMap::new();
         for node in seats.iter().flatten().filter_map(|seat| self.nodes.get(seat)) {
             *workers.entry(*node).or_default() += 1;
         }
         let floating = seats.len() - workers.values().sum::<usize>();
-        workers.into_values().max().unwrap_or(0) + floating.div_ceil(nodes)
+        workers.into_values().max().unwrap_or(0) + floating.div_ceil(self.node_sizes.len().max(1))
     }
 
     /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels

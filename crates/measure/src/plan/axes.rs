@@ -1,5 +1,7 @@
 //! What a sweep varies of a kernel beside its workers: sizes of blocks, pages, strides, chains, delays.
 
+use std::collections::HashMap;
+
 use charz_kernels::{Bytes, Card, Kernel, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, Strand};
 
@@ -62,13 +64,15 @@ impl BlockSizes {
         let mut shares: Vec<u64> = Vec::new();
         let (mut last_cache, mut between) = (0, None);
         let levels = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+        let sharers = sharers(machine, machine.usable_strands());
         for level in 1..=levels {
-            let sharers =
-                |at: u32| machine.usable_strands().filter(|strand| strand.caches.contains(&at)).count() as u64;
-            let of_level =
-                (0..).zip(&machine.caches).filter(|(_, cache)| cache.level == level && holds_data(cache.holds));
+            let of_level = machine
+                .caches
+                .iter()
+                .zip(&sharers)
+                .filter(|(cache, _)| cache.level == level && holds_data(cache.holds));
             let used: Vec<(u64, u64)> = of_level
-                .filter_map(|(at, cache)| Some((cache.size_bytes?, sharers(at))))
+                .filter_map(|(cache, sharers)| Some((cache.size_bytes?, *sharers)))
                 .filter(|(_, n)| *n > 0)
                 .collect();
             let Some((size, share)) = used.iter().map(|&(size, n)| (size, size / n)).min_by_key(|(_, share)| *share)
@@ -126,6 +130,15 @@ impl BlockSizes {
             }
         }
     }
+}
+
+/// How many of these strands share each cache of the machine.
+fn sharers<'a>(machine: &Machine, strands: impl Iterator<Item = &'a Strand>) -> Vec<u64> {
+    let mut sharers = vec![0; machine.caches.len()];
+    strands.flat_map(|strand| &strand.caches).for_each(|at| {
+        sharers.get_mut(*at as usize).into_iter().for_each(|sharers| *sharers += 1);
+    });
+    sharers
 }
 
 /// Bytes of a cache line, of which blocks are made.
@@ -197,20 +210,21 @@ pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> O
     let strands = machine.usable_strands();
     let seated: Vec<&Strand> = match seats {
         // Alone, it does not matter where.
-        [None] => strands.clone().take(1).collect(),
+        [None] => strands.take(1).collect(),
+
         _ => {
-            let find = |seat: &Option<u32>| strands.clone().find(|strand| Some(strand.os_id) == *seat);
-            seats.iter().map(find).collect::<Option<_>>()?
+            let known: HashMap<u32, &Strand> = strands.map(|strand| (strand.os_id, strand)).collect();
+            seats.iter().map(|seat| known.get(&(*seat)?).copied()).collect::<Option<_>>()?
         }
     };
     let levels = machine.caches.iter().map(|cache| cache.level).max()?;
+    let sharers = sharers(machine, seated.into_iter());
     let inside = |level: u32| {
-        let holds = |(at, cache): (u32, &charz_topology::Cache)| {
-            let sharers = seated.iter().filter(|strand| strand.caches.contains(&at)).count() as u64;
-            cache.size_bytes.is_some_and(|size| block.0.saturating_mul(sharers) <= size)
+        let holds = |(cache, sharers): (&charz_topology::Cache, &u64)| {
+            cache.size_bytes.is_some_and(|size| block.0.saturating_mul(*sharers) <= size)
         };
-        let mut of_level =
-            (0..).zip(&machine.caches).filter(|(_, cache)| cache.level == level && holds_data(cache.holds)).peekable();
+        let of_level = machine.caches.iter().zip(&sharers);
+        let mut of_level = of_level.filter(|(cache, _)| cache.level == level && holds_data(cache.holds)).peekable();
         of_level.peek().is_some() && of_level.all(holds)
     };
     let level = (1..=levels).find(|&level| inside(level));
