@@ -310,6 +310,15 @@ fn a_dry_run_plans_for_another_machine() {
     assert!(plan["predicted_s"].as_f64().unwrap() > 0.0 && plan["budget_s"].as_f64().unwrap() <= 300.0);
     // A lap of each of 1200 workers.
     assert!(plan["report_bytes"].as_u64().unwrap() > of("Package:1 Core:1 PU:1")["report_bytes"].as_u64().unwrap());
+    // What cannot be bound, and what no node holds.
+    for (source, flags) in [
+        ("Core:2 PU:1(indexes=5,1024)", ["--binder", "core-affinity", "--mapping", "list:1024"]),
+        ("NUMA:2(memory=1GiB) Core:1 PU:1", ["--memory", "node:1", "--mapping", "dumb"]),
+    ] {
+        let what = ["sweep", "--dry-run", "--kernel", "mem-read", "--size", "600MiB", "--threads", "1", "--topology"];
+        let ran = run([&what[..], &[source], &flags].concat());
+        assert!(ran.out.contains("0 of 1 ") && !ran.out.contains("refined"), "{source}: {}{}", ran.out, ran.err);
+    }
     // Nothing is measured, so it needs no lock.
     let folder = tempfile::tempdir().unwrap();
     let lock = File::create(folder.path().join("charz.lock")).unwrap();

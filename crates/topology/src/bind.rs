@@ -41,6 +41,15 @@ pub enum Backend {
     CoreAffinity,
 }
 
+impl Backend {
+    /// Why it cannot bind threads to these seats, if it cannot: a clause.
+    #[must_use]
+    pub fn cannot_seat(self, seats: &[Option<u32>]) -> Option<String> {
+        let is_named = self == Self::Hwloc || seats.iter().flatten().all(|id| *id < CORE_AFFINITY_STRANDS);
+        (!is_named).then(|| format!("core_affinity knows no ids from {CORE_AFFINITY_STRANDS} on; bind through hwloc"))
+    }
+}
+
 impl fmt::Display for Backend {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -240,9 +249,7 @@ struct CoreAffinity;
 
 impl Seats for CoreAffinity {
     fn seat(&self, os_id: u32) -> Result<(), String> {
-        if os_id >= CORE_AFFINITY_STRANDS {
-            return Err(format!("core_affinity knows no ids from {CORE_AFFINITY_STRANDS} on; bind through hwloc"));
-        }
+        Backend::CoreAffinity.cannot_seat(&[Some(os_id)]).map_or(Ok(()), Err)?;
         let core = core_affinity::CoreId { id: os_id as usize };
         let reason = "the operating system refuses; core_affinity does not report why, hwloc would";
         core_affinity::set_for_current(core).then_some(()).ok_or_else(|| reason.to_owned())

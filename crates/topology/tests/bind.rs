@@ -84,6 +84,7 @@ fn strands_that_do_not_exist_are_refused() {
     ] {
         let error = Binder::new(backend).seat(os_id).unwrap_err();
         assert!(error.to_string().contains(part), "{error}");
+        assert_eq!(backend.cannot_seat(&[None, Some(os_id)]).is_some(), part == "bind through hwloc");
     }
 }
 

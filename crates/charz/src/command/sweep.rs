@@ -126,6 +126,13 @@ pub(super) fn measure(
     kernels: impl FnOnce(&Machine, &Limits) -> Result<Vec<&'static dyn Kernel>, Error>,
     plan: impl FnOnce(Option<&MeasuringContext>, &Machine, &Limits, &Predictor) -> Result<(Plan, Option<Choice>), Error>,
 ) -> Result<Exit, Error> {
+    let plan = |stage: Option<&MeasuringContext>, machine: &Machine, limits: &Limits, predictor: &Predictor| {
+        let (mut plan, pairs) = plan(stage, machine, limits, predictor)?;
+        for cell in &mut plan.cells {
+            cell.obstacle = cell.obstacle.take().or_else(|| new.binder.cannot_seat(&cell.seats));
+        }
+        Ok::<_, Error>((plan, pairs))
+    };
     let file = new.file()?;
     if let Some(dry_run) = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine) {
         let machine = discover(&dry_run.source)?;

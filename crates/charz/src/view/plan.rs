@@ -72,6 +72,9 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
 fn ends(plan: &Plan) -> String {
     let of = plan.repetitions.map(|count| format!(" of {}", counted(count, "iteration"))).unwrap_or_default();
     let (runs, budget) = (counted(plan.invocations.fewest(), "run") + &of, units::duration(plan.budget));
+    if plan.runnable().next().is_none() {
+        return format!("{runs}: nothing to measure");
+    }
     let end = match plan.predicted() <= plan.budget {
         true => format!("then refined until {budget}"),
         false => format!("of which a budget of {budget} leaves some pending"),
