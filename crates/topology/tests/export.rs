@@ -38,9 +38,9 @@ fn check_round_trip(source: &Source) {
     let after = discover(&file).unwrap_or_else(|error| panic!("{source}: {error}"));
     let shape = |machine: &Machine| {
         let strands: Vec<_> =
-            machine.strands.iter().map(|strand| (strand.os_id, strand.core, strand.package, strand.numa)).collect();
+            machine.strands.iter().map(|s| (s.os_id, s.core, (s.alu, s.slot), s.package, s.numa)).collect();
         let nodes: Vec<_> = machine.numa_nodes.iter().map(|node| (node.os_id, node.memory_bytes)).collect();
-        (strands, nodes, machine.caches.clone(), machine.numa_distances.clone())
+        (strands, machine.alu, nodes, machine.caches.clone(), machine.numa_distances.clone())
     };
     assert_eq!(shape(&before), shape(&after), "{source}");
 }
@@ -48,7 +48,11 @@ fn check_round_trip(source: &Source) {
 #[test]
 fn what_is_exported_reads_back_as_the_same_machine() {
     check_round_trip(&Source::ThisMachine);
-    for text in ["Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:2", "NUMA:3 Core:1 PU:1", "pu:1", "pu:70"] {
+    let groups = ["Package:2 Core:2 Group:4 PU:1", "Core:2 Group:1 PU:2", "Core:2 Group:2 PU:2"];
+    for text in ["Package:2 [NUMA(memory=1GB)] L3:1 Core:2 PU:2", "NUMA:3 Core:1 PU:1", "pu:1", "pu:70"]
+        .into_iter()
+        .chain(groups)
+    {
         check_round_trip(&Source::Synthetic(text.to_owned()));
     }
     let Ok(folder) = std::env::var("CHARZ_TOPOLOGIES") else { return };

@@ -6,14 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::export::{distances, mask};
+use super::export::{ALU_GROUPS, STATED, distances, mask};
 use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
 
-/// The info of a Core whose ALU groups were measured: how many it has.
 /// hwloc's name for whether a cache is inclusive: 1 or 0.
 pub(super) const INCLUSIVE: &str = "Inclusive";
-pub(super) const ALU_GROUPS: &str = "CharzAluGroups";
 /// The info of the Machine with a contradiction between what is claimed and what was measured; one for each.
 pub(super) const DOUBT: &str = "CharzDoubt";
 
@@ -152,9 +150,8 @@ fn parts(machine: &Machine) -> Vec<Part> {
             groups.entry(machine.strands[*at].alu).or_default().insert(*at);
         });
         let mut core = part("Core", 20, os_index(machine.cores.get(index).and_then(|core| core.os_id)), strands);
-        if machine.alu == AluSource::Measured {
-            core.infos.push((ALU_GROUPS, groups.len().to_string()));
-        }
+        let stated = if machine.alu == AluSource::Stated { format!(" {STATED}") } else { String::new() };
+        core.infos.extend(machine.alu.is_known().then(|| (ALU_GROUPS, format!("{}{stated}", groups.len()))));
         let width = core.strands.len();
         parts.push(core);
         if machine.alu.is_known() {

@@ -13,11 +13,15 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
-use super::{ELSEWHERE, Source, from_the_kernel, load, synthetic, what, xml};
-use crate::{Access, Error};
+use super::{ELSEWHERE, Source, discover, from_the_kernel, load, synthetic, what, xml};
+use crate::{Access, AluSource, Error};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
 const LARGEST: u64 = 8192;
+
+/// The info of a Core whose ALU groups are known: how many it has, with a blank and [`STATED`] behind it unless they were measured.
+pub(super) const ALU_GROUPS: &str = "CharzAluGroups";
+pub(super) const STATED: &str = "stated";
 
 /// One of the two things that are measured, as hwloc has it.
 struct Figure {
@@ -60,6 +64,14 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
     let mut text = topology.export_xml(XMLExportFlags::empty()).map_err(|error| refused(&error))?.to_string();
     if matches!(source, Source::Synthetic(own) if !synthetic::names_memory(own)) {
         text = text.replace(" local_memory=\"1073741824\"", "");
+    }
+    let stated = matches!(source, Source::Synthetic(_)).then(|| discover(source).ok()).flatten();
+    if let Some(machine) = stated.filter(|machine| machine.alu == AluSource::Stated) {
+        let groups = machine.strands.iter().map(|strand| strand.alu + 1).max().unwrap_or(1);
+        let info = format!("<info name=\"{ALU_GROUPS}\" value=\"{groups} {STATED}\"/>\n");
+        // hwloc has left out groups of one strand, and those of a whole core; each core is like the others.
+        let is_core = |line: &str| line.trim_start().starts_with("<object type=\"Core\"");
+        text = text.split_inclusive('\n').flat_map(|line| [line, if is_core(line) { &info } else { "" }]).collect();
     }
     let Some(end) = text.rfind("</topology>") else { return Err("hwloc exported no topology".to_owned()) };
     let matrices = FIGURES.iter().map(|figure| matrix(&topology, figure, measured));

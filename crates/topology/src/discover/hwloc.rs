@@ -11,7 +11,8 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
-use super::describe::{ALU_GROUPS, DOUBT, INCLUSIVE};
+use super::describe::{DOUBT, INCLUSIVE};
+use super::export::{ALU_GROUPS, STATED};
 use super::kinds::{self, ids};
 use super::scale::Scale;
 use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable};
@@ -26,13 +27,11 @@ pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32
         machine.numa_nodes.clear();
         machine.numa_distances.clear();
     }
-    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, measured: false, caches: HashMap::new(), scale };
+    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, alu: None, caches: HashMap::new(), scale };
     reader.visit(topology.root_object(), &Around::default());
-    let Reader { mut machine, alus, measured, .. } = reader;
+    let Reader { mut machine, alus, alu, .. } = reader;
     place_in_cores(&mut machine, &alus, alu_width);
-    if measured {
-        machine.alu = AluSource::Measured;
-    }
+    machine.alu = alu.unwrap_or(machine.alu);
     machine.doubts = infos(topology.root_object(), DOUBT);
     machine.absent = absent(topology, &machine);
     kinds::read(topology, &mut machine);
@@ -106,8 +105,8 @@ struct Reader<'a> {
     machine: Machine,
     alus: Vec<Option<u32>>,
     next_alu: u32,
-    /// Whether some core says that its groups were measured.
-    measured: bool,
+    /// How the groups of some core are known, if it says so.
+    alu: Option<AluSource>,
     /// How many caches of each level and content there are already.
     caches: HashMap<(u32, CacheHolds), u32>,
     scale: Option<&'a Scale>,
@@ -171,8 +170,12 @@ impl Reader<'_> {
             ObjectType::Core => {
                 let os_id = self.os_id(object, self.machine.cores.len());
                 inside.core = Some(push(&mut self.machine.cores, Core { os_id, strands: 0 }));
-                let groups = info(object, ALU_GROUPS).and_then(|text| text.parse::<u64>().ok());
-                self.measured |= groups.is_some();
+                let text = info(object, ALU_GROUPS).unwrap_or_default();
+                let (number, how) = text.split_once(' ').unwrap_or((&text, ""));
+                let groups = number.parse::<u64>().ok();
+                if groups.is_some() {
+                    self.alu = Some(if how == STATED { AluSource::Stated } else { AluSource::Measured });
+                }
                 // hwloc has left out the groups: they are of one strand each.
                 inside.alone = groups.is_some_and(|groups| groups > 1 && groups == strands(object));
             }
