@@ -17,8 +17,9 @@ pub(super) const FITTING: &str = "fitting";
 pub(super) struct SourceArgs {
     /// Which machine: this one, a file of hwloc XML, or a synthetic description
     ///
-    /// `lstopo --of xml` writes such a file on another machine. A synthetic description names levels from the outside in,
-    /// e.g. "Package:4 Core:16 Group:2 PU:4" for the SPARC T3-4; a Group below Core is an ALU slot.
+    /// `lstopo --of xml` writes such a file on another machine, with hwloc 3 if given `--export-xml-flags v2`. A synthetic
+    /// description names levels from the outside in, e.g. "Package:4 Core:16 Group:2 PU:4" for the SPARC T3-4; a Group below
+    /// Core is an ALU slot.
     #[arg(long, value_name = "SOURCE", default_value = "this")]
     pub(super) topology: String,
 }

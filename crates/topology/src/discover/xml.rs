@@ -182,7 +182,10 @@ impl Document {
             let version = attributes.iter().find(|(name, _)| name == "version");
             self.objects.strict = version.is_some();
             if let Some((_, version)) = version.filter(|(_, version)| !version.starts_with("2.")) {
-                return Err(format!("its format has version {}; versions 1 and 2 can be read", quote(version)));
+                return Err(format!(
+                    "its format has version {}; versions 1 and 2 can be read: lstopo --export-xml-flags v2 writes version 2",
+                    quote(version)
+                ));
             }
         }
         self.text.begin(name, &attributes);
