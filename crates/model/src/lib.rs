@@ -13,6 +13,7 @@ use charz_data::escape::counted;
 use serde::Serialize;
 
 use fitting::Set;
+use placement::LOADED_MACHINE;
 pub use topology::{Placed, Topology};
 
 /// What was measured: rates, of which more is better.
@@ -41,8 +42,9 @@ pub struct Model {
     sets: Vec<Weighed>,
     /// The standard deviation of a point, as a logarithm.
     noise: f64,
-    /// The largest load of each level that was fitted.
-    reach: Vec<f64>,
+    /// The load of each level, at each point that was fitted.
+    loads: Vec<Vec<f64>>,
+    cpus: f64,
     levels: Vec<String>,
     /// Threads and values that were fitted.
     known: Vec<(usize, f64)>,
@@ -58,7 +60,7 @@ pub struct Prediction {
     /// Where the value lies, with 90% confidence: never above what so many threads can do alone. Beyond what was fitted it reaches down to
     /// the most that was measured with as many threads or fewer, since what caps the others is not known there.
     pub interval: [f64; 2],
-    /// How many times more threads share a part of the machine than in any point that was fitted; 1 within them.
+    /// How many times more threads share a part of the machine than in the fitted points that say what it can do; 1 within them.
     pub distance: f64,
 }
 
@@ -174,12 +176,12 @@ impl Family {
     fn fit(&self, topology: &Topology, points: &[&(Placed, f64)], known: Option<&[Weighed]>) -> Option<Model> {
         let sets = (self.fit)(topology, points, known);
         let noise = sets.iter().map(|(weight, set)| weight * set.noise).sum::<f64>();
-        let reach = (0..topology.levels.len())
-            .map(|level| points.iter().map(|(placed, _)| placed.load(level)).fold(1.0, f64::max))
-            .collect();
+        let of_point = |placed: &Placed| (0..topology.levels.len()).map(|level| placed.load(level)).collect();
+        let loads = points.iter().map(|(placed, _)| of_point(placed)).collect();
+        let cpus = topology.cpus() as f64;
         let levels = topology.levels.iter().map(|level| level.name.clone()).collect();
         let known = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
-        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, reach, levels, known, checked: 0 })
+        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, loads, cpus, levels, known, checked: 0 })
     }
 }
 
@@ -284,8 +286,7 @@ impl Model {
             self.sets.iter().map(|(weight, set)| (*weight, set.log(placed), set.variance(placed))).collect();
         let middle: f64 = each.iter().map(|(weight, log, _)| weight * log).sum();
         let spread: f64 = each.iter().map(|(weight, log, variance)| weight * (variance + (log - middle).powi(2))).sum();
-        let distance =
-            self.reach.iter().enumerate().map(|(level, reach)| placed.load(level) / reach).fold(1.0, f64::max);
+        let distance = self.distance(placed);
         let deviation = (spread + self.noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
         let most = (placed.threads as f64).ln() + alone + HALF * self.noise;
@@ -295,6 +296,18 @@ impl Model {
         let high = (middle + HALF * deviation).min(most.max(middle)).exp();
         // Where more was measured with fewer threads, the model has seen why.
         Prediction { value, interval: [if known > 0.0 { low.min(known) } else { low }, high], distance }
+    }
+
+    /// How many times as many threads share a part as in the points that say what it can do. Where a point fills nearly all of the machine,
+    /// what keeps it down may be any part: it says so of smaller ones only to placements that fill about as much.
+    fn distance(&self, placed: &Placed) -> f64 {
+        let last = self.levels.len() - 1;
+        let (room, near) = (LOADED_MACHINE * self.cpus, placed.load(last) / LOADED_MACHINE);
+        let reach = |level: usize| {
+            let telling = self.loads.iter().filter(|own| level == last || own[last] < room || own[last] <= near);
+            telling.map(|own| own[level]).fold(1.0, f64::max)
+        };
+        (0..=last).map(|level| placed.load(level) / reach(level)).fold(1.0, f64::max)
     }
 
     /// What it is made of: caps as their means over the sets that have them.

@@ -5,7 +5,7 @@ use crate::topology::{Placed, Topology};
 
 /// The share of a part that a fitted point must have threads on, for the part to have a cap.
 const LOADED: f64 = 0.5;
-const LOADED_MACHINE: f64 = 0.75;
+pub(crate) const LOADED_MACHINE: f64 = 0.75;
 /// Sets of caps beyond this are not tried: levels of a machine are seven at most.
 const MOST_LEVELS: usize = 7;
 /// A set that weighs less adds nothing.

@@ -3,7 +3,7 @@
 use charz_topology::{Mapping, Source, discover};
 use fastrand::Rng;
 
-use crate::{Outcome, Placed, Table, Topology, fit, missed};
+use crate::{FAR, Outcome, Placed, Table, Topology, fit, missed};
 
 /// A machine by its synthetic description, and its mappings.
 pub(crate) struct Place {
@@ -77,6 +77,23 @@ fn four_points_chosen_by_topology_predict_the_t3_4() {
     let Outcome::Model(model) = fit(&place.topology, &Table { held_back: Vec::new(), ..table }) else { panic!() };
     assert_eq!(model.predict(&place.at("dumb", 64)).distance, 1.0);
     assert!(model.predict(&place.at("dumb", 1024)).distance > 1.9);
+}
+
+/// Threads that share a core say nothing of cores where all cores are full.
+#[test]
+fn a_part_that_is_full_on_a_full_machine_only_is_not_known() {
+    let place = Place::new("Package:2 Core:8 PU:2");
+    let distances = |more: &[(&str, usize)]| {
+        let spread = [1, 2, 4, 8, 16, 24, 32].map(|threads| ("round-robin", threads));
+        let value = |(mapping, threads): (&str, usize)| (place.at(mapping, threads), threads.min(16) as f64);
+        let fitted = spread.iter().chain(more).copied().map(value).collect();
+        let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: Vec::new() }) else { panic!() };
+        [("compact", 2), ("compact", 16), ("compact", 32), ("round-robin", 20)]
+            .map(|(mapping, threads)| model.predict(&place.at(mapping, threads)).distance)
+    };
+    let [few, half, all, spread] = distances(&[]);
+    assert!(few > FAR && half > FAR && [all, spread] == [1.0; 2], "{few} {half} {all} {spread}");
+    assert_eq!(distances(&[("compact", 2)])[0], 1.0);
 }
 
 /// A machine with known caps and noise.
