@@ -59,6 +59,11 @@ impl Level {
         self.name == name || self.also.iter().any(|also| also == name)
     }
 
+    /// What its parts are called: a core that has its caches to itself is a core.
+    fn part(&self) -> &str {
+        if self.is_called("core") { "core" } else { &self.name }
+    }
+
     /// Whether each part of it lies in one part of the other.
     fn is_inside(&self, outer: &Level) -> bool {
         let mut around = vec![None; self.of.iter().max().map_or(0, |most| most + 1)];
@@ -183,12 +188,12 @@ impl Topology {
         let is_same = |own: &Level, there: &Level| names(own).iter().any(|name| there.is_called(name));
         let from = |own: &Level| match other.levels.iter().position(|there| is_same(own, there)) {
             Some(at) => Ok((at, own.size as f64 / other.levels[at].size as f64)),
-            None => Err(own.name.clone()),
+            None => Err(own.part().to_owned()),
         };
         let levels: Vec<(usize, f64)> = self.levels.iter().map(from).collect::<Result<_, _>>()?;
         let is_known = |at: &usize| levels.iter().any(|(known, _)| known == at);
         if let Some(unknown) = (0..other.levels.len()).find(|at| !is_known(at)) {
-            return Err(other.levels[unknown].name.clone());
+            return Err(other.levels[unknown].part().to_owned());
         }
         let of_one = |own: &Vec<f64>| levels.iter().map(|(at, scale)| (own[*at] * scale).max(1.0)).collect();
         let loads = placed.loads.iter().map(of_one).collect();

@@ -169,7 +169,8 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
     let points = table.fitted.iter().filter(|(placed, _)| topology.holds(placed)).count();
     let (model, why, parameters) = match outcome {
         Outcome::Model(model) => {
-            let fits = format!("the model of {} fits {}", model.name, counted(points, "point"));
+            let taken = if model.name == "placement" { ", with equal work per thread," } else { "" };
+            let fits = format!("the model of {}{taken} fits {}", model.name, counted(points, "point"));
             let check = if model.checked == 0 { ", and no other checks it" } else { "" };
             (Some(model.name), format!("{fits}{check}"), model.parameters())
         }
@@ -202,7 +203,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
     let (wanted, is_scaled) = match other {
         Some(_) => topology.adopted(&there, &wanted).map_err(|part| {
             Error::bad_input(format!(
-                "--topology: only one of the two machines has CPUs that share a {part} and no smaller part, so nothing carries over"
+                "--topology: CPUs share the {part} and no smaller part on only one of the two machines, so nothing carries over"
             ))
         })?,
         None => (wanted, false),
