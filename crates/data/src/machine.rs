@@ -69,7 +69,7 @@ pub struct Strand {
     pub caches: Vec<u32>,
     /// Indices into [`Machine::groups`], from the outermost inwards.
     pub groups: Vec<u32>,
-    /// Whether this process may run on it. Always true on a machine that is not this one.
+    /// Whether this process may run on it; on another machine, whether its description allows it.
     pub usable: bool,
 }
 
@@ -107,7 +107,7 @@ pub struct NumaNode {
     pub memory_bytes: Option<u64>,
     /// How many strands it is local to; zero for memory of its own, such as a GPU's.
     pub strands: u32,
-    /// Whether this process may put memory on it. Always true on a machine that is not this one.
+    /// Whether this process may put memory on it; on another machine, whether its description allows it.
     pub usable: bool,
 }
 
@@ -197,7 +197,8 @@ pub enum AluSource {
     Assumed,
 }
 
-/// What this process may use of the machine. Lists are as in [`cpulist`](crate::cpulist), and `None` on another machine.
+/// What this process may use of the machine. Lists are as in [`cpulist`](crate::cpulist), and `None` on another machine, but for the
+/// `cpuset` of a description that allows a part of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Usable {

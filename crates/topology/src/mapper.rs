@@ -185,7 +185,7 @@ impl Mapping {
     /// As [`Mapper::order`]; also an error where this process may use no strand.
     pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
         if machine.usable_strands().next().is_none() {
-            return Err(misfit(&self.text, "this process may use none of the machine's CPUs"));
+            return Err(misfit(&self.text, "none of the machine's CPUs is allowed (cpuset or affinity mask)"));
         }
         self.mapper.order(machine)
     }

@@ -50,7 +50,7 @@ fn check_node(machine: &Machine, id: u32) -> Result<(), String> {
     Err(match machine.numa_nodes.iter().find(|node| node.os_id == Some(id)) {
         None => format!("there is no NUMA node {id}; those with memory to use are {list}"),
         Some(node) if node.usable => format!("NUMA node {id} has no memory; those that have are {list}"),
-        Some(_) => format!("this process may put no memory on NUMA node {id}; it may on {list}"),
+        Some(_) => format!("memory on NUMA node {id} is not allowed; it is on {list}"),
     })
 }
 
@@ -113,7 +113,7 @@ mod tests {
         let mut lacking = four();
         lacking.numa_nodes[1].usable = false;
         lacking.numa_nodes[2].memory_bytes = Some(0);
-        check(&lacking, "node:1", &[Some(0)], Err("may on 0,3"));
+        check(&lacking, "node:1", &[Some(0)], Err("0,3"));
         check(&lacking, "node:2", &[Some(0)], Err("no memory"));
         for policy in ["first", "remote"] {
             check(&four(), policy, &[None], Err("floating"));

@@ -240,7 +240,7 @@ mod tests {
         refuses("echo 1 x", "\"x\", which is not a CPU id");
         refuses("echo 99999999999", "not a CPU id");
         refuses("echo 1 2 1", "CPU 1 twice");
-        refuses("echo 7", "may not use CPU 7");
+        refuses("echo 7", "CPU 7 is not allowed");
         refuses("echo 8", "CPU 8 is offline");
         refuses("echo 9", "has no CPU 9");
         refuses("printf '\\377'", "not UTF-8");

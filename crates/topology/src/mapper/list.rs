@@ -49,7 +49,7 @@ pub(super) fn check_usable(ids: &[u32], machine: &Machine) -> Result<(), String>
         match usable.get(id) {
             Some(true) => {}
             Some(false) => {
-                return Err(format!("this process may not use CPU {id} (cpuset or affinity mask)"));
+                return Err(format!("CPU {id} is not allowed (cpuset or affinity mask)"));
             }
             None if machine.absent.binary_search(id).is_ok() => {
                 return Err(format!("CPU {id} is offline or not allowed"));
