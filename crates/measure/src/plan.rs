@@ -25,6 +25,7 @@ use amounts::{AUTO_SPAN, LONG};
 
 use crate::limits::{Limits, nodes_hold};
 use crate::predict::Predictor;
+use charz_data::escape::counted;
 use charz_data::report::Point;
 use charz_data::units;
 use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
@@ -463,14 +464,12 @@ fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize)
     if !cell.kernel.card().contends || workers <= strands {
         return None;
     }
-    let times = workers.div_ceil(strands.max(1));
+    let (times, cpus) = (workers.div_ceil(strands.max(1)), counted(strands, "CPU"));
     if times > request.oversubscribed {
         let most = MOST_OVERSUBSCRIBED;
         return Some(match times > most {
-            true => format!("safety: {workers} threads that contend are more than {most} times the {strands} CPUs"),
-            false => {
-                format!("safety: {workers} threads contend on {strands} CPUs; allow it with --oversubscribed={times}")
-            }
+            true => format!("safety: {workers} threads that contend are more than {most} times the {cpus}"),
+            false => format!("safety: {workers} threads contend on {cpus}; allow it with --oversubscribed={times}"),
         });
     }
     let setting = limits.panics_on_lockup.filter(|_| !request.accept_panic)?;

@@ -113,7 +113,7 @@ pub fn class_name(class: &Class, machine: &Machine) -> String {
     let kinds = machine.strands.iter().any(|strand| strand.kind != machine.strands[0].kind);
     let place = |side: Side| {
         let words = [
-            ("package", side.package.filter(|_| machine.packages.len() > 1)),
+            ("socket", side.package.filter(|_| machine.packages.len() > 1)),
             ("node", side.numa.filter(|_| machine.numa_nodes.len() > 1).map(|node| machine.node_id(node))),
             ("kind", side.kind.filter(|_| kinds)),
         ];

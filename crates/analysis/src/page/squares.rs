@@ -147,7 +147,7 @@ fn borders(matrix: &Matrix<'_>, folded: usize) -> Vec<(usize, String)> {
     for (at, two) in strands.windows(2).enumerate().filter(|_| packages || nodes) {
         let [package, numa] = [two[0].package != two[1].package, two[0].numa != two[1].numa];
         let name = match (package, numa, two[0].package, two[0].numa) {
-            (true, _, Some(number), _) => format!("package {number}"),
+            (true, _, Some(number), _) => format!("socket {number}"),
             (_, true, _, Some(number)) => format!("NUMA node {}", matrix.machine.node_id(number)),
             (false, false, ..) => continue,
             _ => String::new(),

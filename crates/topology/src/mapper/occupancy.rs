@@ -1,5 +1,7 @@
 //! Occupancy: so many workers on each package.
 
+use charz_data::escape::counted;
+
 use super::round_robin::{interleave, within_packages};
 use super::{Mapper, Order, misfit};
 use crate::error::quote;
@@ -48,7 +50,11 @@ impl Mapper for Occupancy {
         let mut packages = within_packages(machine);
         let numbers = self.numbers(packages.len());
         if numbers.len() != packages.len() {
-            return refuse(format!("it has {} entries, the machine {} packages", numbers.len(), packages.len()));
+            return refuse(format!(
+                "it has {}, the machine {}",
+                counted(numbers.len(), "number"),
+                counted(packages.len(), "socket")
+            ));
         }
         for (package, (strands, number)) in packages.iter_mut().zip(&numbers).enumerate() {
             if *number > strands.len() {

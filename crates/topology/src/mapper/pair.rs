@@ -41,7 +41,7 @@ impl Mapper for Pair {
             let there: Vec<_> = pair_mappings(machine).iter().map(ToString::to_string).collect();
             let others =
                 if there.is_empty() { "no two at all".to_owned() } else { format!("there is {}", there.join(", ")) };
-            misfit(&format!("pair:{distance}"), &format!("no two usable CPUs are so far apart; {others}"))
+            misfit(&format!("pair:{distance}"), &format!("no two usable CPUs are at just this distance; {others}"))
         })?;
         Ok(Order::Strands(pair.to_vec()))
     }

@@ -50,10 +50,10 @@ fn classes_say_how_many_of_how_many() {
         })
         .collect();
     let expected = [
-        ("cache, package 0 node 0", 1, 1, 0, 31.4),
-        ("cache, package 1 node 1", 1, 1, 1, 7.25),
-        ("machine, package 0 node 0 to package 1 node 1", 1, 4, 0, 120.0),
-        ("machine, package 1 node 1 to package 0 node 0", 1, 4, 0, 130.0),
+        ("cache, socket 0 node 0", 1, 1, 0, 31.4),
+        ("cache, socket 1 node 1", 1, 1, 1, 7.25),
+        ("machine, socket 0 node 0 to socket 1 node 1", 1, 4, 0, 120.0),
+        ("machine, socket 1 node 1 to socket 0 node 0", 1, 4, 0, 130.0),
     ];
     let expected = expected
         .map(|(name, measured, pairs, suspect, median)| (name.into(), measured, Some(pairs), suspect, Some(median)));
