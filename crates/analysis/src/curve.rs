@@ -29,7 +29,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
-use charz_stats::Sample;
+use charz_stats::median;
 use evidence::ENOUGH;
 pub use evidence::lack;
 use flat::Flat;
@@ -174,7 +174,7 @@ pub fn reading(points: &[Point], caches: &[u64], random: Option<&[Point]>) -> Re
     let Some(beyond) = caches.last().map(|largest| largest.saturating_mul(BEYOND)) else { return Reading::Unreached };
     let far = |points: &[Point]| {
         let far: Vec<Point> = points.iter().filter(|point| point.size_bytes >= beyond).copied().collect();
-        Some((median(far.iter().map(|point| point.ns).collect())?, most_doubtful(&far)))
+        Some((median(far.iter().map(|point| point.ns))?, most_doubtful(&far)))
     };
     let Some((ns, doubtful)) = far(&points) else { return Reading::Unreached };
     let fastest = points.iter().map(|point| point.ns).fold(f64::INFINITY, f64::min);
@@ -235,8 +235,8 @@ pub fn reach(small: &[Point], huge: &[Point]) -> Option<Reach> {
     Some(Reach {
         edge,
         doubtful: most_doubtful(after),
-        extra_ns: median(after.iter().map(|(small, huge)| small.ns - huge.ns).collect())?,
-        times: median(after.iter().map(|(small, huge)| small.ns / huge.ns).collect())?,
+        extra_ns: median(after.iter().map(|(small, huge)| small.ns - huge.ns))?,
+        times: median(after.iter().map(|(small, huge)| small.ns / huge.ns))?,
     })
 }
 
@@ -261,7 +261,7 @@ fn far(points: &[Point], memory: &Plateau) -> (f64, bool) {
     let middle = (memory.from_bytes as f64 * memory.to_bytes as f64).sqrt();
     let far = points.iter().filter(|point| point.size_bytes as f64 >= middle && point.size_bytes <= memory.to_bytes);
     let far: Vec<Point> = far.copied().collect();
-    let ns = median(far.iter().map(|point| point.ns).collect()).unwrap_or(memory.ns);
+    let ns = median(far.iter().map(|point| point.ns)).unwrap_or(memory.ns);
     (ns, most_doubtful(&far))
 }
 
@@ -286,8 +286,4 @@ fn sorted(points: &[Point]) -> Vec<Point> {
     points.sort_by(|one, other| one.size_bytes.cmp(&other.size_bytes).then(one.ns.total_cmp(&other.ns)));
     points.dedup_by_key(|point| point.size_bytes);
     points
-}
-
-fn median(values: Vec<f64>) -> Option<f64> {
-    Sample::new(values).map(|sample| sample.median())
 }

@@ -7,7 +7,6 @@ use charz_data::card::{self, Chase};
 use charz_data::distance::Access;
 
 use charz_data::report::{Cell, MemoryHome, PageKind, Report};
-use charz_stats::Sample;
 
 /// Whether a kernel's time is the latency of memory.
 pub fn is_latency(role: &Role) -> bool {
@@ -55,7 +54,7 @@ impl NodePair {
 /// more are. `None` where there is none.
 pub fn median(pairs: &[NodePair], local: bool, of: impl Fn(&NodePair) -> Option<Number>) -> Option<Number> {
     let numbers: Vec<Number> = pairs.iter().filter(|pair| pair.is_local() == local).filter_map(of).collect();
-    let value = Sample::new(numbers.iter().map(|number| number.value).collect())?.median();
+    let value = charz_stats::median(numbers.iter().map(|number| number.value))?;
     Some(Number { value, suspect: 2 * numbers.iter().filter(|number| number.suspect).count() >= numbers.len() })
 }
 

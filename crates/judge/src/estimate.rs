@@ -6,7 +6,7 @@
 
 use charz_data::Blocks;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Lap, Run, Unit};
-use charz_stats::{FastMode, Sample};
+use charz_stats::{FastMode, Sample, median};
 
 /// The share of a worker's invocations in which its fast mode must show for the others to be called disturbed.
 const SHOWN: f64 = 1.0 / 3.0;
@@ -82,14 +82,13 @@ impl FastModes {
             let fastest = combined(modes.iter().map(|mode| mode.fastest).zip(self.sizes()), unit);
             value.map(|value| if unit.more_is_better() { fastest / value - 1.0 } else { value / fastest - 1.0 })
         };
-        Some(Sample::new(self.invocations.iter().zip(values).filter_map(of).collect())?.median())
+        median(self.invocations.iter().zip(values).filter_map(of))
     }
 
     /// The share of the blocks that have the speed of the number, of the worker and the invocation in the middle; `None` where none shows
     /// a fast mode.
     pub(super) fn share(&self) -> Option<f64> {
-        let shares = self.invocations.iter().flatten().filter(|mode| mode.is_sharp()).map(|mode| mode.share).collect();
-        Some(Sample::new(shares)?.median())
+        median(self.invocations.iter().flatten().filter(|mode| mode.is_sharp()).map(|mode| mode.share))
     }
 
     /// Another speed that at least a fourth of the blocks have, and no fewer than the fast one: both speeds as times of a unit of work,

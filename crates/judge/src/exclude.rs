@@ -11,7 +11,7 @@ use charz_data::checks::{
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Invocation, Lap, Mark, Run, Severity};
 use charz_data::units;
-use charz_stats::Sample;
+use charz_stats::{Sample, median};
 
 #[derive(Clone, Copy)]
 pub(super) struct Conditions {
@@ -74,7 +74,7 @@ pub(super) fn leave_out_moved(cell: &mut Cell) -> Option<Mark> {
     };
     let shown = |placement: &Sample| {
         let values = cell.invocations.iter().filter(|one| is_in(placement, one)).filter_map(|one| one.value);
-        let value = Sample::new(values.collect()).map_or(f64::NAN, |values| values.median());
+        let value = median(values).unwrap_or(f64::NAN);
         let (value, ns) = (units::value(value, cell.unit), units::nanos(placement.median()));
         format!("{ns} apart in {} ({value})", counted(placement.len(), "run"))
     };

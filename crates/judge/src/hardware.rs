@@ -4,7 +4,7 @@ use std::mem;
 
 use charz_data::peak_mips;
 use charz_data::report::{Cell, Estimate, Hardware, HardwareCount, HardwareCounts, Interval, Invocation, Lap};
-use charz_stats::{Better, Pair, Rule, Sample, compare_one};
+use charz_stats::{Better, Pair, Rule, compare_one, median};
 
 use super::JudgeContext;
 
@@ -26,25 +26,24 @@ pub(super) fn hardware(cell: &mut Cell, facts: &JudgeContext) -> Option<Hardware
 
 fn summed_up(with: &Cell, facts: &JudgeContext, cost: Option<Estimate>) -> Option<Hardware> {
     let valued = || with.invocations.iter().filter(|invocation| invocation.value.is_some());
-    let median = |of: &dyn Fn(&Counted) -> Option<f64>| {
-        let values = valued().filter_map(|invocation| of(&Counted::of(invocation))).filter(|value| value.is_finite());
-        Some(Sample::new(values.collect())?.median())
+    let middle = |of: &dyn Fn(&Counted) -> Option<f64>| {
+        median(valued().filter_map(|invocation| of(&Counted::of(invocation))).filter(|value| value.is_finite()))
     };
-    let mips = median(&|counted| Some(counted.instructions? / counted.interval_ns * 1e3));
+    let mips = middle(&|counted| Some(counted.instructions? / counted.interval_ns * 1e3));
     let clocks = valued().filter_map(|invocation| Some(invocation.evidence.as_ref()?.frequency?.highest_hz));
-    let clock_hz = Sample::new(clocks.collect()).map(|clocks| clocks.median()).or(facts.claimed_hz);
+    let clock_hz = median(clocks).or(facts.claimed_hz);
     let peak_mips = clock_hz.zip(facts.issue_width).map(|(hz, width)| peak_mips(hz, facts.cores, width));
     let laps = valued().flat_map(Invocation::clean_runs).flat_map(|run| &run.laps);
     let running = laps.filter_map(|lap| lap.hardware.as_deref()).flat_map(HardwareCounts::each).flatten();
     Some(Hardware {
         invocations: Some(valued().count() as u64).filter(|count| *count > 0)?,
         mips,
-        cpi: median(&|counted| Some(counted.cycles? / counted.instructions?)),
+        cpi: middle(&|counted| Some(counted.cycles? / counted.instructions?)),
         peak_mips,
         efficiency: mips.zip(peak_mips).map(|(mips, peak)| mips / peak),
-        branch_miss_share: median(&|counted| Some(counted.branch_misses? / counted.branches?)),
-        cache_miss_share: median(&|counted| Some(counted.cache_misses? / counted.cache_references?)),
-        l1d_miss_share: median(&|counted| Some(counted.l1d_load_misses? / counted.l1d_loads?)),
+        branch_miss_share: middle(&|counted| Some(counted.branch_misses? / counted.branches?)),
+        cache_miss_share: middle(&|counted| Some(counted.cache_misses? / counted.cache_references?)),
+        l1d_miss_share: middle(&|counted| Some(counted.l1d_load_misses? / counted.l1d_loads?)),
         running_share: running.map(HardwareCount::running_share).fold(1.0, f64::min),
         cost,
     })

@@ -13,7 +13,7 @@ use charz_data::checks::{
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Mark, Run, Severity};
 use charz_data::units;
-use charz_stats::{LEAST_FOR_INTERVAL, Sample, median_interval, trend};
+use charz_stats::{LEAST_FOR_INTERVAL, Sample, median, median_interval, trend};
 
 /// How sure it must be that first repetitions differ.
 const CONFIDENCE: f64 = 0.95;
@@ -185,7 +185,7 @@ pub(super) fn drift(values: &[f64]) -> Option<f64> {
         return None;
     }
     let third = values.len() / 3;
-    let median = |values: &[f64]| Sample::new(values.to_vec()).map(|sample| sample.median());
-    let drift = median(&values[values.len() - third..])? / median(&values[..third])? - 1.0;
+    let middle = |values: &[f64]| median(values.iter().copied());
+    let drift = middle(&values[values.len() - third..])? / middle(&values[..third])? - 1.0;
     (trend(values)? < FALSE_TRENDS).then_some(drift)
 }

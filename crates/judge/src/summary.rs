@@ -3,7 +3,7 @@
 use super::case::{Case, total};
 use super::estimate::FastModes;
 use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary};
-use charz_stats::{Sample, median_interval, pooled};
+use charz_stats::{Sample, median, median_interval, pooled};
 
 const CONFIDENCE: f64 = 0.95;
 
@@ -50,8 +50,7 @@ pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
 fn typical(case: &Case<'_>, values: &Sample) -> f64 {
     let at_middle_clock = || {
         let rates = case.rates_that_follow_the_clock()?;
-        let median = |of: fn(&(f64, f64)) -> f64| Some(Sample::new(rates.iter().map(of).collect())?.median());
-        Some(median(|rate| rate.0 / rate.1)? * median(|rate| rate.1)?)
+        Some(median(rates.iter().map(|rate| rate.0 / rate.1))? * median(rates.iter().map(|rate| rate.1))?)
     };
     match at_middle_clock() {
         Some(rate) if case.cell.unit.more_is_better() => rate,
@@ -103,8 +102,7 @@ fn median_within(values: &Sample) -> Option<Interval> {
 pub(super) fn resolution(case: &Case<'_>, clean: &Sample) -> f64 {
     let step = case.facts.timer.as_ref().map_or(0, |timer| timer.resolution_ns) as f64;
     let interval = |run: &Run| run.interval_ns as f64;
-    let typical =
-        Sample::new(case.clean_runs().map(interval).collect()).map_or(f64::INFINITY, |sample| sample.median());
+    let typical = median(case.clean_runs().map(interval)).unwrap_or(f64::INFINITY);
     clean.median().abs() * step / typical
 }
 
@@ -126,7 +124,7 @@ pub(super) fn sharing(case: &Case<'_>) -> Option<Sharing> {
         // The last one may have waited in vain.
         waited: (waits as f64 / successes as f64).min(1.0),
         wait_share: Some(share).filter(|share| share.is_finite()),
-        fairness: Sample::new(shares().map(fairness).collect())?.median(),
+        fairness: median(shares().map(fairness))?,
         // A worker with nothing leaves no quotient, and is in the middle as soon as it is in half of the repetitions.
         most_to_least: middle(shares().map(most_to_least).collect()),
     })

@@ -51,7 +51,7 @@ pub use modes::{Band, Bin, bands};
 pub use pooled::pooled;
 pub use ranks::{Ranks, min_invocations};
 pub use ratio::{Around, ratio_interval, ratio_of_estimates};
-pub use robust::Outliers;
+pub use robust::{MAD_TO_DEVIATION, Outliers};
 pub use stopping::{LOOKS, Step, needed, next_step, precision};
 pub use superiority::superiority;
 pub use trend::trend;
@@ -111,6 +111,11 @@ impl Sample {
     pub fn spread(&self) -> Option<f64> {
         (self.len() > 1 && self.median() != 0.0).then(|| (self.max() - self.min()) / self.median())
     }
+}
+
+/// The median of these values; `None` if there are none, or a NaN or an infinity is among them.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
+    Some(Sample::new(values.into_iter().collect())?.median())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Sample;
 
 /// A scaled median absolute deviation estimates the standard deviation of normal values: 1 / Φ⁻¹(3/4).
-const MAD_TO_DEVIATION: f64 = 1.482_602_218_505_602;
+pub const MAD_TO_DEVIATION: f64 = 1.482_602_218_505_602;
 
 /// The distance between the quartiles of normal values, in standard deviations: 2 Φ⁻¹(3/4).
 const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.348_979_500_392_163_4;
@@ -44,6 +44,11 @@ impl Sample {
         Sample(deviations).median()
     }
 
+    /// A robust estimate of the standard deviation, in the unit of the values.
+    pub fn deviation(&self) -> f64 {
+        self.mad() * MAD_TO_DEVIATION
+    }
+
     /// The robust spread: an estimate of the standard deviation as a fraction of the median.
     ///
     /// The estimate is 1.4826 MAD. If more than half of the values are equal, that is 0, and the distance between the
@@ -55,8 +60,7 @@ impl Sample {
         if self.len() < 2 || self.median() == 0.0 {
             return None;
         }
-        let estimates =
-            [self.mad() * MAD_TO_DEVIATION, self.quartile_range() / DEVIATIONS_BETWEEN_QUARTILES, resolution.abs()];
+        let estimates = [self.deviation(), self.quartile_range() / DEVIATIONS_BETWEEN_QUARTILES, resolution.abs()];
         let deviation = estimates.into_iter().find(|estimate| *estimate > 0.0).unwrap_or(0.0);
         Some(deviation / self.median().abs())
     }

@@ -83,7 +83,7 @@ fn weight(points: &[Point], at: usize) -> f64 {
 
 /// What points pay for being on one plateau.
 fn distance(points: &[Point], weights: &[f64]) -> f64 {
-    let middle = median(points.iter().map(|point| point.ns).collect()).unwrap_or(f64::NAN);
+    let middle = median(points.iter().map(|point| point.ns)).unwrap_or(f64::NAN);
     let price = |point: &Point| {
         let off = (point.ns / middle).ln() / point.slack.max(NOISE);
         (off * off).min(DISTURBED)
@@ -92,7 +92,7 @@ fn distance(points: &[Point], weights: &[f64]) -> f64 {
 }
 
 fn flat(points: &[Point], first: usize, last: usize) -> Flat {
-    let ns = median(points[first..=last].iter().map(|point| point.ns).collect()).unwrap_or(f64::NAN);
+    let ns = median(points[first..=last].iter().map(|point| point.ns)).unwrap_or(f64::NAN);
     Flat { first, last, ns }
 }
 

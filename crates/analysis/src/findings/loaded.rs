@@ -6,7 +6,7 @@ use crate::number::{Number, time};
 use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
 use charz_data::{Role, units};
-use charz_stats::Sample;
+use charz_stats::median;
 
 /// From so many times the idle latency on the memory's queues have filled.
 const FULL: f64 = 2.0;
@@ -75,9 +75,7 @@ fn load(cell: &Cell) -> Option<Load> {
 /// Bytes a second of all workers that load the memory beside the one that waits: the median of the repetitions that count.
 pub(crate) fn bandwidth(cell: &Cell) -> Option<f64> {
     let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-    let rates: Vec<f64> =
-        done.flat_map(|invocation| invocation.clean_runs()).map(|run| run.value(Unit::BytesPerSecond)).collect();
-    Sample::new(rates).map(|rates| rates.median())
+    median(done.flat_map(|invocation| invocation.clean_runs()).map(|run| run.value(Unit::BytesPerSecond)))
 }
 
 /// The delay of the load at the knee of the curve that these cells make, which differ in their delays only.

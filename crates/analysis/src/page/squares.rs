@@ -11,7 +11,7 @@ use crate::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Se
 use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
-use charz_stats::Sample;
+use charz_stats::median;
 
 /// The most rows of a square; where there are more strands, neighbours share one.
 const MOST_ROWS: usize = 256;
@@ -176,7 +176,7 @@ impl Pairs {
 
     /// The median of a tile is doubtful as soon as one of its numbers is.
     fn tile(self) -> Tile {
-        match Sample::new(self.values).map(|values| values.median()) {
+        match median(self.values) {
             None => Tile { value: None, state: State::Missing, reason: self.missing },
             value => {
                 Tile { value, state: if self.doubt.is_some() { State::Suspect } else { State::Ok }, reason: self.doubt }

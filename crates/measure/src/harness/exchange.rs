@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_stats::Sample;
+use charz_stats::median;
 use charz_topology::Binder;
 
 /// Alone in its lines: odd numbers ask, the even ones after them answer.
@@ -108,7 +108,7 @@ fn one_way_ns(binder: &Binder, pair: [u32; 2]) -> Option<f64> {
             (0..BATCH).try_for_each(|_| ask())?;
             Some(begun.elapsed().as_nanos() as f64 / f64::from(2 * BATCH))
         });
-        Some(Sample::new(batches.collect::<Option<_>>()?)?.median())
+        median(batches.collect::<Option<Vec<f64>>>()?)
     })
 }
 
