@@ -29,11 +29,6 @@ impl Ticks {
         Ticks::parse(line(stat, "cpu").ok_or_else(|| Error::new(FILE, "has no line cpu"))?)
     }
 
-    /// One CPU; `None` if it is not there.
-    pub fn of_cpu(stat: &str, id: u32) -> Option<Self> {
-        Ticks::parse(line(stat, &format!("cpu{id}"))?).ok()
-    }
-
     /// Each CPU that is online, by its id.
     pub fn of_each(stat: &str) -> impl Iterator<Item = (u32, Self)> {
         stat.lines().filter_map(|line| {

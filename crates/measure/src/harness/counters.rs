@@ -5,6 +5,7 @@
 
 pub(crate) mod hardware;
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use charz_data::report::{Busy, Counts};
@@ -162,7 +163,11 @@ fn children_ns() -> Option<u64> {
 fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
     let ticks = match cpus {
         [] => Ticks::of_all(stat).ok()?.steal,
-        cpus => cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(Ticks::of_cpu(stat, *cpu)?.steal))?,
+        // One pass: it is read around each run, and a large machine has thousands of lines.
+        cpus => {
+            let each: BTreeMap<u32, Ticks> = Ticks::of_each(stat).collect();
+            cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(each.get(cpu)?.steal))?
+        }
     };
     ticks.checked_mul(TICK_NS)
 }
