@@ -9,7 +9,7 @@ use super::terms::{Design, Quantity};
 use super::{ALPHA, Allowed, allows, flag_of};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_data::units;
-use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
+use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
 
 /// A cell, compared or with the reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -264,8 +264,8 @@ impl Candidate<'_> {
                 row.interval.map(|found| Interval { low: found.low.min(effect), high: found.high.max(effect) });
             let margin = 1.0 + rule.margin();
             let is_contradicted = match row.verdict {
-                Verdict::Faster => effect <= 1.0,
-                Verdict::Slower => effect >= 1.0,
+                Verdict::Faster => effect <= margin,
+                Verdict::Slower => effect >= margin.recip(),
                 Verdict::Same => effect > margin || effect < margin.recip(),
                 Verdict::Inconclusive | Verdict::Uncompared => false,
             };
@@ -307,7 +307,7 @@ impl Side {
         let value = match quantity {
             Quantity::Capacity => cell.capacity.map(|capacity| capacity.value),
             // Of the runs that are compared: all work over all time may lie on the other side of the base's.
-            Quantity::Delivered => Sample::new(values).map(|all| all.median()),
+            Quantity::Delivered => median(values),
         };
         Side { status: cell.status, value, invocations }
     }

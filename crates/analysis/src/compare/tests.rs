@@ -215,6 +215,19 @@ fn a_verdict_that_its_values_contradict_is_none() {
     }
 }
 
+/// Most pairs of runs differ by much, and the two values by less than the threshold.
+#[test]
+fn a_verdict_is_beyond_the_threshold_by_its_values_too() {
+    let of = |parts: [(usize, f64); 2]| -> Vec<f64> {
+        parts.into_iter().flat_map(|(count, value)| (0..count).map(move |at| value + 1e-4 * at as f64)).collect()
+    };
+    let (base, new) = (of([(14, 80.0), (16, 100.0)]), of([(16, 102.0), (14, 130.0)]));
+    for (base, new) in [(&base, &new), (&new, &base)] {
+        let row = compare(&report(&[("a", base)]), &report(&[("a", new)]), &Options::default()).unwrap().rows.remove(0);
+        assert_eq!(row.verdict, Verdict::Inconclusive, "{row:?}");
+    }
+}
+
 #[test]
 fn an_interval_that_is_lopsided_or_wide_is_given_by_its_ends() {
     let (base, new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(0.8))]));
