@@ -6,7 +6,7 @@ use charz_data::Family;
 use charz_data::checks::{Check, V08, V09, V11, V17, V18, V35, needed_ns};
 use charz_data::report::{Invocation, Mark, Severity, Unit};
 use charz_data::units;
-use charz_stats::Sample;
+use charz_stats::{Sample, median};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -45,7 +45,7 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
 fn is_of_the_clock(rates: &[(f64, f64)]) -> bool {
     let Some(fastest) = rates.iter().max_by(|one, other| one.0.total_cmp(&other.0)) else { return false };
     let lead = |value: fn(&(f64, f64)) -> f64| {
-        Sample::new(rates.iter().map(value).collect()).map_or(f64::NAN, |rates| value(fastest) / rates.median() - 1.0)
+        median(rates.iter().map(value)).map_or(f64::NAN, |middle| value(fastest) / middle - 1.0)
     };
     lead(|rate| rate.0 / rate.1) <= 0.5 * lead(|rate| rate.0)
 }
@@ -85,6 +85,8 @@ fn skewed(case: &Case<'_>) -> Option<Mark> {
 /// By how much a clock rose for some milliseconds between two readings of it that were alike: 3.49 GHz after 2.99, on a Xeon that others
 /// share.
 const MOST_RISE: f64 = 1.2;
+/// How many times more than possible a number is called at most.
+const MOST_SHOWN: f64 = 1e6;
 
 /// Each invocation against the frequency that it saw, of which the one in the middle must be possible: where others had the core, the
 /// canary may see less than the blocks did. A value is that of the fastest blocks, which a clock that rose for a moment has made; what was
@@ -102,15 +104,16 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
     let in_the_middle = |invocation: &Invocation| {
         let blocks = invocation.clean_runs().flat_map(|run| &run.laps).filter_map(|lap| lap.blocks.as_ref());
         let middle = blocks.filter_map(|blocks| blocks.times.get(blocks.times.len() / 2).copied());
-        Sample::new(middle.collect()).map_or(f64::INFINITY, |middle| strands * 1e9 / middle.median())
+        median(middle).map_or(f64::INFINITY, |middle| strands * 1e9 / middle)
     };
     let of_peak = case.done().filter_map(|invocation| {
         let highest_hz = invocation.evidence.as_ref()?.frequency.as_ref()?.highest_hz;
         let value = rate(invocation.value?)?;
         let least = in_the_middle(invocation).max(value / MOST_RISE);
-        Some(value.min(least) / (per_cycle * highest_hz * strands))
+        // What took no time is finite too, so it has a median.
+        Some((value.min(least) / (per_cycle * highest_hz * strands)).min(MOST_SHOWN))
     });
-    let most = Sample::new(of_peak.collect())?.median();
+    let most = median(of_peak)?;
     raise(&V17, most, || format!("{most:.2} times the most that these CPUs can do: work was left out"))
 }
 

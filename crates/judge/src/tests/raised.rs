@@ -203,7 +203,10 @@ fn v17_impossible() {
         trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);
     };
     let limit = V17.invalid.unwrap();
-    check_each(of_peak, &[(limit * 0.98, &[]), (limit * 1.02, &[("V17", Invalid)])]);
+    check_each(
+        of_peak,
+        &[(limit * 0.98, &[]), (limit * 1.02, &[("V17", Invalid)]), (f64::INFINITY, &[("V17", Invalid)])],
+    );
 }
 
 #[test]
