@@ -76,10 +76,9 @@ impl<L: Lock> File<L> {
     fn set(&self, by: By, closed: bool) {
         // Relaxed: it was set before participants were made.
         let file = self.openings[by as usize].load(Ordering::Relaxed);
-        // A signal interrupts the wait for a lock, and nothing else ends it: the file is open, and no participant waits for itself.
-        while L::set(file, closed) != 0 {
-            debug_assert_eq!(io::Error::last_os_error().kind(), io::ErrorKind::Interrupted);
-        }
+        // A signal interrupts the wait for a lock. Any other error would come again, so the participant goes on without the lock: it finds a
+        // token that is not its own, which makes the run void.
+        while L::set(file, closed) != 0 && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {}
     }
 }
 
@@ -123,5 +122,17 @@ impl<L: Lock> Bar for File<L> {
     #[inline]
     unsafe fn open(&self, by: By) {
         self.set(by, false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file that was not opened cannot be locked, now or later.
+    #[test]
+    fn a_lasting_error_ends_the_wait() {
+        let bar = File::<Flock>::NEW;
+        bar.set(By::Own, true);
     }
 }
