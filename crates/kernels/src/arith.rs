@@ -15,6 +15,9 @@
 mod oracle;
 mod step;
 
+#[doc(hidden)]
+pub use oracle::Affine;
+
 use std::fmt::Debug;
 use std::sync::Arc;
 

@@ -17,10 +17,11 @@ use crate::arith::{INPUTS, step_float, step_int};
 /// That is some three hours of a chain at 5 ns a step.
 pub(crate) const EXACT_STEPS: u64 = 1 << 41;
 
+/// A step `factor * state + offset`, modulo 2^64.
 #[derive(Clone, Copy)]
-struct Affine {
-    factor: u64,
-    offset: u64,
+pub struct Affine {
+    pub factor: u64,
+    pub offset: u64,
 }
 
 impl Affine {
@@ -35,11 +36,13 @@ impl Affine {
         Affine { factor: next.factor.wrapping_mul(self.factor), offset: next.apply(self.offset) }
     }
 
-    fn apply(self, r: u64) -> u64 {
+    #[inline]
+    pub fn apply(self, r: u64) -> u64 {
         self.factor.wrapping_mul(r).wrapping_add(self.offset)
     }
 
-    fn times(self, mut n: u64) -> Affine {
+    /// So many of them, as one, by squaring: F. Brown, "Random number generation with arbitrary strides" (1994).
+    pub fn times(self, mut n: u64) -> Affine {
         let (mut square, mut result) = (self, Affine::IDENTITY);
         while n > 0 {
             if n % 2 == 1 {

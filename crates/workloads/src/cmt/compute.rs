@@ -2,6 +2,7 @@
 
 use std::hint::black_box;
 
+use charz_kernels::arith::Affine;
 use charz_kernels::kernel::Error;
 
 use super::Unit;
@@ -13,40 +14,8 @@ const STEPS: u32 = 4096;
 /// A multiplication takes 3 cycles on today's processors, an addition 1 (Agner Fog, "Instruction tables").
 pub(super) const LEAST_CYCLES: f64 = STEPS as f64 * 4.0;
 
-/// One step of Knuth's MMIX generator (The Art of Computer Programming, volume 2, section 3.3.4): `state * by + plus`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
-    by: u64,
-    plus: u64,
-}
-
-impl Step {
-    const MMIX: Step = Step { by: 6_364_136_223_846_793_005, plus: 1_442_695_040_888_963_407 };
-    const NONE: Step = Step { by: 1, plus: 0 };
-
-    #[inline]
-    fn of(self, state: u64) -> u64 {
-        state.wrapping_mul(self.by).wrapping_add(self.plus)
-    }
-
-    /// This step and then the next, as one.
-    fn then(self, next: Step) -> Step {
-        Step { by: self.by.wrapping_mul(next.by), plus: next.of(self.plus) }
-    }
-
-    /// So many of them, as one, by squaring: F. Brown, "Random number generation with arbitrary strides" (1994).
-    fn times(self, mut count: u64) -> Step {
-        let (mut square, mut all) = (self, Step::NONE);
-        while count > 0 {
-            if count % 2 == 1 {
-                all = all.then(square);
-            }
-            square = square.then(square);
-            count /= 2;
-        }
-        all
-    }
-}
+/// One step of Knuth's MMIX generator (The Art of Computer Programming, volume 2, section 3.3.4).
+const MMIX: Affine = Affine { factor: 6_364_136_223_846_793_005, offset: 1_442_695_040_888_963_407 };
 
 pub(super) struct Compute {
     seeds: [u64; CHAINS],
@@ -70,17 +39,17 @@ impl Unit for Compute {
     #[inline]
     fn unit(&mut self) -> Result<(), Error> {
         // The compiler does not know the factors, so it cannot make one step of two.
-        let (step, mut states) = (black_box(Step::MMIX), self.states);
+        let (step, mut states) = (black_box(MMIX), self.states);
         for _ in 0..STEPS {
-            states = states.map(|state| step.of(state));
+            states = states.map(|state| step.apply(state));
         }
         self.states = states;
         Ok(())
     }
 
     fn fault(&mut self, units: u64) -> Option<String> {
-        let all = Step::MMIX.times(units.wrapping_mul(u64::from(STEPS)));
-        let expected = self.seeds.map(|seed| all.of(seed));
+        let all = MMIX.times(units.wrapping_mul(u64::from(STEPS)));
+        let expected = self.seeds.map(|seed| all.apply(seed));
         (self.states != expected)
             .then(|| format!("after {units} units the chains are at {:x?}, not at {expected:x?}", self.states))
     }
@@ -95,8 +64,8 @@ mod tests {
     proptest! {
         #[test]
         fn steps_at_once_are_steps_one_by_one(seed: u64, count in 0..2000_u64) {
-            let one_by_one = (0..count).fold(seed, |state, _| Step::MMIX.of(state));
-            prop_assert_eq!(Step::MMIX.times(count).of(seed), one_by_one);
+            let one_by_one = (0..count).fold(seed, |state, _| MMIX.apply(state));
+            prop_assert_eq!(MMIX.times(count).apply(seed), one_by_one);
         }
     }
 }
