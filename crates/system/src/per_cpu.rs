@@ -88,22 +88,29 @@ fn heading(line: &str) -> Vec<u32> {
     line.split_whitespace().filter_map(|word| word.strip_prefix("CPU")?.parse().ok()).collect()
 }
 
+/// The ids of the columns, and the rows: their names, the counts of the CPUs, and what the rows are of.
+fn rows<'a>(text: &'a str) -> (Vec<u32>, impl Iterator<Item = (&'a str, Vec<u64>, String)>) {
+    let mut lines = text.lines();
+    let ids = heading(lines.next().unwrap_or_default());
+    let columns = ids.len();
+    let row = move |line: &'a str| {
+        let (name, rest) = line.split_once(':')?;
+        let mut words = rest.split_ascii_whitespace();
+        let counts: Vec<u64> = words.by_ref().take(columns).map_while(|word| word.parse().ok()).collect();
+        // Errors have one number, of the whole machine.
+        (counts.len() == columns).then(|| (name.trim(), counts, words.collect::<Vec<_>>().join(" ")))
+    };
+    (ids, lines.filter_map(row))
+}
+
 /// The line of `/proc/interrupts` or `/proc/softirqs` that rose most between two readings on these CPUs, by its own words, and by how much;
 /// `None` where none rose.
 pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Option<(String, u64)> {
     let sums = |text: &str| -> BTreeMap<String, (u64, String)> {
-        let mut lines = text.lines();
-        let ids = heading(lines.next().unwrap_or_default());
-        let line = |line: &str| {
-            let (name, rest) = line.split_once(':')?;
-            let mut words = rest.split_ascii_whitespace();
-            let counts: Vec<u64> = words.by_ref().take(ids.len()).map_while(|word| word.parse().ok()).collect();
-            // Errors have one number, of the whole machine.
-            (counts.len() == ids.len()).then_some(())?;
-            let sum = ids.iter().zip(&counts).filter(|(id, _)| is_one(**id)).map(|(_, count)| count).sum();
-            Some((name.trim().to_owned(), (sum, words.collect::<Vec<_>>().join(" "))))
-        };
-        lines.filter_map(line).collect()
+        let (ids, rows) = rows(text);
+        let sum =
+            |counts: Vec<u64>| ids.iter().zip(counts).filter(|(id, _)| is_one(**id)).map(|(_, count)| count).sum();
+        rows.map(|(name, counts, about)| (name.to_owned(), (sum(counts), about))).collect()
     };
     let earlier = sums(before);
     let rises = sums(after).into_iter().map(|(name, (sum, about))| {
@@ -115,20 +122,10 @@ pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Optio
 
 impl Sample {
     fn add_interrupts(&mut self, text: &str) {
-        let mut lines = text.lines();
-        let ids = heading(lines.next().unwrap_or_default());
-        let mut counts = Vec::with_capacity(ids.len());
+        let (ids, rows) = rows(text);
         let mut sums = vec![(0_u64, [0_u64; 3]); ids.len()];
-        for line in lines {
-            let Some((_, rest)) = line.split_once(':') else { continue };
-            let kind =
-                BETWEEN_CPUS.iter().position(|(_, names)| names.iter().any(|name| rest.trim_end().ends_with(name)));
-            counts.clear();
-            counts.extend(rest.split_ascii_whitespace().take(ids.len()).map_while(|word| word.parse::<u64>().ok()));
-            // Errors have one number, of the whole machine.
-            if counts.len() < ids.len() {
-                continue;
-            }
+        for (_, counts, about) in rows {
+            let kind = BETWEEN_CPUS.iter().position(|(_, names)| names.iter().any(|name| about.ends_with(name)));
             for (sum, count) in sums.iter_mut().zip(&counts) {
                 // Shootdowns are among the calls of functions.
                 if kind != Some(SHOOTDOWNS) {
