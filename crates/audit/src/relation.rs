@@ -58,18 +58,9 @@ pub enum Verdict {
     Confirmed,
 }
 
-impl Verdict {
-    /// The most urgent first.
-    pub const ALL: [Verdict; 3] = [Verdict::Contradicted, Verdict::Inconclusive, Verdict::Confirmed];
-
-    /// The word in JSON and tables.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Verdict::Contradicted => "contradicted",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Confirmed => "confirmed",
-        }
-    }
+// The most urgent first; the words of JSON too.
+charz_data::words! {
+    Verdict { Contradicted = "contradicted", Inconclusive = "inconclusive", Confirmed = "confirmed" }
 }
 
 /// One claim about one or two strands, with its verdict.

@@ -27,7 +27,8 @@ pub mod report;
 mod reported;
 mod role;
 pub mod units;
-mod words;
+#[doc(hidden)]
+pub mod words;
 mod work;
 
 pub use blocks::Blocks;

@@ -1,6 +1,8 @@
 //! Enums of which each value has a word: that of the command line and of reports.
 
 /// Gives an enum its words: all values in this order, the word of each, and text from values and back.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! words {
     ($type:ident { $($value:ident = $word:literal),+ $(,)? }) => {
         impl $type {
@@ -25,7 +27,7 @@ macro_rules! words {
             type Err = String;
 
             fn from_str(word: &str) -> Result<Self, String> {
-                crate::words::one_of(word, $type::ALL.map(|value| (value.name(), value)))
+                $crate::words::one_of(word, $type::ALL.map(|value| (value.name(), value)))
             }
         }
     };
@@ -33,7 +35,10 @@ macro_rules! words {
 pub(crate) use words;
 
 /// The value of a word.
-pub(crate) fn one_of<T, const N: usize>(word: &str, words: [(&str, T); N]) -> Result<T, String> {
+///
+/// # Errors
+/// The words that there are.
+pub fn one_of<T, const N: usize>(word: &str, words: [(&str, T); N]) -> Result<T, String> {
     let names = words.each_ref().map(|(name, _)| *name);
     words.into_iter().find(|(name, _)| *name == word).map(|(_, value)| value).ok_or_else(|| {
         let (last, others) = names.split_last().expect("there are words");

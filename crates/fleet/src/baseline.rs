@@ -105,17 +105,9 @@ impl Level {
     pub fn code(self) -> u8 {
         self as u8
     }
-
-    /// The word at the beginning of the line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Ok => "OK",
-            Level::Warning => "WARNING",
-            Level::Critical => "CRITICAL",
-            Level::Unknown => "UNKNOWN",
-        }
-    }
 }
+
+charz_data::words! { Level { Ok = "OK", Warning = "WARNING", Critical = "CRITICAL", Unknown = "UNKNOWN" } }
 
 /// What came of a check: its level, and its one line with performance data.
 #[derive(Clone, Debug, PartialEq)]

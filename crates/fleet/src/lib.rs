@@ -73,20 +73,8 @@ pub enum State {
     Ok,
 }
 
-impl State {
-    /// All, the worst first.
-    pub const ALL: [State; 4] = [State::Slow, State::Unclear, State::Unmeasured, State::Ok];
-
-    /// As it is written.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Slow => "slow",
-            State::Unclear => "unclear",
-            State::Unmeasured => "unmeasured",
-            State::Ok => "ok",
-        }
-    }
-}
+// The worst first.
+charz_data::words! { State { Slow = "slow", Unclear = "unclear", Unmeasured = "unmeasured", Ok = "ok" } }
 
 /// A part of a node that is slower than its like, or the node.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -48,16 +48,7 @@ pub enum Level {
     Empty,
 }
 
-impl Level {
-    pub fn name(self) -> &'static str {
-        match self {
-            Level::Good => "good",
-            Level::Fair => "fair",
-            Level::Noisy => "noisy",
-            Level::Empty => "no results",
-        }
-    }
-}
+charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empty = "no results" } }
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.

@@ -13,14 +13,7 @@ pub enum Design {
     Interleaved,
 }
 
-impl Design {
-    pub fn name(self) -> &'static str {
-        match self {
-            Design::Sequential => "sequential",
-            Design::Interleaved => "interleaved",
-        }
-    }
-}
+charz_data::words! { Design { Sequential = "sequential", Interleaved = "interleaved" } }
 
 /// What of a cell is compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,11 +27,4 @@ pub enum Quantity {
     Delivered,
 }
 
-impl Quantity {
-    pub fn name(self) -> &'static str {
-        match self {
-            Quantity::Capacity => "capacity",
-            Quantity::Delivered => "delivered",
-        }
-    }
-}
+charz_data::words! { Quantity { Capacity = "capacity", Delivered = "delivered" } }
