@@ -30,6 +30,7 @@ pub mod kernel;
 #[cfg(any(test, feature = "laws"))]
 #[doc(hidden)]
 pub mod laws;
+mod leaving;
 pub mod level;
 pub mod loaded;
 #[doc(hidden)]

@@ -5,8 +5,7 @@
 //! Blocks that were only read would soon be in the caches of both strands.
 
 use std::hint::black_box;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +15,9 @@ use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Work, WorkerCount}
 use crate::block::{Block, Line};
 use crate::clock::Clock;
 use crate::kernel::{Axes, Error, Sizes, Worker};
+use crate::leaving::{Leaving, Lender, Lent};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
-use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
 
@@ -51,12 +50,11 @@ const fn migrating(card: &'static Card) -> PlainKernel {
         |kernel, params| Bytes(params.size_bytes.saturating_add(Pairs::of_samples(kernel, params).0)),
         |kernel, params, _| {
             let (name, samples, params) = (kernel.name(), kernel.samples(params)?, *params);
-            let shared = Arc::<Shared>::default();
+            let shared = Arc::<Lent>::default();
             stage("sched_setaffinity", Extent::Each(Work::ops(samples)), move |rank| {
                 let shared = Arc::clone(&shared);
                 if rank > 0 {
-                    *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
-                    return Ok(Box::new(Lender { shared, samples }));
+                    return Ok(Box::new(Lender::new(shared)?));
                 }
                 let lines = usize::try_from(params.size_bytes / Line::BYTES as u64).unwrap_or(usize::MAX);
                 let block = Block::zeroed(lines, params.pages)?;
@@ -72,43 +70,20 @@ const fn migrating(card: &'static Card) -> PlainKernel {
     .axes(Axes { sizes: Sizes::Levels, ..Axes::NONE })
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    lent: Mutex<Option<Mask>>,
-    /// 1 once a worker has left the run.
-    over: AtomicU32,
-}
-
-impl Shared {
-    /// The strands of both workers; of workers that may run on the same ones, two of these.
-    fn places(&self) -> Result<[Mask; 2], Error> {
-        let own = Mask::own()?;
-        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let mut strands = own.strands();
-        match (lent.filter(|lent| *lent != own), strands.next(), strands.next_back()) {
-            (Some(lent), ..) => Ok([own.clone(), lent]),
-            (None, Some(first), Some(last)) => Ok([first, last].map(Mask::of)),
-            (None, ..) => Err(Error::Unavailable("both threads are on one CPU: give them two".into())),
-        }
-    }
-
-    fn leave(&self) {
-        self.over.store(1, Ordering::Release);
-        futex::wake(&self.over, u32::MAX, Scope::Process);
-    }
-
-    /// Sleeps until a worker has left the run, or this one is to, and leaves it.
-    fn sleep(&self, watch: &Watch) {
-        while !watch.should_stop() && self.over.load(Ordering::Acquire) == 0 {
-            futex::wait(&self.over, 0, Scope::Process, LOOK);
-        }
-        self.leave();
+/// The strands of both workers; of workers that may run on the same ones, two of these.
+fn places(lent: &Lent) -> Result<[Mask; 2], Error> {
+    let own = Mask::own()?;
+    let mut strands = own.strands();
+    match (lent.mask()?, strands.next(), strands.next_back()) {
+        (Some(lent), ..) => Ok([own.clone(), lent]),
+        (None, Some(first), Some(last)) => Ok([first, last].map(Mask::of)),
+        (None, ..) => Err(Error::Unavailable("both threads are on one CPU: give them two".into())),
     }
 }
 
 struct Traveller {
     name: &'static str,
-    shared: Arc<Shared>,
+    shared: Arc<Lent>,
     block: Block,
     samples: u64,
     pairs: Pairs,
@@ -122,7 +97,7 @@ impl Traveller {
         places: &[Mask; 2],
         clock: &dyn Clock,
         most: u64,
-        over: &AtomicU32,
+        leaving: &Leaving,
         pairs: &mut Pairs,
     ) -> Result<(), Error> {
         let (before, mut passes) = (lines[0].0[0], 0);
@@ -136,7 +111,7 @@ impl Traveller {
         places[0].bind()?;
         pass();
         for sample in 0..most as usize {
-            if over.load(Ordering::Relaxed) == 1 {
+            if leaving.has_begun() {
                 break;
             }
             let stayed = pass();
@@ -154,30 +129,35 @@ impl Worker for Traveller {
     fn prepare(&mut self) {
         self.pairs.reset();
         self.wrong = None;
-        // Relaxed: the workers begin their runs only after all have prepared, by other means.
-        self.shared.over.store(0, Ordering::Relaxed);
+        self.shared.leaving.reset();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
         let Traveller { shared, block, samples, pairs, .. } = self;
         let (lines, clock, shared, samples) = (block.lines_mut(), Arc::clone(watch.clock()), &**shared, *samples);
-        let travelled = shared.places().and_then(|places| {
+        let leaving = &shared.leaving;
+        // A run that was refused counts as a whole one, so it is verified: `verify` returns the error.
+        let all = |travelled: &Result<(), Error>, pairs: &Pairs| match travelled {
+            Ok(()) => pairs.0.len() as u64,
+            Err(_) => samples,
+        };
+        let travelled = places(shared).and_then(|places| {
             thread::scope(|scope| {
                 let travel = || {
-                    let travelled = Traveller::travel(lines, &places, &*clock, samples, &shared.over, pairs);
-                    shared.leave();
+                    let travelled = Traveller::travel(lines, &places, &*clock, samples, leaving, pairs);
+                    leaving.first(all(&travelled, pairs));
                     travelled
                 };
                 let refused = |error| Error::Refused(format!("a thread cannot be made: {error}; allow more threads"));
                 let thread = thread::Builder::new().spawn_scoped(scope, travel).map_err(refused)?;
-                shared.sleep(watch);
+                leaving.sleep(watch, LOOK);
+                leaving.other();
                 thread.join().expect("it does not panic")
             })
         });
-        shared.leave();
+        let work = leaving.first(all(&travelled, pairs));
         self.wrong = travelled.err();
-        // A run that was refused counts as a whole one, so it is verified: `verify` returns the error.
-        Work::ops(if self.wrong.is_some() { self.samples } else { self.pairs.0.len() as u64 })
+        work
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -191,23 +171,6 @@ impl Worker for Traveller {
     }
 }
 
-/// The other worker, which sleeps: its strand is for the thread that travels.
-struct Lender {
-    shared: Arc<Shared>,
-    samples: u64,
-}
-
-impl Worker for Lender {
-    fn run(&mut self, watch: &Watch) -> Work {
-        self.shared.sleep(watch);
-        Work::ops(if watch.should_stop() { 0 } else { self.samples })
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -217,7 +180,7 @@ mod tests {
     /// Says what is skipped.
     #[allow(clippy::print_stdout, reason = "a skipped test says so")]
     fn places() -> Option<[Mask; 2]> {
-        let places = Shared::default().places();
+        let places = super::places(&Lent::default());
         places.inspect_err(|error| println!("skipped: moving between two strands: {error}")).ok()
     }
 
@@ -230,7 +193,7 @@ mod tests {
             let clock = OsClock::default();
             let places = &places;
             let travelled = thread::scope(|scope| {
-                let travel = || Traveller::travel(lines, places, &clock, 9, &AtomicU32::new(0), &mut pairs);
+                let travel = || Traveller::travel(lines, places, &clock, 9, &Leaving::default(), &mut pairs);
                 scope.spawn(travel).join().unwrap()
             });
             (travelled, pairs.0.len())
@@ -247,7 +210,7 @@ mod tests {
         }
         let block = Block::zeroed(64, charz_data::PageKind::Small).unwrap();
         let pairs = Pairs::with_room(20).unwrap();
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<Lent>::default();
         let mut traveller = Traveller { name: "migrate-warm", shared, block, samples: 20, pairs, wrong: None };
         check_noticed(&mut traveller, None, |traveller| traveller.pairs.0.truncate(19));
     }

@@ -2,7 +2,7 @@
 
 use charz_data::{Bytes, Card, Family, Metric, Role, Work};
 
-use crate::kernel::{Error, Kernel, Worker};
+use crate::kernel::{Kernel, Worker};
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
@@ -25,9 +25,5 @@ struct Noop;
 impl Worker for Noop {
     fn run(&mut self, _: &Watch) -> Work {
         Work::default()
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
     }
 }

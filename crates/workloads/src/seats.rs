@@ -69,8 +69,4 @@ impl Worker for Lender {
         }
         Work::ops(self.0.share.load(Ordering::Relaxed))
     }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
 }

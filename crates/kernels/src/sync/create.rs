@@ -7,14 +7,15 @@
 //! library can be bound when it is made: a second worker lends its seat, and sleeps meanwhile.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use charz_data::{Card, Contention, JointHistogram, Work};
 
 use crate::clock::Clock;
 use crate::kernel::{Error, Worker};
+use crate::leaving::{Lender, Lent};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::futex::{self, Scope};
@@ -85,12 +86,11 @@ impl Child {
 const fn making<M: Method>(card: &'static Card) -> PlainKernel {
     PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
         let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
-        let shared = Arc::<Shared>::default();
+        let shared = Arc::<Lent>::default();
         stage(M::VARIANT, Extent::Each(Work::ops(samples)), move |rank| {
             let shared = Arc::clone(&shared);
             if rank > 0 {
-                *shared.lent.lock().unwrap_or_else(PoisonError::into_inner) = Some(Mask::own()?);
-                return Ok(Box::new(Lender { shared }));
+                return Ok(Box::new(Lender::new(shared)?));
             }
             let sampler = Sampler::new(period, samples, 1)?;
             Ok(Box::new(Parent::<M> { name, shared, sampler, refused: None, method: PhantomData }))
@@ -98,33 +98,9 @@ const fn making<M: Method>(card: &'static Card) -> PlainKernel {
     })
 }
 
-#[derive(Debug, Default)]
-struct Shared {
-    lent: Mutex<Option<Mask>>,
-    /// 1 once a worker has left the run.
-    over: AtomicU32,
-    /// Samples of the run, once the maker has left it.
-    taken: AtomicU64,
-}
-
-impl Shared {
-    /// The strands that new threads are to be bound to: those lent, unless they are the caller's own, which threads inherit.
-    fn mask(&self) -> Result<Option<Mask>, Error> {
-        let lent = self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let own = Mask::own()?;
-        Ok(lent.filter(|lent| *lent != own))
-    }
-
-    fn leave(&self) -> bool {
-        let left = self.over.swap(1, Ordering::AcqRel) == 1;
-        futex::wake(&self.over, u32::MAX, Scope::Process);
-        left
-    }
-}
-
 struct Parent<M> {
     name: &'static str,
-    shared: Arc<Shared>,
+    shared: Arc<Lent>,
     sampler: Sampler,
     /// Why the system made no thread in the last run.
     refused: Option<Error>,
@@ -135,9 +111,7 @@ impl<M: Method> Worker for Parent<M> {
     fn prepare(&mut self) {
         self.sampler.reset();
         self.refused = None;
-        // Relaxed: the workers begin their runs only after all have prepared, by other means.
-        self.shared.taken.store(0, Ordering::Relaxed);
-        self.shared.over.store(0, Ordering::Relaxed);
+        self.shared.leaving.reset();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
@@ -147,9 +121,7 @@ impl<M: Method> Worker for Parent<M> {
             self.refused = Some(error);
             self.sampler.samples()
         });
-        self.shared.taken.store(taken, Ordering::Relaxed);
-        self.shared.leave();
-        Work::ops(taken)
+        self.shared.leaving.first(taken)
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -168,7 +140,7 @@ impl<M: Method> Worker for Parent<M> {
 impl<M: Method> Parent<M> {
     fn make_all(&mut self, watch: &Watch) -> Result<u64, Error> {
         let method = M::new(self.shared.mask()?.as_ref())?;
-        let over = || watch.should_stop() || self.shared.over.load(Ordering::Relaxed) == 1;
+        let over = || watch.should_stop() || self.shared.leaving.has_begun();
         let mut refused = None;
         let taken = self.sampler.take(watch, |due, seen| {
             if due.is_some_and(|due| !until_due(watch, over, due)) {
@@ -191,25 +163,6 @@ impl<M: Method> Parent<M> {
             Some(Call { called, returned, ended: watch.now(), real: true })
         });
         refused.map_or(Ok(taken), Err)
-    }
-}
-
-struct Lender {
-    shared: Arc<Shared>,
-}
-
-impl Worker for Lender {
-    fn run(&mut self, watch: &Watch) -> Work {
-        while !watch.should_stop() && self.shared.over.load(Ordering::Acquire) == 0 {
-            futex::wait(&self.shared.over, 0, Scope::Process, PATIENCE);
-        }
-        // How many samples there are, the other says when it leaves; this worker leaves before only where its watch ends.
-        let left = self.shared.leave();
-        Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
     }
 }
 

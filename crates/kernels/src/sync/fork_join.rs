@@ -5,7 +5,7 @@
 //! the threads of runtimes do for a while, none sleeps: what lies between the two is the price of parking.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use charz_data::params::{PERIOD, SAMPLES};
@@ -16,6 +16,7 @@ use super::handoff::SETTLE;
 use super::schedule::{Call, Sampler};
 use super::spin::{until, until_due};
 use crate::kernel::{Error, Worker};
+use crate::leaving::Leaving;
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::futex::{self, Scope};
@@ -78,24 +79,19 @@ struct Region {
     ready: CachePadded<AtomicU32>,
     /// How many of the others are not through: what the first worker sleeps on.
     left: CachePadded<AtomicU32>,
-    over: CachePadded<AtomicBool>,
-    /// Samples of the run, once the first worker has left it.
-    taken: AtomicU64,
+    leaving: CachePadded<Leaving>,
 }
 
 impl Region {
     /// Whether a worker is to leave: its watch ends, or another has left.
     fn ends(&self, watch: &Watch) -> bool {
-        watch.should_stop() || self.over.load(Ordering::Acquire)
+        watch.should_stop() || self.leaving.has_begun()
     }
 
-    /// Leaves the run, and returns whether another had left before.
-    fn leave(&self) -> bool {
-        let left = self.over.swap(true, Ordering::AcqRel);
-        // A worker that looked before and sleeps only now wakes up by itself.
+    /// After a worker has left: one that looked before and sleeps only now wakes up by itself.
+    fn wake(&self) {
         futex::wake(&self.begun, u32::MAX, Scope::Process);
         futex::wake(&self.left, 1, Scope::Process);
-        left
     }
 
     fn sample(&self, watch: &Watch, due: Option<u64>, seen: &mut Vec<u64>) -> Option<Call> {
@@ -158,17 +154,15 @@ struct Leader {
 impl Worker for Leader {
     fn prepare(&mut self) {
         self.sampler.reset();
-        // Relaxed: the workers begin their runs only after all have prepared, by other means.
+        self.region.leaving.reset();
         self.region.ready.store(0, Ordering::Relaxed);
-        self.region.taken.store(0, Ordering::Relaxed);
-        self.region.over.store(false, Ordering::Relaxed);
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
         let taken = self.sampler.take(watch, |due, seen| self.region.sample(watch, due, seen));
-        self.region.taken.store(taken, Ordering::Relaxed);
-        self.region.leave();
-        Work::ops(taken)
+        let work = self.region.leaving.first(taken);
+        self.region.wake();
+        work
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -194,13 +188,9 @@ impl Worker for Helper {
         while !self.region.ends(watch) && self.region.take_part(watch, begun) {
             begun = begun.wrapping_add(1);
         }
-        // How many samples there are, the first worker says when it leaves; this one leaves before only where its watch ends.
-        let left = self.region.leave();
-        Work::ops(if left { self.region.taken.load(Ordering::Relaxed) } else { 0 })
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
+        let work = self.region.leaving.other();
+        self.region.wake();
+        work
     }
 }
 

@@ -17,7 +17,7 @@
 //! [`PATIENCE`], and look at the watch.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use charz_data::{Card, Contention, JointHistogram, Work};
@@ -26,6 +26,7 @@ use crossbeam::utils::CachePadded;
 use super::schedule::{Call, Sampler};
 use super::spin::{Whereabouts, until, until_due};
 use crate::kernel::{Error, Worker};
+use crate::leaving::Leaving;
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
@@ -102,9 +103,7 @@ struct Shared<M> {
     open: CachePadded<AtomicU64>,
     /// Where the waker opened it.
     strand: CachePadded<Whereabouts>,
-    over: CachePadded<AtomicBool>,
-    /// Samples of the run, once the waker has left it.
-    taken: AtomicU64,
+    leaving: CachePadded<Leaving>,
     slots: Box<[CachePadded<WaiterSlot>]>,
 }
 
@@ -114,8 +113,7 @@ impl<M: WakePrimitive> Shared<M> {
             meeting: M::new()?,
             open: CachePadded::default(),
             strand: CachePadded::default(),
-            over: CachePadded::default(),
-            taken: AtomicU64::new(0),
+            leaving: CachePadded::default(),
             slots: (1..workers).map(|_| CachePadded::default()).collect(),
         })
     }
@@ -131,9 +129,7 @@ struct Waker<M> {
 impl<M: WakePrimitive> Worker for Waker<M> {
     fn prepare(&mut self) {
         self.sampler.reset();
-        // Relaxed: the workers begin their runs only after all have prepared, by other means.
-        self.shared.taken.store(0, Ordering::Relaxed);
-        self.shared.over.store(false, Ordering::Relaxed);
+        self.shared.leaving.reset();
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
@@ -142,11 +138,8 @@ impl<M: WakePrimitive> Worker for Waker<M> {
             *round += 1;
             shared.sample(watch, *round, due, seen)
         });
-        shared.taken.store(taken, Ordering::Relaxed);
         shared.open.store(0, Ordering::Relaxed);
-        // Release: who sees it, sees how many samples there are.
-        shared.over.store(true, Ordering::Release);
-        Work::ops(taken)
+        shared.leaving.first(taken)
     }
 
     fn verify(&mut self) -> Result<(), Error> {
@@ -184,7 +177,7 @@ impl<M: WakePrimitive> Shared<M> {
 
     /// Whether a worker is to leave: its watch ends, or another has left.
     fn ends(&self, watch: &Watch) -> bool {
-        watch.should_stop() || self.over.load(Ordering::Relaxed)
+        watch.should_stop() || self.leaving.has_begun()
     }
 
     /// Waits until all waiters have come so far.
@@ -202,13 +195,7 @@ struct Waiter<M> {
 impl<M: WakePrimitive> Worker for Waiter<M> {
     fn run(&mut self, watch: &Watch) -> Work {
         while !self.shared.ends(watch) && self.round(watch) {}
-        // How many samples there are, the waker says when it leaves; this worker leaves before only where its watch ends.
-        let left = self.shared.over.swap(true, Ordering::AcqRel);
-        Work::ops(if left { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
-    }
-
-    fn verify(&mut self) -> Result<(), Error> {
-        Ok(())
+        self.shared.leaving.other()
     }
 }
 

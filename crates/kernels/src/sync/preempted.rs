@@ -15,6 +15,7 @@ use super::mutexes;
 use super::section;
 use super::wait_stats::WaitStats;
 use crate::kernel::{Axes, Error, Worker};
+use crate::leaving::Leaving;
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::pthread::thread::Mask;
@@ -72,8 +73,7 @@ const fn preempted<L: Lock>(card: &'static Card, extended: bool) -> PlainKernel<
             lock: L::new(workers)?,
             word: AtomicU64::new(0),
             done: AtomicU64::new(0),
-            taken: AtomicU64::new(0),
-            over: AtomicBool::new(false),
+            leaving: Leaving::default(),
         });
         stage("beside a rival on each CPU", Extent::Each(Work::ops(samples)), move |rank| {
             let (shared, pairs) = (Arc::clone(&shared), Pairs::with_room(if rank == 0 { samples } else { 0 })?);
@@ -101,9 +101,7 @@ struct Shared<L> {
     word: AtomicU64,
     /// The same, once their workers have ended it.
     done: AtomicU64,
-    /// Samples of the run, once the first worker has left it.
-    taken: AtomicU64,
-    over: AtomicBool,
+    leaving: Leaving,
 }
 
 /// The first worker stamps its sections; the others want the lock as often as it does.
@@ -124,22 +122,20 @@ impl<L: Lock> Worker for Holder<L> {
     fn prepare(&mut self) {
         self.pairs.reset();
         if self.rank == 0 {
-            let Shared { word, done, taken, .. } = &*self.shared;
-            for number in [word, done, taken] {
-                number.store(0, Ordering::Relaxed);
-            }
-            self.shared.over.store(false, Ordering::Relaxed);
+            self.shared.word.store(0, Ordering::Relaxed);
+            self.shared.done.store(0, Ordering::Relaxed);
+            self.shared.leaving.reset();
         }
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
         self.rival.work(true);
         let ([inside, outside], mut done, mut stats) = (self.sections, 0, WaitStats::default());
-        let Shared { lock, word, over, taken, .. } = &*self.shared;
+        let Shared { lock, word, leaving, .. } = &*self.shared;
         let is_first = self.rank == 0;
         // The watch first: who is to leave at once leaves whatever the others have done.
         while !(done % 16 == 0 && watch.should_stop()) {
-            if over.load(Ordering::Relaxed) || (is_first && done == self.samples) {
+            if leaving.has_begun() || (is_first && done == self.samples) {
                 break;
             }
             let asked = watch.now();
@@ -162,12 +158,7 @@ impl<L: Lock> Worker for Holder<L> {
         }
         self.rival.work(false);
         self.shared.done.fetch_add(done, Ordering::Relaxed);
-        if is_first {
-            taken.store(done, Ordering::Relaxed);
-        }
-        // How many samples there are, the first worker says when it leaves; one that leaves before has seen its watch end.
-        let was_over = over.swap(true, Ordering::AcqRel);
-        Work::ops(if is_first || was_over { taken.load(Ordering::Relaxed) } else { 0 })
+        if is_first { leaving.first(done) } else { leaving.other() }
     }
 
     fn verify(&mut self) -> Result<(), Error> {

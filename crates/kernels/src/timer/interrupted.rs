@@ -2,12 +2,13 @@
 
 use std::hint::spin_loop;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, JointHistogram, Metric, Work, WorkerCount};
 
 use crate::kernel::{Axes, Error, Kernel, Worker};
+use crate::leaving::Leaving;
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::sys::membarrier;
@@ -65,11 +66,9 @@ const fn kernel() -> PlainKernel {
 
 #[derive(Default)]
 struct Shared {
-    /// Samples of the run, once the first worker has left it.
-    taken: AtomicU64,
+    leaving: Leaving,
     /// Interrupts of all runs.
     sent: AtomicU64,
-    over: AtomicBool,
     /// The one CPU that each thread may use, and no CPU's id if it may use several.
     bound: [AtomicU32; 2],
 }
@@ -85,7 +84,7 @@ struct Side {
 
 impl Side {
     fn suffer(&mut self, watch: &Watch) {
-        let Shared { sent, over, .. } = &*self.shared;
+        let Shared { sent, leaving, .. } = &*self.shared;
         let reading = |_| {
             let before = watch.now();
             watch.now().saturating_sub(before)
@@ -94,7 +93,7 @@ impl Side {
         // The end of the last interrupt, and the one that may have another gap to come: its begin, its end, and what it took.
         let (mut since, mut open) = (None, None::<(u64, u64, u64)>);
         let mut seen = sent.load(Ordering::Relaxed);
-        while !watch.should_stop() && !over.load(Ordering::Relaxed) {
+        while !watch.should_stop() && !leaving.has_begun() {
             // What has nothing to do with the readings is no gap between them.
             let mut last = watch.now();
             for _ in 0..LOOKS {
@@ -125,7 +124,7 @@ impl Side {
     }
 
     fn interrupt(&mut self, watch: &Watch) {
-        while !self.shared.over.load(Ordering::Relaxed) && !watch.should_stop() && self.failed.is_none() {
+        while !self.shared.leaving.has_begun() && !watch.should_stop() && self.failed.is_none() {
             self.shared.sent.fetch_add(1, Ordering::Relaxed);
             self.failed = membarrier::interrupt().err();
             let until = watch.now() + PAUSE_NS;
@@ -141,8 +140,7 @@ impl Worker for Side {
         self.pairs.reset();
         self.failed = None;
         if self.rank == 0 {
-            self.shared.taken.store(0, Ordering::Relaxed);
-            self.shared.over.store(false, Ordering::Relaxed);
+            self.shared.leaving.reset();
         }
     }
 
@@ -155,17 +153,13 @@ impl Worker for Side {
             self.failed = Some(Error::Unavailable(why.into()));
         } else if is_first {
             self.suffer(watch);
-            self.shared.taken.store(self.pairs.0.len() as u64, Ordering::Relaxed);
         } else {
             self.interrupt(watch);
         }
-        // How many samples there are, the first worker says when it leaves; one that leaves before has seen its watch end.
-        let was_over = self.shared.over.swap(true, Ordering::AcqRel);
-        if self.failed.is_some() {
-            // Counts as a whole one, so it is verified.
-            return Work::ops(self.samples);
-        }
-        Work::ops(if is_first || was_over { self.shared.taken.load(Ordering::Relaxed) } else { 0 })
+        let leaving = &self.shared.leaving;
+        let work = if is_first { leaving.first(self.pairs.0.len() as u64) } else { leaving.other() };
+        // One that failed counts as a whole one, so it is verified.
+        if self.failed.is_some() { Work::ops(self.samples) } else { work }
     }
 
     fn verify(&mut self) -> Result<(), Error> {

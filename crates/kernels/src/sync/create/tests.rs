@@ -38,12 +38,12 @@ fn a_system_that_makes_no_thread_is_told_of() {
 
 #[test]
 fn a_seat_is_lent_only_where_it_is_another() {
-    let shared = Shared::default();
+    let shared = Lent::default();
     assert_eq!(shared.mask(), Ok(None));
-    *shared.lent.lock().unwrap() = Some(Mask::own().unwrap());
+    *shared.mask.lock().unwrap() = Some(Mask::own().unwrap());
     assert_eq!(shared.mask(), Ok(None));
     let other = Mask::none();
-    *shared.lent.lock().unwrap() = Some(other.clone());
+    *shared.mask.lock().unwrap() = Some(other.clone());
     assert_eq!(shared.mask(), Ok(Some(other)));
 }
 
