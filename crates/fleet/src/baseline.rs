@@ -7,18 +7,15 @@ use std::fmt::Write;
 use serde::Deserialize;
 
 use charz_data::escape::{counted, one_line};
-use charz_data::report::Unit;
 use charz_data::units;
-use charz_stats::Sample;
+use charz_stats::{Sample, median};
 
-use crate::judge::{LESS_DELIVERED, judge, slow_parts};
-use crate::norms::{NORMAL, Norms, PAIRS, level};
+use crate::judge::{LESS_DELIVERED, delivered, judge, once, slow_parts};
+use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Speed, Visit};
 use crate::{Error, State, words};
 
-/// What is less is no matter of a fault.
-const LEAST_WARNING: f64 = 0.03;
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
 const AWAY: f64 = 5.0;
 /// A tolerance that hides more than noise: nodes that differ in a setting, as a rule.
@@ -127,22 +124,25 @@ impl Baseline {
         let fleet = judge(visits, Vec::new());
         let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
         let kinds = fleet.groups.iter().filter_map(|group| {
-            let is_own = |visit: &&Visit| group.name == visit.group() && is_well(&visit.host);
-            let own: Vec<&Visit> = visits.iter().filter(is_own).collect();
-            let norms = Norms::of_visits(&own);
-            let mut cells: BTreeMap<&(String, String), Vec<Speed>> = BTreeMap::new();
-            own.iter()
-                .flat_map(|visit| &visit.speeds)
-                .for_each(|(key, speed)| cells.entry(key).or_default().push(*speed));
-            let quantity: Vec<Quantity> = cells.into_iter().filter_map(|(key, all)| Quantity::of(key, &all)).collect();
-            let delivered = Sample::new(own.iter().filter_map(|visit| visit.delivered).collect());
+            let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
+            let own = once(visits).filter(|visit| group.name == visit.group() && is_well(&visit.host));
+            own.for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
+            let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
+            let norms = Norms::of(&own);
+            let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
+            for node in &own {
+                for (key, speed) in node.visits.iter().flat_map(|visit| &visit.speeds) {
+                    cells.entry(key).or_default().entry(node.host).or_default().push(*speed);
+                }
+            }
+            let quantity: Vec<Quantity> =
+                cells.into_iter().filter_map(|(key, hosts)| Quantity::of(key, hosts.into_values())).collect();
             (!quantity.is_empty()).then(|| Kind {
                 name: group.name.clone(),
-                nodes: group.nodes.iter().filter(|host| is_well(host)).count(),
-                delivered: delivered.map(|all| all.median()),
-                allowed: Sample::new(own.iter().map(|visit| visit.allowed().unwrap_or(1.0)).collect())
-                    .map(|all| all.median()),
-                parts: Tolerance { warning: LEAST_WARNING, critical: 2.0 * LEAST_WARNING },
+                nodes: own.len(),
+                delivered: median(delivered(&own).into_iter().flatten()),
+                allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
+                parts: Tolerance { warning: LEAST, critical: 2.0 * LEAST },
                 usual: Usual::of(&norms),
                 deviation: norms
                     .deviations
@@ -180,12 +180,12 @@ impl Baseline {
                 && warning <= critical
                 && critical < 1.0
                 && kind.delivered.iter().chain(&kind.allowed).all(is_share)
-                && kind.deviation.iter().all(|own| is_share(&own.deviation))
+                && kind.deviation.iter().all(|own| own.deviation.is_finite() && own.deviation >= 0.0)
                 && kind.usual.iter().all(|own| own.effect.is_finite());
             if !is_usable {
                 return Err(Error(format!(
-                    "has a group ({:?}) that cannot be checked: tolerances, shares and deviations are fractions, the warning of \
-                     parts above 0 and no larger than its critical one",
+                    "has a group ({:?}) that cannot be checked: tolerances and shares are fractions, deviations 0 or more, the \
+                     warning of parts above 0 and no larger than its critical one",
                     kind.name
                 )));
             }
@@ -417,13 +417,18 @@ impl Usual {
 }
 
 impl Quantity {
-    fn of((kernel, configuration): &(String, String), all: &[Speed]) -> Option<Self> {
-        let logs = Sample::new(all.iter().map(|speed| speed.log).collect())?;
-        let (middle, unit) = (logs.median(), all[0].unit);
-        let rests = Sample::new(logs.values().iter().map(|log| (log - middle).abs()).collect())?;
-        // Of fewer than five values nothing is said of their spread.
-        let deviation = if logs.len() < 5 { 2.0 * LEAST_WARNING / AWAY } else { NORMAL * rests.median() };
-        let warning = (-(-AWAY * deviation).exp_m1()).clamp(LEAST_WARNING, 0.45);
+    /// Of the visits of each node, which count as their median: they differ by less than nodes do.
+    fn of((kernel, configuration): &(String, String), nodes: impl Iterator<Item = Vec<Speed>>) -> Option<Self> {
+        let mut unit = None;
+        let logs = nodes.filter_map(|visits| {
+            unit = unit.or(visits.first().map(|speed| speed.unit));
+            median(visits.iter().map(|speed| speed.log))
+        });
+        let (logs, unit) = (Sample::new(logs.collect())?, unit?);
+        let middle = logs.median();
+        // Of few nodes nothing is said of their spread.
+        let deviation = if logs.len() < ENOUGH_NODES { 2.0 * LEAST / AWAY } else { logs.deviation() };
+        let warning = (-(-AWAY * deviation).exp_m1()).clamp(LEAST, 0.45);
         Some(Quantity {
             kernel: kernel.clone(),
             configuration: configuration.clone(),
@@ -445,11 +450,7 @@ fn perfdata(quantity: &Quantity, speed: Speed) -> String {
         true => format!("{:.6e}:", quantity.value * (1.0 - tolerance)),
         false => format!("{:.6e}", quantity.value / (1.0 - tolerance)),
     };
-    let value = match speed.unit {
-        Unit::BytesPerSecond | Unit::OpsPerSecond => format!("{:.6e}", speed.value),
-        _ => format!("{:.6}", speed.value),
-    };
-    format!("'{label}'={value};{};{}", limit(quantity.warning), limit(quantity.critical))
+    format!("'{label}'={:.6e};{};{}", speed.value, limit(quantity.warning), limit(quantity.critical))
 }
 
 /// The bar ends the words of such a line.

@@ -85,22 +85,8 @@ fn told(node: &Node, shorts: &BTreeMap<&str, usize>) -> Vec<Block<'static>> {
 }
 
 fn csv(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    let names = [
-        "host",
-        "state",
-        "component",
-        "cpus",
-        "quantity",
-        "effect",
-        "low",
-        "high",
-        "why",
-        "differs",
-        "visits",
-        "delivered",
-        "group",
-    ];
-    record(out, names)?;
+    let names = "host,state,component,cpus,quantity,effect,low,high,why,differs,visits,delivered,group";
+    record(out, names.split(','))?;
     for node in &fleet.nodes {
         let blame = node.blame.first();
         let of = |number: fn(&crate::Blame) -> f64| blame.map(|blame| number(blame).to_string()).unwrap_or_default();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
-use charz_stats::Sample;
+use charz_stats::median;
 
 use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, parts};
 use crate::parts::{By, Part};
@@ -26,9 +26,8 @@ const OTHER_MEMORY: f64 = 0.03;
 
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
-    let mut seen = BTreeSet::new();
     let mut kinds: BTreeMap<&str, BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
-    for visit in visits.iter().filter(|visit| seen.insert(&visit.report)) {
+    for visit in once(visits) {
         kinds.entry(&visit.kind).or_default().entry(&visit.host).or_default().push(visit);
     }
     let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
@@ -49,6 +48,12 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
         (one.state.cmp(&other.state)).then(worst(one).total_cmp(&worst(other))).then_with(|| one.host.cmp(&other.host))
     });
     fleet
+}
+
+/// Each report once.
+pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
+    let mut seen = BTreeSet::new();
+    visits.iter().filter(move |visit| seen.insert(&visit.report))
 }
 
 /// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.
@@ -76,6 +81,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
     let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
     let delivered = delivered(nodes);
+    let usually_delivered = median(delivered.iter().copied().flatten()).unwrap_or(1.0);
     let judged = nodes.iter().enumerate().map(|(at, own)| {
         let newest = own.newest();
         let mut node = Node {
@@ -87,7 +93,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             group,
             visits: own.visits.len(),
             effects: whole.effects(at),
-            delivered: delivered.of[at],
+            delivered: delivered[at],
             drain: None,
         };
         if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
@@ -100,12 +106,20 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             node.unclear(words::shared(own.reports));
             return node;
         }
-        let explained = blame_parts(&mut node, own, &parts[at]);
+        let mut explained: BTreeMap<Family, f64> = BTreeMap::new();
+        for (family, blame, doubt) in blame_parts(own, &parts[at]) {
+            let most = explained.entry(family).or_default();
+            *most = most.max(-blame.effect.ln_1p());
+            match doubt {
+                Some(why) => node.doubt(why, blame),
+                None => node.slow(blame),
+            }
+        }
         let cause = whole.blame(&mut node, at, own, &explained);
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
-        let quota = blame_delivered(&mut node, at, newest, &delivered);
+        let quota = blame_delivered(&mut node, newest, usually_delivered);
         let missing: Vec<&str> = kernels.iter().copied().filter(|kernel| !newest.has(kernel)).collect();
         if !missing.is_empty() {
             node.unclear(words::missing(&missing));
@@ -170,32 +184,17 @@ impl Node {
 pub(crate) fn slow_parts(visit: &Visit, norms: &Norms, least: f64) -> Vec<Blame> {
     let own = [Own::of(&visit.host, vec![visit])];
     let parts = parts(&own, norms, least);
-    let mut node = Node {
-        host: visit.host.clone(),
-        state: State::Ok,
-        why: Vec::new(),
-        blame: Vec::new(),
-        differs: BTreeMap::new(),
-        group: 0,
-        visits: 1,
-        effects: BTreeMap::new(),
-        delivered: None,
-        drain: None,
-    };
-    blame_parts(&mut node, &own[0], &parts[0]);
-    if node.state == State::Slow { node.blame } else { Vec::new() }
+    blame_parts(&own[0], &parts[0])
+        .into_iter()
+        .filter(|(_, _, doubt)| doubt.is_none())
+        .map(|(_, blame, _)| blame)
+        .collect()
 }
 
-/// The parts of a node that two kernels of a family find slow, and where one kernel of a family is all that was measured, that this is so.
-///
-/// Returns by how much the slowest part of each family is slower, as a logarithm above 0.
-fn blame_parts(
-    node: &mut Node,
-    own: &Own<'_>,
-    parts: &BTreeMap<Part, BTreeMap<String, Found>>,
-) -> BTreeMap<Family, f64> {
+/// The parts of a node that two kernels of a family find slow, or one where no other was measured; with the family, and what is doubtful.
+fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -> Vec<(Family, Blame, Option<String>)> {
     let newest = own.newest();
-    let mut slowest: BTreeMap<Family, f64> = BTreeMap::new();
+    let mut blamed = Vec::new();
     let family = |kernel: &str| newest.families.get(kernel).copied().unwrap_or(Family::Compute);
     for of in [Family::Compute, Family::Memory, Family::Sync] {
         // Those that say so, by part.
@@ -237,9 +236,8 @@ fn blame_parts(
                     continue;
                 }
             }
-            let middle = |of: fn(&Found) -> f64| {
-                Sample::new(said.iter().map(|(_, found)| of(found)).collect()).map_or(0.0, |all| all.median().exp_m1())
-            };
+            let middle =
+                |of: fn(&Found) -> f64| median(said.iter().map(|(_, found)| of(found))).map_or(0.0, f64::exp_m1);
             let names: Vec<&str> = said.iter().map(|(kernel, _)| *kernel).collect();
             let blame = Blame {
                 component: component(*part, partitions, of),
@@ -248,27 +246,25 @@ fn blame_parts(
                 effect: middle(|found| found.effect),
                 interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
             };
-            let most = slowest.entry(of).or_default();
-            *most = most.max(-blame.effect.ln_1p());
             // A guest's CPUs are where its host puts them: a state of that hour, and no fault, unless all visits find it.
             let is_so = |visit: &&&Visit| {
                 let of_kernel =
                     said.iter().filter_map(|(kernel, _)| visit.contrasts.get(&(*part, (*kernel).to_owned())));
                 of_kernel
-                    .filter_map(|runs| Sample::new(runs.clone()))
-                    .any(|runs| runs.median().exp_m1() <= -LEAST_OF_PAIRS)
+                    .filter_map(|runs| median(runs.iter().copied()))
+                    .any(|middle| middle.exp_m1() <= -LEAST_OF_PAIRS)
             };
             let times = own.visits.iter().filter(is_so).count();
             let is_moved = of == Family::Sync && newest.is_guest && times < VISITS;
-            if lone || is_moved {
-                let why = if lone { words::one_kernel(&blame) } else { words::moved(&blame, VISITS - times) };
-                node.doubt(why, blame);
-            } else {
-                node.slow(blame);
-            }
+            let doubt = match (lone, is_moved) {
+                (true, _) => Some(words::one_kernel(&blame)),
+                (_, true) => Some(words::moved(&blame, VISITS - times)),
+                _ => None,
+            };
+            blamed.push((of, blame, doubt));
         }
     }
-    slowest
+    blamed
 }
 
 /// Of several names of one partition, the one that the family depends on.
@@ -284,32 +280,21 @@ fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) 
     wanted.into_iter().find_map(|is| by.iter().find(|by| is(by))).map_or("part".into(), |by| by.name())
 }
 
-/// What the nodes of a group delivered of their capacity.
-struct Delivered {
-    of: Vec<Option<f64>>,
-    usual: f64,
-}
-
-fn delivered(nodes: &[Own<'_>]) -> Delivered {
-    let of: Vec<Option<f64>> = nodes
-        .iter()
-        .map(|node| Some(Sample::new(node.visits.iter().filter_map(|visit| visit.delivered).collect())?.median()))
-        .collect();
-    let usual = Sample::new(of.iter().copied().flatten().collect()).map_or(1.0, |all| all.median());
-    Delivered { of, usual }
+/// What each node of a group delivered of its capacity.
+pub(crate) fn delivered(nodes: &[Own<'_>]) -> Vec<Option<f64>> {
+    nodes.iter().map(|node| median(node.visits.iter().filter_map(|visit| visit.delivered))).collect()
 }
 
 /// Returns the quota that is the cause.
-fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Delivered) -> Option<String> {
+fn blame_delivered(node: &mut Node, newest: &Visit, usual: f64) -> Option<String> {
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
     let quota = node.differs.get(words::QUOTA).filter(|quota| quota.here != "none");
     let allowed = quota.and_then(|_| newest.allowed());
-    let less = |share: &f64| *share < delivered.usual - LESS_DELIVERED;
-    let (seen, allowed) = (delivered.of[at].filter(less), allowed.filter(less));
+    let less = |share: &f64| *share < usual - LESS_DELIVERED;
+    let (seen, allowed) = (node.delivered.filter(less), allowed.filter(less));
     let own = seen.into_iter().chain(allowed).reduce(f64::min)?;
     let was_seen = seen == Some(own);
-    let (quantity, effect) =
-        if was_seen { ("delivered", own / delivered.usual - 1.0) } else { (words::QUOTA, own - 1.0) };
+    let (quantity, effect) = if was_seen { ("delivered", own / usual - 1.0) } else { (words::QUOTA, own - 1.0) };
     let blame = Blame {
         component: "node".into(),
         ids: newest.partitions.cpus_of_all(),
@@ -318,11 +303,11 @@ fn blame_delivered(node: &mut Node, at: usize, newest: &Visit, delivered: &Deliv
         interval: [effect; 2],
     };
     let Some(quota) = quota else {
-        node.doubt(words::others_at_work(own, delivered.usual), blame);
+        node.doubt(words::others_at_work(own, usual), blame);
         return None;
     };
     let cause = format!("{} {}", words::QUOTA, quota.here);
-    let why = words::quota(own, delivered.usual, &quota.here, was_seen);
+    let why = words::quota(own, usual, &quota.here, was_seen);
     node.why.push(why);
     node.slow(blame);
     Some(cause)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use charz_stats::{Sample, median_interval};
+use charz_stats::{MAD_TO_DEVIATION, Sample, median_interval};
 
 use crate::parts::Part;
 use crate::visit::Visit;
@@ -13,8 +13,6 @@ pub(crate) const LEAST: f64 = 0.03;
 pub(crate) const ENOUGH_NODES: usize = 5;
 /// The standard deviation of a contrast at the least, as a fraction.
 pub(crate) const FLOOR: f64 = 0.0025;
-/// The standard deviation of a normal distribution, by its median absolute deviation.
-pub(crate) const NORMAL: f64 = 1.4826;
 /// How many standard deviations a part must be away from its like at least.
 const AWAY: f64 = 5.0;
 /// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.
@@ -121,18 +119,10 @@ impl Norms {
         }
         let deviation = |rests: Vec<f64>| {
             let rests = Sample::new(rests).filter(|rests| rests.len() >= 2 * ENOUGH_NODES);
-            rests.map_or(UNKNOWN, |rests| (NORMAL * rests.median()).max(FLOOR))
+            rests.map_or(UNKNOWN, |rests| (MAD_TO_DEVIATION * rests.median()).max(FLOOR))
         };
         let deviations = rests.into_iter().map(|(key, rests)| (key, deviation(rests))).collect();
         Norms { structure: structure.to_owned(), usual, deviations }
-    }
-
-    /// Of these reports, which are of one kind.
-    pub(crate) fn of_visits(visits: &[&Visit]) -> Self {
-        let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
-        visits.iter().for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
-        let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
-        Norms::of(&own)
     }
 }
 

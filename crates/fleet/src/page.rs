@@ -8,6 +8,7 @@ use charz_analysis::figure::{
 use charz_analysis::page::{Page, Section};
 use charz_data::escape::counted;
 
+use crate::norms::ENOUGH_NODES;
 use crate::{Fleet, Node, State, words};
 
 /// About so many dots of nodes that are well are drawn at most.
@@ -18,19 +19,11 @@ const MOST_DRAWN: usize = 2000;
 impl Fleet {
     /// How many nodes are what, and what to know before trusting it: the answer first.
     pub fn summary(&self) -> Vec<String> {
-        let mut summary = vec![words::headline(self)];
-        summary.extend(
-            self.groups
-                .iter()
-                .filter(|_| self.groups.len() > 1)
-                .map(|group| format!("{}: {}", group.name, counted(group.nodes.len(), "node"))),
-        );
-        let small =
-            self.groups.iter().filter(|group| group.nodes.len() < 5).map(|group| group.nodes.len()).sum::<usize>();
-        if small == self.nodes.len() && small > 0 {
-            summary[0] += ", by their own parts alone";
-        }
-        summary
+        let groups = self.groups.iter().filter(|_| self.groups.len() > 1);
+        let groups = groups.map(|group| format!("{}: {}", group.name, counted(group.nodes.len(), "node")));
+        let is_small = self.groups.iter().all(|group| group.nodes.len() < ENOUGH_NODES);
+        let by_parts = is_small && self.count(State::Unmeasured) < self.nodes.len();
+        [words::headline(self, by_parts)].into_iter().chain(groups).collect()
     }
 
     /// The nodes of which there is something to say, a row each.

@@ -111,6 +111,10 @@ impl Partitions {
         Partitions { levels, cpus }
     }
 
+    pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
+        self.cpus.keys().copied().collect()
+    }
+
     /// The CPUs of a part.
     pub(crate) fn cpus(&self, part: Part) -> Vec<u32> {
         match part {
@@ -186,7 +190,13 @@ impl Partitions {
                 kinds.sort_unstable();
                 kinds
             };
-            let kinds: Vec<_> = (0..level.parts).map(kind).collect();
+            // Numbered: to compare the lists themselves takes long on large machines.
+            let mut known = BTreeMap::new();
+            let numbered = |part: usize| {
+                let next = known.len();
+                *known.entry(kind(part)).or_insert(next)
+            };
+            let kinds: Vec<usize> = (0..level.parts).map(numbered).collect();
             for (part, own) in of_parts.iter().enumerate() {
                 let Some(own) = own.filter(|own| own.is_finite()) else { continue };
                 let others = |around: Option<&Level>| {
@@ -245,11 +255,5 @@ impl Partitions {
             }
         }
         all
-    }
-}
-
-impl Partitions {
-    pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
-        self.cpus.keys().copied().collect()
     }
 }

@@ -372,6 +372,10 @@ fn a_baseline_survives_its_file_and_tells_a_slow_node() {
     assert_eq!(read.check(&visits[3], false).level, Level::Ok, "{}", read.check(&visits[3], false).line);
     let slow = check(Fault::Core(2), &mut random);
     assert!(slow.level == Level::Critical && slow.line.contains("core (CPU 2)"), "{}", slow.line);
+    let fields =
+        slow.line.split(" | ").nth(1).unwrap().split(' ').flat_map(|own| own.split('=').nth(1).unwrap().split(';'));
+    let numbers: Vec<f64> = fields.map(|field| field.trim_end_matches(':').parse().unwrap()).collect();
+    assert!(numbers.iter().all(|number| *number > 0.0), "{}", slow.line);
     assert!(slow.line.starts_with("CHARZ CRITICAL - n7: ") && slow.line.contains(" | '"), "{}", slow.line);
     let mut strange = report(&mut random, 7, 0, Fault::None);
     strange.host.processor = Some("another".into());
@@ -381,6 +385,56 @@ fn a_baseline_survives_its_file_and_tells_a_slow_node() {
     }
     assert!(Baseline::parse(&baseline.text().replacen("warning = 0.0", "warning = 7.0", 9)).is_err());
     assert!(Baseline::of(&[]).is_err());
+}
+
+/// A report of transfers alone: no part of a node is slower than its like, whatever the other nodes have.
+fn pairs(random: &mut Rng, host: usize, visit: usize) -> Report {
+    let mut report = report(random, host, visit, Fault::None);
+    report.cells.retain(|cell| cell.kernel.starts_with("c2c"));
+    report
+}
+
+#[test]
+fn what_a_baseline_tolerates_is_told_by_nodes_and_not_by_their_reports() {
+    let mut random = Rng::with_seed(14);
+    let mut of = |host| (0..6).map(|visit| pairs(&mut random, host, visit)).collect::<Vec<_>>();
+    let (one, other) = (of(1), of(2));
+    let text = |reports: &[Report], times: usize| {
+        let visits = reports.iter().map(|report| Visit::of(report, "file"));
+        let visits: Vec<Visit> = visits.flat_map(|visit| vec![visit; times]).collect();
+        Baseline::of(&visits).unwrap().text()
+    };
+    assert_eq!(text(&one[..2], 5), text(&one[..2], 1), "reports that come several times");
+    let tolerances =
+        |text: &str| text.lines().filter(|line| line.starts_with("warning = ")).map(str::to_owned).collect::<Vec<_>>();
+    let both: Vec<Report> = one.iter().chain(&other).cloned().collect();
+    assert_eq!(tolerances(&text(&both, 1)), tolerances(&text(&one[..1], 1)), "too few nodes for a spread");
+}
+
+#[test]
+fn a_baseline_of_nodes_that_deliver_more_than_their_capacity_can_be_read() {
+    let mut report = pairs(&mut Rng::with_seed(15), 1, 0);
+    report.cells.iter_mut().for_each(|cell| {
+        cell.delivered = cell.capacity.map(|mut number| {
+            number.value *= if cell.unit.more_is_better() { 1.08 } else { 1.0 / 1.08 };
+            number
+        });
+    });
+    let visit = Visit::of(&report, "file");
+    let baseline = Baseline::of(std::slice::from_ref(&visit)).unwrap();
+    let read = Baseline::parse(&baseline.text()).unwrap();
+    assert_eq!(read.check(&visit, false).level, Level::Ok);
+}
+
+#[test]
+fn only_nodes_that_were_compared_were_so_by_their_parts() {
+    let mut report = report(&mut Rng::with_seed(4), 7, 0, Fault::None);
+    let unread = || vec![crate::Unreadable { file: "x".into(), why: "empty".into() }];
+    let summary = |report: &Report| judge(&[Visit::of(report, "file")], unread()).summary().remove(0);
+    let one = summary(&report);
+    assert!(one.find("parts") < one.find("1 file") && one.contains("parts"), "{one}");
+    report.cells = report.cells.into_iter().map(charz_data::report::Cell::suspect).collect();
+    assert!(!summary(&report).contains("parts"), "{}", summary(&report));
 }
 
 /// `cargo test -p charz-fleet --release -- --ignored --nocapture`: the table of faults.

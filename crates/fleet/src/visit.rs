@@ -8,7 +8,7 @@ use charz_analysis::point;
 use charz_data::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Evidence, Report, Status, packed_speeds};
-use charz_stats::Sample;
+use charz_stats::median;
 
 use crate::parts::{Part, Partitions};
 use crate::words;
@@ -127,7 +127,7 @@ impl Visit {
             Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
         };
         // Of noisy ones too: nodes differ in which are reliable, and configurations in what they deliver.
-        let shares: Vec<f64> = report.cells.iter().filter_map(|cell| cell.delivered_share()).collect();
+        let shares = report.cells.iter().filter_map(|cell| cell.delivered_share());
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
         disturbers.truncate(MOST_NAMED);
         Visit {
@@ -144,7 +144,8 @@ impl Visit {
             speeds: ok().filter_map(speed).collect(),
             families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
             contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
-            delivered: Sample::new(shares).map(|shares| shares.median()),
+            // Where runs differ, some deliver more than the capacity that is found.
+            delivered: median(shares).map(|share| share.min(1.0)),
             disturbers,
             reliable: [ok().count(), report.cells.iter().filter(|cell| cell.status != Status::Skipped).count()],
             partitions,
@@ -178,11 +179,11 @@ pub fn compact(mut report: Report) -> Report {
 
 /// The runs of the configuration in the middle: one that was disturbed says nothing against the others.
 fn middle_of(mut cells: Vec<Vec<f64>>) -> Vec<f64> {
-    let median = |runs: &[f64]| Sample::new(runs.to_vec()).map_or(0.0, |runs| runs.median());
-    cells.sort_by(|one, other| median(one).total_cmp(&median(other)));
+    let middle = |runs: &[f64]| median(runs.iter().copied()).unwrap_or(0.0);
+    cells.sort_by(|one, other| middle(one).total_cmp(&middle(other)));
     // Of two the one that says less.
     if cells.len() == 2 {
-        cells.sort_by(|one, other| median(one).abs().total_cmp(&median(other).abs()));
+        cells.sort_by(|one, other| middle(one).abs().total_cmp(&middle(other).abs()));
     }
     let at = (cells.len() - 1) / 2;
     cells.swap_remove(at)

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::Family;
 use charz_data::report::Unit;
-use charz_stats::Sample;
+use charz_stats::{MAD_TO_DEVIATION, median};
 
-use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, NORMAL, Own};
+use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, Own};
 use crate::visit::{Speed, Visit};
 use crate::{Blame, Node, words};
 
@@ -16,7 +16,7 @@ pub(crate) const VISITS: usize = 3;
 const EACH: f64 = 2.0;
 const MAY_BE: f64 = 3.0;
 /// How often at most a fleet without a fault may have a slow node, and the chance that takes: nodes, and about four aspects of each.
-const FALSE: f64 = 0.01;
+const FALSE_NODES: f64 = 0.01;
 const ASPECTS: f64 = 4.0;
 /// A deviation that few nodes tell is taken as larger: by this many parts in as many as there are nodes.
 const FEW: f64 = 2.0;
@@ -86,12 +86,8 @@ struct Class {
     why: String,
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
-    Some(Sample::new(values.collect())?.median())
-}
-
 fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
-    median(rests.map(f64::abs)).map_or(FLOOR, |rest| (NORMAL * rest).max(FLOOR))
+    median(rests.map(f64::abs)).map_or(FLOOR, |rest| (MAD_TO_DEVIATION * rest).max(FLOOR))
 }
 
 /// What is compared: a kernel, and of lines that travel between CPUs each distance.
@@ -119,8 +115,7 @@ impl Whole {
             cells.entry(key).or_default().push(speed.log);
         }
         cells.retain(|_, all| all.len() >= 2);
-        let middles: BTreeMap<_, f64> =
-            cells.into_iter().filter_map(|(key, all)| Some((key, median(all.into_iter())?))).collect();
+        let middles: BTreeMap<_, f64> = cells.into_iter().filter_map(|(key, all)| Some((key, median(all)?))).collect();
         let mut levels: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
         let mut kernels: BTreeMap<String, (Family, BTreeSet<String>)> = BTreeMap::new();
         let mut of: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
@@ -134,7 +129,7 @@ impl Whole {
                 }
                 let mut aspects: BTreeMap<String, Vec<f64>> = BTreeMap::new();
                 for ((quantity, of_aspect), rests) in rests {
-                    let Some(level) = median(rests.into_iter()) else { continue };
+                    let Some(level) = median(rests) else { continue };
                     if nth + 1 == node.visits.len() {
                         levels.entry(quantity.clone()).or_insert_with(|| vec![None; nodes.len()])[at] = Some(level);
                     }
@@ -145,7 +140,7 @@ impl Whole {
                 }
                 for (aspect, levels) in aspects {
                     let all = of.entry(aspect).or_insert_with(|| vec![Vec::new(); nodes.len()]);
-                    all[at].extend(median(levels.into_iter()));
+                    all[at].extend(median(levels));
                 }
             }
         }
@@ -276,7 +271,7 @@ impl Aspect {
         if count < ENOUGH_NODES {
             return None;
         }
-        let away = (2.0 * (count as f64 * ASPECTS / FALSE).ln()).sqrt() * (1.0 + FEW / count as f64);
+        let away = (2.0 * (count as f64 * ASPECTS / FALSE_NODES).ln()).sqrt() * (1.0 + FEW / count as f64);
         let classes = classes(nodes, &middles, family, away);
         let own = |at: usize| classes.get(&at).map_or(0.0, |class| class.effect);
         let middle = median(middles.iter().enumerate().filter_map(|(at, level)| Some((*level)? - own(at))))?;

@@ -163,14 +163,15 @@ pub(crate) fn drain(node: &Node, cause: Option<&str>) -> Option<String> {
     Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
 }
 
-/// How many nodes there are, and how many of them are what: the answer.
-pub(crate) fn headline(fleet: &Fleet) -> String {
+/// How many nodes there are, and how many of them are what: the answer. `by_parts` says whether none was compared as a whole.
+pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
     let counts = State::ALL.iter().map(|state| (fleet.count(*state), state.name()));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    let alone = if by_parts { ", by their own parts alone" } else { "" };
     let unreadable = match fleet.unreadable.len() {
         0 => String::new(),
         count => format!("; {} could not be read", counted(count, "file")),
     };
-    format!("{}: {}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
+    format!("{}: {}{alone}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
 }
