@@ -303,6 +303,8 @@ fn nothing_carries_over_to_parts_that_were_not_measured() {
             .map(Place::new);
     let adopted = |other: &Place| own.topology.adopted(&other.topology, &other.at("dumb", other.cpus()));
     assert_eq!(adopted(&threaded).unwrap_err(), "core");
+    let [cached, both] = ["Package:2 L2:4 Core:1 PU:1", "Package:2 L2:4 Core:1 PU:2"].map(Place::new);
+    assert_eq!(cached.topology.adopted(&both.topology, &both.at("dumb", 16)).unwrap_err(), "core");
     assert_eq!(one.topology.adopted(&own.topology, &own.at("dumb", 8)).unwrap_err(), "machine");
     assert!(adopted(&one).unwrap().1 && adopted(&larger).unwrap().1 && !adopted(&own).unwrap().1);
 }
