@@ -342,7 +342,7 @@ mod tests {
     fn a_node_without_cpus_is_named_for_what_it_is() {
         let mut machine = synthetic("pack:2 [numa(memory=64GiB)] core:2 pu:1");
         machine.groups.push(charz_topology::Group { what: "group".into(), strands: 0 });
-        machine.numa_nodes.push(charz_topology::NumaNode { strands: 0, ..machine.numa_nodes[0].clone() });
+        machine.numa_nodes.push(NumaNode { strands: 0, ..machine.numa_nodes[0].clone() });
         let shown = show("summary", &machine);
         assert!(shown.contains("NUMA node, memory only") && !shown.contains("group"), "{shown}");
     }
