@@ -31,7 +31,7 @@ fn mappings_that_do_not_fit() {
         ("a mask of many digits", &mask, &["such as 0-3,8"]),
         ("a list of many strands", &strands, &["is not a CPU id"]),
         ("a slot that does not exist", "one-per-core:9", &["takes no parameter"]),
-        ("a package too many", "occupancy:22", &["2 numbers", "4 packages"]),
+        ("a package too many", "occupancy:22", &["2 numbers", "4 sockets"]),
         ("no worker", "occupancy:0000", &["has no threads"]),
         ("more than a package has", "occupancy:129,0,0,0", &["128 usable CPUs", "129"]),
         ("no occupancy", "occupancy:x", &["\"x\"", "write 2200 or 12,12,0,0"]),
