@@ -1,6 +1,7 @@
 //! Two more texts of Solaris: `lgrpinfo`, which groups CPUs by the memory that is near, and the script `showcores` of S. Sistare's pages, which
 //! names the core of each CPU.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use charz_data::cpulist;
@@ -10,10 +11,13 @@ use charz_topology::Machine;
 pub(super) fn write_cores(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:>4} {:>4}", "CPU", "core")?;
     // As the script does, cores go by the id of their first CPU.
-    let first =
-        |core: u32| machine.strands.iter().filter(|strand| strand.core == Some(core)).map(|strand| strand.os_id).min();
+    let mut first = BTreeMap::new();
     for strand in &machine.strands {
-        let core = strand.core.and_then(first).unwrap_or(strand.os_id);
+        let known = first.entry(strand.core).or_insert(strand.os_id);
+        *known = strand.os_id.min(*known);
+    }
+    for strand in &machine.strands {
+        let core = strand.core.map_or(strand.os_id, |core| first[&Some(core)]);
         writeln!(out, "{:>4} {core:>4}", strand.os_id)?;
     }
     Ok(())
