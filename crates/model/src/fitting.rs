@@ -1,9 +1,14 @@
 //! Least squares on logarithms, with priors.
 
+use std::cmp::Ordering;
+
 use crate::topology::Placed;
 
-/// The logarithm of a value, by parameters.
-pub(crate) type Law = fn(&Set, &[f64], &Placed) -> f64;
+/// The logarithm of a value, and its slopes by the parameters.
+pub(crate) type Law = fn(&[Name], &[f64], &Placed) -> (f64, Vec<f64>);
+
+/// By how many standard deviations something is missed, and the slopes of that by the parameters.
+type Residual = (f64, Vec<f64>);
 
 /// A model with its parameters: a law, the levels that have caps, and what was found.
 #[derive(Clone, Debug)]
@@ -47,52 +52,64 @@ const STEPS: usize = 60;
 
 /// The standard deviation of what was measured several times at the same places, as logarithms; 0 where nothing was.
 pub(crate) fn repeated(points: &[&(Placed, f64)]) -> f64 {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|one, other| one.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal));
     let (mut squares, mut free) = (0.0, 0);
-    for (at, (placed, _)) in points.iter().enumerate() {
-        let own: Vec<f64> = points.iter().filter(|(other, _)| other == placed).map(|(_, value)| value.ln()).collect();
-        let is_first = points.iter().position(|(other, _)| other == placed) == Some(at);
-        if is_first && own.len() > 1 {
-            let mean = own.iter().sum::<f64>() / own.len() as f64;
-            squares += own.iter().map(|one| (one - mean).powi(2)).sum::<f64>();
-            free += own.len() - 1;
-        }
+    for own in sorted.chunk_by(|one, other| one.0 == other.0) {
+        let mean = own.iter().map(|(_, value)| value.ln()).sum::<f64>() / own.len() as f64;
+        squares += own.iter().map(|(_, value)| (value.ln() - mean).powi(2)).sum::<f64>();
+        free += own.len() - 1;
     }
     if free == 0 { 0.0 } else { (squares / free as f64).sqrt() }
 }
 
-/// The best fit from two starts; `None` where none converges.
-pub(crate) fn fitted(law: Law, priors: &[Prior], points: &[&(Placed, f64)]) -> Option<Set> {
-    let mut set = Set {
-        law,
-        names: priors.iter().map(|prior| prior.name).collect(),
-        found: Vec::new(),
-        covariance: Vec::new(),
-        noise: NOISE,
-        evidence: f64::NEG_INFINITY,
-    };
-    let noise = NOISE.max(repeated(points));
-    let residuals = |set: &Set, at: &[f64]| -> Vec<f64> {
-        let data = points.iter().map(|(placed, value)| ((set.law)(set, at, placed) - value.ln()) / noise);
-        let priors = priors.iter().zip(at).map(|(prior, own)| (own - prior.mean) / prior.deviation);
+/// The standard deviation that points are taken to have before they are fitted.
+pub(crate) fn noise(points: &[&(Placed, f64)]) -> f64 {
+    NOISE.max(repeated(points))
+}
+
+/// The best fit from what was found for nearly the same points, else from two starts; `None` where none converges.
+pub(crate) fn fitted(
+    law: Law,
+    priors: &[Prior],
+    noise: f64,
+    known: Option<&Set>,
+    points: &[&(Placed, f64)],
+) -> Option<Set> {
+    let names: Vec<Name> = priors.iter().map(|prior| prior.name).collect();
+    let residuals = |at: &[f64]| -> Vec<Residual> {
+        let data = points.iter().map(|(placed, value)| {
+            let (log, mut slopes) = law(&names, at, placed);
+            slopes.iter_mut().for_each(|slope| *slope /= noise);
+            ((log - value.ln()) / noise, slopes)
+        });
+        let priors = priors.iter().enumerate().map(|(i, prior)| {
+            let slopes = (0..at.len()).map(|j| if i == j { prior.deviation.recip() } else { 0.0 });
+            ((at[i] - prior.mean) / prior.deviation, slopes.collect())
+        });
         data.chain(priors).collect()
     };
-    let square = |all: &[f64]| all.iter().map(|one| one * one).sum::<f64>();
-    let mut best: Option<(f64, Vec<f64>)> = None;
-    for start in [0, 1] {
-        let mut at: Vec<f64> = priors.iter().map(|prior| prior.starts[start]).collect();
-        let (mut damping, mut error) = (1e-2, square(&residuals(&set, &at)));
+    let square = |all: &[Residual]| all.iter().map(|(one, _)| one * one).sum::<f64>();
+    let starts = match known {
+        Some(known) => vec![known.found.clone()],
+        None => [0, 1].map(|start| priors.iter().map(|prior| prior.starts[start]).collect()).into(),
+    };
+    let mut best: Option<(f64, Vec<f64>, Vec<Residual>)> = None;
+    for mut at in starts {
+        let (mut damping, mut own) = (1e-2, residuals(&at));
+        let mut error = square(&own);
         for _ in 0..STEPS {
-            let (jacobian, own) = (jacobian(&|at| residuals(&set, at), &at), residuals(&set, &at));
-            let mut normal = product(&jacobian);
+            let mut normal = product(&own);
             let gradient: Vec<f64> =
-                (0..at.len()).map(|i| jacobian.iter().zip(&own).map(|(row, one)| row[i] * one).sum()).collect();
+                (0..at.len()).map(|i| own.iter().map(|(one, slopes)| slopes[i] * one).sum()).collect();
             (0..at.len()).for_each(|i| normal[i][i] *= 1.0 + damping);
             let Some(step) = solved(normal, &gradient) else { break };
             let next: Vec<f64> = at.iter().zip(&step).map(|(at, step)| at - step.clamp(-2.0, 2.0)).collect();
-            let new = square(&residuals(&set, &next));
+            let there = residuals(&next);
+            let new = square(&there);
             if new.is_finite() && new < error {
                 let is_done = error - new < 1e-9 * error.max(1e-9);
-                (at, error, damping) = (next, new, (damping / 5.0).max(1e-9));
+                (at, own, error, damping) = (next, there, new, (damping / 5.0).max(1e-9));
                 if is_done {
                     break;
                 }
@@ -103,26 +120,23 @@ pub(crate) fn fitted(law: Law, priors: &[Prior], points: &[&(Placed, f64)]) -> O
                 }
             }
         }
-        if error.is_finite() && best.as_ref().is_none_or(|(least, _)| error < *least) {
-            best = Some((error, at));
+        if error.is_finite() && best.as_ref().is_none_or(|(least, ..)| error < *least) {
+            best = Some((error, at, own));
         }
     }
-    let (error, found) = best?;
-    let normal = product(&jacobian(&|at| residuals(&set, at), &found));
+    let (error, found, own) = best?;
+    let normal = product(&own);
     let determinant = log_determinant(normal.clone())?;
     let unit = |i: usize| (0..found.len()).map(|j| f64::from(u8::from(i == j))).collect::<Vec<f64>>();
-    set.covariance = (0..found.len()).map(|i| solved(normal.clone(), &unit(i))).collect::<Option<_>>()?;
-    set.evidence = -(error + determinant) / 2.0 - priors.iter().map(|prior| prior.deviation.ln()).sum::<f64>();
-    let data: Vec<f64> = residuals(&set, &found).into_iter().take(points.len()).collect();
-    let scatter = (square(&data) / points.len() as f64).sqrt() * noise;
-    set.found = found;
-    set.noise = scatter.max(noise);
-    Some(set)
+    let covariance = (0..found.len()).map(|i| solved(normal.clone(), &unit(i))).collect::<Option<_>>()?;
+    let evidence = -(error + determinant) / 2.0 - priors.iter().map(|prior| prior.deviation.ln()).sum::<f64>();
+    let scatter = (square(&own[..points.len()]) / points.len() as f64).sqrt() * noise;
+    Some(Set { law, names, found, covariance, noise: scatter.max(noise), evidence })
 }
 
 impl Set {
     pub(crate) fn log(&self, placed: &Placed) -> f64 {
-        (self.law)(self, &self.found, placed)
+        (self.law)(&self.names, &self.found, placed).0
     }
 
     /// The logarithm of what a thread does alone.
@@ -141,8 +155,7 @@ impl Set {
 
     /// Of the logarithm, by the parameters.
     pub(crate) fn variance(&self, placed: &Placed) -> f64 {
-        let rows = jacobian(&|at| vec![(self.law)(self, at, placed)], &self.found);
-        let row = &rows[0];
+        let (_, row) = (self.law)(&self.names, &self.found, placed);
         let sum = |i: usize| (0..row.len()).map(|j| row[i] * self.covariance[i][j] * row[j]).sum::<f64>();
         (0..row.len()).map(sum).sum::<f64>().max(0.0)
     }
@@ -161,27 +174,10 @@ impl Set {
     }
 }
 
-fn jacobian(residuals: &dyn Fn(&[f64]) -> Vec<f64>, at: &[f64]) -> Vec<Vec<f64>> {
-    const STEP: f64 = 1e-5;
-    let columns: Vec<Vec<f64>> = (0..at.len())
-        .map(|i| {
-            let moved = |by: f64| {
-                let mut moved = at.to_vec();
-                moved[i] += by;
-                residuals(&moved)
-            };
-            let (up, down) = (moved(STEP), moved(-STEP));
-            up.iter().zip(&down).map(|(up, down)| (up - down) / (2.0 * STEP)).collect()
-        })
-        .collect();
-    let rows = columns.first().map_or(0, Vec::len);
-    (0..rows).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
-}
-
 /// JᵀJ.
-fn product(jacobian: &[Vec<f64>]) -> Vec<Vec<f64>> {
-    let count = jacobian.first().map_or(0, Vec::len);
-    let entry = |i: usize, j: usize| jacobian.iter().map(|row| row[i] * row[j]).sum();
+fn product(residuals: &[Residual]) -> Vec<Vec<f64>> {
+    let count = residuals.first().map_or(0, |(_, slopes)| slopes.len());
+    let entry = |i: usize, j: usize| residuals.iter().map(|(_, slopes)| slopes[i] * slopes[j]).sum();
     (0..count).map(|i| (0..count).map(|j| entry(i, j)).collect()).collect()
 }
 

@@ -1,6 +1,6 @@
 //! The laws: caps of the parts of a machine, and those of programs.
 
-use crate::fitting::{Name, Prior, Set, fitted};
+use crate::fitting::{Name, Prior, Set, fitted, noise};
 use crate::topology::{Placed, Topology};
 
 /// The share of a part that a fitted point must have threads on, for the part to have a cap.
@@ -25,11 +25,12 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
         let own = candidates.iter().enumerate().filter(move |(at, _)| chosen >> at & 1 == 1);
         own.map(|(_, level)| *level).collect::<Vec<usize>>()
     };
-    let chosen: Vec<Vec<usize>> = match known {
-        Some(known) => known.iter().map(|(_, set)| set.caps()).collect(),
-        None => (0..1 << candidates.len()).map(of_bits).collect(),
+    let chosen: Vec<(Vec<usize>, Option<&Set>)> = match known {
+        Some(known) => known.iter().map(|(_, set)| (set.caps(), Some(set))).collect(),
+        None => (0..1 << candidates.len()).map(|bits| (of_bits(bits), None)).collect(),
     };
-    let found = chosen.into_iter().filter_map(|caps| {
+    let noise = noise(points);
+    let found = chosen.into_iter().filter_map(|(caps, known)| {
         let mut priors = vec![Prior { name: Name::Thread, mean: rate.ln(), deviation: 1.0, starts: [rate.ln(); 2] }];
         priors.extend(caps.into_iter().map(|level| Prior {
             name: Name::Cap { level, size: topology.levels[level].size as f64 },
@@ -40,45 +41,54 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
         }));
         // Roofs are sharp or soft: 3 to 12.
         priors.push(Prior { name: Name::Norm, mean: 6_f64.ln(), deviation: 0.5, starts: [6_f64.ln(), 4_f64.ln()] });
-        fitted(caps_law, &priors, points)
+        fitted(caps_law, &priors, noise, known, points)
     });
     weighed(found.collect())
 }
 
 /// The value of threads that share caps: their number times the rate of the slowest, since all have the same work.
-fn caps_law(set: &Set, at: &[f64], placed: &Placed) -> f64 {
-    let thread = at[0];
-    let norm = at[at.len() - 1].clamp(0.0, 4.0).exp();
-    let rate = |loads: &Vec<f64>| {
-        let own = loads[0].max(1.0).ln() - thread;
-        let caps = || {
-            set.names.iter().zip(at).filter_map(|(name, found)| match name {
-                Name::Cap { level, size } => Some((loads[*level] / size).ln() - (thread + found)),
-                _ => None,
-            })
+fn caps_law(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
+    let (thread, last) = (at[0], at.len() - 1);
+    let norm = at[last].clamp(0.0, 4.0).exp();
+    // The roofs in logarithms, that of a thread itself first, and the norm over all of them.
+    let of = |loads: &Vec<f64>| {
+        let roof = |(name, found): (&Name, &f64)| match name {
+            Name::Cap { level, size } => (loads[*level] / size).ln() - (thread + found),
+            _ => loads[0].max(1.0).ln() - thread,
         };
-        // The norm over all roofs, in logarithms.
-        let most = caps().fold(own, f64::max);
-        let sum: f64 = caps().chain([own]).map(|one| (norm * (one - most)).exp()).sum();
-        -(most + sum.ln() / norm)
+        let roofs: Vec<f64> = names.iter().zip(at).take(last).map(roof).collect();
+        let most = roofs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let sum: f64 = roofs.iter().map(|roof| (norm * (roof - most)).exp()).sum();
+        (most + sum.ln() / norm, roofs)
     };
-    (placed.threads as f64).ln() + placed.loads.iter().map(rate).fold(f64::INFINITY, f64::min)
+    let (slowest, roofs) =
+        placed.loads.iter().map(of).max_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or_default();
+    // How much of the norm each roof makes.
+    let mut slopes: Vec<f64> = roofs.iter().map(|roof| (norm * (roof - slowest)).exp()).collect();
+    let mean: f64 = slopes.iter().zip(&roofs).map(|(share, roof)| share * roof).sum();
+    slopes[0] = 1.0;
+    slopes.push(if (0.0..=4.0).contains(&at[last]) { slowest - mean } else { 0.0 });
+    ((placed.threads as f64).ln() - slowest, slopes)
 }
 
 /// Amdahl's law, or Gunther's.
-pub(crate) fn law(points: &[&(Placed, f64)], waits: bool) -> Vec<(f64, Set)> {
+pub(crate) fn law(points: &[&(Placed, f64)], known: Option<&[(f64, Set)]>, waits: bool) -> Vec<(f64, Set)> {
     let rate = points.iter().map(|(placed, value)| value / placed.threads as f64).fold(0.0, f64::max);
     let small = |name| Prior { name, mean: -4.0, deviation: 2.5, starts: [-4.0, -7.0] };
     let mut priors =
         vec![Prior { name: Name::Thread, mean: rate.ln(), deviation: 1.0, starts: [rate.ln(); 2] }, small(Name::Alpha)];
     priors.extend(waits.then(|| small(Name::Beta)));
-    weighed(fitted(law_of_programs, &priors, points).into_iter().collect())
+    let known = known.and_then(|known| known.first()).map(|(_, set)| set);
+    weighed(fitted(law_of_programs, &priors, noise(points), known, points).into_iter().collect())
 }
 
-fn law_of_programs(_: &Set, at: &[f64], placed: &Placed) -> f64 {
+fn law_of_programs(_: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
     let threads = placed.threads as f64;
-    let beta = at.get(2).map_or(0.0, |beta| beta.exp());
-    at[0] + threads.ln() - (1.0 + at[1].exp() * (threads - 1.0) + beta * threads * (threads - 1.0)).ln()
+    // What each parameter adds to the time of a thread.
+    let more = [threads - 1.0, threads * (threads - 1.0)];
+    let lost: Vec<f64> = at[1..].iter().zip(more).map(|(found, more)| found.exp() * more).collect();
+    let time = 1.0 + lost.iter().sum::<f64>();
+    (at[0] + threads.ln() - time.ln(), [1.0].into_iter().chain(lost.iter().map(|lost| -lost / time)).collect())
 }
 
 /// By evidence, together 1.

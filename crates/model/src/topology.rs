@@ -1,13 +1,15 @@
 //! Where threads are, as a model sees it: how many share each part of the machine.
 
+use std::collections::BTreeMap;
+
 use charz_data::machine::{Machine, Strand};
 
 /// The parts of a machine, inside each other.
 #[derive(Clone, Debug)]
 pub struct Topology {
     pub(crate) levels: Vec<Level>,
-    /// The OS id of each CPU, by its place.
-    ids: Vec<u32>,
+    /// The place of each CPU, by its OS id.
+    places: BTreeMap<u32, usize>,
     pub(crate) has_kinds: bool,
 }
 
@@ -118,14 +120,14 @@ impl Topology {
         }
         Topology {
             levels,
-            ids: strands.iter().map(|strand| strand.os_id).collect(),
+            places: strands.iter().enumerate().map(|(at, strand)| (strand.os_id, at)).collect(),
             has_kinds: machine.kinds.len() > 1,
         }
     }
 
     /// How many CPUs there are.
     pub fn cpus(&self) -> usize {
-        self.ids.len()
+        self.places.len()
     }
 
     /// Whether there is a CPU for each thread.
@@ -155,13 +157,13 @@ impl Topology {
 
     /// Threads on these CPUs, by OS ids, a thread for each; CPUs that are not there count as CPUs of their own.
     pub fn seated(&self, cpus: &[u32]) -> Placed {
-        let places: Vec<Option<usize>> = cpus.iter().map(|cpu| self.ids.iter().position(|id| id == cpu)).collect();
+        let places: Vec<usize> = cpus.iter().filter_map(|cpu| self.places.get(cpu).copied()).collect();
         let counts: Vec<Vec<usize>> = self
             .levels
             .iter()
             .map(|level| {
                 let mut counts = vec![0; level.of.iter().max().map_or(0, |most| most + 1)];
-                places.iter().flatten().for_each(|at| counts[level.of[*at]] += 1);
+                places.iter().for_each(|at| counts[level.of[*at]] += 1);
                 counts
             })
             .collect();
@@ -169,7 +171,9 @@ impl Topology {
             let shared = self.levels.iter().zip(&counts);
             shared.map(|(level, counts)| counts[level.of[at]] as f64).collect::<Vec<f64>>()
         };
-        let mut loads: Vec<Vec<f64>> = places.iter().flatten().map(|at| load(*at)).collect();
+        let mut loads: Vec<Vec<f64>> = places.iter().map(|at| load(*at)).collect();
+        // Neighbours meet the same as a rule.
+        loads.dedup();
         loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
         loads.dedup();
         if loads.is_empty() {
@@ -203,7 +207,7 @@ impl Topology {
 
     /// Threads that the system places: taken as spread evenly.
     pub fn spread(&self, threads: usize) -> Placed {
-        let all = self.ids.len().max(1) as f64;
+        let all = self.cpus().max(1) as f64;
         let load = |level: &Level| (threads as f64 * level.size as f64 / all).max(1.0);
         Placed { threads, loads: vec![self.levels.iter().map(load).collect()] }
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
-use charz_topology::{Machine, Mapping, Source, discover, place};
+use charz_topology::{Machine, Mapping, Order, Source, discover, place};
 
 use super::render::read;
 use crate::exit::{Error, Exit};
@@ -33,8 +33,8 @@ pub enum From {
     },
 }
 
-/// The longest table.
-const MOST_BYTES: u64 = 16 << 20;
+/// The longest table: some thousands of lines.
+const MOST_BYTES: u64 = 128 << 10;
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let told = match &options.from {
@@ -55,9 +55,12 @@ pub(super) fn placed(
     mapping: &Mapping,
     threads: usize,
 ) -> Result<Placed, Error> {
-    let seats = place(&mapping.order(machine)?, threads).seats;
-    let cpus: Option<Vec<u32>> = seats.into_iter().collect();
-    Ok(cpus.map_or_else(|| topology.spread(threads), |cpus| topology.seated(&cpus)))
+    Ok(in_order(topology, &mapping.order(machine)?, threads))
+}
+
+fn in_order(topology: &Topology, order: &Order, threads: usize) -> Placed {
+    let cpus: Option<Vec<u32>> = place(order, threads).seats.into_iter().collect();
+    cpus.map_or_else(|| topology.spread(threads), |cpus| topology.seated(&cpus))
 }
 
 /// A line of a table.
@@ -278,8 +281,9 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
         let mut found: Option<Predicted> = None;
         for mapping in mappings {
             let Ok(known) = Mapping::of_data(mapping) else { continue };
+            let order = known.order(&report.machine).ok()?;
             for threads in (1..=cpus).filter(|threads| !tried(mapping, *threads)) {
-                let prediction = model.predict(&placed(&topology, &report.machine, &known, threads).ok()?);
+                let prediction = model.predict(&in_order(&topology, &order, threads));
                 let is_better = prediction.interval[0] > best && prediction.distance <= 1.0;
                 if is_better && found.as_ref().is_none_or(|known| known.prediction.value < prediction.value) {
                     found = Some(Predicted {
