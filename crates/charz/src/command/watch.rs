@@ -13,10 +13,11 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::exit::{Error, Exit};
 use crate::signals::Signals;
 use crate::view::look;
-use crate::view::watch::{COLUMNS, Format, Missing, Row, Thread, Told};
+use crate::view::watch::{COLUMNS, Format, Row, SHARES, Thread, Told};
 use charz_data::escape::counted;
 use charz_system::per_cpu::{Cpu, Sample, read};
-use charz_system::{Status, stat::TICK_NS, task::Stat};
+use charz_system::stat::{TICK_NS, Ticks};
+use charz_system::{Status, task::Stat};
 
 pub struct Options {
     pub interval: Duration,
@@ -92,7 +93,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
                 };
                 let rows = of_threads(&threads, &later, interval_s);
                 threads = later;
-                Told { threads: Some(rows), ..Told::new(t, interval_s) }
+                Told { t, interval_s, threads: Some(rows), ..Told::default() }
             }
             None => {
                 let sample = read(proc).map_err(cannot)?;
@@ -129,8 +130,7 @@ fn check(options: &Options, sample: &Sample) -> Result<(), Error> {
     let is_here = |column: &str| rows.iter().any(|row| row.value(column).is_some());
     let Some(key) = options.key.filter(|key| !is_here(key)) else { return Ok(()) };
     let missing = missing(sample);
-    let reason =
-        missing.iter().find(|missing| missing.column == key).map_or("this kernel does not count it", |it| &it.reason);
+    let reason = missing.iter().find(|(column, _)| column == key).map_or("this kernel does not count it", |it| &it.1);
     let here: Vec<&str> = COLUMNS.iter().copied().filter(|column| is_here(column)).collect();
     Err(Error::bad_input(format!("--key: {key} is not available here ({reason}); choose from {}", here.join(", "))))
 }
@@ -180,35 +180,30 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
     };
     let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
     let (softirqs, missing) = (after.softirqs.clone(), missing(after));
-    Told { rows, softirqs, missing, changed, ..Told::new(t, interval_s) }
+    Told { t, interval_s, rows, softirqs, missing, changed, ..Told::default() }
 }
 
-fn missing(sample: &Sample) -> Vec<Missing> {
-    let mut missing: Vec<Missing> = NOT_COUNTED.map(|(column, reason)| Missing::new(column, reason)).into();
+fn missing(sample: &Sample) -> Vec<(String, String)> {
+    let mut missing = NOT_COUNTED.map(|(column, reason)| (column.to_owned(), reason.to_owned())).to_vec();
     for (column, reason) in &sample.missing {
         let columns: &[&str] = match *column {
             "intr" => &["intr", "xcal", "res", "cal", "tlb"],
             "csw" => &["csw", "rundelay"],
             _ => &["softirqs"],
         };
-        missing.extend(columns.iter().map(|column| Missing::new(column, reason)));
+        missing.extend(columns.iter().map(|column| ((*column).to_owned(), reason.clone())));
     }
     missing
 }
 
 fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
     // A count that stepped back, as of a CPU that went and came back, has not grown.
-    let ticks = |of: fn(&charz_system::stat::Ticks) -> u64| of(&after.ticks).saturating_sub(of(&before.ticks)) as f64;
-    let [usr, sys, irq, soft, wt, idl, st] = [
-        ticks(|ticks| ticks.user + ticks.nice),
-        ticks(|ticks| ticks.system),
-        ticks(|ticks| ticks.irq),
-        ticks(|ticks| ticks.softirq),
-        ticks(|ticks| ticks.iowait),
-        ticks(|ticks| ticks.idle),
-        ticks(|ticks| ticks.steal),
-    ];
-    let all: f64 = [usr, sys, irq, soft, wt, idl, st].iter().sum();
+    let [earlier, later] = [before.ticks, after.ticks].map(|ticks| {
+        let Ticks { user, nice, system, idle, iowait, irq, softirq, steal } = ticks;
+        [user + nice, system, irq, softirq, iowait, steal, idle]
+    });
+    let parts: [f64; SHARES] = std::array::from_fn(|at| later[at].saturating_sub(earlier[at]) as f64);
+    let all: f64 = parts.iter().sum();
     // Without a tick nothing is known.
     let percent = |part: f64| if all > 0.0 { part / all * 100.0 } else { 0.0 };
     let rate = |before: u64, after: u64| after.saturating_sub(before) as f64 / interval_s;
@@ -217,13 +212,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
     Row {
         cpu: id,
         name: id.to_string(),
-        usr: percent(usr),
-        sys: percent(sys),
-        irq: percent(irq),
-        soft: percent(soft),
-        wt: percent(wt),
-        idl: percent(idl),
-        st: percent(st),
+        shares: parts.map(percent),
         intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate(before, after)),
         calls,
         csw: waits.map(|(before, after)| rate(before[1], after[1])),

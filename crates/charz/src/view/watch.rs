@@ -32,6 +32,10 @@ pub static FORMATS: &[Format] = &[
 pub const COLUMNS: &[&str] =
     &["usr", "sys", "irq", "soft", "wt", "st", "idl", "busy", "rundelay", "intr", "xcal", "res", "cal", "tlb", "csw"];
 
+/// The first columns, which make the whole interval together, and those of them in which a CPU is busy.
+pub const SHARES: usize = 7;
+const BUSY: usize = 4;
+
 /// A sample.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
@@ -43,17 +47,12 @@ pub struct Told {
     pub threads: Option<Vec<Thread>>,
     /// The kinds of softirqs, in the order of the rows'.
     pub softirqs: Vec<String>,
-    pub missing: Vec<Missing>,
+    /// Columns, each with the reason.
+    pub missing: Vec<(String, String)>,
     /// CPUs that went or came.
     pub changed: Vec<u32>,
     /// The CPU time of taking it.
     pub cost_ns: u64,
-}
-
-#[derive(Clone, Debug)]
-pub struct Missing {
-    pub column: String,
-    pub reason: String,
 }
 
 /// A CPU, or the mean of several.
@@ -61,13 +60,8 @@ pub struct Missing {
 pub struct Row {
     pub cpu: u32,
     pub name: String,
-    pub usr: f64,
-    pub sys: f64,
-    pub irq: f64,
-    pub soft: f64,
-    pub wt: f64,
-    pub idl: f64,
-    pub st: f64,
+    /// Percent of the interval, in the order of [`COLUMNS`].
+    pub shares: [f64; SHARES],
     pub intr: Option<f64>,
     /// In the order of [`calls`].
     pub calls: Option<[f64; 3]>,
@@ -88,62 +82,38 @@ pub struct Thread {
     pub busy: f64,
 }
 
-impl Told {
-    pub fn new(t: f64, interval_s: f64) -> Self {
-        Told { t, interval_s, ..Told::default() }
-    }
-}
-
-impl Missing {
-    pub fn new(column: &str, reason: &str) -> Self {
-        Missing { column: column.to_owned(), reason: reason.to_owned() }
-    }
-}
-
 impl Row {
     pub fn value(&self, column: &str) -> Option<f64> {
-        let call = |at: usize| self.calls.map(|calls| calls[at]);
+        if let Some(at) = COLUMNS[..SHARES].iter().position(|name| *name == column) {
+            return Some(self.shares[at]);
+        }
         match column {
-            "usr" => Some(self.usr),
-            "sys" => Some(self.sys),
-            "irq" => Some(self.irq),
-            "soft" => Some(self.soft),
-            "wt" => Some(self.wt),
-            "st" => Some(self.st),
-            "idl" => Some(self.idl),
             "busy" => Some(self.busy()),
             "rundelay" => self.rundelay,
             "intr" => self.intr,
             // Shootdowns are among the calls of functions.
             "xcal" => self.calls.map(|[res, cal, _]| res + cal),
             "csw" => self.csw,
-            other => call(calls().iter().position(|name| *name == other)?),
+            other => Some(self.calls?[calls().iter().position(|name| *name == other)?]),
         }
     }
 
     fn busy(&self) -> f64 {
-        self.usr + self.sys + self.irq + self.soft
+        self.shares[..BUSY].iter().sum()
     }
 
     pub fn mean(name: String, rows: &[Row]) -> Row {
         let count = rows.len().max(1) as f64;
-        let mean = |of: fn(&Row) -> f64| rows.iter().map(of).sum::<f64>() / count;
-        let known = |of: fn(&Row) -> Option<f64>| rows.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count);
-        let calls: Option<Vec<[f64; 3]>> = rows.iter().map(|row| row.calls).collect();
+        let known = |of: &dyn Fn(&Row) -> Option<f64>| rows.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count);
+        let [res, cal, tlb] = [0, 1, 2].map(|at| known(&|row| Some(row.calls?[at])));
         Row {
             cpu: rows.first().map_or(0, |row| row.cpu),
             name,
-            usr: mean(|row| row.usr),
-            sys: mean(|row| row.sys),
-            irq: mean(|row| row.irq),
-            soft: mean(|row| row.soft),
-            wt: mean(|row| row.wt),
-            idl: mean(|row| row.idl),
-            st: mean(|row| row.st),
-            intr: known(|row| row.intr),
-            calls: calls.map(|all| [0, 1, 2].map(|at| all.iter().map(|calls| calls[at]).sum::<f64>() / count)),
-            csw: known(|row| row.csw),
-            rundelay: known(|row| row.rundelay),
+            shares: std::array::from_fn(|at| rows.iter().map(|row| row.shares[at]).sum::<f64>() / count),
+            intr: known(&|row| row.intr),
+            calls: res.zip(cal).zip(tlb).map(|((res, cal), tlb)| [res, cal, tlb]),
+            csw: known(&|row| row.csw),
+            rundelay: known(&|row| row.rundelay),
             softirqs: (0..rows.first().map_or(0, |row| row.softirqs.len()))
                 .map(|at| rows.iter().filter_map(|row| row.softirqs.get(at)).sum::<f64>() / count)
                 .collect(),
@@ -205,7 +175,7 @@ fn foot(told: &Told, at: usize, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "{:.2} s; taking the sample cost {cost}, {} of a CPU", told.interval_s, units::percent(share))?;
     if at == 0 && !told.missing.is_empty() {
         let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-        for Missing { column, reason } in &told.missing {
+        for (column, reason) in &told.missing {
             match reasons.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, columns)) => columns.push(column),
                 None => reasons.push((reason, vec![column])),
@@ -300,7 +270,7 @@ fn write_json(told: &Told, _: usize, _: &Machine, out: &mut dyn Write) -> io::Re
         Value::Object(fields)
     };
     let missing: Vec<Value> =
-        told.missing.iter().map(|Missing { column, reason }| object!({ "column": column, "reason": reason })).collect();
+        told.missing.iter().map(|(column, reason)| object!({ "column": column, "reason": reason })).collect();
     let mut line = object!({
         "t": rounded(told.t),
         "interval_s": rounded(told.interval_s),
@@ -348,9 +318,9 @@ mod tests {
 
     #[test]
     fn the_mean_of_a_group_knows_only_what_all_of_it_know() {
-        let row = |usr, csw| Row { usr, csw, softirqs: vec![usr], ..Row::default() };
+        let row = |usr, csw| Row { shares: [usr; SHARES], csw, softirqs: vec![usr], ..Row::default() };
         let mean = Row::mean("x".into(), &[row(10.0, Some(4.0)), row(30.0, Some(8.0))]);
-        assert_eq!((mean.usr, mean.csw, mean.softirqs[0]), (20.0, Some(6.0), 20.0));
+        assert_eq!((mean.value("usr").unwrap(), mean.csw, mean.softirqs[0]), (20.0, Some(6.0), 20.0));
         assert_eq!(Row::mean("x".into(), &[row(1.0, None), row(3.0, Some(8.0))]).csw, None);
     }
 
