@@ -174,6 +174,15 @@ mod tests {
     }
 
     #[test]
+    #[test]
+    fn a_file_that_cannot_be_named_is_not_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("fleet.db");
+        let mut collection = Collection::create(&file).unwrap();
+        std::fs::remove_file(collection.0.draft()).unwrap();
+        assert!(collection.add(&[Packed::of(report(1, 6), "file")]).is_err() && !file.exists());
+    }
+
     fn a_history_is_no_collection() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("history.db");

@@ -126,6 +126,12 @@ impl Database {
         })
     }
 
+    /// The file that gets its name with the first reports.
+    #[cfg(test)]
+    pub(crate) fn draft(&self) -> &Path {
+        self.draft.as_ref().expect("it is new").path()
+    }
+
     #[cfg(test)]
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
@@ -147,13 +153,14 @@ impl Database {
         let Some(draft) = self.draft.take() else { return all(self) };
         let added = all(self)?;
         let kept = atomic_file::keep(draft, &self.path);
-        *self = Database::prepare(&self.path, &self.path, self.layout)?;
-        match kept {
-            Ok(()) => Ok(added),
+        let is_late = match kept {
+            Ok(()) => false,
             // Another program was faster.
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => all(self),
-            Err(error) => Err(not_created(&self.path, self.layout, error)),
-        }
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => true,
+            Err(error) => return Err(not_created(&self.path, self.layout, error)),
+        };
+        *self = Database::prepare(&self.path, &self.path, self.layout)?;
+        if is_late { all(self) } else { Ok(added) }
     }
 }
 
