@@ -92,12 +92,14 @@ fn folders_in_folders_are_read_and_long_names_stay_distinct() {
     }
     place.put("all/comparison.json", br#"{"schema": {"name": "another"}}"#);
     let ran = fleet(&place, &["show", "all"]);
-    assert!(ran.out.starts_with("3 nodes: 3 ok") && ran.err.contains("1 file"), "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("3 nodes: 3 ok") && ran.err.contains("2 files"), "{}{}", ran.out, ran.err);
     for at in 1..=3 {
         assert!(ran.out.lines().any(|line| line.starts_with(&format!("rack1-node{at:03} "))), "{}", ran.out);
     }
 }
 
+    let fifo = std::process::Command::new("mkfifo").arg(place.path().join("all/waits.json")).status();
+    assert!(fifo.unwrap().success());
 #[test]
 fn folders_and_files_without_a_report_are_refused() {
     let place = Place::new();

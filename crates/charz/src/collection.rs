@@ -56,9 +56,10 @@ impl Collection {
     /// Whether a file is a database, whose ever it is.
     pub(crate) fn is_one(path: &Path) -> bool {
         use std::io::Read;
-        let mut start = Vec::new();
-        let read = std::fs::File::open(path).map(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-        matches!(read, Ok(Ok(_))) && start == MAGIC
+        let mut start = [0; MAGIC.len()];
+        // What a FIFO has can be read once.
+        path.is_file()
+            && std::fs::File::open(path).is_ok_and(|mut file| file.read_exact(&mut start).is_ok() && start == MAGIC)
     }
 
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
@@ -174,7 +175,6 @@ mod tests {
     }
 
     #[test]
-    #[test]
     fn a_file_that_cannot_be_named_is_not_there() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("fleet.db");
@@ -183,6 +183,7 @@ mod tests {
         assert!(collection.add(&[Packed::of(report(1, 6), "file")]).is_err() && !file.exists());
     }
 
+    #[test]
     fn a_history_is_no_collection() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("history.db");

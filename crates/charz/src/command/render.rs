@@ -1,4 +1,5 @@
-use std::io::{ErrorKind, Read, Write, stdin};
+use std::fs::File;
+use std::io::{BufReader, ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
@@ -126,17 +127,22 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
     stems.iter().enumerate().map(named).collect()
 }
 
-/// Whether a file holds JSON that is no report of charz. Most reports tell in their first line.
+/// Whether this is no file, or one of JSON that is no report of charz. Most reports tell in their first line.
 pub(super) fn is_something_else(path: &Path) -> bool {
     #[derive(serde::Deserialize)]
     struct Probe {
         schema: Option<report::Schema>,
     }
-    let is_other = |text: &[u8]| match serde_json::from_slice::<Probe>(text) {
+    let Ok(file) = path.metadata() else { return false };
+    if !file.is_file() || file.len() > report::MAX_BYTES || report::is_report(path) {
+        // A FIFO would wait for its writer.
+        return !file.is_file();
+    }
+    let Ok(file) = File::open(path) else { return false };
+    match serde_json::from_reader::<_, Probe>(BufReader::new(file)) {
         Ok(probe) => probe.schema.is_none_or(|schema| schema.name != report::SCHEMA_NAME),
-        Err(_) => serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok(),
-    };
-    !report::is_report(path) && std::fs::read(path).is_ok_and(|text| is_other(&text))
+        Err(error) => error.is_data(),
+    }
 }
 
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.
