@@ -71,11 +71,18 @@ fn a_check_answers_in_one_line_with_the_codes_of_nagios() {
     }
     let ran = fleet(&place, &["check", "--baseline", "q/n1.json", "q/n1.json"]);
     assert_eq!(ran.code, Some(3), "a report is no baseline: {}", ran.out);
-    for args in [&["check", "q/n1.json"][..], &["check", "--baseline", "site.toml", "--quiet"]] {
+    for args in [
+        &["check", "q/n1.json"][..],
+        &["check", "--baseline", "site.toml", "--quiet"],
+        &["--color", "never", "check", "--bad"],
+        &["--color=never", "check", "--baseline"],
+    ] {
         let ran = fleet(&place, args);
         assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.err);
         assert!(ran.out.starts_with("CHARZ UNKNOWN - ") && ran.out.lines().count() == 1, "{args:?}: {}", ran.out);
     }
+    // Only a check has these codes.
+    assert_eq!(fleet(&place, &["show", "check"]).code, Some(2));
     let text = std::fs::read_to_string(place.path().join("site.toml")).unwrap();
     place.put("odd.toml", text.replacen("nodes = ", "no|des\n = ", 1).as_bytes());
     let ran = fleet(&place, &["check", "--baseline", "odd.toml", "q/n1.json"]);
@@ -91,6 +98,8 @@ fn folders_in_folders_are_read_and_long_names_stay_distinct() {
         place.put(&format!("all/visit{at}/r/x.json"), of_node(name, RATE).to_string().as_bytes());
     }
     place.put("all/comparison.json", br#"{"schema": {"name": "another"}}"#);
+    let fifo = std::process::Command::new("mkfifo").arg(place.path().join("all/waits.json")).status();
+    assert!(fifo.unwrap().success());
     let ran = fleet(&place, &["show", "all"]);
     assert!(ran.out.starts_with("3 nodes: 3 ok") && ran.err.contains("2 files"), "{}{}", ran.out, ran.err);
     for at in 1..=3 {
@@ -98,8 +107,6 @@ fn folders_in_folders_are_read_and_long_names_stay_distinct() {
     }
 }
 
-    let fifo = std::process::Command::new("mkfifo").arg(place.path().join("all/waits.json")).status();
-    assert!(fifo.unwrap().success());
 #[test]
 fn folders_and_files_without_a_report_are_refused() {
     let place = Place::new();

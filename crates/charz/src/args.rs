@@ -107,6 +107,13 @@ pub(crate) fn parse_with(argv: impl IntoIterator<Item = OsString>, variables: &V
     }
 }
 
+/// Whether a command line is a check of a node, whatever is wrong with it.
+pub fn is_check(argv: impl IntoIterator<Item = OsString>) -> bool {
+    let typed = Cli::command().ignore_errors(true).try_get_matches_from(argv);
+    let fleet = typed.ok().and_then(|mut typed| typed.remove_subcommand()).filter(|(name, _)| name == "fleet");
+    fleet.is_some_and(|(_, fleet)| fleet.subcommand_name() == Some("check"))
+}
+
 /// The grammar with what is below the command line for the defaults of a sweep.
 fn below(layers: &Layers, grammar: clap::Command) -> clap::Command {
     let sweep = |name: &'static str| layers.below(SweepArgs::augment_args(clap::Command::new(name)));

@@ -115,6 +115,16 @@ impl Error {
         std::iter::successors(std::error::Error::source(self), |error| error.source())
     }
 
+    /// The error with its causes, and the remedy where the system's limit on open files is one.
+    pub fn whole(&self) -> String {
+        let causes: String = self.causes().map(|cause| format!(": {cause}")).collect();
+        let told = format!("{self}{causes}");
+        match self.is_out_of_files() && !told.contains("ulimit -n") {
+            true => format!("{told}; raise the limit on open files with ulimit -n 1024"),
+            false => told,
+        }
+    }
+
     /// Whether the reader of our output went away, which is no error to speak of.
     pub fn is_broken_pipe(&self) -> bool {
         self.is_of_system(|error| error.kind() == io::ErrorKind::BrokenPipe)

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use rustix::process::{getegid, geteuid, getgid, getuid};
 
 use crate::args::{self, Parsed};
-use crate::command::fleet;
 use crate::exit::{Error, Exit};
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
 use charz_data::escape::one_line;
+use charz_fleet::baseline::Checked;
 use charz_measure::limits;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
@@ -27,18 +27,14 @@ pub fn main() -> ExitCode {
             return Exit::Done;
         }
         complain(&error);
-        if is_check() {
+        if args::is_check(std::env::args_os()) {
             // Nagios reads this line and this code, whatever went wrong.
-            let _ = writeln!(std::io::stdout(), "{}", fleet::unknown(&error).line);
+            let _ = writeln!(std::io::stdout(), "{}", Checked::failed(&error.whole()).line);
             return Exit::Environment;
         }
         error.exit
     });
     ExitCode::from(exit.code())
-}
-
-fn is_check() -> bool {
-    std::env::args_os().skip(1).take(2).eq(["fleet", "check"])
 }
 
 /// Before anything else: what follows may take more than there is.
@@ -82,12 +78,7 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
 }
 
 fn complain(error: &Error) {
-    let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
-    let mut told = format!("charz: {error}{causes}");
-    if error.is_out_of_files() && !told.contains("ulimit -n") {
-        told += "; raise the limit on open files with ulimit -n 1024";
-    }
-    say(&told);
+    say(&format!("charz: {}", error.whole()));
 }
 
 /// Texts out of files cannot steer the terminal, and long ones do not flood it.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::format::{FormatArgs, OutputArgs, takes_one};
-use crate::command::fleet::{Options, Task};
+use crate::command::fleet::Task;
 use crate::exit::Error;
 use charz_fleet::formats::FORMATS;
 
@@ -99,12 +99,11 @@ impl FleetArgs {
     }
 }
 
-pub(super) fn fleet(args: FleetArgs) -> Result<Options, Error> {
-    let task = match args.task {
+pub(super) fn fleet(args: FleetArgs) -> Result<Task, Error> {
+    Ok(match args.task {
         FleetTask::Show(args) => Task::Show(args.reports, args.format.of(FORMATS)?),
         FleetTask::Add(args) => Task::Add { reports: args.reports, db: args.db },
         FleetTask::Baseline(args) => Task::Baseline(args.reports),
         FleetTask::Check(args) => Task::Check { report: args.report, baseline: args.baseline },
-    };
-    Ok(Options { task })
+    })
 }

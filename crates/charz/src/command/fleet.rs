@@ -20,10 +20,6 @@ use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge};
 use charz_measure::journal;
 
-pub struct Options {
-    pub task: Task,
-}
-
 pub enum Task {
     /// Files and folders.
     Show(Vec<PathBuf>, &'static Format),
@@ -39,8 +35,8 @@ pub enum Task {
     },
 }
 
-pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    match &options.task {
+pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
+    match task {
         Task::Show(named, format) => {
             let Found { files, journals, passed } = find(named)?;
             let (visits, unreadable) = visits(&[files, journals].concat());
@@ -77,7 +73,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             out.write_all(baseline.text().as_bytes())?;
         }
         Task::Check { report, baseline } => {
-            let Checked { level, line } = check(report.as_deref(), baseline).unwrap_or_else(|error| unknown(&error));
+            let Checked { level, line } =
+                check(report.as_deref(), baseline).unwrap_or_else(|error| Checked::failed(&error.whole()));
             writeln!(out, "{line}")?;
             // The codes of Nagios' plugins have their own meanings.
             return Ok(match level {
@@ -94,12 +91,6 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 fn none(unreadable: &[Unreadable]) -> Error {
     let first = unreadable.first().map(|Unreadable { file, why }| format!("; the first: {file}: {why}"));
     Error::bad_input(format!("none of the {} files is a report{}", unreadable.len(), first.unwrap_or_default()))
-}
-
-/// The line of a check that came to an error.
-pub fn unknown(error: &Error) -> Checked {
-    let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
-    Checked::failed(&format!("{error}{causes}"))
 }
 
 /// How deep the folders are read: a folder per visit or rack, and one of these.
@@ -169,10 +160,7 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
                 true => collected(file),
                 false => vec![read(file).map(|report| Visit::of(&report, &names[at]))],
             };
-            let unreadable = |error: Error| {
-                let causes: String = error.causes().map(|cause| format!(": {cause}")).collect();
-                Unreadable { file: file.display().to_string(), why: format!("{error}{causes}") }
-            };
+            let unreadable = |error: Error| Unreadable { file: file.display().to_string(), why: error.whole() };
             let visits = visits.into_iter().map(|visit| (at, visit.map_err(unreadable)));
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(visits);
         }
