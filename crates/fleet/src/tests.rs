@@ -117,6 +117,14 @@ fn report(random: &mut Rng, host: usize, visit: usize, fault: Fault) -> Report {
     report
 }
 
+fn visits_of(reports: &[Report]) -> Vec<Visit> {
+    reports.iter().map(|report| Visit::of(report, "file")).collect()
+}
+
+fn judged(reports: &[Report]) -> Fleet {
+    judge(&visits_of(reports), Vec::new())
+}
+
 /// A fleet in which node 7 has a fault.
 fn fleet(random: &mut Rng, nodes: usize, visits: usize, fault: Fault) -> Fleet {
     let own = |host| if host == 7 { fault } else { Fault::None };
@@ -178,11 +186,10 @@ fn a_node_that_lost_a_socket_is_unclear_and_a_size_of_its_own_is_a_group() {
     };
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
     reports[7] = halved(reports[7].clone());
-    let visits = |reports: &[Report]| reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>();
-    let one = judge(&visits(&reports), Vec::new());
+    let one = judged(&reports);
     assert_eq!((one.groups.len(), node(&one).state, innocent(&one)), (1, State::Unclear, 0));
     reports[..6].iter_mut().for_each(|report| *report = halved(report.clone()));
-    assert_eq!(judge(&visits(&reports), Vec::new()).groups.len(), 2);
+    assert_eq!(judged(&reports).groups.len(), 2);
 }
 
 #[test]
@@ -191,8 +198,7 @@ fn half_of_a_fleet_with_another_kernel_is_no_cause() {
     for _ in 0..4 {
         let mut reports: Vec<Report> = (0..40).map(|host| report(&mut random, host, 0, Fault::None)).collect();
         reports[..14].iter_mut().for_each(|report| report.host.kernel = Some("Linux 9".into()));
-        let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
-        assert_eq!(judge(&visits, Vec::new()).count(State::Slow), 0);
+        assert_eq!(judged(&reports).count(State::Slow), 0);
     }
 }
 
@@ -222,9 +228,6 @@ fn a_quota_is_named_though_the_capacity_is_whole() {
 fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
     let mut random = Rng::with_seed(3);
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
-    let judged = |reports: &[Report]| {
-        judge(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>(), Vec::new())
-    };
     let cpus = reports[7].machine.strands.len();
     reports[7].host.cpu_quota = Some(format!("{cpus}.00"));
     assert_eq!(node(&judged(&reports)).state, State::Ok, "all of its CPUs");
@@ -241,9 +244,7 @@ fn a_check_knows_a_quota_that_the_baseline_lacks() {
     let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
     let half = Some(format!("{:.2}", 0.5 * reports[0].machine.strands.len() as f64));
     let visit = |report: &Report| Visit::of(report, "file");
-    let baseline = |reports: &[Report]| {
-        Baseline::parse(&Baseline::of(&reports.iter().map(visit).collect::<Vec<_>>()).unwrap().text()).unwrap()
-    };
+    let baseline = |reports: &[Report]| Baseline::parse(&Baseline::of(&visits_of(reports)).unwrap().text()).unwrap();
     let free = baseline(&reports);
     reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
     let checked = free.check(&visit(&reports[0]), false);
@@ -314,9 +315,8 @@ fn a_compact_report_is_judged_as_the_whole_one() {
         .map(|host| report(&mut random, host, 0, if host == 7 { Fault::Core(5) } else { Fault::None }))
         .collect();
     let of = |reports: Vec<Report>| {
-        let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
-        let nodes = judge(&visits, Vec::new()).nodes;
-        nodes
+        judged(&reports)
+            .nodes
             .into_iter()
             .map(|node| (node.host, node.state, node.blame.first().map(|blame| blame.ids.clone())))
             .collect::<Vec<_>>()
@@ -337,8 +337,8 @@ fn a_compact_report_is_judged_as_the_whole_one() {
 #[test]
 fn two_nodes_are_enough_for_a_slow_core() {
     let mut random = Rng::with_seed(5);
-    let all = [Fault::Core(3), Fault::None].map(|fault| Visit::of(&report(&mut random, 7, 0, fault), "file"));
-    let fleet = judge(&all[..1], Vec::new());
+    let all = [Fault::Core(3), Fault::None].map(|fault| report(&mut random, 7, 0, fault));
+    let fleet = judged(&all[..1]);
     assert_eq!((node(&fleet).state, node(&fleet).blame[0].ids.as_slice()), (State::Slow, &[3][..]));
 }
 
@@ -348,8 +348,7 @@ fn a_report_that_comes_twice_counts_once_and_kinds_are_kept_apart() {
     let one = report(&mut random, 1, 0, Fault::None);
     let mut other = report(&mut random, 2, 0, Fault::None);
     other.host.processor = Some("another".into());
-    let visits: Vec<Visit> = [&one, &one, &other].into_iter().map(|report| Visit::of(report, "file")).collect();
-    let fleet = judge(&visits, Vec::new());
+    let fleet = judged(&[one.clone(), one, other]);
     assert_eq!((fleet.nodes.len(), fleet.groups.len(), fleet.nodes[0].visits), (2, 2, 1));
 }
 
@@ -357,7 +356,7 @@ fn a_report_that_comes_twice_counts_once_and_kinds_are_kept_apart() {
 fn a_node_without_a_reliable_number_is_unmeasured() {
     let mut report = report(&mut Rng::with_seed(4), 7, 0, Fault::None);
     report.cells = report.cells.into_iter().map(charz_data::report::Cell::suspect).collect();
-    let fleet = judge(&[Visit::of(&report, "file")], Vec::new());
+    let fleet = judged(&[report]);
     assert_eq!((node(&fleet).state, node(&fleet).why.len()), (State::Unmeasured, 1));
 }
 

@@ -112,10 +112,10 @@ fn a_setting_that_cannot_be_the_cause_makes_no_node_slow() {
 fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() {
     let mut random = Rng::with_seed(7);
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
-    let baseline = Baseline::of(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>()).unwrap();
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
     reports[7].cells.retain(|cell| !cell.kernel.starts_with("mem"));
-    let visits: Vec<Visit> = reports.iter().map(|report| Visit::of(report, "file")).collect();
-    let fleet = judge(&visits, Vec::new());
+    let visits = visits_of(&reports);
+    let fleet = judged(&reports);
     assert_eq!(node(&fleet).state, State::Unclear);
     assert!(node(&fleet).why[0].contains("mem-read, mem-write-data"), "{:?}", node(&fleet).why);
     let checked = baseline.check(&visits[7], false);
@@ -143,13 +143,13 @@ fn many_nodes_of_one_setting_that_are_slow_are_named_with_it() {
 #[test]
 fn one_name_of_several_machines_is_unclear() {
     let mut random = Rng::with_seed(9);
-    let visits = (0..6).map(|host| {
+    let reports = (0..6).map(|host| {
         let mut report = report(&mut random, host, 0, Fault::Core(5));
         (report.host.name, report.wall_ns) = (Some("localhost".into()), 60_000_000_000);
         report.started = format!("2026-02-01T00:00:0{host}Z");
-        Visit::of(&report, "file")
+        report
     });
-    let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());
+    let fleet = judged(&reports.collect::<Vec<_>>());
     assert_eq!((fleet.nodes.len(), fleet.nodes[0].state, fleet.nodes[0].drain.as_ref()), (1, State::Unclear, None));
 }
 
@@ -196,7 +196,7 @@ fn a_slow_core_does_not_hide_a_slow_node() {
 fn a_node_without_its_like_says_so_and_a_strange_name_has_no_line_for_slurm() {
     let mut report = report(&mut Rng::with_seed(12), 7, 0, Fault::Core(5));
     report.host.name = Some("n007.cluster;rm".into());
-    let fleet = judge(&[Visit::of(&report, "file")], Vec::new());
+    let fleet = judged(&[report]);
     let own = &fleet.nodes[0];
     assert_eq!((own.state, own.drain.as_ref(), own.why.len()), (State::Slow, None, 1), "{:?}", own.why);
 }
@@ -205,8 +205,7 @@ fn a_node_without_its_like_says_so_and_a_strange_name_has_no_line_for_slurm() {
 fn a_baseline_that_cannot_be_checked_is_refused_and_one_that_is_strict_is_obeyed() {
     let mut random = Rng::with_seed(13);
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
-    let text =
-        Baseline::of(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>()).unwrap().text();
+    let text = Baseline::of(&visits_of(&reports)).unwrap().text();
     for bad in ["nan", "-0.03", "0.5"] {
         let edited = text.replace("parts = { warning = 0.03", &format!("parts = {{ warning = {bad}"));
         assert!(Baseline::parse(&edited).is_err(), "{bad}");

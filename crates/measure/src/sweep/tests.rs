@@ -133,7 +133,11 @@ fn sweep(kernels: &str, threads: &str, change: impl FnOnce(&mut Fake<'_>)) -> Sw
 
 fn sweep_under(mappings: &str, kernels: &str, threads: &str, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
     let names: Vec<&str> = kernels.split(',').collect();
-    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&names, mappings, threads) };
+    swept(request(&names, mappings, threads), change)
+}
+
+fn swept(request: Request, change: impl FnOnce(&mut Fake<'_>)) -> Swept {
+    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request };
     let setting = Setting::new(QUIET, &request, &[]);
     let mut report = setting.blank.clone();
     let stop = Stop::new();
@@ -147,14 +151,7 @@ fn sweep_under(mappings: &str, kernels: &str, threads: &str, change: impl FnOnce
 fn sweep_with_counters(change: impl FnOnce(&mut Fake<'_>)) -> Report {
     let request = request(&["arith-int"], "dumb", "1,2");
     let invocations = Invocations { counted: request.invocations.least, ..request.invocations };
-    let request = Request { invocations, budget: crate::plan::Budget::Of(HOUR), ..request };
-    let setting = Setting::new(QUIET, &request, &[]);
-    let mut report = setting.blank.clone();
-    let stop = Stop::new();
-    let mut fake = Fake::new(&stop);
-    change(&mut fake);
-    setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
-    report
+    swept(Request { invocations, ..request }, change).report
 }
 
 #[test]
