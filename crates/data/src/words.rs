@@ -9,7 +9,7 @@ macro_rules! words {
             /// Every value, in the order in which they are listed.
             pub const ALL: [$type; [$($word),+].len()] = [$($type::$value),+];
 
-            /// Its word on the command line and in reports.
+            /// Its word.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($type::$value => $word,)+

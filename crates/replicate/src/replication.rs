@@ -139,18 +139,10 @@ pub enum Status {
     Drawing,
 }
 
-impl Status {
-    /// The word of tables and of CSV.
-    pub fn name(self) -> &'static str {
-        match self {
-            Status::Done => "done",
-            Status::Partly => "partly",
-            Status::NotMeasured => "not measured",
-            Status::NotPossible => "not possible",
-            Status::Drawing => "drawing",
-        }
-    }
-}
+// Those of tables and of CSV.
+charz_data::words! { Status {
+    Done = "done", Partly = "partly", NotMeasured = "not measured", NotPossible = "not possible", Drawing = "drawing",
+} }
 
 /// One value of the document and its counterpart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -288,13 +280,6 @@ impl Verdict {
         };
         format!("{count} {words}")
     }
-
-    /// The words of tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Holds => "holds here",
-            Verdict::Fails => "fails here",
-            Verdict::Undecided => "undecided here",
-        }
-    }
 }
+
+charz_data::words! { Verdict { Holds = "holds here", Fails = "fails here", Undecided = "undecided here" } }

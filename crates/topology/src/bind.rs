@@ -4,10 +4,8 @@
 //! core_affinity seats, and `/proc` shows the outcome. A request that silently failed is worse than none:
 //! read back after binding, and compare.
 
-use std::fmt;
 use std::fs;
 use std::io;
-use std::str::FromStr;
 use std::sync::OnceLock;
 
 use charz_system::Status;
@@ -23,7 +21,6 @@ use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
 
 use crate::discover::from_the_kernel;
-use crate::error::quote;
 use crate::usable::Present;
 use crate::{Error, cpulist};
 
@@ -50,24 +47,7 @@ impl Backend {
     }
 }
 
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Hwloc => "hwloc",
-            Self::CoreAffinity => "core-affinity",
-        })
-    }
-}
-
-impl FromStr for Backend {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let all = [Self::Hwloc, Self::CoreAffinity];
-        let found = all.into_iter().find(|backend| backend.to_string() == text);
-        found.ok_or_else(|| format!("{} is no way to bind; there are hwloc and core-affinity", quote(text)))
-    }
-}
+charz_data::words! { Backend { Hwloc = "hwloc", CoreAffinity = "core-affinity" } }
 
 /// Where the operating system says a thread sits.
 #[derive(Debug, Clone, PartialEq, Eq)]

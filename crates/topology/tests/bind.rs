@@ -93,7 +93,7 @@ fn backends_are_named() {
     for backend in [Backend::Hwloc, Backend::CoreAffinity] {
         assert_eq!(backend.to_string().parse(), Ok(backend));
     }
-    assert!("taskset".parse::<Backend>().unwrap_err().contains("hwloc and core-affinity"));
+    assert!("taskset".parse::<Backend>().unwrap_err().contains("hwloc or core-affinity"));
 }
 
 #[test]

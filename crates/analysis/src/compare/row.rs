@@ -96,17 +96,9 @@ pub enum Verdict {
     Uncompared,
 }
 
-impl Verdict {
-    pub fn name(self) -> &'static str {
-        match self {
-            Verdict::Slower => "slower",
-            Verdict::Faster => "faster",
-            Verdict::Same => "same",
-            Verdict::Inconclusive => "inconclusive",
-            Verdict::Uncompared => "skipped",
-        }
-    }
-}
+charz_data::words! { Verdict {
+    Slower = "slower", Faster = "faster", Same = "same", Inconclusive = "inconclusive", Uncompared = "skipped",
+} }
 
 /// A reason against a comparison that was made nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -123,16 +115,9 @@ pub enum Caveat {
     Suspect,
 }
 
-impl Caveat {
-    pub fn name(self) -> &'static str {
-        match self {
-            Caveat::OtherMachine => "other machine",
-            Caveat::OtherBuild => "other build",
-            Caveat::OtherPlan => "other plan",
-            Caveat::Suspect => "noisy",
-        }
-    }
-}
+charz_data::words! { Caveat {
+    OtherMachine = "other machine", OtherBuild = "other build", OtherPlan = "other plan", Suspect = "noisy",
+} }
 
 /// What the base and the new side do in a time, one number an invocation.
 type Rates = (Vec<f64>, Vec<f64>);
