@@ -243,9 +243,7 @@ const CLOCK: Flag<sweep::ClockKind> = Flag {
 };
 const BINDER: Flag<Backend> = Flag {
     name: "--binder",
-    read: |name, text| {
-        choice(name, text, [Backend::Hwloc, Backend::CoreAffinity].map(|backend| (backend.to_string(), backend)))
-    },
+    read: |name, text| choice(name, text, Backend::ALL.map(|backend| (backend.name(), backend))),
 };
 
 pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
