@@ -148,7 +148,7 @@ fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
         match event {
             Event::Ended(_, end) => ended = Some(*end),
             Event::Idle => return ended.ok_or_else(|| io::ErrorKind::NotFound.into()),
-            Event::Stopped(_) => signals.stop(),
+            Event::Stopped(_) => signals.stop(crew, id),
             Event::Woken | Event::Output(..) | Event::Deadline => {}
         }
     }
@@ -159,6 +159,8 @@ fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
 struct Signals {
     waiting: VecDeque<(Instant, Signal)>,
     asked_to_stop: Option<Instant>,
+    /// When the program was last told to end.
+    asked_to_end: Option<Instant>,
     /// The program has stopped, and was not told to go on since.
     stopped: bool,
 }
@@ -193,8 +195,11 @@ impl Signals {
                 // One that has just ended needs none.
                 let _ = kill_process(pid, signal);
                 // What is to end a program that stands still ends it when it goes on, as timeout(1) knows.
-                if self.stopped && [Signal::TERM, Signal::HUP].contains(&signal) {
-                    let _ = kill_process(pid, Signal::CONT);
+                if [Signal::TERM, Signal::HUP].contains(&signal) {
+                    self.asked_to_end = Some(Instant::now());
+                    if self.stopped {
+                        let _ = kill_process(pid, Signal::CONT);
+                    }
                 }
             }
         }
@@ -202,8 +207,13 @@ impl Signals {
 
     /// The program has stopped. A shell takes the terminal back when its own child stops, which is this process. Elsewhere this one
     /// does not stop unless it was asked to: who stops the program by its number may also let only the program go on.
-    fn stop(&mut self) {
+    fn stop(&mut self, crew: &Crew, id: Id) {
         self.stopped = true;
+        // It was told to end while it was about to stop.
+        if self.asked_to_end.take().is_some_and(|time| time.elapsed() < TIDYING) {
+            let _ = crew.pid(id).and_then(Pid::from_raw).map(|pid| kill_process(pid, Signal::CONT));
+            return;
+        }
         let asked = self.asked_to_stop.take().is_some_and(|time| time.elapsed() < TIDYING);
         if asked || has_terminal() {
             let _ = kill_process(getpid(), Signal::STOP);
