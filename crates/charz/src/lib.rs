@@ -19,6 +19,7 @@ pub(crate) mod database;
 pub(crate) mod history;
 pub(crate) mod noise;
 pub(crate) mod selftest;
+pub(crate) mod settings;
 
 // Tests: golden lists, and the parsers that fuzz targets drive.
 #[cfg(test)]

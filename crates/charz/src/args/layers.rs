@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File};
-use std::io::Read;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +16,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::choice::nearest;
 use crate::exit::Error;
+use crate::settings;
 use crate::view::config::Setting;
 
 /// Flags that say what is to be done this once: they must be typed.
@@ -222,12 +221,9 @@ fn environment(keys: &[Key], variables: &Variables) -> Result<Vec<Given>, Error>
     Ok(layer)
 }
 
-/// The largest file in bytes: thousands of times what all flags take.
-const MAX_BYTES: u64 = 1 << 20;
-
 /// The file of `--config`: TOML, with the long names of the flags for keys.
 fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
-    let text = text(path)?;
+    let text = settings::text("--config", path)?;
     let place = |span: Range<usize>| format!("{path:?}:{}", position(&text, span.start));
     let table = DeTable::parse(&text).map_err(|error| {
         let span = error.span().unwrap_or_default();
@@ -243,22 +239,6 @@ fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
         Ok(Given { key: key.clone(), values, place: place(value.span()) })
     });
     said.collect()
-}
-
-/// The whole file, if it is one and not too large to be a configuration.
-fn text(path: &Path) -> Result<String, Error> {
-    let refuse = |why: String| Error::bad_input(format!("--config: {path:?} {why}"));
-    let unreadable = |error: std::io::Error| refuse("cannot be read".into()).caused_by(error);
-    // Before it is opened: a FIFO would wait for a writer.
-    if !fs::metadata(path).map_err(unreadable)?.is_file() {
-        return Err(refuse("is not a regular file; name a file of TOML".into()));
-    }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(refuse(format!("is larger than {} MiB, which no configuration is", MAX_BYTES >> 20)));
-    }
-    String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))
 }
 
 fn unknown(name: &str, keys: &[Key]) -> Error {

@@ -1,9 +1,9 @@
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::exit::{Error, Exit};
+use crate::settings;
 use crate::view::doctor::{Format, Page, script};
 use charz_measure::doctor::expect::{self, Expected};
 use charz_measure::doctor::{Look, State, examine};
@@ -37,8 +37,6 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 fn read(path: &Path) -> Result<Vec<Expected>, Error> {
-    let text = fs::read_to_string(path).map_err(|error| {
-        Error::ended(Exit::of_path(&error), format!("--expect: cannot read {path:?}")).caused_by(error)
-    })?;
+    let text = settings::text("--expect", path)?;
     expect::read(&text).map_err(|reason| Error::bad_input(format!("--expect {path:?}: {reason}")))
 }

@@ -12,6 +12,7 @@ use std::thread;
 use super::render::{is_something_else, names, read};
 use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
+use crate::settings;
 use crate::view::look;
 use charz_data::escape::{counted, one_line};
 use charz_data::report;
@@ -196,9 +197,9 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
 }
 
 fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
-    let text =
-        fs::read_to_string(baseline).map_err(|error| Error::bad_input(format!("cannot read {baseline:?}: {error}")))?;
-    let baseline = Baseline::parse(&text).map_err(|error| Error::bad_input(format!("{baseline:?} {error}")))?;
+    let text = settings::text("--baseline", baseline)?;
+    let baseline =
+        Baseline::parse(&text).map_err(|error| Error::bad_input(format!("--baseline: {baseline:?} {error}")))?;
     let read = match report {
         Some(file) => read(file)?,
         None => measured()?,

@@ -14,8 +14,8 @@ use super::{
     Cell, Ending, Interval, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
 };
 
-/// The largest file that is read: a sweep of 512 strands takes a hundredth of it.
-pub const MAX_BYTES: u64 = 2 << 30;
+/// The largest file that is read: a sweep of 512 strands takes a fiftieth of it.
+pub const MAX_BYTES: u64 = 1 << 30;
 
 /// How many times as large a compressed report may become. Most become 5 to 10 times as large, and a gzip file 1,032 times at most.
 const MOST_RATIO: u64 = 100;

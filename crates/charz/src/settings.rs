@@ -1,0 +1,31 @@
+//! The text of the files that people write: settings of a sweep, expectations, tolerances.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use crate::exit::{Error, Exit};
+
+/// The largest file in bytes: thousands of times what all settings take.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The whole text of a file of TOML; `flag` is the one that names it.
+///
+/// # Errors
+/// A sentence that begins with `flag` about what is no regular file, cannot be read, is larger than 1 MiB, or no UTF-8.
+pub(crate) fn text(flag: &str, path: &Path) -> Result<String, Error> {
+    let refuse = |why: String| Error::bad_input(format!("{flag}: {path:?} {why}"));
+    let unreadable = |error: std::io::Error| {
+        Error::ended(Exit::of_path(&error), format!("{flag}: {path:?} cannot be read")).caused_by(error)
+    };
+    // Before it is opened: a FIFO would wait for a writer.
+    if !fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err(refuse("is not a regular file; name a file of TOML".into()));
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refuse(format!("is larger than {} MiB, which no file of settings is", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))
+}
