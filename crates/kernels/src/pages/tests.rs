@@ -7,6 +7,7 @@ use super::*;
 use crate::kernel::{Error, Worker};
 use crate::sys::mmap::base_page;
 use crate::tests::{may_lock, watch};
+use crate::turns::Turn;
 
 const SIZE: u64 = (5 << 20) + 4711;
 
@@ -135,6 +136,24 @@ fn a_refusal_reaches_everybody() {
     for worker in &mut workers {
         assert_eq!(worker.verify(), Err(Error::Refused("no more".into())));
     }
+}
+
+/// Page faults of the calling thread that needed no disk: the tenth field of its `stat`, the second of which is in brackets.
+fn faults() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+    text.rsplit_once(") ").unwrap().1.split(' ').nth(7).unwrap().parse().unwrap()
+}
+
+/// One that is read first is answered with a page of zeros, and takes a second one when it is written.
+#[test]
+fn a_page_that_is_mapped_and_written_takes_one_fault() {
+    const TURNS: u64 = 100;
+    let mut remap = turns::Remap::<64>::new().unwrap();
+    let before = faults();
+    (0..TURNS).for_each(|_| assert!(remap.turn().unwrap()));
+    let pages = 64 * TURNS;
+    let taken = faults() - before;
+    assert!(taken < pages + pages / 10, "{taken} faults of {pages} pages");
 }
 
 #[track_caller]

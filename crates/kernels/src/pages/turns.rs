@@ -3,6 +3,7 @@
 //! Each worker has mappings of its own, but all of them are of one process: they wait for each other where the system changes its
 //! list of mappings, and each is interrupted by what the others take away.
 
+use std::hint::black_box;
 use std::io;
 
 use charz_data::params::SPAN;
@@ -39,9 +40,9 @@ impl<const PAGES: usize> Turn for Remap<PAGES> {
         let mut mapping = Mapping::plain(PAGES * self.lines_of_page)?;
         let mut fresh = true;
         for page in mapping.lines_mut().chunks_mut(self.lines_of_page) {
-            // The write comes first: a read would be answered with a page of zeros that all processes share.
+            // A read that the compiler moved before the write would be answered with a page of zeros that all processes share.
             page[0].0[0] = 1;
-            fresh &= page[0].0[1] == 0;
+            fresh &= black_box(&*page)[0].0[1] == 0;
         }
         Ok(fresh)
     }
