@@ -10,9 +10,10 @@ pub const ROUND: u64 = 8;
 /// One worker's state for its operations on a word.
 #[derive(Debug, Default)]
 pub struct Hand {
-    /// What it puts there next; each worker has values of its own.
+    /// What it put there last; each worker has values of its own, one after the other from above `floor`.
     pub next: u64,
-    /// What it has put into the word less what it has taken out, over all runs, but for the loads.
+    floor: u64,
+    /// What it has added to the word less what it has taken out, over all runs, but for the loads and the values above `floor`.
     balance: u64,
     /// The sums of the values that it has loaded. Four, so no addition waits for the last one longer than a load takes.
     loaded: [u64; 4],
@@ -30,12 +31,14 @@ pub struct Hand {
 impl Hand {
     /// One that has not touched its word yet, and is to put values from above `floor` there.
     pub fn new(floor: u64) -> Self {
-        Hand { next: floor, last: FIRST, seen: FIRST, ..Hand::default() }
+        Hand { next: floor, floor, last: FIRST, seen: FIRST, ..Hand::default() }
     }
 
     /// What it has put into the word less what it has taken out, over all runs.
     pub fn balance(&self) -> u64 {
-        self.loaded.iter().copied().fold(self.balance, u64::wrapping_add)
+        // Added up in the loop, they would take registers, and the loop would reload the word's address behind each operation.
+        let values = u128::from(self.next - self.floor) * (u128::from(self.floor) + u128::from(self.next) + 1) / 2;
+        self.loaded.iter().copied().fold(self.balance, u64::wrapping_add).wrapping_add(values as u64)
     }
 
     #[inline]
@@ -207,10 +210,7 @@ operation!(
 operation!(
     /// Puts a value there, and learns what was there.
     Swap, Balance, "xchg", "swp or ldxr, stxr",
-    |word, hand, _turn| {
-        let put = hand.put();
-        hand.balance = hand.balance.wrapping_add(put).wrapping_sub(word.swap(put, Ordering::Relaxed));
-    }
+    |word, hand, _turn| hand.balance = hand.balance.wrapping_sub(word.swap(hand.put(), Ordering::Relaxed))
 );
 
 /// Adds 1 by compare-and-swap, to what the last attempt found there.
