@@ -21,8 +21,6 @@ use crate::watch::Watch;
 
 /// How long the worker sleeps between two looks at its watch: each takes the strand from the others twice.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long a thread sleeps before it looks whether the run is over.
-const PATIENCE: Duration = Duration::from_millis(50);
 const STACK: usize = 64 << 10;
 
 kernels! {
@@ -73,7 +71,7 @@ impl Table {
                 if self.over.load(Ordering::Acquire) {
                     return turns;
                 }
-                futex::wait(&self.turn, turn, Scope::Process, PATIENCE);
+                futex::wait(&self.turn, turn, Scope::Process, Duration::MAX);
                 turn = self.turn.load(Ordering::Acquire);
             }
             if self.over.load(Ordering::Acquire) {

@@ -29,6 +29,10 @@ const FLAGS: &str = "J. Mellor-Crummey, M. Scott: Algorithms for scalable synchr
 /// Beside what is counted, where participants sleep.
 const SLEEP: &str = "each worker notes how long a lap takes, hop times workers, the first worker for all: the first 262,144 of a \
                      run; the first time of a pair is the lap divided by the workers, the second the lap";
+/// The same where they sleep on a word.
+const WORDS: &str = "each worker notes how long a lap takes, hop times workers, the first worker for all: the first 262,144 of a \
+                     run; the first time of a pair is the lap divided by the workers, the second the lap. A sleep lasts 50 ms at \
+                     most: setting and cancelling its timer is part of a hop, 0.1 µs on Sapphire Rapids";
 /// The same for processes.
 const APART: &str = "as over threads, by the system's clock; a thread on each worker's seat looks every 5 ms whether the run is \
                      over, and starts and ends its process, which is part of the interval";
@@ -56,7 +60,7 @@ const FILES: Card = CASCADE
     .max_per_cycle(ROOM / 240.0);
 
 // A load and a store.
-const WORD: Card = CASCADE.source(FUTEX).max_per_cycle(ROOM / 8.0);
+const WORD: Card = CASCADE.source(FUTEX).uncounted_traffic(WORDS).max_per_cycle(ROOM / 8.0);
 
 kernels! {
     ring::<Cascade<Mutex<false>>>, Among::Threads("pthread_mutex, default") => CASCADE
@@ -100,6 +104,7 @@ kernels! {
     ring::<Flag>, Among::Threads("store-release, load-acquire") => WORD
         .named("ring-flag", "passes a token around a ring of threads, each spinning on a flag of its own until the one \
             before it writes there")
+        .uncounted_traffic(SLEEP)
         .source(FLAGS)
         .contends(true)
         .blocks_in_kernel(false);

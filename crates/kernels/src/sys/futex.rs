@@ -1,5 +1,6 @@
 //! Sleeping on a word of memory: the system call that every lock of the C library and of Rust rests on.
 
+use std::ptr;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
@@ -23,14 +24,17 @@ impl Scope {
     }
 }
 
-/// Sleeps until another thread wakes this word, as long as it holds `seen`, at most `patience`. It may also return for no
+/// Sleeps until another thread wakes this word, as long as it holds `seen`, at most `patience`, but without end if that is `Duration::MAX`. It may also return for no
 /// reason: the caller looks at the word again. Returns the result of the call: -1, with `errno` set, if it was not woken.
 pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) -> libc::c_long {
-    let timeout = timespec(patience);
+    // A time to wake at costs a timer, which is set and cancelled.
+    let timeout = (patience < Duration::MAX).then(|| timespec(patience));
+    let timeout = timeout.as_ref().map_or(ptr::null(), ptr::from_ref);
     let operation = libc::FUTEX_WAIT | scope.flag();
     // SAFETY: the word is valid for as long as the reference is, which is longer than the call; it is aligned to 4 bytes; the
-    // kernel only reads it, atomically. The timeout outlives the call.
-    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, seen, &raw const timeout) }
+    // kernel only reads it, atomically.
+    // SAFETY: a timeout outlives the call, and null is none.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, seen, timeout) }
 }
 
 /// Wakes at most `most` of those who sleep on the word, and returns how many they were.

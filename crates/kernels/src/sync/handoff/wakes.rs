@@ -22,8 +22,8 @@ use crate::sys::pthread;
 const WAKES_ONE: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call to its return", "from the call to the waiter running")
     .uncounted_traffic("the waiter gets 10 µs to fall asleep after it has said that it is about to; it sleeps 50 ms at most at a time, then \
-             looks around and sleeps again. A sample that begins more than 1 µs after it was due counts, for the waiter, from \
-             when it was due (coordinated omission)")
+             looks around and sleeps again: the second time includes cancelling that timer. A sample that begins more than \
+             1 µs after it was due counts, for the waiter, from when it was due (coordinated omission)")
     .params(&[&SAMPLES, &PERIOD])
     .role(Role::HandOff(Waiter::Asleep))
     .source(T3_4)
