@@ -8,9 +8,9 @@ use crate::kernel::{Error, Kernel};
 use crate::sample::sampled;
 use crate::sys::wait::{self, Bell, Epoll, Lock, Queue, RwLock, Semaphore, SignalTimer, TimerFd};
 
-/// A kernel each: its word, the call, what that can be asked for, what it waits for; and how, or what the worker has for it.
+/// A kernel each: its word, the call and the times that it takes, what that can be asked for, what it waits for; and how, or what the worker has for it.
 macro_rules! calls {
-    ($($word:literal, $way:ident, $call:literal, $grain:expr, $what:literal, $($wait:path)? $([$held:ident])?;)*) => {
+    ($($word:literal, $way:ident, $call:literal $(($takes:literal))?, $grain:expr, $what:literal, $($wait:path)? $([$held:ident])?;)*) => {
         $(
             struct $way($($held)?);
 
@@ -30,7 +30,7 @@ macro_rules! calls {
         )*
         pub(crate) static KERNELS: &[&dyn Kernel] = &[$(&sampled::<Timeout<$way>>(const {
             &CARD.named(concat!("timeout-", $word),
-                concat!("waits for ", $what, " by ", $call, ", again and again, and looks how late it was"))
+                concat!("waits for ", $what, " by ", $call, $(" (", $takes, ")",)? ", again and again, and looks how late it was"))
         })),*];
     };
 }
@@ -40,10 +40,10 @@ const MICRO: Duration = Duration::from_micros(1);
 const MILLI: Duration = Duration::from_millis(1);
 
 calls! {
-    "poll", Poll, "poll", MILLI, "no descriptor", wait::poll;
+    "poll", Poll, "poll" ("whole milliseconds, rounded up"), MILLI, "no descriptor", wait::poll;
     "ppoll", Ppoll, "ppoll", NANO, "no descriptor", wait::ppoll;
-    "select", Select, "select", MICRO, "no descriptor", wait::select;
-    "epoll", EpollWait, "epoll_wait", MILLI, "no descriptor", [Epoll];
+    "select", Select, "select" ("whole microseconds, rounded up"), MICRO, "no descriptor", wait::select;
+    "epoll", EpollWait, "epoll_wait" ("whole milliseconds, rounded up"), MILLI, "no descriptor", [Epoll];
     "nanosleep", Nanosleep, "nanosleep", NANO, "a time", wait::nanosleep;
     "clock-nanosleep", ClockNanosleep, "clock_nanosleep", NANO, "a time of CLOCK_MONOTONIC that it has worked out",
         wait::clock_nanosleep;
