@@ -41,7 +41,7 @@ pub struct Card {
     /// An upper bound on the operations or bytes that a worker can do per cycle of its core's clock. A higher number is a
     /// mistake, such as a loop that was optimised away. Null where nothing is counted.
     pub max_per_cycle: Option<f64>,
-    /// Whether workers contend for one cache line: a run may take many times longer than its work alone and be hard to stop
+    /// Whether workers contend for cache lines: a run may take many times longer than its work alone and be hard to stop
     /// from outside, so it gets a deadline and a bounded number of workers.
     pub contends: bool,
     /// How many workers it takes.
