@@ -201,6 +201,12 @@ fn a_cell_that_does_not_fit_is_skipped_with_its_reason() {
     let reason = cells(&report)[1]["reason"].as_str().unwrap();
     assert!(reason.starts_with("1 block take") && reason.contains("50%"), "{reason}");
     assert!(one_line(&ran.out).contains(reason), "{}", ran.out);
+    // Alone, it leaves a sweep without a result.
+    let alone = format!("sweep --kernel mem-read --mapping dumb --threads 1 --size {size} --force --output");
+    let ran = run(alone.split(' ').map(OsStr::new).chain([file.as_os_str()]));
+    let report = read_json(&file);
+    assert_eq!((ran.code, &report["complete"]), (Some(5), &true.into()), "{}", ran.err);
+    assert!(one_line(&ran.out).contains(cells(&report)[0]["reason"].as_str().unwrap()), "{}", ran.out);
 }
 
 #[test]

@@ -27,7 +27,8 @@ pub struct Quality {
     pub intervals: Option<(f64, f64)>,
     /// The causes of what is noisy or missing with how many configurations have each, the commonest first.
     pub causes: Vec<(&'static str, usize)>,
-    /// What to do about the commonest cause; `None` where nothing limits the numbers. May have foreign words.
+    /// What to do about the commonest cause, or why the first configuration was skipped where all were; `None` where nothing limits the
+    /// numbers. May have foreign words.
     pub fix: Option<String>,
     /// What used the CPUs meanwhile, the most first.
     pub culprits: Vec<Disturber>,
@@ -118,7 +119,7 @@ impl Quality {
         let culprits = disturbers(report.floor.iter().chain(&report.cells).flat_map(|cell| &cell.invocations));
         let delivered = delivered(report);
         let may_be_others = |cause| CAUSED_BY_OTHERS.contains(&cause) || MAYBE_BY_OTHERS.contains(&cause);
-        let is_empty = level == Level::Empty && causes.iter().all(|(at, _)| may_be_others(known(*at).0));
+        let is_empty = level == Level::Empty && results > 0 && causes.iter().all(|(at, _)| may_be_others(known(*at).0));
         let load = Some(report).filter(|_| is_empty).map(load).unwrap_or_default();
         let is_busy = |cells: &[&Cell]| {
             let is_marked = |cell: &&&Cell| cell.marks.iter().any(|mark| is_caused_by_others(&mark.code));
@@ -159,7 +160,7 @@ impl Quality {
                 .collect(),
             skipped: report.count(Status::Skipped),
             intervals,
-            fix: causes.first().map(fix),
+            fix: causes.first().map(fix).or_else(|| report.cells.first().filter(|_| results == 0)?.reason.clone()),
             causes: causes.iter().map(|(at, cells)| (known(*at).0, cells.len())).collect(),
             delivered,
             load,

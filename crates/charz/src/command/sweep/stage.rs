@@ -285,8 +285,8 @@ impl MeasuringContext {
     fn exit(&self, report: &Report, strict: bool) -> Exit {
         match self.failure(&[report]) {
             Some(exit) => exit,
-            // A budget that was used up before the first number, e.g. by waiting.
-            None if !report.complete && report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
+            // A budget that was used up before the first number, e.g. by waiting, or nothing that can be measured here.
+            None if report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
             None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
             None => Exit::Done,
         }
