@@ -153,5 +153,10 @@ pub(super) fn by_repetitions(invocation: &Invocation, unit: Unit, estimator: Est
         Estimator::Best => values.min(),
         Estimator::Median | Estimator::FastMode => values.median(),
     };
-    Some(value).filter(|_| invocation.ending == Ending::Done)
+    Some(value).filter(|value| invocation.ending == Ending::Done && is_number(*value, unit))
+}
+
+/// Whether something was measured: no rate of work that never ended, and none without bounds.
+pub(super) fn is_number(value: f64, unit: Unit) -> bool {
+    value.is_finite() && (value > 0.0 || !unit.more_is_better())
 }

@@ -38,7 +38,9 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
 fn few(case: &Case<'_>) -> Option<Mark> {
     let count = case.values().len();
     raise(&V12, ENOUGH.saturating_sub(count) as f64, || {
-        if count == 0 {
+        if count == 0 && case.clean_runs().next().is_some() {
+            "no operation ended within an iteration: give a longer --span".into()
+        } else if count == 0 {
             "every iteration was disturbed: no value".into()
         } else if count < INTERVAL_NEEDS {
             format!("{}; {INTERVAL_NEEDS} needed for a confidence interval", counted(count, "run"))

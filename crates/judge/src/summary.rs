@@ -1,7 +1,7 @@
 //! The numbers of a cell, and what workers cost each other at what they share.
 
 use super::case::{Case, total};
-use super::estimate::FastModes;
+use super::estimate::{FastModes, is_number};
 use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary};
 use charz_stats::{Sample, median, median_interval, pooled};
 
@@ -15,7 +15,7 @@ const OF_THREE: usize = 3;
 pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let unit = case.cell.unit;
     let runs = || case.cell.invocations.iter().flat_map(|invocation| &invocation.runs);
-    let all = Sample::new(runs().map(|run| run.value(unit)).filter(|rate| rate.is_finite()).collect())?;
+    let all = Sample::new(runs().map(|run| run.value(unit)).filter(|value| is_number(*value, unit)).collect())?;
     let best = |sample: &Sample| if unit.more_is_better() { sample.max() } else { sample.min() };
     let values = case.values();
     let first = Sample::new(values.iter().copied().take(OF_THREE).collect());
@@ -65,7 +65,7 @@ pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
     let unit = case.cell.unit;
     let parts = case.done().map(|invocation| invocation.delivered_parts(unit));
     let parts: Vec<_> = parts.filter(|(work, time)| work.is_finite() && time.is_finite() && *time > 0.0).collect();
-    let (value, interval) = pooled(&parts, CONFIDENCE)?;
+    let (value, interval) = pooled(&parts, CONFIDENCE).filter(|(value, _)| is_number(*value, unit))?;
     let interval = interval.filter(|_| value != 0.0);
     Some(Estimate { value, interval: interval.map(|found| Interval { low: found.low, high: found.high }) })
 }

@@ -295,9 +295,9 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
     }
     for run in &invocation.runs {
         check_run(run, cell.workers)?;
-        // Too short for the clock is a result, and one that gives no number.
+        // Too short for the clock, or for one operation, is a result, and one that gives no number.
         let value = run.value(cell.unit);
-        if value.is_finite() && !is_measurable(value, cell.unit) {
+        if value.is_finite() && value != 0.0 && !is_measurable(value, cell.unit) {
             return Err("has a run that cannot have been measured");
         }
     }

@@ -18,6 +18,7 @@ fn spoil(run: &mut Run, kind: u8) {
         6 => run.steal_ns = Some(10_000_000),
         7 => run.laps[0].on_seat = None,
         8 => run.laps[1].start_ns = run.interval_ns / 4,
+        9 => without_work(run),
         _ => {}
     }
 }
@@ -157,13 +158,22 @@ fn without_time(run: &mut Run) {
     }
 }
 
+/// A repetition in which no operation ended.
+fn without_work(run: &mut Run) {
+    run.laps.iter_mut().for_each(|lap| (lap.ops, lap.bytes, lap.blocks) = Default::default());
+}
+
 proptest! {
     #[test]
     fn the_reader_takes_what_the_judge_says(
+        idle in prop::collection::vec(0..50_usize, 0..50),
         timeless in prop::collection::vec((0..50_usize, any::<bool>()), 0..4),
         endings in prop::collection::vec((0..10_usize, 0..4_u8), 0..4),
     ) {
         let mut trial = clean();
+        for at in idle {
+            without_work(trial.runs().nth(at).expect("ten invocations of five repetitions"));
+        }
         for (at, dirty) in timeless {
             let run = trial.runs().nth(at).expect("ten invocations of five repetitions");
             without_time(run);
@@ -182,13 +192,16 @@ proptest! {
 }
 
 #[test]
-fn repetitions_without_time_leave_no_infinity() {
-    let mut trial = clean();
-    trial.runs().for_each(without_time);
-    trial.judge();
-    assert_eq!(trial.cell.summary, None);
-    assert!(matches!(trial.cell.status, Status::Invalid), "{:?}", trial.cell.reason);
-    assert_eq!(report::check(&fixtures::report(vec![trial.cell])), Ok(()));
+fn repetitions_without_time_or_work_leave_no_number() {
+    for (spoil, word) in [(without_time as fn(&mut Run), "short"), (without_work, "--span")] {
+        let mut trial = clean();
+        trial.runs().for_each(spoil);
+        trial.judge();
+        assert_eq!(trial.cell.summary, None);
+        let reason = trial.cell.reason.as_ref().unwrap();
+        assert!(matches!(trial.cell.status, Status::Invalid) && reason.contains(word), "{reason}");
+        assert_eq!(report::check(&fixtures::report(vec![trial.cell])), Ok(()));
+    }
 }
 
 /// What can happen to repetitions: the kinds of [`spoil`].
