@@ -70,6 +70,17 @@ fn what_stands_there_twice_is_taken_once_with_a_note() {
 }
 
 #[test]
+fn options_that_no_kernel_takes_are_named() {
+    let place = Place::new();
+    for (flags, notes) in [
+        (&["--kernel", "arith-int", "--class", "A", "--size", "1m"][..], &["takes --size, --class"][..]),
+        (&["--kernel", "arith-int,mem-read", "--size", "1m", "--iterations", "9", "--stride", "auto"], &[]),
+    ] {
+        place.accepts("options", &[&["sweep", "--dry-run"], flags].concat(), notes);
+    }
+}
+
+#[test]
 fn sizes() {
     let place = Place::new();
     for (what, text, word) in [

@@ -36,6 +36,11 @@ impl<const AMOUNTS: bool> Typed<AMOUNTS> {
         self
     }
 
+    /// Those with another value than the default.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static Param> {
+        self.iter().filter(|(param, text)| *text != default(param)).map(|(param, _)| param)
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static Param, &str)> {
         self.0.iter().map(|(param, text)| (*param, text.as_str()))
     }

@@ -26,7 +26,7 @@ use crate::command::{STREAM, sweep};
 use crate::exit::Error;
 use crate::view::plan;
 use charz_data::checks::INTERVAL_NEEDS;
-use charz_data::params::{self, PARAMS};
+use charz_data::params::{self, PARAMS, Param};
 use charz_measure::harness::MOST_REPETITIONS;
 use charz_measure::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
@@ -153,7 +153,14 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
     let Some(file) = &args.resume else {
         // A plan has formats of its own.
         let format = if args.run.dry_run { TABLE } else { shown(&args)? };
-        return Ok(sweep::Options::New(Box::new(sweep(args, layers, notes)?), format));
+        let given: Vec<&Param> = args.how.params.given().chain(args.what.amounts.given()).collect();
+        let new = sweep(args, layers, notes)?;
+        let is_taken = |param: &Param| new.request.kernels.iter().any(|kernel| kernel.card().obeys(param));
+        let idle: Vec<&str> = given.iter().filter(|param| !is_taken(param)).map(|param| param.name).collect();
+        if !idle.is_empty() {
+            notes.push(format!("no kernel of this sweep takes --{}", idle.join(", --")));
+        }
+        return Ok(sweep::Options::New(Box::new(new), format));
     };
     Ok(sweep::Options::Resume(sweep::Resume {
         file: resumed(file, notes)?,
