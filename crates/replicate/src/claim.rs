@@ -19,7 +19,7 @@ struct Comparison {
 impl Claim {
     pub(super) fn check(&self, results: &Results<'_>, target: &Target) -> CheckedClaim {
         let claim = |verdict: Verdict, evidence: String| CheckedClaim {
-            says: self.says.clone(),
+            says: self.says.clone() + &self.relation.bound(self.by),
             verdict,
             evidence,
             suspect: false,
@@ -144,6 +144,19 @@ impl Side {
 
 impl Relation {
     /// An interval that reaches over the bound leaves it open, and so does a number without one.
+    /// What is asked for beyond the plain relation, behind the conclusion.
+    fn bound(self, by: f64) -> String {
+        let asked = match self {
+            _ if by == 1.0 => return String::new(),
+            Relation::Alike => format!("within a factor of {by}"),
+            Relation::More if by > 1.0 => format!("more than {by} times as much"),
+            Relation::More => format!("at least {by} times as much"),
+            Relation::Less if by > 1.0 => format!("less than {} times as much", units::count_of(by.recip())),
+            Relation::Less => format!("at most {} times as much", units::count_of(by.recip())),
+        };
+        format!(" (asked for here: {asked})")
+    }
+
     fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
         let exceeds = |one: &Number, other: &Number| {
             let is_above = one.low? > other.high? * by;

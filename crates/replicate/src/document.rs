@@ -216,7 +216,7 @@ impl Claim {
 pub(super) enum Relation {
     /// More than `by` times the right side; with a `by` below 1, no less than so much of it.
     More,
-    /// Less than the right side divided by `by`.
+    /// Less than the right side divided by `by`; with a `by` below 1, no more than so much of it.
     Less,
     /// Within a factor of `by`.
     Alike,

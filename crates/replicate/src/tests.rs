@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use super::document::{PublishedValue, Relation};
 use super::*;
 use charz_analysis::fixtures::{cell, report};
-use charz_data::CellSpec;
 use charz_data::report::{Cell, Estimate, Peak, Point, Report, Status as CellStatus, Timer, Unit};
+use charz_data::{CellSpec, Growth, GrowthStep, Halt, units};
 use charz_topology::{Mapping, Order, Source, discover};
 
 /// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.
@@ -92,7 +92,7 @@ fn every_figure_is_answered_one_way() {
         assert!(same_as.iter().all(|table| document.figures.iter().any(|other| other.number == *table)), "{name}");
         for claim in &figure.claims {
             assert_ne!(claim.right.is_some(), claim.limit.is_some(), "{name}: {}", claim.says);
-            let is_factor = claim.by >= 1.0 || (claim.relation == Relation::More && claim.by > 0.0);
+            let is_factor = claim.by >= 1.0 || (claim.relation != Relation::Alike && claim.by > 0.0);
             assert!(is_factor && !claim.workers.is_empty(), "{name}: {}", claim.says);
         }
     }
@@ -157,9 +157,13 @@ fn fixtures() -> Report {
 }
 
 fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
-    let document = find("t3-4").unwrap();
+    of_document("t3-4", number, report, Kernels::ANY)
+}
+
+fn of_document(name: &str, number: &str, report: &Report, kernels: Kernels) -> ReplicatedFigure {
+    let document = find(name).unwrap();
     let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
-    evaluate(document, &figures, report, Kernels::ANY).figures.remove(0)
+    evaluate(document, &figures, report, kernels).figures.remove(0)
 }
 
 #[test]
@@ -193,6 +197,9 @@ fn claims_are_checked_by_intervals() {
     let last = report.cells.iter().position(|cell| cell.mapping == "auto" && cell.workers == 4).unwrap();
     report.cells[last].capacity = Some(Estimate { value: 80e9, interval: Some([79e9, 81e9].into()) });
     assert_eq!(verdicts(&report)[2], Verdict::Fails);
+    // Less is no more.
+    report.cells[last].capacity = Some(Estimate { value: 30e9, interval: Some([29e9, 31e9].into()) });
+    assert_eq!(verdicts(&report)[2], Verdict::Holds);
     report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
     assert_eq!(verdicts(&report)[2], Verdict::Undecided);
     report.cells.clear();
@@ -224,8 +231,10 @@ fn five_recursions_are_held_against_the_fastest_depth() {
 #[test]
 fn times_within_what_the_clocks_differ_by_are_no_number() {
     let mut report = report("Core:4 PU:1");
-    let cell = charz_data::report::fixtures::cell("ring-mutex-adaptive", 4, Unit::NanosecondsPerOp, 60.0);
-    report.cells.push(cell.under("auto").timed(&[(60, 240); 99]));
+    for workers in [2, 4] {
+        let cell = charz_data::report::fixtures::cell("ring-mutex-adaptive", workers, Unit::NanosecondsPerOp, 60.0);
+        report.cells.push(cell.under("auto").timed(&[(60, 240); 99]));
+    }
     let cell = charz_data::report::fixtures::cell("ring-mutex", 4, Unit::NanosecondsPerOp, 20.0);
     let mut cell = cell.under("auto").timed(&[(20, 80); 99]);
     cell.distribution.as_mut().unwrap().second.peaks =
@@ -235,9 +244,7 @@ fn times_within_what_the_clocks_differ_by_are_no_number() {
         let mut report = report.clone();
         let timer = Timer { overhead_ns: 1, resolution_ns: 1, worst_gap_ns: 1, skew_ns };
         report.timer = Some(timer);
-        let document = find("cascade").unwrap();
-        let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Wow!").collect();
-        let figure = evaluate(document, &figures, &report, Kernels::ANY).figures.remove(0);
+        let figure = of_document("cascade", "Wow!", &report, Kernels::ANY);
         let smallest = figure.rows.iter().find(|row| row.group == "smallest lap, V890").unwrap();
         let median = figure.rows.iter().find(|row| row.label == "all strands").unwrap();
         let note = median.here.as_ref().unwrap().note.clone().unwrap();
@@ -251,6 +258,49 @@ fn times_within_what_the_clocks_differ_by_are_no_number() {
     assert!(unknown.verdict == Verdict::Undecided && unknown.evidence.contains("clocks"), "{unknown:?}");
     assert!(lap, "the lap is longer");
     assert!(!hop(Some(30)).0.evidence.contains("clocks") && !hop(Some(300)).1);
+}
+
+#[test]
+fn a_lock_that_is_slower_is_no_better() {
+    let verdict = |adaptive: f64| {
+        let mut report = report("Core:2 PU:1");
+        for (kernel, ns) in [("ring-mutex", 2000.0), ("ring-mutex-adaptive", adaptive)] {
+            report.cells.push(charz_data::report::fixtures::cell(kernel, 3, Unit::NanosecondsPerOp, ns).under("auto"));
+        }
+        of_document("cascade", "Spin city", &report, Kernels::ANY).claims[1].verdict
+    };
+    assert_eq!([4000.0, 2000.0, 1000.0].map(verdict), [Verdict::Holds, Verdict::Holds, Verdict::Fails]);
+}
+
+#[test]
+fn twice_as_long_is_neither_as_long_nor_much_longer() {
+    let verdicts = |times: u64| {
+        let mut report = report("Core:2 PU:1");
+        let mut cell = charz_data::report::fixtures::cell("fft-mutex", 2, Unit::OpsPerSecond, 1e6).under("auto");
+        let step = |size, time_ns| GrowthStep { size, time_ns, ..GrowthStep::default() };
+        let steps = vec![step(7, 1_000_000), step(8, times * 100_000)];
+        let runs = cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+        runs.for_each(|run| run.growth = Some(Box::new(Growth::new(steps.clone(), Halt::Time))));
+        report.cells.push(cell);
+        let claims = evaluated("Figure 15", &report).claims;
+        [claims[0].verdict, claims[1].verdict]
+    };
+    let [holds, fails] = [Verdict::Holds, Verdict::Fails];
+    for (times, expected) in [(5, [fails, holds]), (10, [fails, holds]), (20, [holds; 2]), (30, [holds, fails])] {
+        assert_eq!(verdicts(times), expected, "{times} tenths");
+    }
+}
+
+#[test]
+fn what_a_conclusion_asks_for_is_in_its_sentence() {
+    for (document, figure) in all_figures() {
+        let checked = of_document(&document.citation.name, &figure.number, &report("Core:2 PU:1"), Kernels::ANY).claims;
+        for (claim, checked) in figure.claims.iter().zip(checked) {
+            let factors = [claim.by.to_string(), units::count_of(claim.by.recip())];
+            let is_said = factors.iter().any(|factor| checked.says[claim.says.len()..].contains(factor.as_str()));
+            assert_eq!(is_said, claim.by != 1.0, "{}", checked.says);
+        }
+    }
 }
 
 #[test]
@@ -301,12 +351,8 @@ fn a_claim_about_memory_is_by_cores_and_needs_a_problem_beyond_the_caches() {
         let cell = charz_data::report::fixtures::cell("npb-cg", workers, Unit::OpsPerSecond, rate);
         report.cells.push(cell.under("round-robin"));
     }
-    let document = find("tacc").unwrap();
-    let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Table 4").collect();
     let check = |report: &Report, footprint| {
-        let mut claims =
-            evaluate(document, &figures, report, Kernels { footprint, ..Kernels::ANY }).figures.remove(0).claims;
-        claims.swap_remove(1)
+        of_document("tacc", "Table 4", report, Kernels { footprint, ..Kernels::ANY }).claims.swap_remove(1)
     };
     assert_eq!(check(&report, |_, _, _| Some(1 << 30)).verdict, Verdict::Holds);
     let held = check(&report, |_, _, _| Some(1 << 20));
