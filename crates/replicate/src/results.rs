@@ -16,6 +16,8 @@ pub(super) struct Results<'a> {
 }
 
 const WORD_BYTES: f64 = 8.0;
+/// The most by which a quotient of work may differ from that of rates.
+const SAME_WORK: f64 = 1.05;
 /// Bands of a distribution in a note: the first, if they hold enough of the times.
 const MAX_BANDS: usize = 3;
 const MIN_SHARE: f64 = 0.05;
@@ -48,7 +50,15 @@ impl<'a> Results<'a> {
                 let first = spec.cells(1).next().and_then(|spec| self.cell(&spec).ok());
                 let is_rate = first.is_some_and(|cell| cell.unit.more_is_better());
                 let several = several(statistic)?;
-                if is_rate { quotient(&several, &one) } else { quotient(&one, &several) }
+                let times = if is_rate { quotient(&several, &one) } else { quotient(&one, &several) }?;
+                if *statistic == Statistic::Speedup {
+                    return Ok(times);
+                }
+                // Runs that last another time, or lose some to other programs, do other work at the same rate.
+                let rates = self.number(spec, &Statistic::Speedup, workers, unit)?;
+                let apart = (times.value / rates.value).max(rates.value / times.value) > SAME_WORK;
+                let note = apart.then(|| format!("{} by rates", units::count_of(rates.value)));
+                Ok(Number { suspect: times.suspect || apart, note, ..times })
             }
             Statistic::OverBestDepth => self.over_best_depth(spec, workers),
             _ => several(statistic),

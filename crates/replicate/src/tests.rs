@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::document::{PublishedValue, Relation};
 use super::*;
 use charz_analysis::fixtures::{cell, report};
+use charz_data::params::Process;
 use charz_data::report::{Cell, Estimate, Peak, Point, Report, Status as CellStatus, Timer, Unit};
 use charz_data::{CellSpec, Growth, GrowthStep, Halt, units};
 use charz_topology::{Mapping, Order, Source, discover};
@@ -301,6 +302,25 @@ fn what_a_conclusion_asks_for_is_in_its_sentence() {
             assert_eq!(is_said, claim.by != 1.0, "{}", checked.says);
         }
     }
+}
+
+/// Four workers at twice the rate of one, whose runs did this many times the work.
+#[test]
+fn scalability_of_units_is_marked_where_rates_contradict_it() {
+    let row = |times: u64| {
+        let mut report = report("Core:4 PU:1");
+        for (workers, rate, ops) in [(1, 1e9, 1000), (4, 2e9, 250 * times)] {
+            let cell = charz_data::report::fixtures::cell("cmt-compute", workers, Unit::OpsPerSecond, rate);
+            let mut cell = cell.under("auto").at(Point { process: Some(Process::Warm), ..Point::default() });
+            let runs = cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+            runs.flat_map(|run| &mut run.laps).for_each(|lap| lap.ops = ops);
+            report.cells.push(cell);
+        }
+        let rows = of_document("cmt", "Table 1", &report, Kernels::ANY).rows;
+        rows.into_iter().find(|row| row.group == "scalability" && row.workers == Some(4)).unwrap().here.unwrap()
+    };
+    let [same, more] = [2, 4].map(row);
+    assert_eq!([(same.value, same.suspect), (more.value, more.suspect)], [(2.0, false), (4.0, true)]);
 }
 
 #[test]
