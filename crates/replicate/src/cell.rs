@@ -10,6 +10,8 @@ use charz_data::report::Point;
 use charz_data::{CellSpec, Params};
 use serde::Deserialize;
 
+use super::statistic::{Statistic, no_counters};
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Requirement {
@@ -44,6 +46,8 @@ pub(super) fn label(spec: &CellSpec) -> String {
 pub struct Kernels {
     /// Whether one runs with this number of workers; why not, as a clause.
     pub admits: fn(kernel: &str, workers: u64) -> Result<(), String>,
+    /// Whether hardware counters can be had; why not, as a clause.
+    pub counters: fn() -> Result<(), String>,
     /// The bytes that all workers of one take together; `None` where it is not known.
     pub footprint: fn(kernel: &str, params: &Params, workers: u64) -> Option<u64>,
 }
@@ -51,7 +55,7 @@ pub struct Kernels {
 #[cfg(any(test, feature = "fixtures"))]
 impl Kernels {
     /// Those that run with any number of workers.
-    pub const ANY: Kernels = Kernels { admits: |_, _| Ok(()), footprint: |_, _, _| None };
+    pub const ANY: Kernels = Kernels { admits: |_, _| Ok(()), counters: || Ok(()), footprint: |_, _, _| None };
 }
 
 /// A machine to replicate a document on. Cores, packages and nodes count if a strand of theirs is usable.
@@ -103,6 +107,12 @@ impl Target {
     /// the strands.
     pub fn max_workers(&self) -> u64 {
         2 * self.strands.max(1)
+    }
+
+    /// Whether such a number can be had of a cell with this number of workers.
+    pub(super) fn measures(&self, spec: &CellSpec, statistic: &Statistic, workers: u64) -> Result<(), String> {
+        self.runs(spec, workers)?;
+        if statistic.is_counted() { (self.kernels.counters)().map_err(|why| no_counters(&why)) } else { Ok(()) }
     }
 
     /// Whether all kernels of a cell run with this number of workers, where the cell has them.

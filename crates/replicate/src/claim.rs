@@ -63,7 +63,8 @@ impl Claim {
     pub(super) fn counts(&self, target: &Target) -> Result<Vec<u64>, String> {
         target.check(self.requires)?;
         let checked = |count: u64| {
-            self.sides().try_for_each(|side| target.runs(&side.cell, side.workers(count, target)?))?;
+            self.sides()
+                .try_for_each(|side| target.measures(&side.cell, &side.statistic, side.workers(count, target)?))?;
             let left = &self.left;
             let is_left = |right: &Side| {
                 (&right.cell, &right.statistic) == (&left.cell, &left.statistic)
@@ -143,7 +144,6 @@ impl Side {
 }
 
 impl Relation {
-    /// An interval that reaches over the bound leaves it open, and so does a number without one.
     /// What is asked for beyond the plain relation, behind the conclusion.
     fn bound(self, by: f64) -> String {
         let asked = match self {
@@ -157,6 +157,7 @@ impl Relation {
         format!(" (asked for here: {asked})")
     }
 
+    /// An interval that reaches over the bound leaves it open, and so does a number without one.
     fn holds(self, left: &Number, right: &Number, by: f64) -> Option<bool> {
         let exceeds = |one: &Number, other: &Number| {
             let is_above = one.low? > other.high? * by;

@@ -158,7 +158,7 @@ impl Context<'_> {
         let here = series.here.get(at).or(count.filter(|_| series.here.is_empty()));
         let workers = spec.zip(here).map(|(spec, count)| {
             let workers = count.number(self.target)?;
-            self.target.runs(spec, workers).map(|()| workers)
+            self.target.measures(spec, &series.statistic, workers).map(|()| workers)
         });
         let number = match (spec, &workers) {
             (None, _) => Err(self.impossible.unwrap_or("nothing here answers it").into()),

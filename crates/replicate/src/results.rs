@@ -110,7 +110,10 @@ impl<'a> Results<'a> {
         }
         let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
         let hz = self.clock.map(|clock| clock.hz);
-        let Quantity { kind, value, interval } = statistic.of(cell, words, hz)?;
+        let Quantity { kind, value, interval } = statistic.of(cell, words, hz).map_err(|reason| {
+            let is_unasked = statistic.is_counted() && cell.hardware.is_none() && cell.no_counters().is_none();
+            Gap { reason, kind: if is_unasked { GapKind::Open } else { GapKind::Final } }
+        })?;
         let skew = self.report.timer.as_ref().and_then(|timer| timer.skew_ns).filter(|_| statistic.is_smallest());
         if let Some(skew) = skew.map(|skew| skew as f64).filter(|skew| cell.workers > 1 && value <= *skew) {
             let skew = units::nanos(skew);

@@ -94,6 +94,11 @@ impl Statistic {
         matches!(self, Statistic::Speedup | Statistic::WorkSpeedup)
     }
 
+    /// Whether it is by hardware counters.
+    pub(super) fn is_counted(&self) -> bool {
+        matches!(self, Statistic::Mips | Statistic::Cpi | Statistic::Efficiency | Statistic::CacheHits)
+    }
+
     /// Whether it is one time of all, not the middle of them.
     pub(super) fn is_smallest(&self) -> bool {
         matches!(self, Statistic::MinFirst | Statistic::MinSecond)
@@ -238,11 +243,15 @@ fn mean(cell: &Cell, of: impl Fn(&Run) -> f64) -> (f64, Option<[f64; 2]>) {
 
 fn counted(cell: &Cell, of: fn(&Hardware) -> Option<f64>) -> Result<(f64, Option<[f64; 2]>), String> {
     let without = || match cell.no_counters() {
-        Some(reason) => format!("no counters here: {reason}"),
+        Some(reason) => no_counters(reason),
         None => "no hardware counters: charz replicate --counters reads them where the system has any".to_owned(),
     };
     let counts = cell.hardware.ok_or_else(without)?;
     Ok((of(&counts).ok_or("the processor does not count it, or its clock or issue width is not known")?, None))
+}
+
+pub(super) fn no_counters(reason: &str) -> String {
+    format!("no counters here: {reason}")
 }
 
 /// The median over the repetitions that count, of the step with this size.

@@ -323,6 +323,22 @@ fn scalability_of_units_is_marked_where_rates_contradict_it() {
     assert_eq!([(same.value, same.suspect), (more.value, more.suspect)], [(2.0, false), (4.0, true)]);
 }
 
+/// Before a sweep by what the system has; afterwards open where it was not asked.
+#[test]
+fn figures_by_hardware_counters_have_one_status() {
+    let document = find("tacc").unwrap();
+    let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Figure 6").collect();
+    let listed = |counters: fn() -> Result<(), String>| {
+        let target = Target::flat(2, Kernels { counters, ..Kernels::ANY });
+        feasibility(document, &figures, &target).figures.remove(0).status
+    };
+    assert_eq!([listed(|| Ok(())), listed(|| Err("none".into()))], [Status::Done, Status::NotPossible]);
+    let mut report = report("Core:2 PU:1");
+    let cell = |workers| charz_data::report::fixtures::cell("npb-is", workers, Unit::OpsPerSecond, 1e9);
+    report.cells.extend([1, 2].map(|workers| cell(workers).under("round-robin")));
+    assert_eq!(of_document("tacc", "Figure 6", &report, Kernels::ANY).status, Status::NotMeasured);
+}
+
 #[test]
 fn conclusions_are_counted_in_words() {
     assert_eq!([0, 1, 3].map(|count| Verdict::Fails.counted(count)), ["0 fail here", "1 fails here", "3 fail here"]);

@@ -14,6 +14,7 @@ use crate::view::look;
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::{CellSpec, Params};
+use charz_measure::harness::counters;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{self, Plan, PlanError};
 use charz_model::{Placed, Topology};
@@ -50,7 +51,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     match options {
         Options::Documents(format) => (format.write)(out)?,
         Options::List(selection) => {
-            let target = Target::new(&discover(&Source::ThisMachine)?, Kernels { admits: runs, ..KERNELS });
+            let kernels = Kernels { admits: runs, counters: counters::of_processor, ..KERNELS };
+            let target = Target::new(&discover(&Source::ThisMachine)?, kernels);
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
             (selection.format.write)(&replication, &look, out)?;
         }
@@ -71,7 +73,7 @@ impl ReportWriter for Selection {
     }
 }
 
-const KERNELS: Kernels = Kernels { admits, footprint };
+const KERNELS: Kernels = Kernels { admits, counters: || Ok(()), footprint };
 
 fn footprint(kernel: &str, params: &Params, workers: u64) -> Option<u64> {
     let workers = usize::try_from(workers).ok()?;

@@ -14,6 +14,16 @@ use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::{cgroup, pressure, task};
 use rustix::time::ClockId;
 
+use hardware::{EVENTS, OpenCounters, PerfEvents};
+
+/// Whether the processor's counters can be had here.
+///
+/// # Errors
+/// Why not, as the end of a sentence.
+pub fn of_processor() -> Result<(), String> {
+    PerfEvents(EVENTS).open().map(drop)
+}
+
 /// The calling thread's counts before a run, but for its [`cpu_ns`]; about 30 µs.
 pub(super) fn before() -> Counts {
     with_usage(of_files(Counts::default()))
