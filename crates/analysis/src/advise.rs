@@ -16,8 +16,8 @@ mod wire;
 use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
-use crate::number::{Number, better, placed};
-use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED, quota};
+use crate::number::{Basis, Number, better, had, placed};
+use crate::verdict::{AUTO, Claim, Loss, Rivals, quota};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
@@ -132,7 +132,7 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         let card = report.card(&number.cell.kernel);
         counts && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
     };
-    let numbers = placed(&report.cells).into_iter().filter(is_of);
+    let numbers = placed(&Basis::of(report), &report.cells).into_iter().filter(is_of);
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
     let mut all: Vec<(usize, Advice<'_>)> = kernels
         .into_iter()
@@ -190,23 +190,15 @@ impl<'a> Advice<'a> {
         let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
         let mut numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
+        // The more threads, the more loads.
         if load == Load::Latency {
-            numbers = with_most_loads(numbers, cpus);
+            numbers = numbers.iter().map(Number::each).collect();
         }
-        let peak = peak(&numbers, cpus)?;
+        let (peak, fewest) = rivals.fewest(&numbers)?;
         let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
         // A number without an interval decides only that there is no advice.
-        let is_near = |number: &Number<'a>| {
-            std::ptr::eq(number.cell, peak.cell) || {
-                let loss = rivals.loss(*number, &peak);
-                match loss.interval {
-                    Some(found) => found.high <= 1.0 - SATURATED || loss.is_clock,
-                    None => performance(number, &peak) >= SATURATED,
-                }
-            }
-        };
+        let is_near = |number: &Number<'a>| rivals.is_near(number, &peak);
         let near = || numbers.iter().copied().filter(is_near);
-        let fewest = near().filter(|number| competes(&number)).map(|number| number.cell.workers).min()?;
         let beside = || numbers.iter().copied().filter(|number| number.cell.workers == fewest);
         let first = beside().reduce(better)?;
         let deciding = || near().filter(|number| competes(&number)).chain([first, peak]);
@@ -247,9 +239,17 @@ impl<'a> Advice<'a> {
         self.too_few.is_some() || (self.best.cell.workers > 1 && is_narrow(&self.best) && is_narrow(&self.peak))
     }
 
-    /// The other programs that had CPUs while a program was measured, where they decide: it got what they left, with one thread as with
-    /// several, and nothing is advised.
+    /// The other programs that had CPUs while a program was measured, where they may decide: another number of threads might reach this one
+    /// without waiting for CPUs, and nothing is advised.
     pub fn occupied(&self) -> Option<&'a str> {
+        let cpus = self.report.machine.usable_strands().count() as u64;
+        let rivals = self.regret.iter().map(|loss| loss.number).filter(|number| {
+            number.cell.workers != self.best.cell.workers && number.cell.workers <= cpus.max(self.best.cell.workers)
+        });
+        let rivals: Vec<Number<'_>> = rivals.map(|number| undisturbed(&number)).collect();
+        if !rivals.is_empty() && rivals.iter().all(|rival| self.best.is_better(rival) && !self.best.meets(rival)) {
+            return None;
+        }
         let is_it = |mark: &&Mark| mark.code == V34.code && mark.severity > Severity::Note;
         let marks = [self.best.cell, self.peak.cell].into_iter().flat_map(|cell| &cell.marks);
         let used = marks.filter(|_| self.load == Load::Program).find(is_it)?;
@@ -327,29 +327,10 @@ impl<'a> Advice<'a> {
     }
 }
 
-/// Those of the fewest threads that surely make nearly the most loads: what a load takes says where threads belong, and not how many.
-fn with_most_loads(mut numbers: Vec<Number<'_>>, cpus: u64) -> Vec<Number<'_>> {
-    let within = || numbers.iter().filter(|number| number.cell.workers <= cpus);
-    let loads = |number: &Number<'_>, ns: f64| number.cell.workers as f64 / ns;
-    let most = within().max_by(|one, other| loads(one, one.value).total_cmp(&loads(other, other.value)));
-    let Some(most) = most.copied() else { return numbers };
-    let is_near = |number: &&Number<'_>| {
-        let least = loads(number, number.ends().1);
-        number.cell.workers == most.cell.workers || least >= SATURATED * loads(&most, most.ends().0)
-    };
-    let fewest = within().filter(is_near).map(|number| number.cell.workers).min();
-    numbers.retain(|number| Some(number.cell.workers) == fewest);
-    numbers
-}
-
-/// The best number with up to a thread per CPU, unless more threads are surely better than any of these.
-fn peak<'a>(numbers: &[Number<'a>], cpus: u64) -> Option<Number<'a>> {
-    let with = |more: bool| numbers.iter().copied().filter(move |number| (number.cell.workers > cpus) == more);
-    let more = with(true).reduce(better);
-    let is_surely_better = |more: &Number<'_>| {
-        !more.is_doubtful() && with(false).all(|number| more.is_better(&number) && !more.meets(&number))
-    };
-    more.filter(is_surely_better).or(with(false).reduce(better)).or(more)
+/// A number as if its threads had had all the time on CPUs for which they asked.
+fn undisturbed<'a>(number: &Number<'a>) -> Number<'a> {
+    let had = had(number.cell).unwrap_or(0.0);
+    number.scaled(if number.cell.unit.more_is_better() { had.recip() } else { had })
 }
 
 /// What a number does as a fraction of what another does, with rates as with times.

@@ -21,6 +21,8 @@ use crate::group::grouped;
 use crate::number::{self, Number};
 use crate::point;
 use crate::verdict::verdicts;
+use charz_data::Role;
+use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
@@ -74,23 +76,27 @@ pub struct Reading {
     pub is_noisy: bool,
     pub threads: u64,
     pub mapping: String,
+    /// Whether it is what was delivered, and no heading says so.
+    pub is_delivered: bool,
 }
 
 impl Reading {
     fn of(number: &Number<'_>) -> Self {
         Reading {
-            value: number.value,
+            value: number.whole().value,
             unit: number.cell.unit,
             half_width: number.interval.map(|interval| interval.half_width(number.value)),
             is_noisy: number.is_doubtful(),
             threads: number.cell.workers,
             mapping: number.cell.mapping.clone(),
+            is_delivered: number.is_delivered,
         }
     }
 
-    /// `12.3 GB/s`, with the marker of a noisy number.
+    /// `12.3 GB/s`, with the marker of a noisy number, and `delivered` where it is that.
     pub fn text(&self) -> String {
-        format!("{}{}", units::value(self.value, self.unit), units::doubt(self.is_noisy))
+        let delivered = if self.is_delivered { " delivered" } else { "" };
+        format!("{}{}{delivered}", units::value(self.value, self.unit), units::doubt(self.is_noisy))
     }
 
     fn datum(&self) -> Datum {
@@ -125,19 +131,19 @@ impl Answer {
 const MOST: usize = 60;
 
 impl Answer {
-    /// Keeps it small for any report: at most [`MOST`] rows, names at most so many characters long.
-    pub(crate) fn bound(&mut self, longest: usize) {
+    /// Keeps it small for any report: at most [`MOST`] rows, names and sentences at most so many characters long.
+    pub(crate) fn bound(&mut self, [longest, sentence]: [usize; 2]) {
         let cut = |text: &mut String| *text = shortened(text, longest as f64, |_| 1.0);
+        let cut_sentence = |text: &mut String| *text = shortened(text, sentence as f64, |_| 1.0);
         cut(&mut self.machine);
         cut(&mut self.when);
         self.incomplete.iter_mut().for_each(cut);
         self.failed.truncate(MOST);
-        self.failed.iter_mut().chain(&mut self.counters).chain(&mut self.quality.fix).for_each(cut);
+        self.failed.iter_mut().chain(&mut self.counters).chain(&mut self.quality.fix).for_each(cut_sentence);
         self.rows.truncate(MOST);
         for row in &mut self.rows {
-            row.equal.truncate(MOST);
-            let named = [&mut row.kernel, &mut row.label, &mut row.best.mapping].into_iter();
-            named.chain(&mut row.equal).chain(&mut row.gap).for_each(cut);
+            let named = [&mut row.kernel, &mut row.label, &mut row.best.mapping, &mut row.best_mapping].into_iter();
+            named.chain(&mut row.gap).for_each(cut);
         }
         self.contended.rows.truncate(MOST);
         self.contended.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
@@ -145,14 +151,15 @@ impl Answer {
         for costs in &mut self.costs {
             cut(&mut costs.kind);
             costs.kernels.truncate(MOST);
-            costs.kernels.iter_mut().for_each(|(name, _)| cut(name));
+            let named = costs.fastest.iter_mut().chain(&mut costs.slowest);
+            costs.kernels.iter_mut().map(|(name, _)| name).chain(named).for_each(cut);
         }
         self.advice.truncate(MOST);
         self.advice
             .iter_mut()
             .flat_map(|advice| [Some(&mut advice.text), advice.launch.as_mut()])
             .flatten()
-            .for_each(cut);
+            .for_each(cut_sentence);
     }
 }
 
@@ -264,9 +271,9 @@ fn levels(report: &Report) -> Table {
                 Datum::number(format!("{rate}{}", units::doubt(found.suspect)), found.bytes_per_second)
             })
         };
-        let latency = card
-            .found(level)
-            .map_or_else(none, |found| Datum::number(number::time(found.ns, found.doubtful), found.ns));
+        let latency =
+            card.found(level).map(|found| (found.ns, found.doubtful)).or_else(|| of_one_size(report, &level.name));
+        let latency = latency.map_or_else(none, |(ns, doubtful)| Datum::number(number::time(ns, doubtful), ns));
         let mut row = vec![Datum::word(&level.name), size.map_or_else(none, Datum::word), latency, read(1)];
         row.extend((most > 1).then(|| read(most)));
         row
@@ -274,6 +281,16 @@ fn levels(report: &Report) -> Table {
     let mut heading = ["level", "reported size", "latency", "read, 1 thread"].map(str::to_owned).to_vec();
     heading.extend((most > 1).then(|| format!("{most} threads")));
     Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows.collect::<Vec<_>>())
+}
+
+/// What a load takes from a level for which one size was chosen, on the pages with which it is shortest, and whether that is noisy.
+fn of_one_size(report: &Report, level: &str) -> Option<(f64, bool)> {
+    let is_load = |cell: &&Cell| *report.role(&cell.kernel) == Role::Latency(Chase::Random) && cell.workers == 1;
+    let own = report.cells.iter().filter(is_load).filter(|cell| cell.level.as_deref() == Some(level));
+    let own: Vec<&Cell> = own.collect();
+    let is_one = own.windows(2).all(|two| two[0].point.size_bytes == two[1].point.size_bytes);
+    let numbers = own.iter().filter(|_| is_one).filter_map(|cell| Some((cell.value()?, cell.is_suspect())));
+    numbers.min_by(|one, other| one.0.total_cmp(&other.0))
 }
 
 fn none() -> Datum {

@@ -22,6 +22,7 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
+use crate::number::Basis;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
 
 pub(crate) use latency::{Curve, clocks};
@@ -32,14 +33,15 @@ use series::Series;
 
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
 pub fn findings(report: &Report) -> Vec<Finding> {
-    let all = Series::of(report);
+    let basis = Basis::of(report);
+    let all = Series::of(report, &basis);
     let strands = report.machine.usable_strands().count() as u64;
     let mut found = best::best(report);
     found.extend(all.iter().filter_map(|series| cliff::cliff(series, strands)));
     found.extend(all.iter().filter_map(collapse::collapse));
     found.extend(fastest::fastest(&all, report));
     found.extend(locks::locks(&all, report, strands));
-    found.extend(advice::advice(&all, report, strands));
+    found.extend(advice::advice(&all, strands));
     found.extend(quota::quota(&all, report));
     found.extend(latency::latency(report));
     found.extend(loaded::loaded(report));

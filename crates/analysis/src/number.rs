@@ -3,8 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
+use crate::group::grouped;
 use crate::point;
 use crate::verdict::MARGIN;
+use charz_data::Role;
+use charz_data::card::Family;
 use charz_data::report::{Cell, Estimate, Estimator, Interval, Report, Run};
 use charz_data::units;
 use charz_stats::{Around, ratio_of_estimates};
@@ -12,12 +15,69 @@ use charz_stats::{Around, ratio_of_estimates};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {
     pub cell: &'a Cell,
-    /// In the unit of the cell.
+    /// In the unit of the cell; of copies of a program that are timed, the time over their number.
     pub value: f64,
     /// `None` after too few invocations.
     pub interval: Option<Interval>,
     /// Whether it comes from what was delivered; else it is what its CPUs can do.
     pub is_delivered: bool,
+    copies: f64,
+}
+
+/// How the cells of a report become numbers: by one rule for all that is said of a kernel.
+///
+/// Of a kernel that waits in the system there is only what the machine gave it: beside one, the numbers of all kernels of its
+/// [`kind`] are what was delivered where the machine gave any of them less than [`NEARLY_ALL`].
+pub(crate) struct Basis<'a> {
+    report: &'a Report,
+    /// The kinds of which what was delivered counts.
+    delivered: Vec<&'a str>,
+}
+
+impl<'a> Basis<'a> {
+    pub(crate) fn of(report: &'a Report) -> Self {
+        let measured = report.cells.iter().filter(|cell| cell.value().is_some());
+        let kinds = grouped(measured.filter_map(|cell| Some((kind(report, cell)?, cell))), |(kind, _)| *kind);
+        let blocks = |cell: &Cell| report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel);
+        let lacks = |cell: &Cell| given(report, cell).is_some_and(|share| share < NEARLY_ALL);
+        let counts = |all: &&Vec<(&str, &Cell)>| {
+            all.iter().any(|(_, cell)| blocks(cell)) && all.iter().any(|(_, cell)| lacks(cell))
+        };
+        Basis { report, delivered: kinds.iter().filter(counts).map(|all| all[0].0).collect() }
+    }
+
+    pub(crate) fn number(&self, cell: &'a Cell) -> Option<Number<'a>> {
+        let number = Number::of(cell)?;
+        let is_delivered = kind(self.report, cell).is_some_and(|kind| self.delivered.contains(&kind));
+        Some(match cell.delivered.filter(|_| is_delivered) {
+            Some(Estimate { value, interval }) => Number { value, interval, is_delivered: true, ..number },
+            None if is_of_copies(self.report, cell) => number.each(),
+            None => number,
+        })
+    }
+
+    pub(crate) fn numbers(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
+        cells.into_iter().filter_map(|cell| self.number(cell)).collect()
+    }
+}
+
+/// Whether it is the time of copies of a program, each of which does its own work.
+pub(crate) fn is_of_copies(report: &Report, cell: &Cell) -> bool {
+    let in_copies = report.plan.program.as_ref().is_some_and(|program| program.in_copies());
+    in_copies && *report.role(&cell.kernel) == Role::Program && !cell.unit.more_is_better()
+}
+
+/// What kernels are called together that do single operations, by their role or by how their names begin, and those that share
+/// something for a throughput; `None` of all others.
+pub(crate) fn kind<'a>(report: &'a Report, cell: &'a Cell) -> Option<&'a str> {
+    let family = report.card(&cell.kernel)?.family;
+    match report.role(&cell.kernel) {
+        _ if !matches!(family, Family::Sync | Family::Timer | Family::Floor) => None,
+        _ if cell.unit.more_is_better() => Some("throughput").filter(|_| family == Family::Sync),
+        Role::HandOff(_) => Some("wake-up"),
+        Role::LineTransfer(_) => Some("c2c"),
+        _ => cell.kernel.split('-').next(),
+    }
 }
 
 /// The numbers of the cells that have one, as placements are compared by them.
@@ -25,14 +85,15 @@ pub struct Number<'a> {
 /// Threads that are bound nowhere may share a CPU while another is idle, which a capacity does not show. Where they delivered a smaller
 /// share of their capacity than bound ones did, by more than [`MARGIN`], their number is the bound ones', times the ratio of the two
 /// deliveries: other programs took their part from both.
-pub(crate) fn placed<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
-    let numbers: Vec<Number<'a>> = cells.into_iter().filter_map(Number::of).collect();
+pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
+    let numbers = basis.numbers(cells);
     let beside = |own: &Cell, other: &Cell| {
         let key = |cell: &Cell| (cell.point, cell.unit, cell.last_size(), cell.workers);
         own.kernel == other.kernel && key(own) == key(other)
     };
     let placed = |number: &Number<'a>| {
-        if number.is_bound() {
+        // A thread alone has no other to share with.
+        if number.is_bound() || number.is_delivered || number.cell.workers == 1 {
             return *number;
         }
         let bound = numbers.iter().filter(|other| other.is_bound() && beside(number.cell, other.cell));
@@ -41,32 +102,31 @@ pub(crate) fn placed<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Numbe
     numbers.iter().map(placed).collect()
 }
 
-/// Numbers of kernels that are compared, by one estimator. Of a kernel that waits in the system there is only what the machine gave it: beside
-/// one, all are what was delivered where the machine gave any of them less than [`NEARLY_ALL`].
-pub(crate) fn comparable<'a>(report: &Report, numbers: impl IntoIterator<Item = Number<'a>>) -> Vec<Number<'a>> {
-    let mut numbers: Vec<Number<'a>> = numbers.into_iter().collect();
-    let blocks = |number: &Number<'_>| report.card(&number.cell.kernel).is_some_and(|card| card.blocks_in_kernel);
-    let lacks = |number: &Number<'_>| given(report, number.cell).is_some_and(|share| share < NEARLY_ALL);
-    if numbers.iter().any(blocks) && numbers.iter().any(lacks) {
-        for number in &mut numbers {
-            if let Some(Estimate { value, interval }) = number.cell.delivered {
-                *number = Number { value, interval, is_delivered: true, ..*number };
-            }
-        }
-    }
-    numbers
-}
-
 impl<'a> Number<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
-        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval, is_delivered: false })
+        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval, is_delivered: false, copies: 1.0 })
     }
 
-    /// The other's number times the ratio of what the two delivered; `None` where it did not deliver a smaller share of its capacity than
-    /// the other, by more than [`MARGIN`].
-    fn delivered_beside(&self, bound: &Number<'_>) -> Option<Self> {
+    /// A time over the number of threads, each of which does its own work in it.
+    pub(crate) fn each(&self) -> Self {
+        let copies = self.cell.workers as f64;
+        Number { copies, ..self.scaled(copies.recip()) }
+    }
+
+    pub(crate) fn whole(&self) -> Self {
+        Number { copies: 1.0, ..self.scaled(self.copies) }
+    }
+
+    pub(crate) fn scaled(&self, by: f64) -> Self {
+        let interval = self.interval.map(|Interval { low, high }| Interval { low: low * by, high: high * by });
+        Number { value: self.value * by, interval, ..*self }
+    }
+
+    /// The other's number times the ratio of the two deliveries, and its own where that is less; `None` where its threads shared no
+    /// CPUs, or where that was not seen and it did not deliver a smaller share of its capacity than the other, by more than [`MARGIN`].
+    pub(crate) fn delivered_beside(&self, bound: &Number<'_>) -> Option<Self> {
         let lacks = self.cell.delivered_share()? < (1.0 - MARGIN) * bound.cell.delivered_share()?;
-        if !lacks || shared_cpus(self.cell).is_some_and(|share| share < MARGIN) {
+        if !shared_cpus(self.cell).map_or(lacks, |share| share >= MARGIN) {
             return None;
         }
         let (own, other) = (self.cell.delivered?, bound.cell.delivered?);
@@ -76,7 +136,16 @@ impl<'a> Number<'a> {
         let ratio = around(&other).zip(around(&own)).and_then(|(base, new)| ratio_of_estimates(base, new));
         let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
         let value = own.value / other.value * bound.value;
-        Some(Number { cell: self.cell, value, interval, is_delivered: true })
+        let found = Number { value, interval, is_delivered: true, ..*self };
+        if !found.is_better(self) {
+            return Some(found);
+        }
+        // It is the most that they do, and how much less it was is not known.
+        let hull = |(one, other): (Interval, Interval)| Interval {
+            low: one.low.min(other.low),
+            high: one.high.max(other.high),
+        };
+        Some(Number { interval: self.interval.zip(interval).map(hull), ..*self })
     }
 
     /// Whether each thread had a CPU of its own by the mapping.
@@ -119,7 +188,7 @@ impl<'a> Number<'a> {
         if self.is_delivered {
             return (self.value, self.value);
         }
-        let values = self.cell.invocations.iter().filter_map(|invocation| invocation.value);
+        let values = self.cell.invocations.iter().filter_map(|invocation| Some(invocation.value? / self.copies));
         values.fold((self.value, self.value), |(low, high), value| (low.min(value), high.max(value)))
     }
 
@@ -152,7 +221,7 @@ impl<'a> Number<'a> {
     /// With its unit, and `~` if it is noisy.
     pub(crate) fn shown(&self) -> String {
         let delivered = if self.is_delivered { " delivered" } else { "" };
-        format!("{}{}{delivered}", units::value(self.value, self.cell.unit), units::doubt(self.is_doubtful()))
+        format!("{}{}{delivered}", units::value(self.whole().value, self.cell.unit), units::doubt(self.is_doubtful()))
     }
 
     /// `~` for a result of the two, if one of them is noisy.
@@ -192,6 +261,11 @@ pub(crate) fn given(report: &Report, cell: &Cell) -> Option<f64> {
     if !is_alone || report.card(&cell.kernel)?.blocks_in_kernel {
         return None;
     }
+    had(cell)
+}
+
+/// The share of the time on CPUs for which threads asked that they had, as a fraction; `None` where that was not counted.
+pub(crate) fn had(cell: &Cell) -> Option<f64> {
     let laps = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
     let times = laps.map(|lap| Some((lap.counts.cpu_ns? as f64, lap.counts.run_delay_ns? as f64)));
     let (had, waited) = times.reduce(|sum, next| Some((sum?.0 + next?.0, sum?.1 + next?.1)))??;
@@ -234,13 +308,10 @@ pub(crate) struct Best<'a> {
     pub(crate) number: Number<'a>,
     /// The others that meet the best value with as many workers.
     pub(crate) alike: Vec<Number<'a>>,
-    /// Whether it may be another one: its number or the best value is suspect, or the host moved CPUs between it and others.
-    pub(crate) doubtful: bool,
 }
 
 impl<'a> Best<'a> {
-    /// The only rule for it, by which all outputs agree: suspect numbers compete too, for the best of those that happen to be
-    /// `ok` may be far from the best.
+    /// Suspect numbers compete too, for the best of those that happen to be `ok` may be far from the best.
     pub(crate) fn of(numbers: &[Number<'a>]) -> Option<Self> {
         let top = numbers.iter().copied().reduce(better)?;
         let reaching = || numbers.iter().copied().filter(|number| number.meets(&top));
@@ -248,8 +319,7 @@ impl<'a> Best<'a> {
         let with_fewest = || reaching().filter(|number| number.cell.workers == fewest);
         let number = with_fewest().reduce(better)?;
         let alike = with_fewest().filter(|other| !std::ptr::eq(other.cell, number.cell)).collect();
-        let moved = numbers.iter().any(|other| !other.is_placed_as(&number));
-        Some(Best { number, alike, doubtful: number.is_doubtful() || top.is_doubtful() || moved })
+        Some(Best { number, alike })
     }
 }
 

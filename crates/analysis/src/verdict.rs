@@ -9,13 +9,15 @@ mod tests;
 
 use std::collections::HashMap;
 
+use crate::answer::NONE;
 use crate::group::grouped;
-use crate::number::{Best, Number, placed};
+use crate::number::{Basis, Number, better, placed};
 use crate::point;
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Interval, Point, Report, Unit};
+use charz_data::units;
 use charz_stats::{Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates};
 
 /// The mapping that leaves threads to the operating system.
@@ -35,11 +37,15 @@ pub struct Verdict<'a> {
     pub mappings: usize,
     /// At how many points the kernel has numbers, this one included.
     pub points: usize,
-    /// Of the numbers whose intervals reach the best value, that of the fewest workers; of those of as many the best.
+    /// Of the numbers that are shown to be near the peak that of the fewest workers; of those of as many the best.
     pub best: Number<'a>,
+    /// The best number.
+    pub peak: Number<'a>,
+    /// How many mappings have a number with as many workers.
+    pub beside: usize,
     /// Whether it may be another one: its number or the best value is suspect.
     pub doubtful: bool,
-    /// The numbers of other mappings that reach the best value with as many workers, those included that do at its clock.
+    /// The numbers of other mappings that are not apart from the best with as many workers, those included that are at its clock.
     pub alike: Vec<Number<'a>>,
     /// Whether those differ from the best by no more than [`MARGIN`], by their intervals; else they do not differ significantly.
     pub is_equal: bool,
@@ -103,11 +109,6 @@ impl Loss<'_> {
         }
     }
 
-    /// Whether it is shown to be at most so much.
-    pub(crate) fn is_at_most(&self, share: f64) -> bool {
-        !self.doubtful && self.interval.is_some_and(|found| found.high <= share)
-    }
-
     /// Whether it may be as little as that.
     fn may_be(&self, share: f64) -> bool {
         self.interval.map_or(self.share, |found| found.low) <= share
@@ -135,7 +136,7 @@ fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
 /// The verdicts on a report, in the order of the cells: one for each kernel at each point that has a number of work done. The empty
 /// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
-    let numbers = placed(report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds));
+    let numbers = placed(&Basis::of(report), report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds));
     let mut groups =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
     if let Some((_, most)) = quota(&report.machine) {
@@ -154,18 +155,21 @@ impl<'a> Verdict<'a> {
         // A kernel has one unit; a file may say otherwise.
         let Cell { kernel, point, unit, .. } = numbers.first()?.cell;
         let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
-        let Best { number: best, mut alike, doubtful } = Best::of(&numbers)?;
         let rivals = Rivals::of(report, kernel);
-        let beside = |other: &&Number<'a>| other.cell.workers == best.cell.workers;
+        let (peak, fewest) = rivals.fewest(&numbers)?;
+        let beside = |other: &&Number<'a>| other.cell.workers == fewest;
+        let best = numbers.iter().filter(beside).copied().reduce(better)?;
         let losses = || numbers.iter().filter(beside).map(|number| rivals.loss(*number, &best));
-        alike.extend(losses().filter(|loss| loss.is_clock).map(|loss| loss.number));
+        let is_alike =
+            |loss: &Loss<'a>| !std::ptr::eq(loss.number.cell, best.cell) && (loss.number.meets(&best) || loss.is_clock);
+        let alike: Vec<Number<'_>> = losses().filter(is_alike).map(|loss| loss.number).collect();
+        let moved = numbers.iter().any(|other| !other.is_placed_as(&best));
         let auto = match losses().find(|loss| loss.number.cell.mapping == AUTO) {
             None => Auto::Unmeasured,
             Some(auto) if std::ptr::eq(auto.number.cell, best.cell) => {
                 let others =
                     numbers.iter().filter(beside).filter(|other| !std::ptr::eq(other.cell, best.cell)).copied();
-                let next = others.reduce(|one, next| if next.is_better(&one) { next } else { one });
-                Auto::Best(next.map(|next| rivals.loss(best, &next)))
+                Auto::Best(others.reduce(better).map(|next| rivals.loss(best, &next)))
             }
             Some(auto) => Auto::Other(auto),
         };
@@ -178,7 +182,9 @@ impl<'a> Verdict<'a> {
             mappings: by_mapping.len(),
             points: 1,
             best,
-            doubtful,
+            peak,
+            beside: numbers.iter().filter(beside).count(),
+            doubtful: best.is_doubtful() || peak.is_doubtful() || moved,
             alike,
             is_equal,
             saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers, &rivals)).collect(),
@@ -191,10 +197,21 @@ impl<'a> Verdict<'a> {
         self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
 
-    /// The best mapping with those that are as good, or that do not differ from it significantly.
+    /// The best mapping with those that are as good, or that do not differ from it significantly, and `~` where it may be another.
     pub fn mapping(&self) -> String {
         let alike: Vec<&str> = self.alike.iter().map(|other| other.cell.mapping.as_str()).collect();
-        joined(&self.best.cell.mapping, &alike, self.is_equal)
+        joined(&self.best.cell.mapping, &alike, self.is_equal, self.doubtful && self.beside > 1)
+    }
+
+    /// The same in a column, where all mappings are as good or nothing was compared.
+    pub fn winner(&self) -> String {
+        let is_any = self.alike.len() + 1 == self.beside;
+        match self.beside {
+            ..2 => NONE.to_owned(),
+            _ if is_any && self.is_equal => "any".to_owned(),
+            _ if is_any => "no clear winner".to_owned(),
+            _ => self.mapping(),
+        }
     }
 
     /// Whether it is worth a line beside others: mappings or numbers of workers were compared. A sweep over sizes under one mapping
@@ -205,9 +222,10 @@ impl<'a> Verdict<'a> {
     }
 }
 
-/// Mappings that equal the best by their intervals (`a = b`), or that do not differ from it significantly (`a or b`).
-pub(crate) fn joined(best: &str, alike: &[&str], is_equal: bool) -> String {
-    [best].into_iter().chain(alike.iter().copied()).collect::<Vec<_>>().join(if is_equal { " = " } else { " or " })
+/// Mappings that equal the best by their intervals (`a = b`), or that do not differ from it significantly (`a or b`), and `~` in doubt.
+pub(crate) fn joined(best: &str, alike: &[&str], is_equal: bool, doubtful: bool) -> String {
+    let all: Vec<&str> = [best].into_iter().chain(alike.iter().copied()).collect();
+    all.join(if is_equal { " = " } else { " or " }) + units::doubt(doubtful)
 }
 
 /// How numbers of one kernel are compared.
@@ -252,9 +270,10 @@ impl<'a> Rivals<'a> {
             }
         };
         let interval = interval.filter(|_| has_intervals).map(|(low, high)| {
-            let (one, other) = (lost(low), lost(high));
-            // The number of a cell is near the median of its invocations, and not always the same.
-            let (low, high) = (one.min(other).min(lost(ratio)), one.max(other).max(lost(ratio)));
+            // The number of a cell is near the median of its invocations, and not always the same; intervals that meet show no difference.
+            let ends = [lost(low), lost(high), lost(ratio), if is_apart { lost(ratio) } else { 0.0 }];
+            let (low, high) =
+                (ends.into_iter().fold(f64::INFINITY, f64::min), ends.into_iter().fold(-f64::INFINITY, f64::max));
             Interval { low, high }
         });
         Loss {
@@ -266,6 +285,25 @@ impl<'a> Rivals<'a> {
             is_moved,
             doubtful: number.is_doubtful() || best.is_doubtful() || is_moved,
         }
+    }
+
+    /// The only rule for how many workers are best: the best number, and the fewest workers with which one is shown to lose at most 5% beside
+    /// it. Suspect numbers compete too, for the best of those that happen to be `ok` may be far from the best.
+    pub(crate) fn fewest<'n>(&self, numbers: &[Number<'n>]) -> Option<(Number<'n>, u64)> {
+        let strands = self.machine.usable_strands().count() as u64;
+        let cpus = quota(self.machine).map_or(strands, |(_, most)| most);
+        let peak = peak(numbers, cpus)?;
+        let competes = |number: &&Number<'_>| number.cell.workers <= cpus.max(peak.cell.workers);
+        let near = numbers.iter().filter(competes).filter(|number| self.is_near(number, &peak));
+        Some((peak, near.map(|number| number.cell.workers).min()?))
+    }
+
+    /// Whether a number is shown to lose at most 5% beside the peak; without an interval, whether it loses no more.
+    pub(crate) fn is_near(&self, number: &Number<'_>, peak: &Number<'_>) -> bool {
+        let loss = self.loss(*number, peak);
+        std::ptr::eq(number.cell, peak.cell)
+            || loss.is_clock
+            || loss.interval.map_or(loss.share, |found| found.high) <= 1.0 - SATURATED
     }
 
     /// What two cells do in a cycle, where the clock is no part of what is compared: as many threads share a budget of power, and sit on
@@ -318,13 +356,23 @@ impl InCycles {
     }
 }
 
-/// A mapping is saturated where it first reaches this share of its best, as a fraction, or its interval the best's.
+/// The best number with up to a worker per CPU, unless more workers are surely better than any of these.
+fn peak<'a>(numbers: &[Number<'a>], cpus: u64) -> Option<Number<'a>> {
+    let with = |more: bool| numbers.iter().copied().filter(move |number| (number.cell.workers > cpus) == more);
+    let more = with(true).reduce(better);
+    let is_surely_better = |more: &Number<'_>| {
+        !more.is_doubtful() && with(false).all(|number| more.is_better(&number) && !more.meets(&number))
+    };
+    more.filter(is_surely_better).or(with(false).reduce(better)).or(more)
+}
+
+/// A mapping is saturated where it is first shown to reach this share of its best, as a fraction.
 pub const SATURATED: f64 = 0.95;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Saturation<'a> {
     pub mapping: &'a str,
-    /// The fewest workers with which it reaches [`SATURATED`] of its best; `None` if only the most that were measured do: more
+    /// The fewest workers with which it is shown to reach [`SATURATED`] of its best; `None` if only the most that were measured do: more
     /// might give more.
     pub workers: Option<u64>,
     pub most: u64,
@@ -341,35 +389,16 @@ impl<'a> Saturation<'a> {
             return None;
         }
         let sound: Vec<Number<'_>> = numbers.iter().copied().filter(|number| !number.is_doubtful()).collect();
-        let (workers, most) = knee(numbers)?;
-        // Where it is not saturated, the most count.
-        let differs =
-            |of_sound: (Option<u64>, u64)| of_sound != (workers, most) && (workers.is_none() || of_sound.0 != workers);
-        let best = numbers.iter().copied().reduce(|one, next| if next.is_better(&one) { next } else { one })?;
-        let losses = || numbers.iter().map(|number| (number.cell.workers, rivals.loss(*number, &best)));
-        let fewest = |reaches: &dyn Fn(&Loss<'_>) -> bool| {
-            let first = losses().filter(|(_, loss)| reaches(loss)).map(|(workers, _)| workers).min();
-            first.filter(|first| *first < most)
-        };
-        // A number without an interval shows nothing.
-        let shown = fewest(&|loss| std::ptr::eq(loss.number.cell, best.cell) || loss.is_at_most(1.0 - SATURATED));
-        let possible = fewest(&|loss| loss.may_be(1.0 - SATURATED));
+        let counts = || numbers.iter().map(|number| number.cell.workers);
+        let most = counts().max().filter(|most| counts().any(|count| count < *most))?;
+        let below = |fewest: u64| Some(fewest).filter(|fewest| *fewest < most);
+        let (peak, fewest) = rivals.fewest(numbers)?;
+        let workers = below(fewest);
+        let of_sound = rivals.fewest(&sound).filter(|_| sound.len() > 1).map(|(_, fewest)| below(fewest));
+        let may_be = numbers.iter().filter(|number| rivals.loss(**number, &peak).may_be(1.0 - SATURATED));
+        let possible = may_be.map(|number| number.cell.workers).min().and_then(below);
         let has_all = numbers.iter().all(|number| number.interval.is_some());
-        let doubtful = knee(&sound).is_none_or(differs) || shown != possible || !has_all;
+        let doubtful = of_sound != Some(workers) || possible != workers || !has_all;
         Some(Saturation { mapping: &cell.mapping, workers, most, doubtful })
     }
-}
-
-/// The fewest workers that are nearly as good as the best, unless these are the most, and the most. `None` for one number of workers.
-fn knee(numbers: &[Number<'_>]) -> Option<(Option<u64>, u64)> {
-    let workers = |number: &Number<'_>| number.cell.workers;
-    let (least, most) = (numbers.iter().map(workers).min()?, numbers.iter().map(workers).max()?);
-    let best = numbers.iter().copied().max_by(Number::by_value)?;
-    let share = |number: &Number<'_>| match best.cell.unit.more_is_better() {
-        true => number.value / best.value,
-        false => best.value / number.value,
-    };
-    let nearly = |number: &&Number<'_>| share(number) >= SATURATED || number.meets(&best);
-    let first = numbers.iter().filter(nearly).map(workers).min();
-    (least < most).then_some((first.filter(|first| *first < most), most))
 }

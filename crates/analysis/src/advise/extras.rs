@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Number, Rivals, of_performance};
+use super::{Basis, Number, Rivals, of_performance};
 use crate::verdict::Loss;
 use charz_data::report::{Interval, Report};
 
@@ -67,5 +67,5 @@ pub(super) fn memory<'a>(best: &Number<'_>, rivals: &Rivals<'_>, report: &'a Rep
             && point == own.point
             && cell.point != own.point
     });
-    elsewhere.filter_map(Number::of).map(|number| rivals.loss(number, best)).collect()
+    Basis::of(report).numbers(elsewhere).into_iter().map(|number| rivals.loss(number, best)).collect()
 }

@@ -96,11 +96,8 @@ impl Advice<'_> {
         if is_any {
             return format!("{} (no significant difference between the mappings)", self.best.cell.mapping);
         }
-        if self.doubtful && self.mappings > 1 {
-            return "no mapping is clearly best".to_owned();
-        }
         let alike: Vec<&str> = self.alike.iter().map(|number| number.cell.mapping.as_str()).collect();
-        joined(&self.best.cell.mapping, &alike, self.is_equal)
+        joined(&self.best.cell.mapping, &alike, self.is_equal, self.doubtful && self.mappings > 1)
     }
 
     /// What further strands and memory elsewhere do, a sentence each.

@@ -5,6 +5,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixtures::valued;
+use crate::verdict::SATURATED;
+use charz_data::ReportedUnit;
 use charz_data::cpulist;
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Point, ProgramSeen};
@@ -77,7 +79,7 @@ fn no_clear_winner_is_an_answer() {
     assert!(words(narrow).contains("the mapping makes no difference"));
     assert!(words(both(15.0)).contains("rr; unpinned threads lose 25.0% ("), "{}", words(both(15.0)));
     let noisy = both(15.0).into_iter().map(Cell::suspect).collect();
-    assert!(words(noisy).contains("no mapping is clearly best"));
+    assert!(words(noisy).contains(" rr~"));
 }
 
 #[test]
@@ -93,6 +95,31 @@ fn too_few_runs_advise_nothing_and_say_what_would() {
     assert_eq!(paste, None);
     // A number that is far from deciding needs no interval.
     assert!(only(2, vec![single(1, 10.0), rate("rr", 2, 19.0)], |advice| advice.paste().is_some()));
+}
+
+/// With such a share of the time on CPUs for which its threads asked.
+#[test]
+fn a_program_beside_others_is_advised_on_where_what_they_used_cannot_decide() {
+    let advised = |two: f64, had: f64| {
+        let of = |threads: u64, seconds: f64| {
+            let seats: Vec<u32> = (0..threads as u32).collect();
+            let cell = cell("command", threads, Unit::Reported(ReportedUnit::SECONDS), seconds).seated(&seats);
+            let mut cell = cell.marked("V34", Severity::Suspect, "other programs used CPUs");
+            for lap in cell.invocations.iter_mut().flat_map(|one| &mut one.runs).flat_map(|run| &mut run.laps) {
+                lap.counts.cpu_ns = Some((1e6 * had) as u64);
+                lap.counts.run_delay_ns = Some((1e6 * (1.0 - had)) as u64);
+            }
+            cell
+        };
+        let mut report = report(vec![of(1, 0.14), of(2, two)]).on(2);
+        report.cards.iter_mut().filter(|card| card.name == "command").for_each(|card| card.role = Role::Program);
+        let advice = advise(&report);
+        (advice[0].best.cell.workers, advice[0].occupied().is_some())
+    };
+    assert_eq!(advised(0.077, 0.86), (2, false));
+    // One thread would have needed half of the time, and no other number can be told from two.
+    assert_eq!(advised(0.077, 0.5), (2, true));
+    assert_eq!(advised(0.13, 0.86), (2, true));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Advice as a prediction: the placement that was advised and some others, measured again.
 
 use super::{Advice, Load, of_performance, performance};
-use crate::number::{Number, placed};
+use crate::number::{Basis, Number, placed};
 use crate::point;
 use crate::verdict::{AUTO, Loss, Rivals};
 use charz_data::report::{Cell, Report};
@@ -86,7 +86,7 @@ pub fn validate<'a>(advice: &[Advice<'a>], again: &'a Report) -> Vec<Validation<
 }
 
 fn of<'a>(advice: &Advice<'a>, again: &'a Report) -> Validation<'a> {
-    let numbers = placed(&again.cells);
+    let numbers = placed(&Basis::of(again), &again.cells);
     let measured = |cell: &Cell| {
         let is_same = |other: &&Number<'_>| point::name(other.cell) == point::name(cell);
         numbers.iter().find(is_same).copied()

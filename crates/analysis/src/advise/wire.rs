@@ -151,7 +151,7 @@ impl<'a> Advice<'a> {
             mapping: &cell.mapping,
             threads: cell.workers,
             seats: &cell.seats,
-            value: self.best.value,
+            value: self.best.whole().value,
             unit: cell.unit,
             noisy: self.doubtful,
             clear: self.is_clear(),

@@ -2,9 +2,7 @@
 
 use super::Reading;
 use crate::group::grouped;
-use crate::number::{Best, Number, comparable};
-use charz_data::Role;
-use charz_data::card::Family;
+use crate::number::{Basis, Best, Number, kind};
 use charz_data::report::{Cell, Report};
 
 /// The kernels of one kind, the cheapest first.
@@ -14,7 +12,11 @@ pub struct Costs {
     /// Each kernel's name and its number, all under the mapping and with the number of threads that most of them have; of those that
     /// lack it the best with the fewest threads, with these behind the name.
     pub kernels: Vec<(String, Reading)>,
-    /// Whether the numbers are what the machine gave.
+    /// The names of those that are not apart from the cheapest, it included.
+    pub fastest: Vec<String>,
+    /// The same of the dearest; empty where that is among the cheapest.
+    pub slowest: Vec<String>,
+    /// Whether all numbers are what the machine gave.
     pub is_delivered: bool,
 }
 
@@ -24,6 +26,11 @@ impl Costs {
         format!("{}{}", self.kind, if self.is_delivered { ", as delivered" } else { "" })
     }
 
+    /// `cas or exchange`: kernels that are not apart.
+    pub fn joined(&self, names: &[String]) -> String {
+        names.iter().map(|name| self.short(name)).collect::<Vec<_>>().join(" or ")
+    }
+
     /// A kernel's name without the kind that it begins with.
     pub fn short<'a>(&self, kernel: &'a str) -> &'a str {
         kernel.strip_prefix(self.kind.as_str()).and_then(|rest| rest.strip_prefix('-')).unwrap_or(kernel)
@@ -31,42 +38,35 @@ impl Costs {
 }
 
 pub(super) fn costs(report: &Report) -> Vec<Costs> {
-    let is_cost = |cell: &&Cell| {
-        let family = report.card(&cell.kernel).map(|card| card.family);
-        matches!(family, Some(Family::Sync | Family::Timer | Family::Floor)) && !cell.unit.more_is_better()
-    };
-    let cells = report.cells.iter().filter(is_cost).filter_map(Number::of);
-    let kernels = grouped(cells, |number| number.cell.kernel.as_str());
-    let kinds = grouped(kernels, |numbers| kind(report, numbers[0].cell));
+    let is_cost = |cell: &&Cell| !cell.unit.more_is_better() && kind(report, cell).is_some();
+    let numbers = Basis::of(report).numbers(report.cells.iter().filter(is_cost));
+    let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
+    let kind = |cell| kind(report, cell).unwrap_or_default();
+    let kinds = grouped(kernels, |numbers| kind(numbers[0].cell));
     // The beginning of one name is no kind.
     let (kinds, others): (Vec<_>, Vec<_>) =
-        kinds.into_iter().partition(|kernels| kernels.len() > 1 || FIRST.contains(&&*kind(report, kernels[0][0].cell)));
+        kinds.into_iter().partition(|kernels| kernels.len() > 1 || FIRST.contains(&kind(kernels[0][0].cell)));
     let others = Some(others.concat()).filter(|others| !others.is_empty());
-    let named = kinds.into_iter().map(|kernels| (kind(report, kernels[0][0].cell), kernels));
+    let named = kinds.into_iter().map(|kernels| (kind(kernels[0][0].cell).to_owned(), kernels));
     let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
     let list = |(kind, kernels): (String, Vec<Vec<Number<'_>>>)| {
-        let numbers = comparable(report, kernels.concat());
-        let is_delivered = numbers.iter().any(|number| number.is_delivered);
-        let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
+        let is_delivered = kernels.iter().flatten().all(|number| number.is_delivered);
         let place = commonest(&kernels);
-        let of = |numbers: &Vec<Number<'_>>| {
-            let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Number::by_value);
-            let name = &numbers.first()?.cell.kernel;
-            if let Some(number) = there {
-                return Some((name.clone(), Reading::of(&number)));
-            }
-            let fewest = numbers.iter().map(|number| number.cell.workers).min()?;
-            let with: Vec<Number<'_>> =
-                numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
-            let best = Best::of(&with)?.number;
-            Some((format!("{name} ({} x{fewest})", best.cell.mapping), Reading::of(&best)))
-        };
-        let mut shown: Vec<(String, Reading)> = match &kernels[..] {
+        let mut shown: Vec<(String, Number<'_>)> = match &kernels[..] {
             [only] => by_mapping(only),
-            _ => kernels.iter().filter_map(of).collect(),
+            _ => kernels.iter().filter_map(|numbers| at(numbers, place)).collect(),
         };
         shown.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
-        Costs { kind, kernels: shown, is_delivered }
+        let alike = |end: Option<&(String, Number<'_>)>| -> Vec<String> {
+            let all = shown.iter().filter(|(_, number)| end.is_some_and(|(_, end)| number.meets(end)));
+            all.map(|(name, _)| name.clone()).collect()
+        };
+        let (fastest, mut slowest) = (alike(shown.first()), alike(shown.last()));
+        slowest.retain(|_| shown.last().is_some_and(|(name, _)| !fastest.contains(name)));
+        let reading =
+            |number: Number<'_>| Reading { is_delivered: !is_delivered && number.is_delivered, ..Reading::of(&number) };
+        let kernels = shown.into_iter().map(|(name, number)| (name, reading(number))).collect();
+        Costs { kind, kernels, fastest, slowest, is_delivered }
     };
     let mut costs: Vec<Costs> = kinds.map(list).collect();
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());
@@ -74,15 +74,28 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
     costs
 }
 
+/// The number of a kernel at a place, or where it has none there the best with its fewest threads, with these behind the name.
+fn at<'a>(numbers: &[Number<'a>], place: Option<(&str, u64)>) -> Option<(String, Number<'a>)> {
+    let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Number::by_value);
+    let name = &numbers.first()?.cell.kernel;
+    if let Some(number) = there {
+        return Some((name.clone(), number));
+    }
+    let fewest = numbers.iter().map(|number| number.cell.workers).min()?;
+    let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
+    let best = Best::of(&with)?.number;
+    Some((format!("{name} ({} x{fewest})", best.cell.mapping), best))
+}
+
 /// The best of a kernel under each of its mappings, named where there are several.
-fn by_mapping(numbers: &[Number<'_>]) -> Vec<(String, Reading)> {
+fn by_mapping<'a>(numbers: &[Number<'a>]) -> Vec<(String, Number<'a>)> {
     let mappings = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
     let named = |best: Number<'_>| match mappings.len() {
         1 => best.cell.kernel.clone(),
         _ => format!("{} ({} x{})", best.cell.kernel, best.cell.mapping, best.cell.workers),
     };
     let bests = mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value));
-    bests.map(|best| (named(best), Reading::of(&best))).collect()
+    bests.map(|best| (named(best), best)).collect()
 }
 
 fn placed<'a>(number: &Number<'a>) -> (&'a str, u64) {
@@ -105,12 +118,3 @@ const FIRST: [&str; 4] = ["wake-up", "lock", "barrier", "c2c"];
 
 /// What kernels are called together that are the only ones of their kind.
 const OTHERS: &str = "other";
-
-/// What kernels of a role are called together; others by how their names begin.
-fn kind(report: &Report, cell: &Cell) -> String {
-    match report.role(&cell.kernel) {
-        Role::HandOff(_) => "wake-up".to_owned(),
-        Role::LineTransfer(_) => "c2c".to_owned(),
-        _ => cell.kernel.split('-').next().unwrap_or_default().to_owned(),
-    }
-}

@@ -53,7 +53,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 13] = [
+const CAUSES: [(&str, &[&str], &str); 15] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
@@ -62,12 +62,14 @@ const CAUSES: [(&str, &[&str], &str); 13] = [
         "write {threads} where the program takes its number of threads, or measure --threads 1 alone",
     ),
     (TOO_FEW, &["V12", "V30"], FINISH),
-    ("CPU contention", &["V01", "V02", "V03", "V04", "V05", "V06", "V18", "V33"], QUIETEN),
+    ("threads off their CPUs", &["V01", "V02"], ""),
+    ("CPU contention", &["V03", "V04", "V05", "V06", "V18", "V33"], QUIETEN),
     ("other programs at work", &["V34"], QUIETEN),
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
     (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
-    (CLOCK, &["V08", "V09", "V10", "V11", "V31", "V32"], "charz doctor shows what moves the clock"),
+    ("short iterations", &["V09"], "a longer --budget, which makes iterations longer, or more --iterations"),
+    (CLOCK, &["V08", "V10", "V11", "V31", "V32"], ""),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
@@ -134,7 +136,6 @@ impl Quality {
         };
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             (_, QUIETEN) => quieten(report, &culprits),
-            (_, "") => commonest(cells),
             (cause, fix) => {
                 let is_done = [WIDE, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
                 let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
@@ -142,6 +143,7 @@ impl Quality {
                     _ if is_done && by_others => MORE_RUNS.to_owned(),
                     _ if is_done => format!("a quieter machine, or {MORE_RUNS}"),
                     FINISH => report.resume() + FINISH,
+                    "" => commonest(cells),
                     fix => fix.to_owned(),
                 };
                 if by_others { format!("{}; then {fix}", quieten(report, &culprits)) } else { fix }

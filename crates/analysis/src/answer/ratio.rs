@@ -60,6 +60,7 @@ mod tests {
             is_noisy: false,
             threads: 1,
             mapping: "dumb".into(),
+            is_delivered: false,
         };
         let rate = |value, width| reading(value, Unit::OpsPerSecond, width);
         let found = Ratio::of(&rate(2.0, None), &rate(3.0, Some(0.1)));

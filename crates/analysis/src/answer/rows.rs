@@ -4,7 +4,7 @@ use super::{NONE, Reading, none};
 use crate::advise::asked;
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
-use crate::number::{Best, Number, comparable, placed};
+use crate::number::{Basis, Best, Number, is_of_copies, placed};
 use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
@@ -28,20 +28,10 @@ pub struct Row {
     pub all: Option<Reading>,
     /// Why one of the two is missing, where it was tried.
     pub gap: Option<String>,
-    /// The fewest threads whose interval reaches the best value.
+    /// That of the fewest threads that are shown to be near the best value.
     pub best: Reading,
-    /// The other mappings that reach the best value with as many threads.
-    pub equal: Vec<String>,
-    /// Whether every mapping that was measured with as many threads reaches it.
-    pub is_any: bool,
-    /// Whether those are as good by their intervals; else they do not differ significantly.
-    pub is_equal: bool,
-    /// Whether noise may hide another best.
-    pub is_open: bool,
-    /// How many mappings have a number.
-    pub mappings: usize,
-    /// Whether those that it was to be held against with as many threads have none.
-    pub is_alone: bool,
+    /// The best mapping as [`Verdict::winner`] names it.
+    pub best_mapping: String,
     /// The fewest threads that reach 95% of the peak of the best mapping.
     pub knee: Option<u64>,
     /// The largest number of threads that was measured, if the curve still rises there.
@@ -49,7 +39,7 @@ pub struct Row {
     /// Whether noise may hide another of the two.
     pub is_knee_open: bool,
     pub auto: Auto,
-    /// Whether the number is what each thread's own loads take: the more threads, the more loads.
+    /// Whether the number is what each thread's own loads take, or each copy's work: the more threads, the more of it.
     pub is_each: bool,
     /// The quota that bounds the numbers of threads, where it left some out.
     pub quota: Option<f64>,
@@ -64,8 +54,13 @@ pub enum Auto {
     NotMeasured,
     /// It is better than all others.
     Best,
-    /// What can be said of its loss beside the best, or of the best beside others where it is the best; and whether that is at one clock.
-    Other(Claim, bool),
+    /// What can be said of its loss beside the best, or of the best beside others where it is the best.
+    Other {
+        claim: Claim,
+        /// Whether that is at one clock.
+        is_clock: bool,
+        is_noisy: bool,
+    },
 }
 
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
@@ -100,7 +95,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     };
     let is_own = |cell: &&Cell| of_kernel(cell) && most_of_quota.is_none_or(|most| cell.workers <= most);
     let left_out = report.cells.iter().filter(of_kernel).any(|cell| !is_own(&cell));
-    let numbers = placed(report.cells.iter().filter(is_own));
+    let numbers = placed(&Basis::of(report), report.cells.iter().filter(is_own));
     let with = |threads: u64| {
         let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
         Best::of(&with).map(|best| Reading::of(&best.number))
@@ -113,12 +108,10 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
     let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
     let gap = gap.filter_map(|(threads, _)| missing(threads?)).next().map(why);
-    let is_each = matches!(report.role(verdict.kernel), Role::Latency(_));
-    let saturation = verdict.saturates().filter(|_| !is_each);
+    let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
+    let saturation = verdict.saturates();
     let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
-    let beside = numbers.iter().filter(|number| number.cell.workers == best.cell.workers).count();
-    let is_alone = beside < 2 && tried().filter(|cell| cell.workers == best.cell.workers).count() > 1;
     Row {
         kernel: verdict.kernel.to_owned(),
         label: point::label(&verdict.point).trim_start().to_owned(),
@@ -127,12 +120,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         all,
         gap,
         best: Reading::of(&best),
-        equal: verdict.alike.iter().map(|other| other.cell.mapping.clone()).collect(),
-        is_any: beside > 1 && verdict.alike.len() + 1 == beside,
-        is_equal: verdict.is_equal,
-        is_open: verdict.doubtful,
-        mappings: verdict.mappings,
-        is_alone,
+        best_mapping: verdict.winner(),
         is_each,
         knee: saturation.and_then(|found| found.workers),
         still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
@@ -140,7 +128,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         auto: match verdict.auto {
             verdict::Auto::Unmeasured | verdict::Auto::Best(None) => Auto::NotMeasured,
             verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
-            verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => Auto::Other(loss.claim(), loss.is_clock),
+            verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => {
+                Auto::Other { claim: loss.claim(), is_clock: loss.is_clock, is_noisy: loss.doubtful }
+            }
         },
         quota: quota.map(|(cpus, _)| cpus).filter(|_| left_out),
         oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
@@ -175,21 +165,6 @@ impl Row {
         units::doubt(width > verdict::MARGIN || of_both.iter().any(|reading| reading.is_noisy))
     }
 
-    /// The best mapping with those that equal it; where it cannot be told, that.
-    pub fn best_mapping(&self) -> String {
-        if self.is_alone {
-            return NONE.to_owned();
-        }
-        if self.is_any && self.is_equal {
-            return "any".to_owned();
-        }
-        if (self.is_open || self.is_any) && self.mappings > 1 {
-            return "no clear winner".to_owned();
-        }
-        let equal: Vec<&str> = self.equal.iter().map(String::as_str).collect();
-        verdict::joined(&self.best.mapping, &equal, self.is_equal)
-    }
-
     /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
     fn reaches(&self, cpus: u64) -> Datum {
         let noisy = units::doubt(self.is_knee_open);
@@ -205,16 +180,16 @@ impl Row {
     /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
     /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
-        let (claim, is_clock) = match self.auto {
+        let (claim, is_clock, noisy) = match self.auto {
             Auto::NotMeasured => return NONE.to_owned(),
             Auto::Best => return "0%".to_owned(),
-            Auto::Other(claim, is_clock) => (claim, is_clock),
+            Auto::Other { claim, is_clock, is_noisy } => (claim, is_clock, units::doubt(is_noisy)),
         };
         let clock = if is_clock { " (clock)" } else { "" };
         match claim {
             Claim::Shown(share) => units::percent(share),
             Claim::None => format!("≈0%{clock}"),
-            Claim::Open(found) => format!("{}{clock}", range(found)),
+            Claim::Open(found) => format!("{}{noisy}{clock}", range(found)),
             // A gain is no cost; of one mapping alone it is not known either.
             Claim::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
             Claim::Moved => "CPUs moved".to_owned(),
@@ -269,7 +244,7 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 cells.push(row.reaches(cpus));
             }
         }
-        cells.extend([Datum::word(row.best_mapping()), Datum::word(row.auto_costs())]);
+        cells.extend([Datum::word(&row.best_mapping), Datum::word(row.auto_costs())]);
         data.push(cells);
     }
     let all = threads.map(|threads| match threads == cpus {
@@ -308,10 +283,12 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let mut columns: Vec<u64> = [1, 2, cpus, 2 * cpus].into();
     columns.retain(|threads| cells.iter().any(|cell| cell.workers == *threads && cell.value().is_some()));
     columns.dedup();
-    let numbers = comparable(report, cells.iter().filter_map(|cell| Number::of(cell)));
+    let basis = Basis::of(report);
+    let numbers = basis.numbers(cells.iter().copied());
     let best = |kernel: &str, threads: u64| {
         let own = numbers.iter().filter(|number| number.cell.kernel == kernel && number.cell.workers == threads);
-        Best::of(&own.copied().collect::<Vec<_>>()).map(|best| Reading::of(&best.number))
+        let best = Best::of(&own.copied().collect::<Vec<_>>());
+        best.map(|best| Reading { is_delivered: false, ..Reading::of(&best.number) })
     };
     let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))

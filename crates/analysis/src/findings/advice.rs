@@ -3,23 +3,23 @@
 use super::on_cell;
 use super::series::{Series, list, unknown};
 use crate::group::grouped;
-use crate::number::{Best, Number, comparable, contests};
+use crate::number::{Best, Number, contests};
 use charz_data::card::{LineOperation, Waiter, WordOwner};
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
+use charz_data::report::{Cell, Finding, FindingKind, Unit};
 use charz_data::{Role, units};
 use charz_stats::ratio_of_estimates;
 
 /// Counters of their own are worth their memory from so many times on.
 const WORTH: f64 = 1.5;
 
-pub(super) fn advice(all: &[Series<'_>], report: &Report, strands: u64) -> Vec<Finding> {
+pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
     let mut found = Vec::new();
     found.extend(spin_before_park(all));
     found.extend(backoff_cap(all, strands));
     found.extend(shards(all, strands));
-    found.extend(barriers(all, report));
-    found.extend(hand_off(all, report));
+    found.extend(barriers(all));
+    found.extend(hand_off(all));
     found
 }
 
@@ -179,10 +179,10 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
 }
 
 /// The fastest barrier, under each mapping, for each number of workers.
-fn barriers(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
+fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
     let barriers = || all.iter().filter(|series| *series.role() == Role::Barrier);
-    let numbers = comparable(report, barriers().flat_map(Series::numbers));
-    let fastest = contests(numbers, |number| (number.cell.mapping.as_str(), number.cell.workers));
+    let fastest =
+        contests(barriers().flat_map(Series::numbers), |number| (number.cell.mapping.as_str(), number.cell.workers));
     let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let workers = best.cell.workers;
         let rivals = barriers().filter(|series| series.mapping == best.cell.mapping);
@@ -204,7 +204,7 @@ fn or_others(alike: &[Number<'_>]) -> String {
 }
 
 /// Under each mapping, how to hand something to another thread.
-fn hand_off(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
+fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     let is_one = |series: &Series<'_>, spins: bool| match series.role() {
         Role::HandOff(waiter) => (*waiter == Waiter::Spinning) == spins,
         _ => false,
@@ -214,9 +214,6 @@ fn hand_off(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
     sleeping.truncate(MOST);
     spinning.truncate(MOST);
     sleeping.retain(|number| number.cell.workers == 2);
-    let count = sleeping.len();
-    sleeping = comparable(report, sleeping.into_iter().chain(spinning));
-    let spinning = sleeping.split_off(count);
     let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
         let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_surely_below(&best));

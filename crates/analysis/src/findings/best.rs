@@ -13,10 +13,9 @@ pub(super) fn best(report: &Report) -> Vec<Finding> {
         let best = &verdict.best;
         let threads = counted(best.cell.workers as usize, "thread");
         let names = verdict.mapping();
-        let open = if verdict.doubtful { ", no clear winner" } else { "" };
-        let text = format!("{} {}: {threads}, {names}{open}: {}", verdict.kernel, verdict.label, best.shown());
+        let text = format!("{} {}: {threads}, {names}: {}", verdict.kernel, verdict.label, best.shown());
         let is_one = verdict.alike.is_empty() && !verdict.doubtful;
-        let finding = on_cell(best.cell, FindingKind::Best, Some(best.value), text.replace(" :", ":"));
+        let finding = on_cell(best.cell, FindingKind::Best, Some(best.whole().value), text.replace(" :", ":"));
         Finding { mapping: finding.mapping.filter(|_| is_one), ..finding }
     });
     finding.collect()

@@ -109,7 +109,7 @@ fn grows(few: &Number<'_>, many: &Number<'_>, times: f64) -> bool {
 }
 
 fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Number<'a>> {
-    series.cells.iter().find(|cell| cell.workers == threads).and_then(|cell| Number::of(cell))
+    series.cells.iter().find(|cell| cell.workers == threads).and_then(|cell| series.number(cell))
 }
 
 /// Two of one kernel that differ in the pages or the place of their memory, with as many threads.

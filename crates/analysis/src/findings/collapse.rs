@@ -25,7 +25,7 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
         first = first.or(Some((cell.workers, share)));
     };
     for cell in &series.cells {
-        match (Number::of(cell), best) {
+        match (series.number(cell), best) {
             (Some(next), Some(before)) if next.value < HALF * before.value && next.is_surely_below(&before) => {
                 fall(cell, &next.shown(), before, Some(next.value / before.value));
                 best = Some(next);

@@ -3,7 +3,7 @@
 use super::on_cell;
 use super::series::{Series, list, unknown};
 use crate::group::grouped;
-use crate::number::{Best, Number, comparable, contests};
+use crate::number::{Best, Number, contests};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
@@ -15,7 +15,7 @@ pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
     let mut found = Vec::new();
     for pools in grouped(pools, |series| series.mapping) {
         let role = |number: &Number<'_>| report.role(&number.cell.kernel);
-        let numbers = comparable(report, pools.iter().flat_map(|series| series.numbers()));
+        let numbers: Vec<Number<'_>> = pools.iter().flat_map(|series| series.numbers()).collect();
         let is_reference = |number: &&Number<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
             let kind = || pools.iter().copied().filter(move |series| is_lock(series.role()) == locks);

@@ -3,7 +3,7 @@
 use super::on_cell;
 use super::series::{Series, list};
 use crate::group::grouped;
-use crate::number::{Number, comparable};
+use crate::number::Number;
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
@@ -46,7 +46,7 @@ impl Contest<'_> {
 pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option<Finding> {
     let is_lock =
         |series: &&Series<'_>| matches!(series.role(), Role::LockPool { .. }) && series.counts(Unit::OpsPerSecond);
-    let numbers = comparable(report, all.iter().filter(is_lock).flat_map(Series::numbers));
+    let numbers = all.iter().filter(is_lock).flat_map(Series::numbers);
     let kernels =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.mapping.as_str(), number.cell.point));
     let contests: Vec<Contest<'_>> = kernels.iter().flat_map(|numbers| contests(numbers, strands)).collect();
@@ -78,8 +78,9 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         }
         None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),
     };
+    let by = if best.several.is_delivered { ", by what was delivered" } else { "" };
     let text = format!(
-        "the lock that loses least under contention is {}{equal}: {} ({}) do {} the sections of 1{against}{outside}",
+        "the lock that loses least under contention is {}{equal}: {} ({}) do {} the sections of 1{against}{by}{outside}",
         best.kernel(),
         counted(most as usize, "thread"),
         first.mapping,

@@ -1,7 +1,7 @@
 //! Cells that differ in the number of workers only.
 
 use crate::group::grouped;
-use crate::number::Number;
+use crate::number::{Basis, Number};
 use charz_data::report::{Cell, Finding, FindingKind, Report, Status, Unit};
 use charz_data::{Card, Role};
 
@@ -11,16 +11,17 @@ pub(super) struct Series<'a> {
     pub(super) card: Option<&'a Card>,
     pub(super) mapping: &'a str,
     pub(super) cells: Vec<&'a Cell>,
+    basis: &'a Basis<'a>,
 }
 
 impl<'a> Series<'a> {
     /// All of a report, in the order of their first cells.
-    pub(super) fn of(report: &'a Report) -> Vec<Self> {
+    pub(super) fn of(report: &'a Report, basis: &'a Basis<'a>) -> Vec<Self> {
         let groups = grouped(&report.cells, |cell| (cell.kernel.as_str(), cell.mapping.as_str(), cell.point));
         let series = groups.into_iter().map(|mut cells| {
             cells.sort_by_key(|cell| cell.workers);
             let Cell { kernel, mapping, .. } = cells[0];
-            Series { kernel, card: report.card(kernel), mapping, cells }
+            Series { kernel, card: report.card(kernel), mapping, cells, basis }
         });
         series.collect()
     }
@@ -30,7 +31,11 @@ impl<'a> Series<'a> {
     }
 
     pub(super) fn numbers(&self) -> impl Iterator<Item = Number<'a>> {
-        self.cells.iter().filter_map(|cell| Number::of(cell))
+        self.cells.iter().filter_map(|cell| self.basis.number(cell))
+    }
+
+    pub(super) fn number(&self, cell: &'a Cell) -> Option<Number<'a>> {
+        self.basis.number(cell)
     }
 
     pub(super) fn counts(&self, unit: Unit) -> bool {

@@ -45,7 +45,7 @@ fn left_out(count: usize, what: &str) -> String {
 
 fn words(page: &mut Page) {
     shorten(&mut page.title, LONGEST_NAME);
-    page.answers.iter_mut().for_each(|answer| answer.bound(LONGEST_NAME));
+    page.answers.iter_mut().for_each(|answer| answer.bound([LONGEST_NAME, LONGEST_SENTENCE]));
     page.findings.iter_mut().for_each(|(_, finding)| shorten(&mut finding.text, LONGEST_FINDING));
     for (column, datum) in page.verdicts.rows.iter_mut().flat_map(|row| row.data.iter_mut().enumerate()) {
         shorten(&mut datum.text, if column == 0 { LONGEST_NAME } else { LONGEST_SENTENCE });

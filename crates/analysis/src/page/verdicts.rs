@@ -1,6 +1,7 @@
 //! Which mapping suits a kernel best, what leaving it to the system costs, and where it saturates: in words.
 
 use super::cells::CellsByKernel;
+use crate::advise::{Subject, lost};
 use crate::figure::{Datum, Table};
 use crate::point;
 use crate::verdict::{Auto, Claim, Loss, SATURATED, Saturation, Verdict};
@@ -14,7 +15,7 @@ pub(super) fn table(sorted: &CellsByKernel<'_>) -> Table {
         let report = sorted.sources[source].report;
         all.iter().filter(move |verdict| verdict.decides(report)).map(move |verdict| row(sorted, source, verdict))
     });
-    Table::new(&["kernel", "best mapping", "threads", "peak", "95% of peak at", "auto, same threads"], rows)
+    Table::new(&["kernel", "best mapping", "threads", "value", "95% of peak at", "auto, same threads"], rows)
 }
 
 fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<Datum> {
@@ -29,7 +30,7 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     };
     vec![
         Datum::word(format!("{}{label}{report}", verdict.kernel)),
-        Datum::word(verdict.mapping()),
+        if verdict.beside > 1 { Datum::word(verdict.mapping()) } else { Datum::none() },
         Datum::count(best.workers),
         Datum::word(verdict.best.shown()),
         verdict.saturates().map_or(Datum::none(), |found| Datum::word(saturation(found))),
@@ -42,24 +43,13 @@ fn saturation(found: &Saturation<'_>) -> String {
     format!("{workers}{}", units::doubt(found.doubtful))
 }
 
-/// How much less auto gives, or longer takes, with the interval where that is open.
-pub(super) fn against(loss: &Loss<'_>) -> String {
-    let share = units::percent(loss.share.abs());
-    // A suspect number may be the better one and yet not the best.
-    let lost = match (loss.number.cell.unit.more_is_better(), loss.share < 0.0) {
-        (true, true) => format!("gives {share} more"),
-        (true, false) => format!("loses {share}"),
-        (false, false) => format!("takes {share} longer"),
-        (false, true) => format!("takes {share} less"),
-    };
-    let lost = format!("{lost}{}", units::doubt(loss.doubtful));
-    let clock = if loss.is_clock { " at one clock" } else { "" };
+/// How much less auto gives, or longer takes.
+fn against(loss: &Loss<'_>) -> String {
     match loss.claim() {
-        Claim::Shown(_) => lost,
-        Claim::None => format!("no difference{clock}"),
-        Claim::Open(found) => format!("{lost}{clock} ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high),
-        Claim::TooFew(_) => format!("{lost} (too few runs)"),
-        Claim::Moved => "cannot be compared: the host moved the CPUs".to_owned(),
+        Claim::None if loss.is_clock => "no difference at one clock".to_owned(),
+        Claim::None => "no difference".to_owned(),
+        Claim::TooFew(_) => lost(loss, Subject::One) + " (too few runs)",
+        _ => lost(loss, Subject::One),
     }
 }
 
@@ -67,9 +57,13 @@ pub(super) fn against(loss: &Loss<'_>) -> String {
 pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let best = verdict.best.cell;
     let mut words = Vec::new();
-    let what = if best.unit.more_is_better() { "Peak" } else { "Fastest" };
-    let threads = counted(best.workers as usize, "thread");
-    words.push(format!("{what} {} at {threads} ({})", verdict.best.shown(), verdict.mapping()));
+    let what = if best.unit.more_is_better() { "peak" } else { "fastest" };
+    let [threads, most] = [best, verdict.peak.cell].map(|cell| counted(cell.workers as usize, "thread"));
+    let reaches = match std::ptr::eq(best, verdict.peak.cell) {
+        true => format!(", the {what}"),
+        false => format!(", within 5% of the {what}, {} at {most}", verdict.peak.shown()),
+    };
+    words.push(format!("{} at {threads} ({}){reaches}", verdict.best.shown(), verdict.mapping()));
     if let Auto::Other(loss) = &verdict.auto {
         words.push(format!("With as many threads auto {}", against(loss)));
     }

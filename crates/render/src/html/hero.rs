@@ -119,9 +119,11 @@ fn tile(row: &Row) -> Markup {
             p.value { (value(&row.best)) }
             p {
                 (counted(row.best.threads as usize, "thread"))
-                @if let Some(times) = row.scaling() { ", " (format!("{times:.1}{}", row.scaling_doubt())) "× one thread" }
+                @if let Some((times, all)) = row.scaling().zip(row.all.as_ref()) {
+                    "; " (all.threads) " do " (format!("{times:.1}{}", row.scaling_doubt())) "× one"
+                }
             }
-            p { "Mapping: " (Foreign(&row.best_mapping())) }
+            @if row.best_mapping != NONE { p { "Mapping: " (Foreign(&row.best_mapping)) } }
             @if row.auto != Auto::NotMeasured { p { "Unpinned costs " (row.auto_costs()) } }
         }
     }
@@ -131,12 +133,12 @@ fn cost_tile(costs: &Costs) -> Markup {
     html! {
         div.tile {
             h3 { (Foreign(&costs.title())) }
-            @if let Some((name, reading)) = costs.kernels.first() {
+            @if let Some((_, reading)) = costs.kernels.first() {
                 p.value { (value(reading)) }
-                p { "Fastest: " (Foreign(costs.short(name))) }
+                p { "Fastest: " (Foreign(&costs.joined(&costs.fastest))) }
             }
-            @if let Some((name, reading)) = costs.kernels.last().filter(|_| costs.kernels.len() > 1) {
-                p { "Slowest: " (Foreign(costs.short(name))) " " (reading.text()) }
+            @if let Some((_, reading)) = costs.kernels.last().filter(|_| !costs.slowest.is_empty()) {
+                p { "Slowest: " (Foreign(&costs.joined(&costs.slowest))) " " (reading.text()) }
             }
         }
     }
