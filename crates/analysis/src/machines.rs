@@ -6,8 +6,9 @@ use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::page::{Page, Section, Source, page};
+use charz_data::Role;
 use charz_data::escape::counted;
-use charz_data::report::Unit;
+use charz_data::report::{Report, Unit};
 
 /// What came of holding machines against each other.
 #[derive(Clone, Debug, Serialize)]
@@ -90,11 +91,19 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let scopes = [(Scope::OneThread, one as Pick), (Scope::WholeMachine, whole)];
     let pairs = keys.iter().flat_map(|key| scopes.map(|(scope, pick)| (key, scope, pick)));
     let rows = pairs.map(|(key, scope, pick)| {
-        let readings: Vec<Option<Reading>> = answers.iter().map(|answer| key.row(answer).and_then(pick)).collect();
+        let rows: Vec<Option<&Answered>> = answers.iter().map(|answer| key.row(answer)).collect();
+        let reading = |(row, source): (&Option<&Answered>, &Source<'_>)| {
+            Some(in_quota(pick((*row)?)?, source.report, &key.kernel))
+        };
+        let readings: Vec<Option<Reading>> = rows.iter().zip(sources).map(reading).collect();
         let first = readings[0].clone();
+        // Each thread's or copy's work is its own.
+        let is_each = rows.iter().flatten().any(|row| row.is_each);
+        let works = |reading: &Reading| if is_each { reading.threads as f64 } else { 1.0 };
         let value = |(at, reading): (usize, Option<Reading>)| {
             let reading = reading?;
-            let times = first.as_ref().filter(|_| at > 0).map(|first| Ratio::of(first, &reading));
+            let times = first.as_ref().filter(|_| at > 0);
+            let times = times.map(|first| Ratio::of(first, &reading).for_price(works(first) / works(&reading)));
             let dearer =
                 price(0).zip(price(at)).filter(|_| scope == Scope::WholeMachine).map(|(first, own)| own / first);
             Some(Value {
@@ -124,6 +133,11 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let incomplete =
         |source: &Source<'_>| Some(format!("{} is incomplete: {}", source.name, source.report.incomplete()?));
     notes.extend(sources.iter().filter_map(incomplete));
+    let quota = |source: &Source<'_>| {
+        let cpus = quota(source.report)?;
+        Some(format!("{} has a CPU quota of {cpus:.2}: its numbers are what that has time for", source.name))
+    };
+    notes.extend(sources.iter().filter_map(quota));
     notes.extend(keys.into_iter().filter_map(|key| key.note));
     let mut lone: Vec<String> = lone.into_iter().map(|row| row.kernel).collect();
     lone.dedup();
@@ -186,6 +200,19 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
         keys.push(key);
     }
     keys
+}
+
+/// A quota that is smaller than the usable CPUs.
+fn quota(report: &Report) -> Option<f64> {
+    report.machine.usable.quota_cpus.filter(|cpus| *cpus < report.machine.usable_strands().count() as f64)
+}
+
+/// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
+fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
+    let counts = *report.role(kernel) != Role::Quota && !reading.is_delivered;
+    let share = quota(report).filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
+    let share = if reading.unit.more_is_better() { share } else { share.recip() };
+    Reading { value: reading.value * share, ..reading }
 }
 
 type Pick = fn(&Answered) -> Option<Reading>;
@@ -293,7 +320,7 @@ fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{Report, fixtures};
+    use charz_data::report::fixtures;
 
     /// Of so many operations in a second with one thread and with two.
     fn report(of: [f64; 2]) -> Report {
@@ -322,6 +349,23 @@ mod tests {
             assert!(sentence.contains(part), "{sentence}");
         }
         assert_eq!(found.table().heading, ["kernel", "threads", "a", "b", "times", "for its price"]);
+    }
+
+    #[test]
+    fn a_quota_has_time_for_its_share_of_what_threads_can_do() {
+        let whole = report([1e9, 2e9]);
+        for (cpus, [one, all]) in [(0.5, [0.5, 0.25]), (1.5, [1.0, 0.75]), (2.0, [1.0, 1.0])] {
+            let mut part = report([1e9, 2e9]);
+            part.machine.usable.quota_cpus = Some(cpus);
+            let sources = [Source { name: "a", report: &whole }, Source { name: "b", report: &part }];
+            let found = machines(&sources, &[Some(1.0), Some(0.5)]);
+            let of = |scope| found.rows.iter().find(|row| row.scope == scope).and_then(|row| row.values[1].clone());
+            assert_eq!(of(Scope::OneThread).unwrap().times.unwrap().times, one, "{cpus}");
+            let whole =
+                of(Scope::WholeMachine).map(|value| [value.times, value.for_its_price].map(|one| one.unwrap().times));
+            assert!(whole.is_none_or(|whole| whole == [all, 2.0 * all]), "{cpus}: {whole:?}");
+            assert_eq!(found.notes.iter().any(|note| note.contains("quota")), cpus < 2.0, "{:?}", found.notes);
+        }
     }
 
     #[test]
