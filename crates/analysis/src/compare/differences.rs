@@ -186,7 +186,7 @@ pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
         ("policy of transparent huge pages", host.transparent_huge_pages.clone()),
         ("frequency governor", host.frequency_governor.clone()),
         (SLACK, host.timer_slack_ns.map(|nanos| format!("{nanos}ns"))),
-        ("processor quota", host.cpu_quota.clone()),
+        ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
     ]
 }
 

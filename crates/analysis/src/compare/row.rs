@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::carried::objection;
 use super::terms::{Design, Quantity};
 use super::{ALPHA, Allowed, allows, flag_of};
+use crate::number::Number;
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_data::units;
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
@@ -235,6 +236,7 @@ impl Candidate<'_> {
             return;
         }
         let is_compared = self.is_compared();
+        let hides = quantity == Quantity::Capacity && hides_sharing(base, new, self.row.verdict);
         let (base, new) = self.rates.take().unwrap_or_else(|| (rates(base, quantity), rates(new, quantity)));
         let row = &mut self.row;
         if !is_compared {
@@ -258,6 +260,11 @@ impl Candidate<'_> {
                 row.verdict = Verdict::Inconclusive;
                 row.reason = Some("the two values and their runs do not differ alike".to_owned());
             }
+        }
+        if hides {
+            let why =
+                "unpinned threads shared CPUs, which a capacity does not show; --delivered compares what was done";
+            (row.verdict, row.reason) = (Verdict::Inconclusive, Some(why.to_owned()));
         }
         if let Some((found, ends)) = superiority(&base, &new, 1.0 - rule.alpha()) {
             row.superiority = Some(found);
@@ -295,6 +302,18 @@ impl Side {
             Quantity::Delivered => median(values),
         };
         Side { status: cell.status, value, invocations }
+    }
+}
+
+/// Whether the threads of one side only are bound, and the others, which are said to be as good or better, had less of their capacity
+/// as they shared CPUs.
+fn hides_sharing(base: &Cell, new: &Cell, verdict: Verdict) -> bool {
+    let Some((base, new)) = Number::of(base).zip(Number::of(new)).filter(|_| base.workers > 1) else { return false };
+    match (base.is_bound(), new.is_bound()) {
+        _ if verdict == Verdict::Uncompared => false,
+        (true, false) => verdict != Verdict::Slower && new.delivered_beside(&base).is_some(),
+        (false, true) => verdict != Verdict::Faster && base.delivered_beside(&new).is_some(),
+        _ => false,
     }
 }
 

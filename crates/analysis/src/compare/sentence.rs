@@ -22,7 +22,8 @@ impl Comparison {
             let named = differing.iter().take(MOST).copied();
             let equal = grouped(named, |row| times(row));
             let each = equal.iter().map(|rows| {
-                let names: Vec<String> = rows.iter().map(|row| row.name()).collect();
+                let other = |row: &Row| if row.despite.contains(&Caveat::OtherPlan) { " (other plan)" } else { "" };
+                let names: Vec<String> = rows.iter().map(|row| row.name() + other(row)).collect();
                 let fast = if self.quantity == Quantity::Delivered { "much" } else { "fast" };
                 format!("{} times as {fast} at {}", times(rows[0]), names.join(" and "))
             });
@@ -105,7 +106,7 @@ impl Comparison {
     pub fn remarks(&self) -> Vec<String> {
         let totals = &self.totals;
         let mut remarks = Vec::new();
-        if totals.fewest < totals.needed && totals.compared() > 0 {
+        if totals.fewest < totals.needed && totals.inconclusive > 0 {
             let (needed, all) = (totals.needed, counted(totals.compared(), "comparison"));
             // Who measured both knows what ended them.
             let fix = match self.design {

@@ -20,11 +20,14 @@ const MOST_SENTENCES: usize = 3;
 /// The most configurations that are drawn: a screen of them.
 const MOST_ROWS: usize = 40;
 
-/// Each other report against the first one, whatever they differ in: they are beside each other on one page, which says so.
+/// Each other report against the first one, by the rules of `charz compare`; those that it refuses whatever they differ in: they are beside
+/// each other on one page, which says so.
 pub(super) fn compared(sources: &[Source<'_>]) -> Vec<Found> {
     let rules = Options { cross_machine: true, cross_build: true, cross_plan: true, ..Options::default() };
     let [first, others @ ..] = sources else { return Vec::new() };
-    others.iter().take(MOST_SENTENCES).map(|other| compare(first.report, other.report, &rules)).collect()
+    let strictly = |other: &Source<'_>| compare(first.report, other.report, &Options::default());
+    let compared = |other| strictly(other).or_else(|_| compare(first.report, other.report, &rules));
+    others.iter().take(MOST_SENTENCES).map(compared).collect()
 }
 
 /// What `charz compare` answers; of two reports with what it rests on.

@@ -160,3 +160,52 @@ fn what_was_measured_elsewhere_is_not_compared_and_open() {
     elsewhere.cells[0] = of(235.0, 79e9).seated(&[0, 2]);
     assert_eq!(interleaved(&base, &elsewhere, &Options::default()).rows[0].verdict, Verdict::Faster);
 }
+
+/// A thread bound to each of two CPUs, and two that share one of them most of the time.
+#[test]
+fn a_capacity_does_not_show_what_sharing_a_cpu_costs() {
+    let side = |mapping: &str, factor: f64, share: f64, strands: [u32; 2]| {
+        let values = around(factor * 1e9);
+        let cell =
+            crate::fixtures::valued(fixtures::cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under(mapping), values);
+        let mut cell = Cell { seats: vec![None; 2], ..cell.delivering(share).seated(&strands) };
+        if mapping == "rr" {
+            cell.seats = vec![Some(0), Some(1)];
+        }
+        fixtures::report(vec![cell])
+    };
+    let verdict = |new: &Report, quantity: Quantity| {
+        let base = side("rr", 1.0, 0.9, [0, 1]);
+        interleaved(&base, new, &Options { quantity, ..Options::default() }).rows[0].verdict
+    };
+    let shared = |share: f64| side("auto", 1.0, share, [0, 0]);
+    assert_eq!(verdict(&side("auto", 1.0, 0.9, [0, 1]), Quantity::Capacity), Verdict::Same);
+    assert_eq!(verdict(&shared(0.5), Quantity::Capacity), Verdict::Inconclusive);
+    assert_eq!(verdict(&shared(0.92), Quantity::Capacity), Verdict::Inconclusive);
+    // What is slower even so is slower.
+    assert_eq!(verdict(&side("auto", 0.8, 0.5, [0, 0]), Quantity::Capacity), Verdict::Slower);
+}
+
+#[test]
+fn no_quota_is_known_and_enough_runs_are_not_too_few() {
+    let mut base = report(&[("a", &around(1.0)[..6]), ("b", &around(1.0)[..6])]);
+    let mut new = base.clone();
+    (base.id, new.host.cpu_quota) = ("other".into(), Some("0.50".into()));
+    let remarks = compare(&base, &new, &Options::default()).unwrap().remarks().concat();
+    assert!(remarks.contains("none") && !remarks.contains("unknown"), "{remarks}");
+    assert!(!remarks.contains("too few"), "{remarks}");
+}
+
+/// A page of two reports says what a comparison says.
+#[test]
+fn a_page_gives_no_verdict_that_a_comparison_refuses() {
+    let side = |factor: f64, estimator: Estimator| {
+        let cells = vec![Cell { estimator, ..cell("a", &around(factor)) }, cell("b", &around(1.0))];
+        fixtures::report(cells)
+    };
+    let (base, new) = (side(1.0, Estimator::FastMode), side(0.3, Estimator::Median));
+    let sources = [("base", &base), ("new", &new)].map(|(name, report)| crate::page::Source { name, report });
+    let found = compare(&base, &new, &Options::default()).unwrap();
+    assert_eq!(crate::page::page(&sources).summary[0], found.sentence("new"));
+    assert!(found.rows.iter().any(|row| row.verdict == Verdict::Uncompared));
+}
