@@ -77,7 +77,11 @@ pub fn summary(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     };
     let all = sorted(tracks);
     let Some((_, newest)) = all.first() else {
-        return vec![format!("No change in {} series since report {}", tracks.len(), first.name())];
+        let (all, long) = (tracks.len(), |track: &&&Track| track.series.numbers().count() >= LEAST_FOR_CHANGE);
+        return vec![match tracks.iter().filter(long).count() {
+            0 => format!("No verdict: {all} of {all} series have fewer than {LEAST_FOR_CHANGE} values"),
+            enough => format!("No change in {enough} series since report {}", first.name()),
+        }];
     };
     let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
     let last = timeline.entries[newest.after.first].name();
@@ -188,7 +192,11 @@ pub fn levels(timeline: &Timeline, tracks: &[&Track]) -> Table {
             Datum::number(level_text(segment, unit), segment.median),
             Datum::known(segment.interval.map(|interval| interval.0), |low| units::value(low, unit)),
             Datum::known(segment.interval.map(|interval| interval.1), |high| units::value(high, unit)),
-            Datum::known(newest.and_then(|value| value.cell.value()), |newest| units::value(newest, unit)),
+            newest
+                .and_then(|value| Some((value.cell.value()?, value.cell.is_suspect())))
+                .map_or_else(Datum::none, |(newest, noisy)| {
+                    Datum::number(units::value(newest, unit) + units::doubt(noisy), newest)
+                }),
         ];
         Row::new(data, suspect(segment.suspect))
     };
@@ -341,6 +349,22 @@ mod tests {
             Body::Lines(plot) | Body::Dots(plot) => plot,
             body => panic!("{body:?}"),
         }
+    }
+
+    #[test]
+    fn too_few_reports_are_no_verdict() {
+        let of = |count: usize| {
+            let days = around(1e9, count)
+                .into_iter()
+                .map(|value| vec![cell("mem-read", Unit::BytesPerSecond, value).suspect()]);
+            Timeline::new(of_cells(days))
+        };
+        let summary = |timeline: &Timeline| summary(timeline, &timeline.tracks.iter().collect::<Vec<_>>()).concat();
+        let (few, many) = (of(2), of(20));
+        assert!(summary(&few).starts_with("No verdict: 1 of 1 series"), "{}", summary(&few));
+        assert!(summary(&many).starts_with("No change in 1 series"), "{}", summary(&many));
+        let levels = levels(&few, &few.tracks.iter().collect::<Vec<_>>());
+        assert!(levels.rows[0].data.last().is_some_and(|newest| newest.text.ends_with('~')), "{levels:?}");
     }
 
     #[test]
