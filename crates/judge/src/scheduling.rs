@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use charz_data::params;
+use charz_data::{Role, params};
 
 use super::case::{Case, excess, total};
 use super::raise;
@@ -33,7 +33,13 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
     let laps = case.seated_laps().filter(|lap| lap.off_seat()).count();
     raise(&V01, laps as f64, || {
         let all = case.seated_laps().count();
-        format!("in {laps} of {all} laps a thread was not on its CPU")
+        if case.facts.card.role != Role::Program {
+            return format!("in {laps} of {all} laps a thread was not on its CPU");
+        }
+        let moved = case.seated_laps().find(|lap| lap.off_seat() && lap.strand != lap.seat);
+        let to = moved.and_then(|lap| Some(format!(", e.g. from CPU {} to {}", lap.seat?, lap.strand?)));
+        let to = to.unwrap_or_default();
+        format!("in {laps} of {all} laps the program changed the affinity of a thread{to}")
     })
 }
 
@@ -56,8 +62,13 @@ fn moved(case: &Case<'_>) -> Option<Mark> {
 
 fn shared(case: &Case<'_>) -> Option<Mark> {
     let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
+    let seats: BTreeSet<&Option<u32>> = case.cell.seats.iter().collect();
+    // A quota that has time for fewer CPUs than threads are on.
+    let is_quota = case.facts.quota && (seats.len() > strands || seats.contains(&None));
     raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
-        if workers > strands {
+        if workers > strands && is_quota {
+            format!("oversubscribed: {workers} threads, and the CPU quota has time for {strands}")
+        } else if workers > strands {
             format!("oversubscribed: {workers} threads on {}", counted(strands, "CPU"))
         } else {
             "threads share a CPU although others are free".into()

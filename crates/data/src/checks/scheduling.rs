@@ -13,7 +13,7 @@ pub const STEAL_TICKS_NS: u64 = 20_000_000;
 pub static V01: Check = Check {
     code: "V01",
     title: "thread not on its CPU",
-    cause: "The system did not honour the binding, or changed it: a cpuset shrank, another program set the mask, the CPU \
+    cause: "The system did not honour the binding, or changed it: a cpuset shrank, a program set the mask, its own or another's, the CPU \
             went offline. The number then belongs to another place on the machine than the one it is printed for. A mask \
             that cannot be read back is no proof, and counts as off the seat.",
     quantity: "Readings of mask or CPU that were not the seat, or that a seated thread could not make.",
@@ -22,8 +22,8 @@ pub static V01: Check = Check {
     evidence: "`sched_getaffinity` and `getcpu` before and after each lap and between its blocks, independently of the \
                binding library.",
     families: "Threads with a seat, so not the mapping `auto`.",
-    fix: "See what the process may use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or \
-           cpusets, or map only onto CPUs that stay.",
+    fix: "Turn off the binding of a program that binds its own threads, or measure it under `--mapping auto`. Else see what the process may \
+           use with `charz topo`, and its mask with `taskset -p PID`; end what changes masks or cpusets, or map only onto CPUs that stay.",
     source: "Measured for charz: a cpuset shrunk from two CPUs to one moved a pinned task, and widening restored it \
              unseen. Tools that ignore the result of the pin call print numbers of the wrong place.",
     // Moved, workers meet on one strand, wait for it, and spread.
@@ -160,7 +160,7 @@ pub static V34: Check = Check {
     suspect: Some(0.05),
     evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the iterations, less the processor time of \
                the measuring process.",
-    families: "Kernels whose blocks lie beyond the caches of a core; of those in a second level that CPUs share, what was used of other CPUs \
+    families: "Programs, and kernels whose blocks lie beyond the caches of a core; of those in a second level that CPUs share, what was used of other CPUs \
                than the threads' own.",
     fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two CPUs, reads were 15 to 19% slower, and \

@@ -4,7 +4,7 @@ use super::*;
 use charz_data::checks::{V05, V06, V08, V11, V17, V18};
 use charz_data::report::Counts;
 use charz_data::report::Severity::{Invalid, Note, Suspect};
-use charz_data::{Growth, GrowthStep, Halt};
+use charz_data::{Growth, GrowthStep, Halt, Role};
 
 #[test]
 fn nothing_speaks_against_a_clean_cell() {
@@ -26,6 +26,24 @@ fn float(trial: &mut Trial) {
         (lap.seat, lap.on_seat, lap.strays) = (None, None, None);
         lap.counts.migrations = Some(7);
     });
+}
+
+#[test]
+fn who_moves_threads_and_what_leaves_no_time_are_named() {
+    let reason = |code: &str, mut trial: Trial| {
+        trial.judge();
+        trial.cell.marks.into_iter().find(|mark| mark.code == code).unwrap().reason
+    };
+    let mut trial = clean();
+    trial.facts.card.to_mut().role = Role::Program;
+    trial.some_runs(2, |run| (run.laps[1].on_seat, run.laps[1].strand) = (Some(false), Some(0)));
+    let moved = reason("V01", trial);
+    assert!(moved.contains("program") && moved.contains("from CPU 1 to 0"), "{moved}");
+    for quota in [true, false] {
+        let mut trial = clean();
+        (trial.facts.strands, trial.facts.quota) = (1, quota);
+        assert_eq!(reason("V19", trial).contains("quota"), quota);
+    }
 }
 
 #[test]

@@ -321,16 +321,20 @@ impl<'a> Site<'a> {
 
     /// A lap for each worker: of a copy, or of a seat of the program.
     pub(super) fn laps(&self, ended: &[&Ended], spans: &[[u64; 2]]) -> Vec<Lap> {
-        let lap = |rank: usize, of: usize, counts, on_seat| {
+        let lap = |rank: usize, of: usize, counts, threads: &[Thread], on_seat| {
             let seat = self.order.seats[rank];
             let [start_ns, end_ns] = spans[of];
-            Lap { rank: rank as u64, seat, strand: seat, start_ns, end_ns, counts, on_seat, ..Lap::default() }
+            // Where a thread was bound to when it ended that had left its seat.
+            let left = threads.iter().find(|thread| thread.on_seat() == Some(false));
+            let strand = left.map_or(seat, |thread| thread.allowed.first().copied());
+            Lap { rank: rank as u64, seat, strand, start_ns, end_ns, counts, on_seat, ..Lap::default() }
         };
         if self.order.program.in_copies() {
             let of_copy = |(rank, ended): (usize, &&Ended)| {
                 let seated = ended.threads.iter().map(counts_on_seat).reduce(Counts::plus);
                 let migrations = seated.and_then(|seated| seated.migrations);
-                lap(rank, rank, Counts { migrations, ..ended.counts }, on_seats(&ended.threads))
+                let counts = Counts { migrations, ..ended.counts };
+                lap(rank, rank, counts, &ended.threads, on_seats(&ended.threads))
             };
             return ended.iter().enumerate().map(of_copy).collect();
         }
@@ -346,7 +350,7 @@ impl<'a> Site<'a> {
             let counts = own.clone().map(counts_on_seat).chain(unbound.map(free));
             let counts = counts.reduce(Counts::plus).unwrap_or(Counts::NOTHING);
             let own: Vec<Thread> = own.cloned().collect();
-            lap(rank, 0, counts, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
+            lap(rank, 0, counts, &own, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };
         (0..self.order.seats.len()).map(of_seat).collect()
     }
