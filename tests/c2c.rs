@@ -115,7 +115,7 @@ fn what_cannot_be_measured_is_refused() {
         ("no way", &["--mode", ""], &["--mode", "\"\"", "read-write"]),
         ("a strand that is not there", &["--cpus", "0,1048575"], &["--cpus", "1048575"]),
         ("a strand beyond any", &["--cpus", "0,99999999"], &["--cpus", "99999999", "example"]),
-        ("one strand", &["--cpus", "0"], &["--cpus", "two CPUs", "there is 1"]),
+        ("one strand", &["--cpus", "0"], &["--cpus", "two CPUs", "the list has 1"]),
         ("a strand twice", &["--cpus", "0,0"], &["--cpus", "CPU 0", "twice"]),
         ("no list", &["--cpus", "all"], &["--cpus", "\"all\"", "0-3,8"]),
         ("an empty list", &["--cpus", ""], &["--cpus", "\"\""]),

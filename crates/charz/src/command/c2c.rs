@@ -33,9 +33,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
         let count = wanted(machine, ids.as_deref()).len();
         if count < 2 {
-            return Err(Error::bad_input(format!(
-                "--cpus: a pair takes two CPUs, and there is {count} to use; example: --cpus 0-3"
-            )));
+            let (flag, has) = if ids.is_some() { ("--cpus: ", "the list has") } else { ("", "this process may use") };
+            return Err(Error::bad_input(format!("{flag}a pair takes two CPUs, and {has} {count}")));
         }
         Ok(new.request.kernels.clone())
     };
@@ -114,7 +113,7 @@ const SPAN: Duration = Duration::from_micros(1500);
 /// What a pilot finds on today's processors, for a machine that is not this one.
 const ASSUMED_ITERATIONS: u64 = 1_000_000;
 /// About 800 ways of the line.
-const PILOT_ITERATIONS: u64 = 200_000;
+const PILOT_ITERATIONS: u64 = 25_000;
 /// Repetitions of a pilot, of a tenth of a millisecond: another process disturbs some of them, and rarely all.
 const PILOTS: u64 = 20;
 /// How many times longer a repetition may be: the pilot would have taken less than a microsecond.
