@@ -9,6 +9,7 @@ use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
+use charz_system::cgroup;
 use charz_system::stat::{self, Ticks};
 use charz_topology::{Mapping, Order, Source, affinity, discover, memory_homes, place};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, getpid, kill_process, setrlimit};
@@ -53,7 +54,9 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
     drop(crew);
     if let Some(before) = before {
         let stolen = lost(&before, &stolen(), &launch.seats);
-        let passport = Passport { program: &launch.program, seats: &launch.seats, ended: &ended, stolen, own: &own };
+        let (program, seats) = (&launch.program, &launch.seats);
+        let quota = cgroup::quota().map(|quota| quota.cpus);
+        let passport = Passport { program, seats, ended: &ended, stolen, quota, own: &own };
         passport::print(&passport).lines().for_each(look::say);
     }
     end_as(ended.status)

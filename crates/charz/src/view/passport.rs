@@ -16,6 +16,8 @@ pub struct Passport<'a> {
     pub ended: &'a Ended,
     /// The share of the time of the seats that the hypervisor took.
     pub stolen: f64,
+    /// The CPUs of a quota on it.
+    pub quota: Option<f64>,
     /// Variables of the user's own by which a runtime binds threads.
     pub own: &'a [String],
 }
@@ -29,7 +31,7 @@ const NAMED: usize = 3;
 const MOVED_TO_SEAT: u64 = 1;
 
 pub fn print(passport: &Passport) -> String {
-    let Passport { program, seats, ended, stolen, own } = passport;
+    let Passport { program, seats, ended, stolen, quota, own } = passport;
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
     let cpus = distinct(seats.iter().flatten().copied()).len();
     let of = if cpus > 0 { format!("of {}", counted(cpus, "CPU")) } else { "CPUs".to_owned() };
@@ -45,7 +47,7 @@ pub fn print(passport: &Passport) -> String {
     let lines = [
         moved(ended),
         too_few(seats, ended),
-        waited(ended),
+        waited(ended, *quota),
         (*stolen >= NOTABLE)
             .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
         pages(ended),
@@ -143,14 +145,15 @@ fn moved(ended: &Ended) -> Option<String> {
 }
 
 /// Time that threads were ready to run and did not, and moves from CPU to CPU.
-fn waited(ended: &Ended) -> Option<String> {
+fn waited(ended: &Ended, quota: Option<f64>) -> Option<String> {
     let counts = ended.counts;
     let mut parts = Vec::new();
     if let (Some(ran), Some(waited)) = (counts.cpu_ns, counts.run_delay_ns) {
         let share = waited as f64 / (ran + waited).max(1) as f64;
         let wall = ended.end.saturating_duration_since(ended.start).as_nanos() as f64;
         if share >= NOTABLE && waited as f64 >= (NOTABLE * wall).max(NOTABLE_NS) {
-            parts.push(format!("waited for a CPU {} of the time they could run", units::percent(share)));
+            let quota = quota.map(|cpus| format!(", under a CPU quota of {cpus:.2}")).unwrap_or_default();
+            parts.push(format!("waited for a CPU {} of the time they could run{quota}", units::percent(share)));
         }
     }
     let usual = ended.appeared as u64 * MOVED_TO_SEAT;
@@ -241,7 +244,8 @@ mod tests {
 
     fn said(ended: &Ended, seats: &[u32], own: &[String]) -> Vec<String> {
         let seats: Vec<Option<u32>> = seats.iter().copied().map(Some).collect();
-        let passport = Passport { program: OsStr::new("/bin/solver"), seats: &seats, ended, stolen: 0.0, own };
+        let passport =
+            Passport { program: OsStr::new("/bin/solver"), seats: &seats, ended, stolen: 0.0, quota: Some(0.5), own };
         let text = print(&passport);
         assert!(!text.contains('\u{1b}'), "{text}");
         text.lines().map(str::to_owned).collect()
@@ -303,7 +307,9 @@ mod tests {
         let mut ended = ended(&[(0, &[0])]);
         let mut waited = |ran, waited| {
             ended.counts = Counts { cpu_ns: Some(ran), run_delay_ns: Some(waited), ..Counts::default() };
-            said(&ended, &[0], &[]).len() > 1
+            let lines = said(&ended, &[0], &[]);
+            assert!(lines.len() < 2 || lines[1].contains("CPU quota of 0.50"), "{lines:?}");
+            lines.len() > 1
         };
         assert!(waited(9 * SECOND, SECOND));
         assert!(!waited(SECOND / 1000, SECOND / 1000), "a program that slept");
