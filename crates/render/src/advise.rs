@@ -79,12 +79,14 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         Block::Item("Quality".to_owned(), format!("{}: {}", quality.level.name(), quality.text())),
     ];
     if advised.advice.is_empty() {
+        let what = if answer.advice.is_empty() { "Nothing to advise" } else { "No placement to advise" };
         let how = match quality.missing {
-            0 => "Nothing to advise: the report compares no placements of a program or of a kernel that stands for one. charz sweep measures \
-                  several mappings and numbers of threads."
-                .to_owned(),
+            0 => format!(
+                "{what}: the report compares none of a program or of a kernel that stands for one. charz sweep measures several mappings \
+                 and numbers of threads."
+            ),
             missing => format!(
-                "Nothing to advise: {missing} of {} {} no number.",
+                "{what}: {missing} of {} {} no number.",
                 counted(quality.results, "configuration"),
                 if missing == 1 { "has" } else { "have" }
             ),

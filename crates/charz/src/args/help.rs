@@ -61,7 +61,7 @@ pub(super) fn budget() -> String {
 
 pub(super) fn quick() -> String {
     format!(
-        "A coarse look in {} s: one thread and a thread per CPU, 128 MiB blocks, {} iterations per run",
+        "A coarse look in {} s: one thread and a thread per CPU, blocks beyond the caches, {} iterations per run",
         QUICK_BUDGET.as_secs(),
         QUICK_REPETITIONS
     )
