@@ -109,7 +109,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["command"],
         &["view"],
         &["signals", "selftest", "history", "collection", "noise"],
-        &["database"],
+        &["database", "settings"],
         &["exit", "provenance"],
         &["golden"],
     ]),

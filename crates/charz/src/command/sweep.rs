@@ -70,10 +70,13 @@ pub struct DryRun {
     pub format: &'static plan_table::Format,
 }
 
+/// How another command line differs from the one that is typed, if that matters: a clause.
+pub type Differs = Box<dyn Fn(&str) -> Option<String>>;
+
 pub struct Resume {
     pub file: PathBuf,
     /// How the plan that is asked for differs from that of the command line which began the report.
-    pub differs: Box<dyn Fn(&str) -> Option<String>>,
+    pub differs: Differs,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,
