@@ -100,7 +100,7 @@ fn a_prediction_is_checked_by_measuring_again() {
     let file = folder.path().join("r.json").to_string_lossy().into_owned();
     let short = ["--iterations", "100000", "--repetitions", "3", "--invocations", "6", "--seed", "1", "-q"];
     let words = ["sweep", "--kernel", "arith-int", "--mapping", "dumb,auto", "--threads", "1,2", "--output", &file];
-    assert_eq!(run(words.iter().chain(&short)).code, Some(0));
+    run(words.iter().chain(&short)).check_swept();
     let ran = run(["advise", &file, "--validate", "--budget", "20s", "--json", "--wait"]);
     let found: Value = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
     // A machine that is too busy for any number gives no advice either.

@@ -88,7 +88,7 @@ fn what_a_program_reports_is_the_number_in_its_unit() {
         &["--threads", "1,2", "--mapping", "dumb,auto"],
         &["--value", "regex:rate: (\\S+)", "--unit", "MB/s"],
     );
-    assert_eq!(trial.ran.code, Some(0), "{}", trial.ran.err);
+    trial.ran.check_swept();
     let report = trial.report();
     assert_eq!(report["plan"]["program"]["unit"]["symbol"], "MB/s");
     let cells = report["cells"].as_array().unwrap();

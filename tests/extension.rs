@@ -10,7 +10,7 @@ fn example(name: &str, args: &[&str]) -> String {
     let tests = std::env::current_exe().expect("this program has a file");
     let target = tests.ancestors().nth(2).expect("tests are in `deps` of the build's folder");
     let ran: Ran = program(&target.join("examples").join(name)).args(args).output().expect("it is built").into();
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.check_swept();
     ran.out
 }
 

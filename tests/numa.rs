@@ -26,7 +26,7 @@ fn places(file: &Path) -> Ran {
         "--output",
     ];
     let ran = run(words.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.check_swept();
     ran
 }
 

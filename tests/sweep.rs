@@ -167,7 +167,7 @@ fn the_same_seed_gives_the_same_order() {
     let order = |file: &str| -> Vec<(String, u64)> {
         let file = folder.path().join(file);
         let args = SMALL.iter().map(OsStr::new).chain(["--seed", "7", "--output"].map(OsStr::new));
-        assert_eq!(run(args.chain([file.as_os_str()])).code, Some(0));
+        run(args.chain([file.as_os_str()])).check_swept();
         let report = read_json(&file);
         let mut first: Vec<_> = cells(&report)
             .iter()
@@ -193,7 +193,7 @@ fn a_cell_that_does_not_fit_is_skipped_with_its_reason() {
     let args = ["sweep", "--kernel", "arith-int,mem-read", "--mapping", "dumb", "--threads", "1", "--size", &size];
     let more = ["--iterations", "1000000", "--repetitions", "2", "--invocations", "1", "--verbose", "--output"];
     let ran = run(args.iter().chain(&more).map(OsStr::new).chain([file.as_os_str()]));
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.check_swept();
     let report = read_json(&file);
     assert_eq!(report["complete"], true);
     assert!(!invocations(&cells(&report)[0]).is_empty());
@@ -229,7 +229,7 @@ fn oversubscription_is_marked() {
         "--invocations",
         "1",
     ];
-    assert_eq!(run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()])).code, Some(0));
+    run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()])).check_swept();
     let report = read_json(&file);
     assert!(!codes(&cells(&report)[0]).contains(&"V19"));
     assert!(codes(&cells(&report)[1]).contains(&"V19"), "two workers on one strand");

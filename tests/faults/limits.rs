@@ -128,7 +128,7 @@ fn a_quota_is_measured_where_there_is_one() {
     let Some(group) = Group::new("cpu") else { return };
     group.set("cpu.cfs_quota_us", "20000");
     let ended = Trial::of("cmt-quota").with("--threads", "1,2").after(&group.join()).run();
-    assert_eq!(ended.code, Some(0), "{}", ended.err);
+    ended.check_done();
     ended.check_measured("cmt-quota");
 }
 
@@ -140,7 +140,7 @@ fn few_files_may_be_open() {
         let trial = Trial::of("honest").after(&format!("exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n {files}"));
         let ended = trial.run();
         match ended.code {
-            Some(0) => ended.check_measured("honest"),
+            Some(0 | 5) => ended.check_measured("honest"),
             Some(3) => assert_eq!(ended.err.lines().last().unwrap().matches("charz: ").count(), 1, "{}", ended.err),
             code => panic!("{files} files: {code:?}: {}", ended.err),
         }
@@ -161,7 +161,7 @@ fn check_full(trial: &Trial) {
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     assert!(ended.err.contains("--resume"), "{}", ended.err);
     let resumed = trial.resume();
-    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    resumed.check_done();
     assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
     resumed.check_measured("honest");
 }
@@ -205,7 +205,7 @@ fn the_disk_is_full() {
     assert!(ended.err.contains("--resume"), "{}", ended.err);
     disk.remount("size=10m");
     let resumed = trial.resume();
-    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    resumed.check_done();
     assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
 }
 

@@ -39,7 +39,7 @@ fn moments(count: u32) -> impl Iterator<Item = Duration> {
 #[track_caller]
 fn check_resumes(trial: &Trial) {
     let resumed = trial.resume();
-    assert_eq!(resumed.code, Some(0), "{}", resumed.err);
+    resumed.check_done();
     assert_eq!(resumed.report.as_ref().unwrap()["complete"], true);
 }
 
@@ -56,7 +56,8 @@ fn a_signal_at_any_moment_leaves_a_valid_report_and_no_process_behind() {
             check_alone(&trial);
             // Before its handlers are there the signal ends the process as it ends any other; afterwards it is too late.
             let early = ended.code().is_none() && trial.report().is_none();
-            let late = ended.success() && trial.report().is_some_and(|report| report["complete"] == true);
+            let late =
+                matches!(ended.code(), Some(0 | 5)) && trial.report().is_some_and(|report| report["complete"] == true);
             assert!(early || late || ended.code() == Some(code), "{signal:?} after {moment:?}: {ended}");
             if trial.report().is_some() {
                 check_resumes(&trial);
@@ -215,7 +216,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     drop(child.stdout.take());
     let mut err = String::new();
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    assert_eq!(child.wait().unwrap().code(), Some(0), "{err}");
+    assert!(matches!(child.wait().unwrap().code(), Some(0 | 5)), "{err}");
     assert!(!err.contains("panicked"), "{err}");
     assert_eq!(trial.report().unwrap()["complete"], true);
 }

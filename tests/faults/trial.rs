@@ -50,6 +50,17 @@ pub struct Ended {
     pub report: Option<Value>,
 }
 
+impl Ended {
+    /// Checks that the sweep came to its end, with the code of one that has a number or has none.
+    #[track_caller]
+    pub fn check_done(&self) {
+        let cells = |report: &Value| report["cells"].as_array().cloned().unwrap_or_default();
+        let has_number = |cell: &Value| ["ok", "suspect"].iter().any(|status| cell["status"] == *status);
+        let code = self.report.as_ref().map(|report| if cells(report).iter().any(has_number) { 0 } else { 5 });
+        assert!(code.is_some() && self.code == code, "{:?}, not {code:?}: {}", self.code, self.err);
+    }
+}
+
 impl Trial {
     /// A short sweep of these kernels: one worker, two invocations of two repetitions.
     pub fn of(kernels: &str) -> Self {

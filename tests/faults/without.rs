@@ -46,7 +46,7 @@ fn without_proc_and_sys() {
         println!("skipped: this user may not change the root");
         return;
     }
-    assert_eq!(ran.status.code(), Some(0), "{err}");
+    assert!(matches!(ran.status.code(), Some(0 | 5)), "{err}");
     assert!(!err.contains("hwloc"), "the library speaks: {err}");
     let report = trial.report().expect("there is a report");
     let cell = &report["cells"][0];
