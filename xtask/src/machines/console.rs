@@ -69,7 +69,8 @@ impl Transcript {
 impl Step {
     pub(super) fn succeeded(&self) -> Result<&str, String> {
         match self.code {
-            0 => Ok(&self.out),
+            // A sweep has its report without a number, too, which an emulated machine may not give.
+            0 | 5 => Ok(&self.out),
             code => {
                 let said = self.err.lines().chain(self.out.lines()).last().unwrap_or_default();
                 Err(format!("{}: ended with {code}: {said}", self.name))
