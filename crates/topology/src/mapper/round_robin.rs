@@ -128,6 +128,12 @@ impl Dealer<'_> {
     fn order(&self, strands: Vec<usize>, levels: &[Level]) -> Vec<usize> {
         let Some((level, inner)) = levels.split_first() else {
             // Within a core, too, there may be several private caches.
+            let within = |at: &usize| (&self.machine.strands[*at].caches, &self.machine.strands[*at].groups);
+            if strands.windows(2).all(|two| within(&two[0]) == within(&two[1])) {
+                let mut strands = strands;
+                strands.sort_by_key(|at| std::cmp::Reverse(self.machine.speed_rank(&self.machine.strands[*at])));
+                return strands;
+            }
             let children: Vec<Child> = strands.iter().map(|at| self.child(vec![*at])).collect();
             return turns(&children).into_iter().map(|turn| strands[turn]).collect();
         };
