@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::group::Group;
-use crate::trial::{Trial, alone, together};
+use crate::trial::{Ended, Trial, alone, together};
 
 /// What a refusal of one cell comes to: it has no number and a reason, and the other one is measured.
 #[track_caller]
@@ -83,10 +83,14 @@ fn a_limit_that_is_too_low_for_any_command_is_refused() {
 #[track_caller]
 fn check_few_threads(setup: &str, because: &str) {
     let kernels = ["fft-mutex", "fft-cas"];
-    let trial = Trial::of(&kernels.join(",")).with("--span", "4s").after(setup);
-    let ended = trial.run();
+    // What others start meanwhile may take the few that were left.
+    let taken = |ended: &Ended| {
+        ended.report.as_ref().is_some_and(|report| report.to_string().contains("no process to measure in"))
+    };
+    let run = || Trial::of(&kernels.join(",")).with("--span", "4s").after(setup).run();
+    let ended = (0..5).map(|_| run()).find(|ended| !taken(ended)).expect("there are threads left once");
     // Of runs that come to other sizes, as on a busy machine, there is no number.
-    assert!(matches!(ended.code, Some(0 | 3)), "{}", ended.err);
+    assert!(matches!(ended.code, Some(0 | 3 | 5)), "{}", ended.err);
     let report = ended.report.as_ref().expect("there is a report");
     for kernel in kernels {
         let cells = report["cells"].as_array().expect("cells are a list");

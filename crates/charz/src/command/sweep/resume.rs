@@ -9,7 +9,7 @@ use charz_data::params::{PARAMS, Param, Params};
 use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
-use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read};
+use super::{ClockKind, MeasuringContext, Resume, Session, is_without_number, kernels_of, read};
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::look;
@@ -43,9 +43,10 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         let report = read(&file)?;
         same(&report)?;
         if report.complete {
+            let exit = if is_without_number(&report) { Exit::NoVerdict } else { Exit::Done };
             if resume.quiet {
                 writeln!(out, "{}", plain(&file.to_string_lossy()))?;
-                return Ok(Exit::Done);
+                return Ok(exit);
             }
             resume.format.write(&report, &look::of_stdout(), out)?;
             let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
@@ -54,7 +55,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             } else {
                 note(&complete);
             }
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
         (None, report)
     };

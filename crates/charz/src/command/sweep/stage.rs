@@ -286,7 +286,7 @@ impl MeasuringContext {
         match self.failure(&[report]) {
             Some(exit) => exit,
             // A budget that was used up before the first number, e.g. by waiting, or nothing that can be measured here.
-            None if report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
+            None if super::is_without_number(report) => Exit::NoVerdict,
             None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
             None => Exit::Done,
         }
