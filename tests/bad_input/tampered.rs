@@ -11,8 +11,7 @@ fn measured(place: &Place) -> Value {
     let how = ["--iterations", "1000000", "--repetitions", "2", "--budget", "5m", "--output", "good.json"];
     let mut command = place.charz();
     command.args(what).args(how);
-    let ran = run("a sweep", command);
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    run("a sweep", command).check_swept();
     place.accepts("as it was measured", &["render", "good.json"], &[]);
     read_json(&place.path().join("good.json"))
 }
