@@ -5,6 +5,7 @@
 
 use super::case::Case;
 use super::estimate::FastModes;
+use super::estimate::is_number;
 use super::{attempts, mark, raise, summary};
 use charz_data::Family;
 use charz_data::checks::{
@@ -38,10 +39,13 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
 fn few(case: &Case<'_>) -> Option<Mark> {
     let count = case.values().len();
     raise(&V12, ENOUGH.saturating_sub(count) as f64, || {
-        if count == 0 && case.clean_runs().next().is_some() {
-            "no operation ended within an iteration: give a longer --span".into()
-        } else if count == 0 {
+        let mut clean = case.clean_runs().map(|run| is_number(run.value(case.cell.unit), case.cell.unit)).peekable();
+        if count == 0 && clean.peek().is_none() {
             "every iteration was disturbed: no value".into()
+        } else if count == 0 && clean.any(|is_number| is_number) {
+            "no iteration is long enough to be judged: no value".into()
+        } else if count == 0 {
+            "no operation ended within an iteration: give a longer --span".into()
         } else if count < INTERVAL_NEEDS {
             format!("{}; {INTERVAL_NEEDS} needed for a confidence interval", counted(count, "run"))
         } else {

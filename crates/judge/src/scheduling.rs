@@ -39,7 +39,7 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
         let moved = case.seated_laps().find(|lap| lap.off_seat() && lap.strand != lap.seat);
         let to = moved.and_then(|lap| Some(format!(", e.g. from CPU {} to {}", lap.seat?, lap.strand?)));
         let to = to.unwrap_or_default();
-        format!("in {laps} of {all} laps the program changed the affinity of a thread{to}")
+        format!("in {laps} of {all} laps the affinity of a thread of the program was changed{to}")
     })
 }
 

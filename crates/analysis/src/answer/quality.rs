@@ -68,7 +68,11 @@ const CAUSES: [(&str, &[&str], &str); 15] = [
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
     (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
-    ("short iterations", &["V09"], "a longer --budget, which makes iterations longer, or more --iterations"),
+    (
+        "short iterations",
+        &["V09"],
+        "more work in each: a larger --size, more --iterations, or a longer --budget where neither is given",
+    ),
     (CLOCK, &["V08", "V10", "V11", "V31", "V32"], ""),
     ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
@@ -240,6 +244,10 @@ fn cause(cell: &Cell) -> usize {
         && let Some(code) = dirty.find(|code| is_caused_by_others(code))
     {
         return place(code);
+    }
+    // Nor do more runs help where each iteration is too short.
+    if cell.value().is_none() && has("V09") {
+        return place("V09");
     }
     if has("V12") && done < INTERVAL_NEEDS {
         return place("V12");

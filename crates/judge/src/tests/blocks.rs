@@ -117,6 +117,16 @@ fn invocations_that_differ_do_not_take_the_fastest() {
     assert!((capacity.value / (2e9 / 1.018) - 1.0).abs() < 0.003, "{capacity:?}");
 }
 
+/// Their work was done, and nothing disturbed it.
+#[test]
+fn iterations_that_are_too_short_for_blocks_are_said_to_be_short() {
+    let mut trial = of_blocks(disturbed(0.0));
+    trial.runs().flat_map(|run| &mut run.laps).for_each(|lap| lap.blocks = Some(Blocks::of(Vec::new())));
+    trial.judge();
+    let reason = trial.cell.reason.unwrap_or_default();
+    assert!(trial.cell.status == Status::Invalid && reason.contains("long enough"), "{reason}");
+}
+
 #[test]
 fn v33_some_of_the_work_was_faster() {
     let broad = |_, _, drawn: f64| 1.0 + 0.2 * drawn;
