@@ -95,14 +95,10 @@ impl Error {
 
     /// Puts the place in front of the sentence that its cause was read from.
     pub fn read_from(mut self, place: &str) -> Self {
-        let causes: String = match self.sentence {
-            Some(_) => String::new(),
-            // Its sentence is the source's, which is then said here.
-            None => self.causes().map(|cause| format!(": {cause}")).collect(),
-        };
-        let (own, sentence) = (self.sentence.is_some(), format!("{place}: {self}{causes}"));
-        self.source = self.source.filter(|_| own);
-        self.sentence = Some(sentence);
+        // Where its sentence is the source's, that is said here, and not again.
+        let told = if self.sentence.is_some() { self.to_string() } else { self.whole() };
+        self.source = self.source.filter(|_| self.sentence.is_some());
+        self.sentence = Some(format!("{place}: {told}"));
         self
     }
     pub fn caused_by(mut self, source: impl std::error::Error + Send + Sync + 'static) -> Self {
@@ -192,7 +188,9 @@ mod tests {
     fn a_source_that_speaks_for_itself_is_said_once() {
         let full = || io::Error::from_raw_os_error(libc::EMFILE);
         let speaks = Error::new(Exit::BadInput, full()).read_from("--resume");
-        assert_eq!((speaks.to_string(), speaks.causes().count()), (format!("--resume: {}", full()), 0));
+        let told = speaks.whole();
+        assert!(told.starts_with("--resume: ") && told.contains("ulimit -n"), "{told}");
+        assert_eq!(told.matches(&full().to_string()).count(), 1, "{told}");
         let explained = Error::environment("no").caused_by(full()).read_from("--resume");
         assert_eq!((explained.to_string().as_str(), explained.causes().count()), ("--resume: no", 1));
         assert!(explained.is_out_of_files() && !explained.is_broken_pipe());

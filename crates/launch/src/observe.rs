@@ -43,14 +43,14 @@ fn text(id: i32, name: &str) -> String {
 pub fn thread(tid: i32) -> Seen {
     let file = |name: &str| text(tid, &format!("task/{tid}/{name}"));
     // The system says it where `/proc` is not this process's, too.
-    Seen { allowed: allowed(tid), ..seen(file("status"), &file("stat"), &file("schedstat"), &file("sched")) }
+    seen(allowed(tid), file("status"), &file("stat"), &file("schedstat"), &file("sched"))
 }
 
-fn seen(status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
+fn seen(allowed: Vec<u32>, status: String, stat: &str, schedstat: &str, sched: &str) -> Seen {
     let (status, stat, [cpu_ns, run_delay_ns]) = (Status::new(status), Stat::new(stat), task::times_ns(schedstat));
     Seen {
         name: status.name().unwrap_or_default().to_owned(),
-        allowed: Vec::new(),
+        allowed,
         counts: Counts {
             cpu_ns,
             run_delay_ns,
@@ -133,10 +133,10 @@ mod tests {
 
     #[test]
     fn files_of_a_thread_that_has_gone_count_nothing() {
-        assert_eq!(seen(String::new(), "", "", ""), Seen::default());
+        assert_eq!(seen(Vec::new(), String::new(), "", "", ""), Seen::default());
         let stat = "7 (a) R (b) S 1 2 3 4 5 6 70 8 90 10";
         let Counts { cpu_ns, run_delay_ns, migrations, minor_faults, major_faults, .. } =
-            seen(String::new(), stat, "5 6 7", "se.nr_migrations    :     12\n").counts;
+            seen(Vec::new(), String::new(), stat, "5 6 7", "se.nr_migrations    :     12\n").counts;
         assert_eq!([cpu_ns, run_delay_ns, migrations, minor_faults, major_faults], [5, 6, 12, 70, 90].map(Some));
     }
 
