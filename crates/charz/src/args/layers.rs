@@ -179,7 +179,8 @@ impl Layers {
         self.place(flag).map_or_else(|| flag.to_owned(), |place| format!("{place}: {flag}"))
     }
 
-    fn place(&self, flag: &str) -> Option<&str> {
+    /// Where its value is from, if neither typed nor the default.
+    pub(super) fn place(&self, flag: &str) -> Option<&str> {
         let given = self.given.iter().find(|given| flag.strip_prefix("--") == Some(&given.key.long))?;
         Some(&given.place)
     }

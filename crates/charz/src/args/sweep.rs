@@ -156,7 +156,10 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         let given: Vec<&Param> = args.how.params.given().chain(args.what.amounts.given()).collect();
         let new = sweep(args, layers, notes)?;
         let is_taken = |param: &Param| new.request.kernels.iter().any(|kernel| kernel.card().obeys(param));
-        let idle: Vec<&str> = given.iter().filter(|param| !is_taken(param)).map(|param| param.name).collect();
+        // What is set elsewhere is for all sweeps.
+        let is_typed = |param: &Param| layers.place(&format!("--{}", param.name)).is_none();
+        let idle = given.iter().filter(|param| is_typed(param) && !is_taken(param)).map(|param| param.name);
+        let idle: Vec<&str> = idle.collect();
         if !idle.is_empty() {
             notes.push(format!("no kernel of this sweep takes --{}", idle.join(", --")));
         }

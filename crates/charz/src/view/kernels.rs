@@ -168,7 +168,7 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
     let bound = row.max_per_cycle.map(|max| format!("{max} per cycle and thread; more is refused (V17)"));
     let bound = bound.unwrap_or_default();
     writeln!(out, "{} ({}, {here})", row.name, row.family)?;
-    let contends = if row.contends { "; they contend: more than CPUs only by --oversubscribed" } else { "" };
+    let contends = if row.contends { "; they contend: more threads than CPUs only with --oversubscribed" } else { "" };
     for (label, text) in [
         ("", row.about.to_owned()),
         ("counts", format!("{}: {}", row.counts, row.one_is)),
