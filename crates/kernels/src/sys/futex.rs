@@ -24,8 +24,9 @@ impl Scope {
     }
 }
 
-/// Sleeps until another thread wakes this word, as long as it holds `seen`, at most `patience`, but without end if that is `Duration::MAX`. It may also return for no
-/// reason: the caller looks at the word again. Returns the result of the call: -1, with `errno` set, if it was not woken.
+/// Sleeps until another thread wakes this word, as long as it holds `seen`, at most `patience`, but without end if that is
+/// `Duration::MAX`. It may also return for no reason: the caller looks at the word again. Returns the result of the call: -1, with `errno`
+/// set, if it was not woken.
 pub fn wait(word: &AtomicU32, seen: u32, scope: Scope, patience: Duration) -> libc::c_long {
     // A time to wake at costs a timer, which is set and cancelled.
     let timeout = (patience < Duration::MAX).then(|| timespec(patience));

@@ -211,7 +211,6 @@ pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> O
     let seated: Vec<&Strand> = match seats {
         // Alone, it does not matter where.
         [None] => strands.take(1).collect(),
-
         _ => {
             let known: HashMap<u32, &Strand> = strands.map(|strand| (strand.os_id, strand)).collect();
             seats.iter().map(|seat| known.get(&(*seat)?).copied()).collect::<Option<_>>()?

@@ -127,7 +127,7 @@ impl Dealer<'_> {
     /// The order of the part that holds these strands and whose children are the parts of the first level.
     fn order(&self, strands: Vec<usize>, levels: &[Level]) -> Vec<usize> {
         let Some((level, inner)) = levels.split_first() else {
-            // Within a core, too, there may be several private caches.
+            // Within a core, too, there may be several private caches; where there are not, turns go by speed alone.
             let within = |at: &usize| (&self.machine.strands[*at].caches, &self.machine.strands[*at].groups);
             if strands.windows(2).all(|two| within(&two[0]) == within(&two[1])) {
                 let mut strands = strands;
