@@ -50,7 +50,7 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
     }
     checks::exec(checks, transcript, "exec", ("round-robin", 7), &expected, Home::Only(0));
     let offline = format!("CPU {OFFLINE} is offline");
-    for (step, words) in [("exec-beyond", offline.as_str()), ("exec-forbidden", "may not use CPU 12")] {
+    for (step, words) in [("exec-beyond", offline.as_str()), ("exec-forbidden", "CPU 12 is not allowed")] {
         checks::refused(checks, transcript, step, words);
     }
     for mapping in mappings() {
