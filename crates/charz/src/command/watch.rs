@@ -160,10 +160,18 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
     // The machine's own order, and then what it does not know.
     let mut rows: Vec<Row> = machine.strands.iter().filter_map(|strand| by_id.remove(&strand.os_id)).collect();
     rows.extend(by_id.into_values());
-    let rows = match options.groups {
-        None => sorted(rows, options.key),
+    let rows = grouped(rows, options.groups, options.key, machine);
+    let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
+    let (softirqs, missing) = (after.softirqs.clone(), missing(after));
+    Told { t, interval_s, rows, softirqs, missing, changed, ..Told::default() }
+}
+
+/// Sorted by a column; of groups, which take the place of the CPUs, the means.
+fn grouped(rows: Vec<Row>, groups: Option<Groups>, key: Option<&str>, machine: &Machine) -> Vec<Row> {
+    match groups {
+        None => sorted(rows, key),
         Some(Groups::Equal(count)) => {
-            let rows = sorted(rows, options.key);
+            let rows = sorted(rows, key);
             let count = count.min(rows.len()).max(1);
             let group = |at: usize| &rows[at * rows.len() / count..(at + 1) * rows.len() / count];
             (0..count).map(|at| Row::mean(format!("{}/{count}", at + 1), group(at))).collect()
@@ -174,13 +182,9 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
             for row in rows {
                 parts.entry(part(machine, level, strands.get(&row.cpu).copied())).or_default().push(row);
             }
-            let means = parts.into_iter().map(|((_, name), rows)| Row::mean(name, &rows)).collect();
-            sorted(means, options.key)
+            sorted(parts.into_iter().map(|((_, name), rows)| Row::mean(name, &rows)).collect(), key)
         }
-    };
-    let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
-    let (softirqs, missing) = (after.softirqs.clone(), missing(after));
-    Told { t, interval_s, rows, softirqs, missing, changed, ..Told::default() }
+    }
 }
 
 fn missing(sample: &Sample) -> Vec<(String, String)> {
@@ -288,3 +292,6 @@ fn of_threads(
     };
     after.iter().map(busy).collect()
 }
+
+#[cfg(test)]
+mod tests;

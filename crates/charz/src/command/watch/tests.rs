@@ -1,0 +1,59 @@
+//! The groups of a machine of 256 CPUs.
+
+use super::*;
+use crate::view::watch::SHARES;
+
+/// The CPUs 0 to 255 of the T5440 in S. Sistare's "Solaris for the T5440", by what his mpstat listing says of each.
+const LISTING: &str = include_str!("t5440.tsv");
+
+fn rows() -> Vec<Row> {
+    let read = |(cpu, line): (usize, &str)| {
+        let figures: Vec<f64> = line.split('\t').map(|figure| figure.parse().unwrap()).collect();
+        let [intr, csw, usr, sys, idl] = figures[..] else { panic!("{line}") };
+        let mut shares = [0.0; SHARES];
+        (shares[0], shares[1], shares[SHARES - 1]) = (usr, sys, idl);
+        Row { cpu: cpu as u32, name: cpu.to_string(), shares, intr: Some(intr), csw: Some(csw), ..Row::default() }
+    };
+    LISTING.lines().skip(1).enumerate().map(read).collect()
+}
+
+/// Rows by their names and some of their columns.
+fn means(groups: Groups, key: Option<&str>, columns: [&str; 3]) -> Vec<(String, [f64; 3])> {
+    let machine = discover(&Source::Synthetic("pack:4 [numa] core:8 pu:8".to_owned())).unwrap();
+    let rows = grouped(rows(), Some(groups), key, &machine);
+    rows.iter().map(|row| (row.name.clone(), columns.map(|column| row.value(column).unwrap()))).collect()
+}
+
+#[track_caller]
+fn check(found: &[(String, [f64; 3])], expected: &[(&str, [f64; 3])]) {
+    assert_eq!(found.len(), expected.len(), "{found:?}");
+    for ((name, found), (of, expected)) in found.iter().zip(expected) {
+        let is_near = found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 0.001);
+        assert!(name == of && is_near, "{name}: {found:?} is not {of}: {expected:?}");
+    }
+}
+
+/// The expected figures were added up from the listing by other means.
+#[test]
+fn quartiles_and_sockets_of_a_machine_of_256_cpus_have_the_means_of_their_cpus() {
+    let by_interrupts = [
+        ("1/4", [1391.625, 62.031, 36.844]),
+        ("2/4", [439.750, 45.797, 53.266]),
+        ("3/4", [235.312, 60.188, 39.344]),
+        ("4/4", [36.703, 12.703, 87.203]),
+    ];
+    check(&means(Groups::Equal(4), Some("intr"), ["intr", "sys", "idl"]), &by_interrupts);
+    let sockets = [
+        ("socket 0", [604.375, 0.750, 30.297]),
+        ("socket 1", [460.938, 0.578, 88.594]),
+        ("socket 2", [743.281, 0.594, 75.547]),
+        ("socket 3", [510.750, 0.562, 22.219]),
+    ];
+    check(&means(Groups::Socket, None, ["csw", "usr", "idl"]), &sockets);
+    // By a key, the sockets too.
+    let idle = means(Groups::NumaNode, Some("idl"), ["csw", "usr", "idl"]);
+    assert_eq!(
+        idle.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["node 1", "node 2", "node 0", "node 3"]
+    );
+}
