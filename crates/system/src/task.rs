@@ -56,6 +56,11 @@ impl<'a> Stat<'a> {
         Some(self.field(14)?.saturating_add(self.field(15)?))
     }
 
+    /// How nice it is, from -20 to 19, and its policy by the number that `sched_setscheduler` takes.
+    pub fn priority(&self) -> Option<(i8, u32)> {
+        Some((self.fields.get(19 - 3)?.parse().ok()?, u32::try_from(self.field(41)?).ok()?))
+    }
+
     /// When it began, in ticks of 10 ms since the system started.
     pub fn begun(&self) -> Option<u64> {
         self.field(22)

@@ -1,6 +1,7 @@
 //! What kind of system this is, what this process may read, and how the program was built.
 
 use charz_system::Status;
+use charz_system::task::Stat;
 
 use super::root::start;
 use super::{Item, Look, NOTHING_IN_A_GUEST, Seen};
@@ -19,6 +20,13 @@ pub(super) const ITEMS: &[Item] = &[
         effect: "Under another user's rights the kernel hides files of the process, and the program refuses to measure.",
         checks: &["V03", "V20"],
         look: user,
+    },
+    Item {
+        name: "priority",
+        key: "priority",
+        effect: "Beside other programs threads get another share of the CPUs than programs of the usual priority would.",
+        checks: &["V03", "V04"],
+        look: priority,
     },
     Item {
         name: "hardware counters",
@@ -104,6 +112,19 @@ fn user(look: &Look) -> Result<Seen, String> {
     let read = format!("user {real}, with the rights of user {effective}{root}");
     let fix = "Take the set-user-ID bit off the program: `chmod u-s FILE`";
     Ok(if real == effective { Seen::ok(read) } else { Seen::limits(read, fix) })
+}
+
+fn priority(look: &Look) -> Result<Seen, String> {
+    const OWN: &str = "/proc/self/stat";
+    /// By their numbers, as in `linux/sched.h`; the fourth was never used.
+    const POLICIES: [&str; 7] = ["other", "fifo", "rr", "batch", "", "idle", "deadline"];
+    let stat = look.root.text(OWN)?;
+    let (nice, policy) = Stat::new(&stat).priority().ok_or_else(|| format!("{OWN}: has no priority"))?;
+    let name = POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned());
+    let read = format!("policy {name}, nice {nice}");
+    let is_usual = (name.as_str(), nice) == ("other", 0);
+    let fix = "Start charz from a shell without `nice` and `chrt`.";
+    Ok(if is_usual { Seen::ok(read) } else { Seen::limits(read, fix) }.valued(name))
 }
 
 fn counters(look: &Look) -> Result<Seen, String> {

@@ -11,6 +11,8 @@ use super::*;
 use charz_data::report::{Culprit, CulpritKind, Timer};
 
 const STATUS: &str = "Name:\tcharz\nUid:\t1000\t1000\t1000\t1000\nCpus_allowed_list:\t0-1\n";
+const OWN_STAT: &str =
+    "9 (charz) R 1 9 9 0 -1 0 0 0 0 0 1 1 0 0 20 0 1 0 7 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 0 0 0 0 0 0\n";
 const MOUNT: &str = "30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n";
 const STAT: &str =
     "cpu  800 0 100 9000 50 0 0 10 0 0\ncpu0 400 0 50 4500 25 0 0 5\ncpu1 400 0 50 4500 25 0 0 5\nprocs_running 1\n";
@@ -30,6 +32,7 @@ const QUIET: &[(&str, &str)] = &[
     ("/proc/self/sched", "se.nr_migrations : 0\n"),
     ("/proc/self/schedstat", "12 34 5\n"),
     ("/proc/self/smaps", "AnonHugePages: 0 kB\n"),
+    ("/proc/self/stat", OWN_STAT),
     ("/proc/self/status", STATUS),
     ("/proc/stat", STAT),
     ("/proc/sys/kernel/hung_task_panic", "0\n"),
@@ -312,6 +315,15 @@ fn systems() {
     check("evidence of the process", &[("/proc/self/schedstat", "0\n")], Limits, "schedstat (V03, V04)");
     check("evidence of the process", &[("/proc/self/smaps", "Rss: 0 kB\n")], Limits, "smaps (V20)");
     check("user", &[("/proc/self/status", "Uid:\t1000\t0\t0\t0\n")], Limits, "user 1000, with the rights of user 0");
+    for (usual, other, word) in [
+        (" 20 0 1 0 ", " 39 19 1 0 ", "policy other, nice 19"),
+        (" 20 0 1 0 ", " 10 -10 1 0 ", "policy other, nice -10"),
+        (" 17 0 0 0", " 17 0 50 1", "policy fifo, nice 0"),
+        (" 17 0 0 0", " 17 0 0 5", "policy idle, nice 0"),
+        (" 17 0 0 0", " 17 0 0 7", "policy 7, nice 0"),
+    ] {
+        check("priority", &[("/proc/self/stat", &OWN_STAT.replace(usual, other))], Limits, word);
+    }
     check("hardware counters", &[("/proc/sys/kernel/perf_event_paranoid", "4\n")], Limits, "is 4");
     let dmi = [("/sys/class/dmi/id/product_name", "KVM\n")];
     check_look("guest", &dmi, |look| look.hypervisor = Some(true), Limits, "(KVM)");
