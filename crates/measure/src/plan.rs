@@ -69,6 +69,8 @@ pub enum Budget {
     Of(Duration),
     /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where the fewest invocations of all cells would not fit well.
     Fitting,
+    /// [`QUICK_BUDGET`], or up to [`LARGER_QUICK_BUDGET`] where the fewest invocations of all cells would not fit.
+    Quick,
 }
 
 impl Budget {
@@ -77,6 +79,7 @@ impl Budget {
         match self {
             Budget::Of(time) => time,
             Budget::Fitting => LARGER_BUDGET,
+            Budget::Quick => QUICK_BUDGET,
         }
     }
 
@@ -85,6 +88,7 @@ impl Budget {
         match self {
             Budget::Of(time) => time,
             Budget::Fitting => USUAL_BUDGET,
+            Budget::Quick => QUICK_BUDGET,
         }
     }
 }
@@ -95,6 +99,8 @@ pub const USUAL_BUDGET: Duration = Duration::from_secs(90);
 pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
 /// What a coarse look is given.
 pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
+/// What it is given where blocks past the caches are so large that they alone take longer.
+pub const LARGER_QUICK_BUDGET: Duration = Duration::from_secs(60);
 /// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
 pub const QUICK_REPETITIONS: usize = 5;
 

@@ -9,7 +9,7 @@ use crate::provenance::tool;
 use crate::view::{self, look, plan};
 use charz_data::report::Tool;
 use charz_data::units;
-use charz_measure::plan::{LARGER_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
+use charz_measure::plan::{LARGER_BUDGET, LARGER_QUICK_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
 use charz_render::formats::SWEPT;
 use charz_render::wrapped::{self, labelled};
 
@@ -61,8 +61,10 @@ pub(super) fn budget() -> String {
 
 pub(super) fn quick() -> String {
     format!(
-        "A coarse look in {} s: one thread and a thread per CPU, blocks beyond the caches, {} iterations per run",
+        "A coarse look in {} s, or {} s past very large caches: one thread and a thread per CPU, blocks beyond the caches, {} iterations \
+         per run",
         QUICK_BUDGET.as_secs(),
+        LARGER_QUICK_BUDGET.as_secs(),
         QUICK_REPETITIONS
     )
 }

@@ -29,7 +29,7 @@ use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::params::{self, PARAMS, Param};
 use charz_measure::harness::MOST_REPETITIONS;
 use charz_measure::plan::{
-    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_BUDGET, QUICK_REPETITIONS, Request, Threads,
+    Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_REPETITIONS, Request, Threads,
 };
 use charz_measure::user_program;
 use charz_render::formats::{Format, SWEPT, TABLE};
@@ -62,7 +62,7 @@ pub(super) struct SweepArgs {
     pub(super) quick: bool,
     /// What a purpose needs: node, which compares the parts of a node in 3 minutes at most, for charz fleet
     ///
-    /// node measures arithmetic, memory and latency on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
+    /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
     /// runs each.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "budget", "command"])]
     pub(super) preset: Option<String>,
@@ -258,7 +258,7 @@ const BINDER: Flag<Backend> = Flag {
 
 pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
     let SweepArgs { what, how, run, quick, .. } = args;
-    let (asked, params) = parameters::read(&how.params, quick, layers)?;
+    let (mut asked, params) = parameters::read(&how.params, quick, layers)?;
     let mut note = |flag: &str, twice: Option<String>| {
         let sentence = |twice| format!("{}: {twice} is given more than once, and is measured once", layers.label(flag));
         notes.extend(twice.map(sentence));
@@ -279,6 +279,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         true => kernels(&NODE.map(str::to_owned))?,
         false => layers.blame("--kernel", kernels(&what.kernel))?,
     };
+    asked.no_curves = is_node;
     note("--kernel", repeated(&what.kernel).cloned());
     let families = layers.blame("--family", families(&what.family))?;
     note("--family", repeated(&what.family).cloned());
@@ -322,7 +323,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             oversubscribed: OVERSUBSCRIBED.of(&what.oversubscribed.oversubscribed, layers)?,
             accept_panic: what.accept_panic,
             budget: match (quick, is_node) {
-                (true, _) => Budget::Of(QUICK_BUDGET),
+                (true, _) => Budget::Quick,
                 (_, true) => Budget::Of(NODE_BUDGET),
                 _ => BUDGET.of(&run.budget, layers)?,
             },

@@ -5,7 +5,7 @@ use std::time::Duration;
 use charz_data::Role;
 use charz_kernels::{Card, Params, params};
 
-use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, Plan, Request, nanos};
+use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, LARGER_QUICK_BUDGET, Plan, QUICK_BUDGET, Request, nanos};
 use crate::predict::Predictor;
 
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
@@ -74,9 +74,13 @@ impl Plan {
             (self.params, self.is_long) = (short, false);
             self.predict(predictor);
         }
-        if request.budget == Budget::Fitting && self.predicted() > self.budget.mul_f64(FEWEST_SHARE) {
-            self.budget = LARGER_BUDGET;
-        }
+        let predicted = self.predicted();
+        self.budget = match request.budget {
+            Budget::Fitting if predicted > self.budget.mul_f64(FEWEST_SHARE) => LARGER_BUDGET,
+            // A busy machine takes longer than predicted.
+            Budget::Quick => predicted.mul_f64(1.5).clamp(QUICK_BUDGET, LARGER_QUICK_BUDGET),
+            _ => self.budget,
+        };
     }
 }
 

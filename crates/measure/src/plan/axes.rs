@@ -13,6 +13,8 @@ use charz_data::report::Point;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Asked {
     pub sizes: Option<AskedSizes>,
+    /// Whether kernels with a curve of sizes take one size of each level.
+    pub no_curves: bool,
     /// Values of other parameters.
     pub lists: Vec<(&'static Param, Vec<Params>)>,
 }
@@ -163,6 +165,7 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     let (own, card) = (kernel.axes(), kernel.card());
     let block = base.size_bytes;
     let sizes = match &asked.sizes {
+        None if asked.no_curves && own.sizes == Sizes::Curve => ladder.sizes(Sizes::Levels, block),
         None => ladder.sizes(own.sizes, block),
         Some(AskedSizes::Levels) => ladder.sizes(Sizes::Levels, block),
         Some(AskedSizes::Curve) => ladder.sizes(Sizes::Curve, block),

@@ -105,6 +105,18 @@ fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
 }
 
 #[test]
+fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer() {
+    let planned = |size_bytes| {
+        let mut request = request(&["arith-int", "mem-read"], "dumb", "1");
+        (request.budget, request.params.size_bytes) = (Budget::Quick, size_bytes);
+        plan(&request, &Limits::unlimited(), &predictor(&["arith-int", "mem-read"]))
+    };
+    let (small, large, huge) = (planned(1 << 20), planned(512 << 20), planned(64 << 30));
+    assert_eq!((small.budget, huge.budget), (QUICK_BUDGET, LARGER_QUICK_BUDGET), "{:?}", small.predicted());
+    assert!(large.budget > QUICK_BUDGET && large.shortfall(large.budget).is_none(), "{:?}", large.predicted());
+}
+
+#[test]
 fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
     let mut limits = Limits::unlimited();
     limits.memory_total_bytes = Some((1 << 20) - 1);

@@ -79,7 +79,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     stage.wait_quiet(resume.wait_quiet);
     let budget = match resume.budget {
         Budget::Of(time) => time,
-        Budget::Fitting => Duration::from_nanos(report.plan.budget_ns).max(Budget::Fitting.least()),
+        fitting => Duration::from_nanos(report.plan.budget_ns).max(fitting.least()),
     };
     let (program, processes) = (report.plan.program.as_ref(), stage.processes());
     let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);

@@ -44,6 +44,21 @@ fn a_single_size_and_a_list_of_another_kernels_parameter_are_the_plans() {
 }
 
 #[test]
+fn a_curve_may_be_asked_to_have_a_size_for_each_level_only() {
+    let points = |kernel, no_curves| {
+        let kernel = charz_workloads::find(kernel).unwrap();
+        points(kernel, &Asked { no_curves, ..Asked::default() }, &Params::SMALL, &ladder())
+    };
+    let sizes = |no_curves| {
+        let sizes = points("chase-random", no_curves).iter().filter_map(|point| point.size_bytes).collect::<Vec<_>>();
+        sizes.into_iter().collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(sizes(true).into_iter().collect::<Vec<_>>(), self::sizes(Sizes::Levels));
+    assert!(sizes(false).len() > 20);
+    assert_eq!(points("mem-read", true), points("mem-read", false));
+}
+
+#[test]
 fn memory_is_well_beyond_the_last_cache() {
     for block in [1 << 20, 1 << 30] {
         assert_eq!(ladder().sizes(Sizes::Block, block), Some(vec![128 << 20]));
