@@ -73,7 +73,7 @@ impl JudgeContext {
         JudgeContext {
             card,
             about_memory,
-            params: cell.point.params(&report.plan.params),
+            params: cell.params(&report.plan.params),
             strands: worth(machine),
             numa_nodes: machine.numa_nodes.len(),
             last_cache_bytes: data().filter_map(|cache| cache.size_bytes).max(),

@@ -87,7 +87,9 @@ fn faults(case: &Case<'_>) -> Option<Mark> {
 
 fn cached(case: &Case<'_>) -> Option<Mark> {
     let cache = case.facts.last_cache_bytes.filter(|_| case.obeys(&params::SIZE) && case.facts.about_memory)?;
-    let block = case.facts.params.size_bytes;
+    // A divided block is beyond them with those of the others.
+    let together = if case.cell.block_bytes.is_some() { case.cell.workers } else { 1 };
+    let block = case.facts.params.size_bytes.saturating_mul(together);
     let needed = cache.saturating_mul(BLOCK_PER_CACHE);
     raise(&V27, needed as f64 / block as f64, || {
         let (block, cache) = (units::iec(block), units::iec(cache));

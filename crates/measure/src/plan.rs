@@ -124,6 +124,8 @@ pub struct Plan {
 pub struct PlannedCell {
     pub kernel: &'static dyn Kernel,
     pub point: Point,
+    /// The size of a worker's block, where it is not the point's.
+    pub block_bytes: Option<u64>,
     /// The level of caches that holds the blocks, by name; `None` where it is not known, or there are none.
     pub level: Option<String>,
     pub mapping: Mapping,
@@ -145,14 +147,16 @@ impl PlannedCell {
         point: Point,
         mapping: Mapping,
         seats: Vec<Option<u32>>,
+        block_bytes: Option<u64>,
     ) -> Self {
-        let own = point.params(&request.amounts(1, AUTO_SPAN));
+        let own = point.params_with(&request.amounts(1, AUTO_SPAN), block_bytes);
         let blocks = kernel.card().obeys(&params::SIZE);
         // Workers of a program divide its block.
         let parts = if kernel.card().family == Family::Workload { seats.len() as u64 } else { 1 };
         PlannedCell {
             kernel,
             point,
+            block_bytes,
             level: blocks.then(|| axes::level(machine, &seats, charz_kernels::Bytes(own.size_bytes / parts))).flatten(),
             mapping,
             footprint_bytes: kernel.footprint_together(&own, seats.len()).0,
@@ -192,6 +196,8 @@ const LARGEST_REPORT: u64 = 100_000_000;
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
+    /// A block that the caches do not hold.
+    memory_bytes: u64,
     /// The points of each kernel, in the order of the request.
     points: Vec<Vec<Point>>,
     counted: bool,
@@ -241,6 +247,7 @@ impl Request {
         pairs.extend(parse_mappings(FLOATING)?);
         Ok(ResolvedRequest {
             machine,
+            memory_bytes: ladder.memory(self.params.size_bytes),
             points,
             counted: self.threads != Threads::Auto,
             threads,
@@ -297,7 +304,8 @@ impl ResolvedRequest<'_> {
                     taken.sort_unstable();
                     // Unless mappings were asked for, those that differ are of interest.
                     if strands.insert(taken) || self.orders.is_some() {
-                        cells.push(PlannedCell::new(request, self.machine, kernel, point, mapping.clone(), seats));
+                        let own = self.block(request, kernel, &point, &seats);
+                        cells.push(PlannedCell::new(request, self.machine, kernel, point, mapping.clone(), seats, own));
                     }
                 }
             }
@@ -434,7 +442,7 @@ impl Plan {
             let long =
                 if is_long { LONG.as_nanos().div_ceil(self.params.span().as_nanos().max(1)) as usize } else { 0 };
             cell.repetitions = self.repetitions.unwrap_or_else(|| usual().max(long));
-            let own = cell.point.params(&self.params);
+            let own = cell.point.params_with(&self.params, cell.block_bytes);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }
     }

@@ -273,7 +273,7 @@ impl Sweep<'_> {
     }
 
     fn params(&self, cell: &Cell) -> Params {
-        cell.point.params(&self.order.params)
+        cell.params(&self.order.params)
     }
 
     fn order_for(&self, cell: &Cell, homes: Vec<Vec<u32>>) -> MeasureRequest {

@@ -108,7 +108,7 @@ impl<'a> Results<'a> {
         if cell.capacity.is_none() {
             return Err(why_none(cell));
         }
-        let words = cell.point.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
+        let words = cell.params(&self.report.plan.params).size_bytes as f64 / WORD_BYTES;
         let hz = self.clock.map(|clock| clock.hz);
         let Quantity { kind, value, interval } = statistic.of(cell, words, hz).map_err(|reason| {
             let is_unasked = statistic.is_counted() && cell.hardware.is_none() && cell.no_counters().is_none();
@@ -144,7 +144,7 @@ impl<'a> Results<'a> {
         let last = caches().map(|cache| cache.level).max();
         let held = caches().filter(|cache| Some(cache.level) == last).filter_map(|cache| cache.size_bytes).sum();
         spec.cells(workers).try_for_each(|spec| {
-            let params = self.cell(&spec)?.point.params(&self.report.plan.params);
+            let params = self.cell(&spec)?.params(&self.report.plan.params);
             let bytes = (target.kernels.footprint)(&spec.kernel, &params, workers);
             match bytes.filter(|bytes| *bytes <= held) {
                 None => Ok(()),

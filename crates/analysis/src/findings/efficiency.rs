@@ -24,7 +24,7 @@ fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
     let hz = clocks(cell).max_by(f64::total_cmp)?;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
-    let words = cell.point.params(&report.plan.params).size_bytes / WORD;
+    let words = cell.params(&report.plan.params).size_bytes / WORD;
     let doubt = units::doubt(number.is_doubtful());
     let (sentence, value) = a_cycle(whose, number.value / cell.workers as f64, hz, words, phases, doubt)?;
     let each = if cell.workers > 1 { " per thread" } else { "" };

@@ -1,6 +1,7 @@
 //! One cell of a report.
 
 use crate::checks::MOVED;
+use crate::params::Params;
 use crate::words::words;
 use crate::{Distribution, Hardware, JointHistogram, Sharing};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,10 @@ pub struct Cell {
     /// How many bytes move for each that is counted where the blocks are far larger than the caches, with the reads of lines that
     /// ordinary stores overwrite (write-allocate); null where that is not known, or has no meaning.
     pub traffic: Option<f64>,
+    /// The size of a worker's block in place of the plan's or the point's, where workers share the last caches and fill them together; null or
+    /// absent where it is that size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_bytes: Option<u64>,
     /// How many workers.
     pub workers: u64,
     /// OS id of each worker's seat; null for a floating worker.
@@ -214,6 +219,11 @@ words! { Ending {
 } }
 
 impl Cell {
+    /// Its parameters, by its own point and the plan.
+    pub fn params(&self, plan: &Params) -> Params {
+        self.point.params_with(plan, self.block_bytes)
+    }
+
     /// Its number, if it is `ok` or `suspect`.
     pub fn value(&self) -> Option<f64> {
         let has_number = matches!(self.status, Status::Ok | Status::Suspect);

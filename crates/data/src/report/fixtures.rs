@@ -72,6 +72,7 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         estimator: Estimator::Median,
         precision: 0.05,
         repetitions: 1,
+        block_bytes: None,
         footprint_bytes: 0,
         status: Status::Ok,
         reason: None,

@@ -69,6 +69,12 @@ point! {
 }
 
 impl Point {
+    /// The parameters of a cell whose blocks may have another size than its point.
+    pub fn params_with(&self, plan: &Params, block_bytes: Option<u64>) -> Params {
+        let own = self.params(plan);
+        Params { size_bytes: block_bytes.unwrap_or(own.size_bytes), ..own }
+    }
+
     /// The parameters that it has, in the order of the table.
     pub fn varied(self) -> impl Iterator<Item = &'static Param> {
         PARAMS.iter().copied().filter(move |param| self.has(param))

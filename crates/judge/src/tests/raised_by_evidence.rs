@@ -71,6 +71,11 @@ fn v25_another_machine() {
 fn v27_cached() {
     check(&[], |trial| trial.facts.params.size_bytes = 128 * MIB);
     check(&[("V27", Suspect)], |trial| trial.facts.params.size_bytes = 127 * MIB);
+    // Two workers divide it.
+    let divided =
+        |trial: &mut Trial, block| (trial.facts.params.size_bytes, trial.cell.block_bytes) = (block, Some(block));
+    check(&[], |trial| divided(trial, 64 * MIB));
+    check(&[("V27", Suspect)], |trial| divided(trial, 63 * MIB));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use charz_kernels::{Bytes, Card, Kernel, Params, Sizes, params};
+use charz_kernels::{Bytes, Card, Family, Kernel, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, Strand};
 
+use super::{Request, ResolvedRequest};
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Point;
 
@@ -145,6 +146,7 @@ fn sharers<'a>(machine: &Machine, strands: impl Iterator<Item = &'a Strand>) -> 
 
 /// Bytes of a cache line, of which blocks are made.
 const LINE: u64 = 64;
+const PAGE: u64 = 4 << 10;
 
 /// The middle by ratio, in whole base pages.
 fn middle(one: u64, other: u64) -> u64 {
@@ -153,7 +155,6 @@ fn middle(one: u64, other: u64) -> u64 {
 
 /// The size in whole base pages, so the size that is reported is the size of the block.
 fn whole_pages(size: u64) -> u64 {
-    const PAGE: u64 = 4 << 10;
     (size / PAGE).max(1) * PAGE
 }
 
@@ -205,6 +206,50 @@ fn vary(points: &mut Vec<Point>, card: &Card, param: &Param, values: Option<Vec<
     if let Some(values) = values.filter(|_| card.obeys(param)) {
         *points = points.iter().flat_map(|point| values.iter().map(|value| point.with(param, value))).collect();
     }
+}
+
+impl ResolvedRequest<'_> {
+    /// A worker's part of the block for memory, where the size was not asked for and is not what the kernel varies.
+    pub(super) fn block(
+        &self,
+        request: &Request,
+        kernel: &dyn Kernel,
+        point: &Point,
+        seats: &[Option<u32>],
+    ) -> Option<u64> {
+        let (base, card) = (&request.params, kernel.card());
+        let size = point.params(base).size_bytes;
+        let is_of_memory = size == self.memory_bytes && card.obeys(&params::SIZE) && card.family == Family::Memory;
+        let is_asked = matches!(request.asked.sizes, Some(AskedSizes::List(_) | AskedSizes::Curve));
+        let is_curve = kernel.axes().sizes == Sizes::Curve && !request.asked.no_curves;
+        if !is_of_memory || is_asked || is_curve {
+            return None;
+        }
+        Some(divided(self.machine, seats, size)).filter(|block| *block < size)
+    }
+}
+
+/// The block of each of these workers that together pass the last caches by as much as one alone does with a block of `memory` bytes.
+fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
+    let strands: HashMap<u32, &Strand> = machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
+    let last = machine.caches.iter().map(|cache| cache.level).max();
+    let of_last = |counts: Vec<u64>| {
+        let counts = machine.caches.iter().zip(counts).filter(|(cache, _)| Some(cache.level) == last);
+        counts.filter(|(cache, count)| holds_data(cache.holds) && *count > 0).map(|(_, count)| count).collect()
+    };
+    let sharers: Vec<u64> = of_last(sharers(machine, strands.values().copied()));
+    let workers = seats.len() as u64;
+    let seated: Option<Vec<&Strand>> = seats.iter().map(|seat| strands.get(&(*seat)?).copied()).collect();
+    let each = match seated {
+        Some(seated) => {
+            let each: Vec<u64> = of_last(self::sharers(machine, seated.into_iter()));
+            if each.iter().sum::<u64>() == workers { each.into_iter().min() } else { None }
+        }
+        // Where the scheduler puts them, evenly.
+        None => workers.checked_div(sharers.len() as u64),
+    };
+    let share = memory.div_ceil(each.unwrap_or(1).max(1)).next_multiple_of(PAGE);
+    share.max(ENOUGH).min(memory)
 }
 
 /// The level of caches that holds the blocks of all these workers by what the operating system claims, or `memory`; `None`

@@ -47,7 +47,7 @@ impl Plan {
                 .then(|| format!("{} does not run with {}", &*card.name, counted(workers, "worker")));
             let point = point(spec, kernel, size.clone().ok().flatten(), request);
             let obstacle = order.as_ref().err().cloned().or(size.err()).or(refused);
-            let planned = PlannedCell::new(request, machine, kernel, point, mapping.clone(), seats);
+            let planned = PlannedCell::new(request, machine, kernel, point, mapping.clone(), seats, None);
             if seen.insert((&*card.name, &spec.mapping, spec.workers, planned.point)) {
                 cells.push(PlannedCell {
                     // A level that the machine lacks is named too.
@@ -82,7 +82,7 @@ impl Plan {
             let seats = place(&mapping.order(machine)?, cell.seats.len()).seats;
             let obstacle =
                 (seats != cell.seats).then(|| "its threads would be on other CPUs than in the report".to_owned());
-            let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats);
+            let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats, cell.block_bytes);
             planned.push(PlannedCell { obstacle, ..own });
         }
         let mut plan = Plan::of_cells(request, planned, machine, limits, predictor);

@@ -116,6 +116,27 @@ fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer()
     assert!(large.budget > QUICK_BUDGET && large.shortfall(large.budget).is_none(), "{:?}", large.predicted());
 }
 
+/// A socket of today has a cache of hundreds of MiB, and four times that for each of hundreds of threads is more memory than there is.
+#[test]
+fn blocks_of_many_threads_pass_the_caches_together() {
+    let machine = discover(&Source::Synthetic("pack:2 l3:1(size=528482304) core:128 pu:2".into())).unwrap();
+    let planned = |asked: Asked| {
+        let request = Request { asked, ..request(&["mem-read"], "compact", "1,256,512") };
+        let resolved = request.fit(&machine, &Limits::unlimited()).unwrap();
+        let cells = Plan::new(&request, &resolved, &Limits::unlimited(), &predictor(&["mem-read"])).cells;
+        cells.iter().map(|cell| (cell.seats.len() as u64, cell.footprint_bytes, cell.level.clone())).collect::<Vec<_>>()
+    };
+    let all = 4 * 528_482_304;
+    for (workers, footprint, level) in planned(Asked::default()) {
+        let packages = workers.div_ceil(256);
+        let most = (packages * all).max(workers * (32 << 20)) + workers * (2 << 20);
+        assert!((packages * all..=most).contains(&footprint), "{workers}: {footprint}");
+        assert_eq!(level.as_deref(), Some("memory"));
+    }
+    let asked = planned(Asked { sizes: Some(AskedSizes::List(vec![1 << 30, 1 << 31])), ..Asked::default() });
+    assert!(asked.iter().all(|(workers, footprint, _)| *footprint >= workers << 30), "{asked:?}");
+}
+
 #[test]
 fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
     let mut limits = Limits::unlimited();

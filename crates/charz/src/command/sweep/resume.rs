@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use charz_data::params::{PARAMS, Param, Params};
+use charz_data::params::{PARAMS, Param, Params, SIZE};
 use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
@@ -111,8 +111,9 @@ fn params(report: &Report) -> Result<Params, String> {
     };
     PARAMS.iter().try_for_each(|param| check(param, &plan))?;
     for cell in &report.cells {
-        let own = cell.point.params(&plan);
-        cell.point.varied().try_for_each(|param| check(param, &own))?;
+        let own = cell.params(&plan);
+        let block = cell.block_bytes.map(|_| &SIZE);
+        cell.point.varied().chain(block).try_for_each(|param| check(param, &own))?;
     }
     Ok(plan)
 }

@@ -69,6 +69,27 @@ fn memory_is_well_beyond_the_last_cache() {
 }
 
 #[test]
+fn workers_divide_what_passes_the_caches_that_they_share() {
+    let memory = ladder().memory(1 << 20);
+    let divided = |seats: &[Option<u32>]| divided(&servers(), seats, memory);
+    // Each package has a cache of 32 MiB for 8 strands.
+    let seats = |strands: std::ops::Range<u32>| strands.map(Some).collect::<Vec<_>>();
+    assert_eq!([divided(&[None]), divided(&seats(0..1)), divided(&seats(7..9))], [128 << 20; 3]);
+    assert_eq!(
+        (divided(&seats(0..2)), divided(&seats(0..3))),
+        (64 << 20, (128_u64 << 20).div_ceil(3).next_multiple_of(4096))
+    );
+    assert_eq!(divided(&seats(0..9)), 128 << 20, "one of them is alone in the second package");
+    assert_eq!([divided(&seats(0..16)), divided(&[None; 16])], [ENOUGH; 2]);
+    assert_eq!((divided(&[None; 2]), divided(&[None; 4])), (128 << 20, 64 << 20), "the scheduler spreads them");
+    assert_eq!(super::divided(&machine("Core:4 PU:1"), &seats(0..4), 256 << 20), 256 << 20, "no cache is known");
+    for workers in 1..=16 {
+        let each = divided(&seats(0..workers));
+        assert_eq!(level(&servers(), &seats(0..workers), Bytes(each)).as_deref(), Some("memory"), "{workers}: {each}");
+    }
+}
+
+#[test]
 fn a_level_that_is_no_larger_for_each_is_left_out() {
     let shared = machine("Package:1 L2:1(size=131072) L1d:4(size=65536) Core:1 PU:1");
     let sizes = BlockSizes::of(&shared).sizes(Sizes::Levels, 1 << 20).unwrap();
