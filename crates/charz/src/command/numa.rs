@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use charz_data::{MemoryPolicy, Params, params, units};
-use charz_kernels::PageKind;
+use charz_data::{MemoryPolicy, Params, params};
 use charz_topology::{Machine, Mapping, cpulist};
 
 use super::sweep::{self, New};
@@ -13,7 +12,7 @@ use crate::view::progress::note;
 use charz_analysis::numa::is_latency;
 use charz_measure::harness::LEAST_REPETITIONS;
 use charz_measure::limits::Limits;
-use charz_measure::plan::{AskedSizes, BlockSizes, FEWEST_SHARE, Plan, Request};
+use charz_measure::plan::{AskedSizes, FEWEST_SHARE, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_render::formats::Format;
 
@@ -58,11 +57,7 @@ pub(crate) fn plan(
     let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
     request.threads = threads.join(",").parse().map_err(Error::bad_input)?;
     request.mappings = Some(mappings.iter().map(|(mapping, _)| mapping.clone()).collect());
-    if request.asked.sizes.is_none() {
-        request.params.size_bytes = BlockSizes::of(machine).memory(request.params.size_bytes);
-    }
-    fit_blocks(request, mappings.iter().map(|(_, strands)| *strands).max().unwrap_or(1), limits);
-    request.asked.sizes = Some(AskedSizes::List(vec![request.params.size_bytes]));
+    request.asked.sizes.get_or_insert(AskedSizes::Memory);
     let on = |node| Params { memory: MemoryPolicy::Node(node), ..Params::SMALL };
     request.asked.lists.retain(|(param, _)| **param != params::MEMORY);
     request.asked.lists.push((&params::MEMORY, machine.nodes_for_memory().into_iter().map(on).collect()));
@@ -83,40 +78,4 @@ pub(crate) fn plan(
     // Of many nodes there are more pairs than time for as many repetitions of each.
     request.repetitions = Some(LEAST_REPETITIONS);
     planned(request)
-}
-
-/// Takes smaller blocks where those of all strands of a node together are more than a cell may take, and says so. Blocks that caches could
-/// hold are no answer: their cells are skipped with the reason.
-fn fit_blocks(request: &mut Request, workers: usize, limits: &Limits) {
-    let reserved = matches!(request.params.pages, PageKind::Huge2M | PageKind::Huge1G);
-    let Some(budget) = limits.memory_budget_bytes.filter(|_| !reserved) else { return };
-    let size = &mut request.params.size_bytes;
-    // Memory that is free now may be less at the run.
-    let fitting = budget / 10 * 9 / workers as u64 / LEAST_BLOCK * LEAST_BLOCK;
-    if *size > fitting && fitting >= LEAST_BLOCK {
-        let (asked, taken) = (units::iec(*size), units::iec(fitting));
-        note(&format!("blocks of {taken} instead of {asked}: {workers} of those are more than {}", units::iec(budget)));
-        *size = fitting;
-    }
-}
-
-const LEAST_BLOCK: u64 = 16 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blocks_are_as_small_as_memory_asks_for() {
-        let limits = |mib: u64| Limits { memory_budget_bytes: Some(mib << 20), ..Limits::unlimited() };
-        let size = |limits: &Limits| {
-            let mut request = charz_measure::fixtures::request(&["mem-read"], "dumb", "1");
-            request.params.size_bytes = 256 << 20;
-            fit_blocks(&mut request, 8, limits);
-            request.params.size_bytes >> 20
-        };
-        assert_eq!(size(&limits(1843)), 192, "8 blocks of 256 MiB take 2 GiB");
-        assert_eq!((size(&limits(4096)), size(&Limits::unlimited())), (256, 256));
-        assert_eq!(size(&limits(100)), 256, "caches would hold what fits");
-    }
 }

@@ -33,6 +33,8 @@ pub enum AskedSizes {
     List(Vec<u64>),
     /// One for each level of caches, and one for memory.
     Levels,
+    /// The one for memory.
+    Memory,
     /// Many, from inside the first cache to well past the last.
     Curve,
 }
@@ -169,6 +171,7 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
         None if asked.no_curves && own.sizes == Sizes::Curve => ladder.sizes(Sizes::Levels, block),
         None => ladder.sizes(own.sizes, block),
         Some(AskedSizes::Levels) => ladder.sizes(Sizes::Levels, block),
+        Some(AskedSizes::Memory) => ladder.sizes(Sizes::Block, block),
         Some(AskedSizes::Curve) => ladder.sizes(Sizes::Curve, block),
         Some(AskedSizes::List(list)) => (list.len() > 1).then(|| list.clone()),
     };
@@ -217,11 +220,11 @@ impl ResolvedRequest<'_> {
         point: &Point,
         seats: &[Option<u32>],
     ) -> Option<u64> {
-        let (base, card) = (&request.params, kernel.card());
+        let (base, card, asked) = (&request.params, kernel.card(), &request.asked);
         let size = point.params(base).size_bytes;
         let is_of_memory = size == self.memory_bytes && card.obeys(&params::SIZE) && card.family == Family::Memory;
-        let is_asked = matches!(request.asked.sizes, Some(AskedSizes::List(_) | AskedSizes::Curve));
-        let is_curve = kernel.axes().sizes == Sizes::Curve && !request.asked.no_curves;
+        let is_asked = matches!(asked.sizes, Some(AskedSizes::List(_) | AskedSizes::Curve));
+        let is_curve = kernel.axes().sizes == Sizes::Curve && asked.sizes.is_none() && !asked.no_curves;
         if !is_of_memory || is_asked || is_curve {
             return None;
         }
