@@ -105,7 +105,7 @@ impl Reader {
                 r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too few runs to advise.*|(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?)\.",
             ),
             beyond: regex(
-                r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%) with (?<threads>\d+)\.",
+                r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",
             ),
             losing: regex(r"(?<share>−?\d+(\.\d+)?)(\.\.(?<high>−?\d+(\.\d+)?))?%(~|(?<few>\?))?( \(clock\))?"),
             spin: regex(

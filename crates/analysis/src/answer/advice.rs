@@ -18,9 +18,9 @@ pub(super) fn advice(report: &Report, rows: &[Row], findings: &[Finding], cpus: 
     let mut all: Vec<Advice> =
         placed.map(|advice| Advice { text: advice.sentence(), launch: advice.paste() }).collect();
     let worst = rows.iter().filter_map(|row| Some((row, row.oversubscribed?)));
-    if let Some((row, (threads, share))) = worst.max_by(|one, other| one.1.1.total_cmp(&other.1.1)) {
+    if let Some((row, (threads, share, doubt))) = worst.max_by(|one, other| one.1.1.total_cmp(&other.1.1)) {
         let text = format!(
-            "At most {}: {} loses {} with {threads}.",
+            "At most {}: {} loses {}{doubt} with {threads}.",
             counted(cpus as usize, "thread"),
             row.name(),
             units::percent(share)

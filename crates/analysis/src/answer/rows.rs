@@ -43,8 +43,9 @@ pub struct Row {
     pub is_each: bool,
     /// The quota that bounds the numbers of threads, where it left some out.
     pub quota: Option<f64>,
-    /// The most threads beyond the number of CPUs, and the share of the best that they lose, where they surely lose some.
-    pub oversubscribed: Option<(u64, f64)>,
+    /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some, and its doubt. `None`
+    /// where the best has more threads than CPUs itself.
+    pub oversubscribed: Option<(u64, f64, &'static str)>,
 }
 
 /// What leaving placement to the operating system costs, with as many threads as the best.
@@ -108,7 +109,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
     let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
     let gap = gap.filter_map(|(threads, _)| missing(threads?)).next().map(why);
-    let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
+    let is_latency = matches!(report.role(verdict.kernel), Role::Latency(_));
+    let is_each = is_latency || is_of_copies(report, best.cell);
     let saturation = verdict.saturates();
     let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
@@ -133,7 +135,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
             }
         },
         quota: quota.map(|(cpus, _)| cpus).filter(|_| left_out),
-        oversubscribed: over.map(|number| (number.cell.workers, 1.0 - number.value / best.value)),
+        oversubscribed: over
+            .map(|number| (number.cell.workers, 1.0 - number.value / best.value, number.doubt_beside(&best))),
     }
 }
 

@@ -132,6 +132,20 @@ fn a_row_says_what_one_thread_and_all_cpus_do() {
 }
 
 #[test]
+fn at_most_as_many_threads_as_cpus_is_advised_where_more_are_not_the_best() {
+    let of = |four: Cell, eight: f64| {
+        let rate = |threads, value| rate("arith-int", "rr", threads, value);
+        let advice = answer_of(vec![rate(1, 1e9), rate(2, 2e9), four, rate(8, eight)]).advice;
+        advice.into_iter().map(|advice| advice.text).find(|text| text.starts_with("At most"))
+    };
+    let four = |value| rate("arith-int", "rr", 4, value);
+    let loses = |share| Some(format!("At most 2 threads: arith-int loses {share} with 4."));
+    assert_eq!(of(four(1e9), 2e9), loses("50.0%"));
+    assert_eq!(of(four(1e9).suspect(), 2e9), loses("50.0%~"));
+    assert_eq!(of(four(3e9), 2.6e9), None);
+}
+
+#[test]
 fn the_kernel_to_which_the_mapping_matters_is_the_one_that_is_advised_on() {
     let of = |kernel: &str, auto: f64| vec![rate(kernel, "rr", 2, 1e9), rate(kernel, "auto", 2, auto)];
     let answer = answer_of([of("arith-int", 1e9), of("arith-float", 0.5e9)].concat());
