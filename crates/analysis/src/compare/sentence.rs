@@ -61,12 +61,15 @@ impl Comparison {
         format!("{}.", clauses.join("; "))
     }
 
-    /// The differences without a verdict that are beyond the margin: `4 of the 8 skipped differ by 37 to 44%, surely beyond ±4.0%`.
+    /// The differences without a verdict that are beyond the margin: `4 of the 8 skipped differ by 37 to 44%, surely beyond ±4.0%`. Of too few
+    /// runs for an interval there is only their size.
     pub fn apart(&self) -> Option<String> {
-        let clause = |verdict: Verdict, word: &str| {
+        let margin = 1.0 + self.margin;
+        let is_large = |row: &&Row| row.effect.is_some_and(|effect| effect > margin || effect < margin.recip());
+        let clause = |verdict: Verdict, word: &str, is_sure: bool| {
             let all = || self.rows.iter().filter(|row| row.verdict == verdict);
-            let shares: Vec<f64> =
-                all().filter(|row| row.apart).filter_map(|row| Some((row.effect? - 1.0).abs() * 100.0)).collect();
+            let own = all().filter(|row| if is_sure { row.apart } else { row.interval.is_none() && is_large(row) });
+            let shares: Vec<f64> = own.filter_map(|row| Some((row.effect? - 1.0).abs() * 100.0)).collect();
             let [low, high] = [f64::min, f64::max].map(|end| shares.iter().copied().reduce(end));
             let (low, high) = (low?.round(), high?.round());
             let size = if low == high { format!("{low}%") } else { format!("{low} to {high}%") };
@@ -75,10 +78,15 @@ impl Comparison {
                 if of == 1 { format!("the one {word}") } else { format!("{} of the {of} {word}", shares.len()) };
             Some(format!("{which} {verb} by {size}"))
         };
-        let clauses = [clause(Verdict::Uncompared, "skipped"), clause(Verdict::Inconclusive, "inconclusive")];
-        let clauses: Vec<String> = clauses.into_iter().flatten().collect();
-        let sure = format!(", surely beyond ±{}", units::percent(self.margin));
-        (!clauses.is_empty()).then(|| clauses.join(", ") + &sure)
+        let both = |is_sure: bool, end: String| {
+            let clauses = [(Verdict::Uncompared, "skipped"), (Verdict::Inconclusive, "inconclusive")];
+            let clauses: Vec<String> =
+                clauses.into_iter().filter_map(|(verdict, word)| clause(verdict, word, is_sure)).collect();
+            (!clauses.is_empty()).then(|| clauses.join(", ") + &end)
+        };
+        let sure = both(true, format!(", surely beyond ±{}", units::percent(self.margin)));
+        let all: Vec<String> = sure.into_iter().chain(both(false, ", in too few runs".to_owned())).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 }
 
