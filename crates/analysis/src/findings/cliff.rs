@@ -16,14 +16,15 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
         return None;
     }
     let numbers: Vec<Number<'_>> = series.numbers().collect();
-    if let Some(at) = (1..numbers.len()).find(|&at| is_edge(&numbers, at)) {
+    // Below that the distance to other CPUs makes hops slow.
+    let oversubscribed = || (1..numbers.len()).filter(|&at| numbers[at].cell.workers >= strands);
+    if let Some(at) = oversubscribed().find(|&at| is_edge(&numbers, at)) {
         let (before, after) = (slowest(&numbers[..at])?, numbers[at]);
         let workers = after.cell.workers;
-        let place = match workers.checked_sub(strands) {
-            Some(0) => ", as many as CPUs".to_owned(),
-            Some(1) => ", one more than CPUs".to_owned(),
-            Some(more) => format!(", {more} more than CPUs"),
-            None => String::new(),
+        let place = match workers - strands {
+            0 => ", as many as CPUs".to_owned(),
+            1 => ", one more than CPUs".to_owned(),
+            more => format!(", {more} more than CPUs"),
         };
         let (low, high) = (before.shown(), after.shown());
         let inside = numbers[at - 1].cell.workers;
@@ -43,7 +44,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
     let first = numbers.first().filter(|first| first.cell.workers <= strands)?;
     let fastest = numbers.iter().min_by(|one, other| one.by_value(other)).unwrap_or(first);
     let (low, high) = (fastest.shown(), slowest(&numbers)?.shown());
-    let verdict = match (1..numbers.len()).any(|at| may_be_edge(&numbers, at)) {
+    let verdict = match oversubscribed().any(|at| may_be_edge(&numbers, at)) {
         true => "an oversubscription cliff is not shown",
         false => "no oversubscription cliff",
     };

@@ -62,6 +62,8 @@ fn a_cliff_is_steep_certain_and_lasting() {
     check_cliff(4, &[(2, 400.0), (4, 2000.0)], &[Some(4)], &["4 threads, as many as CPUs"]);
     check_cliff(4, &[(2, 400.0), (4, 500.0)], &[], &[]);
     check_cliff(4, &[(5, 400.0)], &[], &[]);
+    check_cliff(16, &[(2, 40.0), (4, 120.0), (16, 140.0)], &[], &[]);
+    check_cliff(16, &[(2, 40.0), (4, 120.0), (17, 140.0)], &[None], &["no oversubscription cliff up to 17 threads"]);
     let vague = vec![cell("ring-mutex", 2, 400.0), cell("ring-mutex", 5, 1600.0).within(9.0)];
     check(&of(FindingKind::Cliff, 4, vague), &[None], &["cliff is not shown"]);
 }
