@@ -116,7 +116,7 @@ impl Reader {
                 "(give each thread a counter of its own where they mostly count: fetch-add is then|keep one global counter: sharding it makes fetch-add only) {times} times as fast, (?<threads>\\d+) threads?, (?<mapping>[a-z]+)"
             )),
             fastest_of: regex(
-                r"fastest (barrier, (?<threads>\d+) threads|wake-up under [a-z]+): (?<kernel>[a-z-]+), [^;(]+( \(not significantly different: (?<alike>.*?)\))?(; .*)?",
+                r"fastest (barrier under [a-z]+, (?<threads>\d+) threads|wake-up under [a-z]+): (?<kernel>[a-z-]+), [^;(]+( \(not significantly different: (?<alike>.*?)\))?(; .*)?",
             ),
             fastest: regex(&format!(
                 r"(?<threads>\d+) threads? (?<mapping>[a-z]+): the fastest (lock|pool without a lock) is (?<kernel>[a-z-]+), [^;,]+(, within the intervals of (?<alike>[^;]+))?(; not significantly faster than [a-z-]+|; ({times}|[\d.]+\?) times (?<other>[a-z-]+))?(; .*no number)?"

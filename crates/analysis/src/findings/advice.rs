@@ -188,7 +188,8 @@ fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
         let rivals = barriers().filter(|series| series.mapping == best.cell.mapping);
         let (others, unknown) = (or_others(&alike), unknown(rivals, workers));
         let text = format!(
-            "fastest barrier, {}: {}, {}{others}{unknown}",
+            "fastest barrier under {}, {}: {}, {}{others}{unknown}",
+            best.cell.mapping,
             counted(workers as usize, "thread"),
             best.cell.kernel,
             best.shown()
