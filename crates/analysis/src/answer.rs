@@ -142,7 +142,8 @@ impl Answer {
         self.failed.iter_mut().chain(&mut self.counters).chain(&mut self.quality.fix).for_each(cut_sentence);
         self.rows.truncate(MOST);
         for row in &mut self.rows {
-            let named = [&mut row.kernel, &mut row.label, &mut row.best.mapping, &mut row.best_mapping].into_iter();
+            let mappings = [&mut row.best.mapping, &mut row.peak.mapping, &mut row.best_mapping];
+            let named = [&mut row.kernel, &mut row.label].into_iter().chain(mappings);
             named.chain(&mut row.gap).for_each(cut);
         }
         self.contended.rows.truncate(MOST);

@@ -99,11 +99,10 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         let first = readings[0].clone();
         // Each thread's or copy's work is its own.
         let is_each = rows.iter().flatten().any(|row| row.is_each);
-        let works = |reading: &Reading| if is_each { reading.threads as f64 } else { 1.0 };
         let value = |(at, reading): (usize, Option<Reading>)| {
             let reading = reading?;
             let times = first.as_ref().filter(|_| at > 0);
-            let times = times.map(|first| Ratio::of(first, &reading).for_price(works(first) / works(&reading)));
+            let times = times.map(|first| Ratio::of_work(first, &reading, is_each));
             let dearer =
                 price(0).zip(price(at)).filter(|_| scope == Scope::WholeMachine).map(|(first, own)| own / first);
             Some(Value {
@@ -223,7 +222,7 @@ fn one(row: &Answered) -> Option<Reading> {
 
 /// Not the best of what an incomplete report has.
 fn whole(row: &Answered) -> Option<Reading> {
-    (row.all.is_some() || row.gap.is_none()).then(|| row.best.clone())
+    (row.all.is_some() || row.gap.is_none()).then(|| row.peak.clone())
 }
 
 impl Machines {
@@ -366,6 +365,21 @@ mod tests {
             assert!(whole.is_none_or(|whole| whole == [all, 2.0 * all]), "{cpus}: {whole:?}");
             assert_eq!(found.notes.iter().any(|note| note.contains("quota")), cpus < 2.0, "{:?}", found.notes);
         }
+    }
+
+    /// The fewest threads that are shown to be near the fastest depend on how wide an interval is.
+    #[test]
+    fn a_whole_machine_is_as_fast_as_with_the_threads_that_are_the_fastest() {
+        let of = |width: f64| {
+            let cell = |threads: u64, value| fixtures::cell("arith-int", threads, Unit::OpsPerSecond, value);
+            fixtures::report(vec![cell(1, 50e6), cell(2, 100e6).within(width), cell(4, 103e6).within(0.005)]).on(4)
+        };
+        let (narrow, wide) = (of(0.005), of(0.04));
+        let sources = [Source { name: "a", report: &narrow }, Source { name: "b", report: &wide }];
+        let found = machines(&sources, &[]);
+        let whole = found.rows.iter().find(|row| row.scope == Scope::WholeMachine).unwrap();
+        let values = whole.values.iter().flatten().map(|value| (value.value, value.threads));
+        assert_eq!(values.collect::<Vec<_>>(), [(103e6, 4), (103e6, 4)]);
     }
 
     #[test]

@@ -29,6 +29,12 @@ impl Ratio {
         Ratio { times: own.value / base.value, interval: ends.map(|(low, high)| [low, high]), noisy }
     }
 
+    /// That of work: where each thread does its own, more threads do more.
+    pub(crate) fn of_work(base: &Reading, own: &Reading, is_each: bool) -> Self {
+        let fewer = if is_each { base.threads as f64 / own.threads as f64 } else { 1.0 };
+        Ratio::of(base, own).for_price(fewer)
+    }
+
     /// The same for as much money, where the price of the one is so many times that of the other.
     pub(crate) fn for_price(self, dearer: f64) -> Self {
         Ratio { times: self.times / dearer, interval: self.interval.map(|ends| ends.map(|end| end / dearer)), ..self }

@@ -30,6 +30,8 @@ pub struct Row {
     pub gap: Option<String>,
     /// That of the fewest threads that are shown to be near the best value.
     pub best: Reading,
+    /// The best value, with however many threads; where each has its own loads, [`best`](Self::best).
+    pub peak: Reading,
     /// The best mapping as [`Verdict::winner`] names it.
     pub best_mapping: String,
     /// The fewest threads that reach 95% of the peak of the best mapping.
@@ -112,7 +114,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let is_latency = matches!(report.role(verdict.kernel), Role::Latency(_));
     let is_each = is_latency || is_of_copies(report, best.cell);
     let saturation = verdict.saturates();
-    let over = numbers.iter().filter(|number| number.cell.workers > cpus && number.cell.unit.more_is_better());
+    let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
+    let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());
     let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
     Row {
         kernel: verdict.kernel.to_owned(),
@@ -122,6 +125,8 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         all,
         gap,
         best: Reading::of(&best),
+        // More threads do more loads, however little their times differ.
+        peak: Reading::of(if is_latency { &best } else { &verdict.peak }),
         best_mapping: verdict.winner(),
         is_each,
         knee: saturation.and_then(|found| found.workers),

@@ -146,6 +146,10 @@ fn same<'a>(answer: &'a Answer, row: &Row) -> Option<&'a Row> {
     answer.rows.iter().find(|other| other.name() == row.name() && other.best.unit == row.best.unit)
 }
 
+fn ratio(row: &Row, other: &Row) -> Ratio {
+    Ratio::of_work(&row.peak, &other.peak, row.is_each)
+}
+
 fn state(one: &Reading, other: &Reading) -> State {
     if one.is_noisy || other.is_noisy { State::Suspect } else { State::Ok }
 }
@@ -155,11 +159,7 @@ type Rows<'a> = [(&'a Row, Vec<Option<&'a Row>>)];
 fn matrix(sources: &[Source<'_>], rows: &Rows<'_>) -> Body {
     let tile = |row: &Row, other: Option<&Row>| {
         let Some(other) = other else { return Tile::NOTHING };
-        Tile {
-            value: Some(Ratio::of(&row.best, &other.best).times),
-            state: state(&row.best, &other.best),
-            reason: None,
-        }
+        Tile { value: Some(ratio(row, other).times), state: state(&row.peak, &other.peak), reason: None }
     };
     let tiles = rows.iter().flat_map(|(row, found)| {
         [Some(*row)].into_iter().chain(found.iter().copied()).map(|other| tile(row, other)).collect::<Vec<_>>()
@@ -181,12 +181,12 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
     let mut heading = vec!["kernel".to_owned(), sources[0].name.to_owned()];
     heading.extend(sources[1..].iter().flat_map(|source| [source.name.to_owned(), "ratio".to_owned()]));
     let data = rows.iter().map(|(row, found)| {
-        let mut data = vec![Datum::word(row.name()), Datum::number(row.best.text(), row.best.value)];
+        let mut data = vec![Datum::word(row.name()), Datum::number(row.peak.text(), row.peak.value)];
         for other in found {
             data.extend(match other {
                 Some(other) => {
-                    let ratio = Ratio::of(&row.best, &other.best);
-                    [Datum::number(other.best.text(), other.best.value), Datum::number(ratio.text(), ratio.times)]
+                    let ratio = ratio(row, other);
+                    [Datum::number(other.peak.text(), other.peak.value), Datum::number(ratio.text(), ratio.times)]
                 }
                 None => [Datum::none(), Datum::none()],
             });
@@ -194,4 +194,24 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
         data
     });
     Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), data)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::{Source, VERSUS, page};
+    use charz_data::report::{Unit, fixtures};
+
+    /// Two threads with loads of their own do more of them than one, though each load takes longer.
+    #[test]
+    fn more_threads_with_work_of_their_own_do_more() {
+        let of = |threads, ns| {
+            fixtures::report(vec![fixtures::cell("chase-random", threads, Unit::NanosecondsPerStep, ns)]).on(4)
+        };
+        let reports = [of(1, 100.0), of(2, 110.0), of(1, 100.0)];
+        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
+        let page = page(&sources.collect::<Vec<_>>());
+        let table = page.figures().find(|figure| figure.id == VERSUS).and_then(|figure| figure.table.as_ref()).unwrap();
+        let ratios = table.rows[0].data.iter().skip(3).step_by(2).filter_map(|datum| datum.number);
+        assert_eq!(ratios.map(|times| (times * 1e3).round()).collect::<Vec<_>>(), [1818.0, 1000.0]);
+    }
 }
