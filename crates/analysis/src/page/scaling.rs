@@ -1,6 +1,6 @@
 //! Throughput, or time, against workers: a line for each mapping.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use charz_data::machine::Machine;
 
@@ -134,7 +134,7 @@ fn merge(plot: &mut Plot) {
 /// From where on workers share what they had for themselves, and where there are more of them than CPUs.
 fn shared(machine: &Machine, own: &[&Series]) -> impl Iterator<Item = ReferenceLine> + use<> {
     let strands = machine.usable_strands().count() as f64;
-    let cores = machine.cores.len() as f64;
+    let cores = machine.usable_strands().filter_map(|strand| strand.core).collect::<HashSet<_>>().len() as f64;
     let most = own.iter().flat_map(|series| &series.points).map(|point| point.x).fold(0.0, f64::max);
     let cores = (cores < strands).then(|| ReferenceLine { from: cores, to: cores, label: format!("{cores} cores") });
     let more = ReferenceLine { from: strands, to: most, label: "oversubscribed".to_owned() };

@@ -337,7 +337,8 @@ fn the_machine_holds_every_strand_once() {
 
 #[test]
 fn lines_that_cannot_be_told_apart_are_one_and_more_threads_than_cpus_are_shaded() {
-    let mut report = crate::fixtures::report("Package:1 Core:2 PU:1");
+    let mut report = crate::fixtures::report("Package:1 Core:4 PU:2");
+    report.machine.strands.iter_mut().skip(3).for_each(|strand| strand.usable = false);
     for workers in [1, 2, 4] {
         for (mapping, factor) in [("round-robin", 1.0), ("dumb", 1.001), ("auto", 0.5)] {
             let cell = cell("mem-read", workers, Unit::BytesPerSecond, 1e9 * factor * workers as f64).under(mapping);
@@ -349,7 +350,7 @@ fn lines_that_cannot_be_told_apart_are_one_and_more_threads_than_cpus_are_shaded
     let names: Vec<&str> = plot.measured().map(|(_, series)| series.name.as_str()).collect();
     assert_eq!(names, ["round-robin = dumb", "auto"]);
     let shaded: Vec<[f64; 2]> = plot.reference_lines.iter().map(|line| [line.from, line.to]).collect();
-    assert_eq!(shaded, [[2.0, 4.0]]);
+    assert_eq!(shaded, [[2.0, 2.0], [3.0, 4.0]], "3 CPUs of 2 cores");
     assert!(plot.flags.iter().all(|flag| flag.series < plot.series.len()));
     let table =
         page.figures().find(|figure| figure.id.starts_with("throughput")).and_then(|figure| figure.table.as_ref());
