@@ -12,9 +12,10 @@ use crate::figure::{
 };
 use crate::point;
 use crate::predicted;
-use crate::verdict::Verdict;
+use crate::verdict::{MARGIN, Verdict, joined};
 use charz_data::report::{Cell, Point};
 use charz_model::Prediction;
+use charz_stats::{Around, ratio_of_estimates};
 
 /// A figure for each kernel and point: of rates, or of times.
 pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
@@ -96,7 +97,8 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
     }
 }
 
-/// Lines of one report that cannot be told from the first of them, at each of their points, are drawn once: `dumb = auto`.
+/// Lines of one report that cannot be told from the first of them, at each of their points, are drawn once: `dumb = auto`, or `dumb or auto`
+/// where they may differ by more than [`MARGIN`].
 fn merge(plot: &mut Plot) {
     let overlap = |one: &DataPoint, other: &DataPoint| {
         let ends = |point: &DataPoint| point.spread.or(point.y.map(|y| [y; 2]));
@@ -113,17 +115,33 @@ fn merge(plot: &mut Plot) {
             && one.numbers().next().is_some()
             && one.points.iter().zip(&other.points).all(|(one, other)| overlap(one, other))
     };
-    let mut kept: Vec<Series> = Vec::new();
+    let is_equal = |one: &DataPoint, other: &DataPoint| {
+        let around = |point: &DataPoint| {
+            let (value, [low, high]) = (point.y?, point.spread.filter(|_| point.state == State::Ok)?);
+            Some(Around { value, low, high })
+        };
+        let ends = around(one).zip(around(other)).and_then(|(one, other)| ratio_of_estimates(one, other));
+        one.y.is_none() || ends.is_some_and(|(low, high)| 1.0 - MARGIN <= low && high <= 1.0 + MARGIN)
+    };
+    let mut kept: Vec<(Series, Vec<String>, bool)> = Vec::new();
     let mut places = Vec::new();
     for series in plot.series.drain(..) {
-        let first = kept.iter().position(|first| same(first, &series));
+        let first = kept.iter().position(|(first, ..)| same(first, &series));
         match first {
-            Some(first) => kept[first].name = format!("{} = {}", kept[first].name, series.name),
-            None => kept.push(series),
+            Some(first) => {
+                let (first, alike, are_equal) = &mut kept[first];
+                *are_equal &= first.points.iter().zip(&series.points).all(|(one, other)| is_equal(one, other));
+                alike.push(series.name);
+            }
+            None => kept.push((series, Vec::new(), true)),
         }
         places.push(first.is_none().then(|| kept.len() - 1));
     }
-    plot.series = kept;
+    let named = |(series, alike, are_equal): (Series, Vec<String>, bool)| {
+        let alike: Vec<&str> = alike.iter().map(String::as_str).collect();
+        Series { name: joined(&series.name, &alike, are_equal, false), ..series }
+    };
+    plot.series = kept.into_iter().map(named).collect();
     plot.flags.retain_mut(|flag| {
         let place = places.get(flag.series).copied().flatten();
         flag.series = place.unwrap_or(0);
