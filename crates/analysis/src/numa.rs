@@ -29,6 +29,8 @@ pub struct NodePair {
     pub latency_ns: Option<Number>,
     /// Bytes per second of as many strands of the node as were measured.
     pub bytes_per_second: Option<Number>,
+    /// How many those are.
+    pub workers: Option<u64>,
     /// What the firmware claims of the distance, where 10 is a node's own.
     pub claimed: Option<u64>,
 }
@@ -82,11 +84,13 @@ pub fn node_pairs(report: &Report) -> Vec<NodePair> {
             let own = cells.iter().filter(|(cell, _)| kernels.contains(&cell.kernel.as_str()));
             own.filter(|(cell, _)| !alone || cell.workers == 1).max_by_key(|(cell, _)| rank(cell))
         };
+        let rate = bandwidth.iter().find_map(|kernels| best(kernels, false));
         let pair = NodePair {
             from,
             to,
             latency_ns: best(&latency, true).map(|(_, number)| *number),
-            bytes_per_second: bandwidth.iter().find_map(|kernels| best(kernels, false)).map(|(_, number)| *number),
+            bytes_per_second: rate.map(|(_, number)| *number),
+            workers: rate.map(|(cell, _)| cell.workers),
             claimed: report.machine.node_distance(from, to),
         };
         (pair.latency_ns.is_some() || pair.bytes_per_second.is_some()).then_some(pair)

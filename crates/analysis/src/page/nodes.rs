@@ -7,6 +7,7 @@ use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::numa::{self, NodePair, Number};
 use crate::number::time;
+use charz_data::escape::counted;
 use charz_data::report::Unit;
 use charz_data::units;
 
@@ -26,7 +27,7 @@ const SQUARES: [Square; 2] = [
     },
     Square {
         name: "bandwidth",
-        title: "bandwidth of all threads of a node together",
+        title: "bandwidth",
         of: |pair| pair.bytes_per_second,
         quantity: Quantity::Value(Unit::BytesPerSecond),
     },
@@ -73,6 +74,14 @@ fn figure(
     let places = rows.iter().flat_map(|from| columns.iter().map(|to| (*from, *to)));
     let tiles = places.map(|place| found.get(&place).map_or(Tile::NOTHING, tile)).collect();
     let suspect = found.values().any(|number| number.suspect);
+    let counts: BTreeSet<u64> = pairs.iter().filter_map(|pair| pair.workers).collect();
+    let with = match (counts.first(), counts.last()) {
+        (Some(low), Some(high)) if square.name == "bandwidth" => {
+            let low = if low < high { format!("{low} to ") } else { String::new() };
+            format!(" with {low}{} of a node", counted(*high as usize, "thread"))
+        }
+        _ => String::new(),
+    };
     let names = |ids: &[u32]| ids.iter().map(u32::to_string).collect();
     let body = Heatmap {
         row_label: "from node".into(),
@@ -87,7 +96,7 @@ fn figure(
     };
     Figure {
         id: id(&sorted.named(&format!("numa-{}", square.name), source)),
-        title: sorted.named(&format!("NUMA nodes: {}", square.title), source),
+        title: sorted.named(&format!("NUMA nodes: {}{with}", square.title), source),
         about: about(square, pairs),
         body: Body::Heatmap(body),
         table: (!cells.is_empty()).then(|| table::table(sorted.sources, cells)),
@@ -138,6 +147,11 @@ mod tests {
         let about = about.join(". ");
         let times = "1.60 times as long as local: 160 ns against 100 ns";
         assert_words(&about, &[times, "0.62~ times the bandwidth", "claims 2.10 times"]);
+        let title = |report| section(&report).unwrap().figures.pop().unwrap().title;
+        assert_words(&title(two()), &["bandwidth with 2 threads of a node"]);
+        let mut alone = two();
+        alone.cells.iter_mut().for_each(|cell| (cell.workers, cell.seats) = (1, cell.seats[..1].to_vec()));
+        assert_words(&title(alone), &["bandwidth with 1 thread of a node"]);
     }
 
     #[test]
