@@ -101,7 +101,7 @@ impl Fleet {
         let point = |node: &Node, kernel: &String| {
             let (effect, row) = (*node.effects.get(kernel)?, kernels.iter().position(|known| *known == kernel)?);
             let note = format!("{} {kernel}: {:+.1}%", node.host, effect * 100.0);
-            Some(DataPoint { x: row as f64, y: Some(effect), spread: None, state: Look::Ok, note, runs: Vec::new() })
+            Some(DataPoint::new(row as f64, Some(effect), Look::Ok, note))
         };
         let (mut well, mut others): (Vec<&Node>, Vec<&Node>) =
             self.nodes.iter().partition(|node| node.state == State::Ok);
@@ -116,6 +116,9 @@ impl Fleet {
         let series = |name: &str, points| Series { name: name.into(), role: Role::Measured, source: 0, points };
         let mut series = vec![series("ok", points(&well)), series("slow or unclear", points(&others))];
         series.retain(|series| !series.points.is_empty());
+        let names = kernels.iter().map(|name| (*name).clone()).collect();
+        let x = Axis::new("kernel", Quantity::Names(names), Scale::Linear);
+        let y = Axis::new("against the median", Quantity::Share, Scale::Linear);
         (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
             id: "distributions".into(),
             title: "How the nodes are spread".into(),
@@ -125,18 +128,7 @@ impl Fleet {
                     format!("Each dot is a node, of those that are well one in {every}; 0% is the median of its group")
                 }
             }],
-            body: Body::Dots(Plot {
-                x: Axis::new(
-                    "kernel",
-                    Quantity::Names(kernels.iter().map(|name| (*name).clone()).collect()),
-                    Scale::Linear,
-                ),
-                y: Axis::new("against the median", Quantity::Share, Scale::Linear),
-                series,
-                reference_lines: Vec::new(),
-                flags: Vec::new(),
-                shared_x: None,
-            }),
+            body: Body::Dots(Plot::new(x, y, series)),
             table: None,
         })
     }

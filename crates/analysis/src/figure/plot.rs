@@ -51,6 +51,13 @@ pub struct DataPoint {
     pub runs: Vec<f64>,
 }
 
+impl DataPoint {
+    /// Without an interval and runs.
+    pub fn new(x: f64, y: Option<f64>, state: State, note: String) -> Self {
+        DataPoint { x, y, spread: None, state, note, runs: Vec::new() }
+    }
+}
+
 /// Whether a number may be believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum State {
@@ -218,12 +225,8 @@ mod tests {
 
     fn plot() -> Plot {
         let point = |x: f64, y: Option<f64>, state| DataPoint {
-            x,
-            y,
             spread: y.map(|y| [y * 0.9, y * 1.1]),
-            state,
-            note: String::new(),
-            runs: Vec::new(),
+            ..DataPoint::new(x, y, state, String::new())
         };
         Plot {
             x: Axis { label: "workers".into(), quantity: Quantity::Count, scale: Scale::Log2 },

@@ -132,14 +132,8 @@ fn point(cell: &Cell, step: &GrowthStep, side: &Side) -> DataPoint {
         side.title,
         points::against(cell)
     );
-    DataPoint {
-        x: step.size as f64,
-        y,
-        spread: None,
-        state: if y.is_some() { points::state(cell) } else { State::Missing },
-        note,
-        runs: Vec::new(),
-    }
+    let state = if y.is_some() { points::state(cell) } else { State::Missing };
+    DataPoint::new(step.size as f64, y, state, note)
 }
 
 fn table(sorted: &CellsByKernel<'_>, lines: &[Grown<'_>]) -> Table {

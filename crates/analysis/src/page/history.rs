@@ -252,13 +252,10 @@ fn values_of(timeline: &Timeline, track: &Track) -> Table {
 fn changes_figure(table: &Table) -> Option<Figure> {
     let name = |row: &Row| format!("{}, report {}", row.data[0].text, row.data[2].number.unwrap_or_default());
     let names = table.rows.iter().map(name).collect();
-    let points = (0_u32..).zip(&table.rows).map(|(place, row)| DataPoint {
-        x: f64::from(place),
-        y: row.data[5].number,
-        spread: row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]),
-        state: row.state,
-        note: row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; "),
-        runs: Vec::new(),
+    let points = (0_u32..).zip(&table.rows).map(|(place, row)| {
+        let note = row.data.iter().map(|datum| datum.text.as_str()).collect::<Vec<_>>().join("; ");
+        let spread = row.data[6].number.zip(row.data[7].number).map(|(low, high)| [low, high]);
+        DataPoint { spread, ..DataPoint::new(f64::from(place), row.data[5].number, row.state, note) }
     });
     let series = Series { name: "changes".into(), role: Role::Measured, source: 0, points: points.collect() };
     let x = Axis::new("series", Quantity::Names(names), Scale::Linear);
@@ -290,15 +287,11 @@ fn figure(timeline: &Timeline, track: &Track) -> Figure {
     };
     let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
     let points = series.values.iter().map(point).collect();
-    let plot = Plot {
-        x: Axis::new("measured (UTC)", Quantity::Date, Scale::Linear),
-        y: Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear),
-        // The title says what it is.
-        series: vec![Series { name: String::new(), role: Role::Measured, source: 0, points }],
-        reference_lines: track.changes.iter().map(rule).collect(),
-        flags: Vec::new(),
-        shared_x: None,
-    };
+    let x = Axis::new("measured (UTC)", Quantity::Date, Scale::Linear);
+    let y = Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear);
+    // The title says what it is.
+    let series = vec![Series { name: String::new(), role: Role::Measured, source: 0, points }];
+    let plot = Plot { reference_lines: track.changes.iter().map(rule).collect(), ..Plot::new(x, y, series) };
     let mut about: Vec<String> = track.changes.iter().map(|change| sentence(timeline, track, change)).collect();
     if about.is_empty() {
         about.push("No change found".to_owned());

@@ -172,7 +172,7 @@ fn point(sorted: &CellsByKernel<'_>, own: &SourcedCell<'_>, x: f64) -> DataPoint
     let (cell, nanos) = (own.cell, nanos(sorted, own));
     let time = nanos.map_or_else(String::new, units::nanos);
     let note = format!("{}, {time}{}", points::note(cell), points::doubt(cell));
-    DataPoint { x, y: nanos, spread: None, state: points::state(cell), note, runs: Vec::new() }
+    DataPoint::new(x, nanos, points::state(cell), note)
 }
 
 fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {

@@ -180,7 +180,7 @@ fn predicted(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, kernel:
 
 /// A corner of a line that was not measured.
 fn faint(x: f64, y: f64) -> DataPoint {
-    DataPoint { x, y: Some(y), spread: None, state: State::Ok, note: String::new(), runs: Vec::new() }
+    DataPoint::new(x, Some(y), State::Ok, String::new())
 }
 
 /// As many workers at the pace of one, and all strands at that pace.

@@ -129,5 +129,5 @@ fn point(cell: &Cell, x: f64, value: Option<f64>, cost: &Cost) -> DataPoint {
         value.map_or_else(String::new, |value| format!("{}{}", cost.quantity.shown(value), points::doubt(cell)));
     let state = if value.is_some() { points::state(cell) } else { State::Missing };
     let note = format!("{}: {}, {number}{}", points::short(&point::name(cell)), cost.title, points::against(cell));
-    DataPoint { x, y: value, spread: None, state, note, runs: Vec::new() }
+    DataPoint::new(x, value, state, note)
 }

@@ -77,14 +77,7 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
         name,
         role: Role::Bound,
         source: 0,
-        points: vec![DataPoint {
-            x: 0.0,
-            y: Some(times),
-            spread: None,
-            state: State::Ok,
-            note: String::new(),
-            runs: Vec::new(),
-        }],
+        points: vec![DataPoint::new(0.0, Some(times), State::Ok, String::new())],
     };
     let margin = 1.0 + comparison.margin;
     let within = format!("the same within ±{}", units::percent(comparison.margin));
@@ -116,7 +109,7 @@ fn point(row: &Compared, place: f64) -> DataPoint {
     let doubt = units::doubt(state == State::Suspect);
     let clock = row.of_clock().map(|clock| format!(", {clock}")).unwrap_or_default();
     let note = format!("{}: {times}{doubt}; {}{clock}", row.name(), row.verdict.name());
-    DataPoint { x: place, y: row.effect, spread, state, note, runs: Vec::new() }
+    DataPoint { spread, ..DataPoint::new(place, row.effect, state, note) }
 }
 
 fn row(row: &Compared) -> figure::Row {

@@ -250,7 +250,7 @@ fn number() -> impl Strategy<Value = f64> {
 fn spot() -> impl Strategy<Value = DataPoint> {
     let state = prop::sample::select(vec![State::Ok, State::Suspect, State::Missing]);
     (number(), prop::option::of(number()), prop::option::of([number(), number()]), state)
-        .prop_map(|(x, y, spread, state)| DataPoint { x, y, spread, state, note: "a note".into(), runs: Vec::new() })
+        .prop_map(|(x, y, spread, state)| DataPoint { spread, ..DataPoint::new(x, y, state, "a note".into()) })
 }
 
 fn axis() -> impl Strategy<Value = Axis> {

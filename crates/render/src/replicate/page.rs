@@ -176,6 +176,8 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&
     }
     series.extend(modelled);
     let models = figure.models.iter().filter(|model| model.machine == key);
+    let x = Axis::new("threads", Quantity::Count, Scale::Log2);
+    let y = Axis::new(unit.clone(), Quantity::Plain, Scale::Linear);
     (longest >= CURVE).then(|| figure::Figure {
         id: figure::id(&format!("{} {key}", figure.number)),
         title: match machine {
@@ -183,14 +185,7 @@ fn curve(replication: &Replication, figure: &ReplicatedFigure, machine: Option<&
             None => format!("{}: {}", figure.number, figure.title),
         },
         about: models.map(|model| model_words(replication, model)).collect(),
-        body: Body::Lines(Plot {
-            x: Axis::new("threads", Quantity::Count, Scale::Log2),
-            y: Axis::new(unit.clone(), Quantity::Plain, Scale::Linear),
-            series,
-            reference_lines: Vec::new(),
-            flags: Vec::new(),
-            shared_x: None,
-        }),
+        body: Body::Lines(Plot::new(x, y, series)),
         table: None,
     })
 }
@@ -204,5 +199,5 @@ fn shown(number: &Number) -> String {
 }
 
 fn point(x: f64, y: f64, spread: Option<[f64; 2]>, state: State, note: String) -> DataPoint {
-    DataPoint { x, y: Some(y), spread, state, note, runs: Vec::new() }
+    DataPoint { spread, ..DataPoint::new(x, Some(y), state, note) }
 }
