@@ -50,7 +50,7 @@ pub struct Row {
     pub superiority: Option<f64>,
     /// Where that lies (Newcombe 2006, method 5).
     pub superiority_interval: Option<Interval>,
-    /// Whether the interval is beyond the margin, though there is no verdict: a difference that is open.
+    /// Whether the values of the two sides differ by more than the margin, though there is no verdict: a difference that is open.
     pub apart: bool,
     /// The clock of the cores, where the values of both sides follow it; null elsewhere.
     pub clock: Option<ClockEffect>,
@@ -271,8 +271,14 @@ impl Candidate<'_> {
             row.superiority_interval = Some(Interval { low: ends.low, high: ends.high });
         }
         let has_verdict = !matches!(row.verdict, Verdict::Inconclusive | Verdict::Uncompared);
+        // Of too few values for an interval, none of one side may come near one of the other.
+        let least = |values: &[f64]| values.iter().copied().reduce(f64::min);
+        let most = |values: &[f64]| values.iter().copied().reduce(f64::max);
+        let all = least(&new).zip(most(&base)).zip(most(&new).zip(least(&base)));
+        let all = all.map(|((low, most), (high, least))| Interval { low: low / most, high: high / least });
         let margin = 1.0 + rule.margin();
-        row.apart = !has_verdict && row.interval.is_some_and(|found| found.low > margin || found.high < margin.recip());
+        let is_beyond = |found: Interval| found.low > margin || found.high < margin.recip();
+        row.apart = !has_verdict && row.interval.or(all).is_some_and(is_beyond);
     }
 }
 

@@ -64,11 +64,9 @@ impl Comparison {
     /// The differences without a verdict that are beyond the margin: `4 of the 8 skipped differ by 37 to 44%, surely beyond ±4.0%`. Of too few
     /// runs for an interval there is only their size.
     pub fn apart(&self) -> Option<String> {
-        let margin = 1.0 + self.margin;
-        let is_large = |row: &&Row| row.effect.is_some_and(|effect| effect > margin || effect < margin.recip());
         let clause = |verdict: Verdict, word: &str, is_sure: bool| {
             let all = || self.rows.iter().filter(|row| row.verdict == verdict);
-            let own = all().filter(|row| if is_sure { row.apart } else { row.interval.is_none() && is_large(row) });
+            let own = all().filter(|row| row.apart && row.interval.is_some() == is_sure);
             let shares: Vec<f64> = own.filter_map(|row| Some((row.effect? - 1.0).abs() * 100.0)).collect();
             let [low, high] = [f64::min, f64::max].map(|end| shares.iter().copied().reduce(end));
             let (low, high) = (low?.round(), high?.round());

@@ -88,7 +88,7 @@ pub struct Totals {
     pub inconclusive: usize,
     /// Rows that were not compared.
     pub uncompared: usize,
-    /// Of the rows without a verdict, skipped and inconclusive ones, those whose interval is beyond the margin.
+    /// Of the rows without a verdict, skipped and inconclusive ones, those whose values differ by more than the margin.
     pub open: usize,
     /// The fewest invocations with a value that a side of a compared row has.
     pub fewest: usize,
