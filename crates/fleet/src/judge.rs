@@ -81,7 +81,8 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
     let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
     let delivered = delivered(nodes);
-    let usually_delivered = median(delivered.iter().copied().flatten()).unwrap_or(1.0);
+    let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
+    let usual_shares: Vec<_> = of_others(&delivered).into_iter().zip(of_others(&allowed)).collect();
     let judged = nodes.iter().enumerate().map(|(at, own)| {
         let newest = own.newest();
         let mut node = Node {
@@ -119,7 +120,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
-        let quota = blame_delivered(&mut node, newest, usually_delivered);
+        let quota = blame_delivered(&mut node, newest, usual_shares[at]);
         let missing: Vec<&str> = kernels.iter().copied().filter(|kernel| !newest.has(kernel)).collect();
         if !missing.is_empty() {
             node.unclear(words::missing(&missing));
@@ -128,7 +129,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             node.unclear(words::partly(newest.cpus));
         }
         if nodes.len() < ENOUGH_NODES {
-            node.why.push(words::alone(nodes.len() - 1));
+            node.why.push(words::alone(nodes.len() - 1, node.delivered.and(usual_shares[at].0).is_some()));
         }
         node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
@@ -285,16 +286,29 @@ pub(crate) fn delivered(nodes: &[Own<'_>]) -> Vec<Option<f64>> {
     nodes.iter().map(|node| median(node.visits.iter().filter_map(|visit| visit.delivered))).collect()
 }
 
-/// Returns the quota that is the cause.
-fn blame_delivered(node: &mut Node, newest: &Visit, usual: f64) -> Option<String> {
+/// The median of the other nodes, for each.
+fn of_others(all: &[Option<f64>]) -> Vec<Option<f64>> {
+    let mut sorted: Vec<f64> = all.iter().copied().flatten().collect();
+    sorted.sort_by(f64::total_cmp);
+    let others = |own: &Option<f64>| {
+        let own = own.map(|own| sorted.partition_point(|other| *other < own));
+        let other = |at: usize| sorted.get(at + usize::from(own.is_some_and(|own| at >= own))).copied();
+        let count = sorted.len() - usize::from(own.is_some());
+        Some(f64::midpoint(other(count.checked_sub(1)? / 2)?, other(count / 2)?))
+    };
+    all.iter().map(others).collect()
+}
+
+/// Returns the quota that is the cause; `usual` is what the others delivered, and what their quotas allow.
+fn blame_delivered(node: &mut Node, newest: &Visit, usual: (Option<f64>, Option<f64>)) -> Option<String> {
+    let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
+    let seen = less(node.delivered, usual.0);
+    let allowed = less(newest.allowed(), usual.1);
+    let effect = |(own, usual): &(f64, f64)| own / usual - 1.0;
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
-    let quota = node.differs.get(words::QUOTA).filter(|quota| quota.here != "none");
-    let allowed = quota.and_then(|_| newest.allowed());
-    let less = |share: &f64| *share < usual - LESS_DELIVERED;
-    let (seen, allowed) = (node.delivered.filter(less), allowed.filter(less));
-    let own = seen.into_iter().chain(allowed).reduce(f64::min)?;
-    let was_seen = seen == Some(own);
-    let (quantity, effect) = if was_seen { ("delivered", own / usual - 1.0) } else { (words::QUOTA, own - 1.0) };
+    let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)))?;
+    let was_seen = seen == Some(most);
+    let (quantity, effect) = (if was_seen { "delivered" } else { words::QUOTA }, effect(&most));
     let blame = Blame {
         component: "node".into(),
         ids: newest.partitions.cpus_of_all(),
@@ -302,15 +316,14 @@ fn blame_delivered(node: &mut Node, newest: &Visit, usual: f64) -> Option<String
         effect,
         interval: [effect; 2],
     };
-    let Some(quota) = quota else {
+    let (own, usual) = most;
+    let Some(quota) = newest.settings.get(words::QUOTA).filter(|_| allowed.is_some()) else {
         node.doubt(words::others_at_work(own, usual), blame);
         return None;
     };
-    let cause = format!("{} {}", words::QUOTA, quota.here);
-    let why = words::quota(own, usual, &quota.here, was_seen);
-    node.why.push(why);
+    node.why.push(words::quota(own, usual, quota, was_seen));
     node.slow(blame);
-    Some(cause)
+    Some(format!("{} {quota}", words::QUOTA))
 }
 
 /// The value of each setting that most nodes of a group have.

@@ -236,6 +236,28 @@ fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
     let own = node(&fleet);
     assert_eq!((own.state, own.blame[0].quantity.as_str(), innocent(&fleet)), (State::Slow, "CPU quota", 0));
     assert!(own.why[0].contains("60%"), "{:?}", own.why);
+    let mut under = |quota: f64, usual: f64| {
+        let quota = |host| Some(format!("{:.2}", cpus as f64 * if host == 7 { quota } else { usual }));
+        reports.iter_mut().enumerate().for_each(|(host, report)| report.host.cpu_quota = quota(host));
+        let fleet = judged(&reports);
+        (node(&fleet).state, innocent(&fleet), node(&fleet).blame.first().map_or(0.0, |blame| blame.effect))
+    };
+    assert_eq!(under(0.75, 0.5), (State::Ok, 0, 0.0), "more than the others");
+    assert_eq!(under(0.5, 0.75), (State::Slow, 0, 0.5 / 0.75 - 1.0), "less than the others");
+}
+
+#[test]
+fn a_node_is_held_against_the_others_and_not_against_itself() {
+    let mut random = Rng::with_seed(3);
+    let reports = [(1, Fault::None), (7, Fault::Quota)].map(|(host, fault)| report(&mut random, host, 0, fault));
+    let said = |reports: &[Report]| node(&judged(reports)).why.join("; ");
+    let both = said(&reports);
+    let words = [
+        "a quota of 8.00 CPUs: it delivered 50% of its capacity, others 100%",
+        "only its parts and what it delivered were compared",
+    ];
+    assert!(words.iter().all(|word| both.contains(word)), "{both}");
+    assert!(said(&reports[1..]).ends_with("no other node of its kind, so only its parts were compared"));
 }
 
 #[test]

@@ -80,9 +80,11 @@ pub(crate) fn missing(kernels: &[&str]) -> String {
     format!("it has no reliable result of {kernels}, and most nodes like it have one; sweep it again when it is idle")
 }
 
-pub(crate) fn alone(others: usize) -> String {
+/// `was_delivered` says whether it delivered a share of its capacity that the others have too.
+pub(crate) fn alone(others: usize, was_delivered: bool) -> String {
     let others = if others == 0 { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
-    format!("{others} of its kind, so only its parts were compared")
+    let delivered = if was_delivered { " and what it delivered" } else { "" };
+    format!("{others} of its kind, so only its parts{delivered} were compared")
 }
 
 pub(crate) fn shared(reports: usize) -> String {
@@ -121,7 +123,9 @@ pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String
     if was_seen {
         format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%")
     } else {
-        format!("a quota of {quota} CPUs allows {own:.0}% of them for long, though short runs had more")
+        format!(
+            "a quota of {quota} CPUs allows {own:.0}% of them for long, others have {usual:.0}%, though short runs had more"
+        )
     }
 }
 
@@ -168,7 +172,7 @@ pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
     let counts = State::ALL.iter().map(|state| (fleet.count(*state), state.name()));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    let alone = if by_parts { ", by their own parts alone" } else { "" };
+    let alone = if by_parts { "; speeds were compared by parts alone" } else { "" };
     let unreadable = match fleet.unreadable.len() {
         0 => String::new(),
         count => format!("; {} could not be read", counted(count, "file")),
