@@ -18,6 +18,10 @@ use crate::{Error, State, words};
 
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
 const AWAY: f64 = 5.0;
+/// The standard deviation of nodes that are too few to show one.
+const OF_FEW: f64 = 2.0 * LEAST / AWAY;
+/// The largest tolerance of a warning.
+const MOST: f64 = 0.45;
 /// A tolerance that hides more than noise: nodes that differ in a setting, as a rule.
 const WIDE: f64 = 0.15;
 
@@ -225,9 +229,11 @@ impl Baseline {
 
     /// The file.
     pub fn text(&self) -> String {
-        let mut text = String::from(
+        let [least, most, assumed] = [LEAST, MOST, OF_FEW].map(|tolerance| tolerance * 100.0);
+        let mut text = format!(
             "# What nodes of each kind do when they are well (charz fleet baseline). A check warns where a node is slower than\n\
-             # the fraction `warning`; tolerances are five standard deviations between the nodes, 3% at least.\n",
+             # the fraction `warning`: five standard deviations between the nodes, {least:.0}% to {most:.0}%. Fewer than {ENOUGH_NODES} nodes show no\n\
+             # deviation, so {assumed:.1}% is assumed.\n",
         );
         for warning in self.warnings() {
             let _ = writeln!(text, "# Warning: {}", one_line(&warning));
@@ -426,9 +432,8 @@ impl Quantity {
         });
         let (logs, unit) = (Sample::new(logs.collect())?, unit?);
         let middle = logs.median();
-        // Of few nodes nothing is said of their spread.
-        let deviation = if logs.len() < ENOUGH_NODES { 2.0 * LEAST / AWAY } else { logs.deviation() };
-        let warning = (-(-AWAY * deviation).exp_m1()).clamp(LEAST, 0.45);
+        let deviation = if logs.len() < ENOUGH_NODES { OF_FEW } else { logs.deviation() };
+        let warning = (-(-AWAY * deviation).exp_m1()).clamp(LEAST, MOST);
         Some(Quantity {
             kernel: kernel.clone(),
             configuration: configuration.clone(),

@@ -430,6 +430,8 @@ fn what_a_baseline_tolerates_is_told_by_nodes_and_not_by_their_reports() {
         |text: &str| text.lines().filter(|line| line.starts_with("warning = ")).map(str::to_owned).collect::<Vec<_>>();
     let both: Vec<Report> = one.iter().chain(&other).cloned().collect();
     assert_eq!(tolerances(&text(&both, 1)), tolerances(&text(&one[..1], 1)), "too few nodes for a spread");
+    let head = "3% to 45%. Fewer than 5 nodes show no\n# deviation, so 1.2% is assumed.\n";
+    assert!(text(&both, 1).contains(head), "{}", text(&both, 1));
 }
 
 #[test]

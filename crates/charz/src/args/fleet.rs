@@ -65,7 +65,7 @@ pub(crate) struct AddArgs {
 
 /// Learn what nodes of each kind do when they are well: a TOML file for charz fleet check
 ///
-/// Slow nodes are left out. A tolerance is five standard deviations between the nodes, 3% at least; the file may be edited.
+/// Slow nodes are left out. A tolerance is five standard deviations between the nodes (of fewer than 5, 1.2% is assumed), 3% to 45%; the file may be edited.
 #[derive(Debug, Args)]
 pub(crate) struct BaselineArgs {
     /// Reports that `charz sweep` wrote, folders of them, and databases of charz fleet add
