@@ -356,7 +356,7 @@ impl Baseline {
         let mut told = match bad[..] {
             [] => {
                 let all = counted(kind.quantity.len(), "quantity").replace("quantitys", "quantities");
-                format!("{} of {all} within tolerance", measured.len())
+                format!("{} of the baseline's {all} compared, all within tolerance", measured.len())
             }
             [first] => first.to_owned(),
             [first, ..] => format!("{first}; and {} more", bad.len() - 1),

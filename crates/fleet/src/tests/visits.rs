@@ -114,6 +114,7 @@ fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() 
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
     let baseline = Baseline::of(&visits_of(&reports)).unwrap();
     reports[7].cells.retain(|cell| !cell.kernel.starts_with("mem"));
+    reports[7].cards.retain(|card| !card.name.starts_with("mem"));
     let visits = visits_of(&reports);
     let fleet = judged(&reports);
     assert_eq!(node(&fleet).state, State::Unclear);
@@ -121,6 +122,9 @@ fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() 
     let checked = baseline.check(&visits[7], false);
     assert!(checked.level == Level::Unknown && checked.line.contains("mem-read, mem-write-data"), "{}", checked.line);
     assert_eq!(baseline.check(&visits[6], false).level, Level::Ok);
+    let quick = baseline.check(&visits[7], true);
+    let words = "OK - n7: 14 of the baseline's 16 quantities compared, all within tolerance |";
+    assert!(quick.line.contains(words), "{}", quick.line);
 }
 
 #[test]
