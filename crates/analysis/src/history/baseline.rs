@@ -60,8 +60,8 @@ impl Baseline {
             let label = label.as_ref().map(|label| format!(", {label:?}")).unwrap_or_default();
             let which = if wanted == Wanted::Newest { "new report" } else { "last change" };
             let mut notes = vec![format!(
-                "the base is report {id} of the history ({}{label}): the newest before the {which} that may be compared, with {} of \
-                 {}",
+                "the base is report {id} of the history ({}{label}): it has {} of {}, the most of those before the {which} that \
+                 may be compared",
                 report.started,
                 covered[at],
                 counted(cells.len(), "cell")

@@ -33,8 +33,8 @@ pub(super) struct CompareArgs {
     pub(super) price: Vec<String>,
     /// Take the base out of the history: newest, before-change, or the number of a report
     ///
-    /// newest is the newest report that was measured before the new one and may be compared with it; before-change the newest such
-    /// one that is older than the last change of any of its configurations. The output says which one it is.
+    /// Of the reports that were measured before the new one and may be compared with it, newest is the newest of those with most of
+    /// its configurations; before-change is one that is older than the last change of any of them. The output says which one it is.
     #[arg(long, value_name = "WHICH", allow_hyphen_values = true)]
     pub(super) baseline: Option<String>,
     /// The history's file, as for charz history

@@ -63,7 +63,12 @@ fn reports_that_may_not_be_compared_are_passed_over() {
 fn a_report_with_all_cells_goes_before_a_newer_one_with_some() {
     let mut reports = slower();
     reports[13].cells.pop();
-    check(&reports, &report(20, 0.7e9, ""), Wanted::Newest, &Options::default(), Ok(13));
+    let new = report(20, 0.7e9, "");
+    check(&reports, &new, Wanted::Newest, &Options::default(), Ok(13));
+    let entries = (1..).zip(&reports).map(|(id, report)| Entry::new(id, None, summary(report.clone())).unwrap());
+    let chosen = Baseline::choose(entries.collect(), &new, Wanted::Newest, &Options::default()).unwrap();
+    let words = "it has 2 of 2 cells, the most of those before the new report that may be compared";
+    assert!(chosen.notes[0].ends_with(words), "{:?}", chosen.notes);
     reports.iter_mut().for_each(|report| report.cells.truncate(1));
     check(&reports, &report(20, 0.7e9, ""), Wanted::Newest, &Options::default(), Ok(14));
 }
