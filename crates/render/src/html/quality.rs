@@ -50,7 +50,8 @@ fn bar(quality: &Quality) -> Markup {
 /// What was found, the weightiest first; what it was found in is folded.
 fn causes(page: &Page, at: usize) -> Markup {
     let own: Vec<&Doubt> = page.doubts.iter().filter(|(of, _)| *of == at).map(|(_, doubt)| doubt).collect();
-    let all = page.answers[at].quality.results.max(1);
+    let quality = &page.answers[at].quality;
+    let all = (quality.results + quality.skipped).max(1);
     html! {
         @if !own.is_empty() {
             details.causes {

@@ -171,6 +171,18 @@ fn a_point_has_its_runs_and_its_words_once() {
     assert!(!html.contains("data-note="), "the script takes them from the titles");
 }
 
+#[test]
+fn a_cause_is_in_a_share_of_all_configurations() {
+    use charz_data::report::fixtures::{cell, report};
+    use charz_data::report::{Status, Unit};
+    let cells = (1..=6).map(|workers| {
+        let own = cell("arith-int", workers, Unit::OpsPerSecond, 1e9);
+        if workers == 1 { own } else { own.unmeasured(Status::Skipped, "no such CPU") }
+    });
+    let html = written(&page_of(&report(cells.collect())));
+    assert!(html.contains("<td class=\"n\">5 (83%)</td>"), "5 of 6");
+}
+
 /// A page of 118 kernels that synchronise, each with a number for one thread and for two under two mappings, opens at once.
 #[test]
 fn a_page_of_many_kernels_is_small() {
