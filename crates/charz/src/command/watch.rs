@@ -160,10 +160,11 @@ fn of_cpus(options: &Options, machine: &Machine, [before, after]: [&Sample; 2], 
     // The machine's own order, and then what it does not know.
     let mut rows: Vec<Row> = machine.strands.iter().filter_map(|strand| by_id.remove(&strand.os_id)).collect();
     rows.extend(by_id.into_values());
+    let busy = Row::mean(String::new(), &rows).busy();
     let rows = grouped(rows, options.groups, options.key, machine);
     let rows = rows.into_iter().take(options.top.unwrap_or(usize::MAX)).collect();
     let (softirqs, missing) = (after.softirqs.clone(), missing(after));
-    Told { t, interval_s, rows, softirqs, missing, changed, ..Told::default() }
+    Told { t, interval_s, rows, busy, softirqs, missing, changed, ..Told::default() }
 }
 
 /// Sorted by a column; of groups, which take the place of the CPUs, the means.

@@ -43,6 +43,8 @@ pub struct Told {
     pub t: f64,
     pub interval_s: f64,
     pub rows: Vec<Row>,
+    /// Percent of all CPUs, of which `rows` may have a few.
+    pub busy: f64,
     /// The threads of a process, in place of CPUs.
     pub threads: Option<Vec<Thread>>,
     /// The kinds of softirqs, in the order of the rows'.
@@ -98,7 +100,7 @@ impl Row {
         }
     }
 
-    fn busy(&self) -> f64 {
+    pub fn busy(&self) -> f64 {
         self.shares[..BUSY].iter().sum()
     }
 
@@ -238,10 +240,10 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
             writeln!(out, "{name:<18}  {}", part.iter().collect::<String>())?;
         }
     }
-    let mean = told.rows.iter().map(Row::busy).sum::<f64>() / told.rows.len().max(1) as f64;
     writeln!(
         out,
-        "{mean:.0}% busy; {} idle to {} busy",
+        "{:.0}% busy; {} idle to {} busy",
+        told.busy,
         if style.unicode { '·' } else { '0' },
         if style.unicode { '█' } else { '9' }
     )?;

@@ -33,6 +33,21 @@ fn check(found: &[(String, [f64; 3])], expected: &[(&str, [f64; 3])]) {
     }
 }
 
+#[test]
+fn top_leaves_the_busy_share_that_of_all_cpus() {
+    let sample = |ticks: [[u64; 2]; 2]| {
+        let ticks = ticks.map(|[user, idle]| Ticks { user, idle, ..Ticks::default() });
+        let cpus = (0..).zip(ticks.map(|ticks| Cpu { ticks, ..Cpu::default() })).collect();
+        Sample { cpus, softirqs: Vec::new(), missing: Vec::new() }
+    };
+    let samples = [sample([[0, 0], [0, 0]]), sample([[20, 80], [100, 0]])];
+    let (interval, format) = (Duration::from_secs(1), &crate::view::watch::FORMATS[0]);
+    let options = Options { interval, count: None, key: Some("busy"), groups: None, top: Some(1), of: None, format };
+    let machine = discover(&Source::Synthetic("core:2 pu:1".to_owned())).unwrap();
+    let told = of_cpus(&options, &machine, [&samples[0], &samples[1]], 0.0, 1.0);
+    assert_eq!((told.rows.len(), told.rows[0].cpu, told.busy), (1, 1, 60.0));
+}
+
 /// The expected figures were added up from the listing by other means.
 #[test]
 fn quartiles_and_sockets_of_a_machine_of_256_cpus_have_the_means_of_their_cpus() {
