@@ -183,12 +183,18 @@ fn headline(page: &Page<'_>) -> String {
     let of = |verdict| relations.iter().filter(move |relation| relation.verdict == verdict);
     let mut wrong: Vec<String> = of(Verdict::Contradicted).map(|relation| title(relation.kind)).collect();
     wrong.dedup();
-    let structural = |relation: &&Relation| !matches!(relation.kind, Kind::Clock | Kind::Tsc | Kind::CoreKind);
+    // What Linux does not claim, such as ALU groups, neither confirms nor contradicts it.
+    let structural = |relation: &&Relation| {
+        relation.evidence.claimed.is_some() && !matches!(relation.kind, Kind::Clock | Kind::Tsc | Kind::CoreKind)
+    };
+    // Without its cores, a topology is not decided.
+    let of_cores = |verdict| of(verdict).any(|relation| relation.kind == Kind::Core);
+    let is_open = of_cores(Verdict::Inconclusive) && !of_cores(Verdict::Confirmed);
     let open = of(Verdict::Inconclusive).filter(structural).count();
     let verdict = match (wrong.is_empty(), open, of(Verdict::Confirmed).filter(structural).count()) {
         (false, ..) => format!("contradicted ({})", wrong.join(", ")),
         (true, 0, 1..) => "confirmed".to_owned(),
-        (true, _, 0) => "not decided".to_owned(),
+        (true, _, confirmed) if is_open || confirmed == 0 => "not decided".to_owned(),
         (true, open, confirmed) => {
             let all = counted(confirmed + open, "structural relation");
             format!("confirmed as far as it could be decided ({confirmed} of {all})")
@@ -289,4 +295,36 @@ fn at_length(relation: &Relation) -> String {
     let confidence = evidence.confidence.map(|share| format!("; confidence {share:.3}")).unwrap_or_default();
     let reason = evidence.reason.as_ref().map(|reason| format!(": {}", plain(reason))).unwrap_or_default();
     format!("{}{between}{claimed}{reason}{figures}{confidence}", title(relation.kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_audit::Evidence;
+
+    #[test]
+    fn a_topology_is_confirmed_by_what_is_claimed_of_it_and_its_cores() {
+        use Verdict::{Confirmed, Inconclusive};
+        let machine = charz_topology::discover(&charz_topology::Source::Synthetic("core:1 pu:2".into())).unwrap();
+        let of = |(kind, claimed, verdict)| {
+            let evidence = Evidence { claimed, ..Evidence::default() };
+            Relation { kind, a: Some(0), b: Some(1), verdict, evidence }
+        };
+        let (alu, l2) = ((Kind::Alu, None, Confirmed), |verdict| (Kind::Cache(2), Some(true), verdict));
+        let core = |verdict| (Kind::Core, Some(true), verdict);
+        for (relations, expected) in [
+            (vec![core(Inconclusive), alu], "not decided:"),
+            (vec![core(Inconclusive), l2(Confirmed)], "not decided:"),
+            (vec![core(Confirmed), (Kind::Alu, None, Inconclusive)], "confirmed:"),
+            (
+                vec![core(Confirmed), l2(Inconclusive), alu],
+                "confirmed as far as it could be decided (1 of 2 structural",
+            ),
+        ] {
+            let relations = relations.into_iter().map(of).collect();
+            let audit = Audit { relations, machine: machine.clone(), rounds: 1, cut_short: false };
+            let said = headline(&Page { machine: &machine, audit: &audit, affinity: None, seed: 1, verbose: false });
+            assert!(said.contains(&format!("is {expected}")), "{said}");
+        }
+    }
 }
