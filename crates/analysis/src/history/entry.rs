@@ -97,10 +97,8 @@ pub fn display(changes: &[EnvChange]) -> String {
 
 fn environment(report: &Report) -> Vec<(&'static str, Option<String>)> {
     let tool = &report.tool;
-    // No quota is a fact; of everything else nothing is known where nothing is said.
-    let known = |(what, word): (_, Option<String>)| (what, word.or((what == "processor quota").then(|| "none".into())));
     let mut facts = vec![("charz", Some(format!("{} ({})", tool.version, tool.commit)))];
-    facts.extend(surroundings(report).map(known));
+    facts.extend(surroundings(report));
     facts.push(("usable CPUs", Some(usable(report))));
     facts.extend(built(report).map(|(what, word)| (what, (word != "unknown").then(|| word.to_owned()))));
     facts.push(("clock", Some(report.plan.clock.clone())));
