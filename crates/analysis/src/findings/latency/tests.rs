@@ -98,7 +98,7 @@ fn doubtful_numbers_carry_their_mark() {
     // A wide interval is none of the causes to doubt.
     let mut wide = curve(RANDOM, PageKind::Transparent, 64, guest);
     wide = wide.into_iter().map(|cell| cell.within(0.5)).collect();
-    assert!(!sentences(true, wide)[0].contains('?'));
+    assert!(!sentences(true, wide)[0].contains('~'));
 }
 
 #[test]
@@ -155,7 +155,8 @@ fn strides_are_told_apart() {
 
 #[test]
 fn the_reach_of_the_tlb_is_where_pages_part() {
-    let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + if size > 12 << 20 { 40.0 } else { 0.0 });
+    let small = || curve(RANDOM, PageKind::Small, 64, |size| guest(size) + if size > 12 << 20 { 40.0 } else { 0.0 });
+    let mut cells = small();
     cells.extend(curve(RANDOM, PageKind::Transparent, 64, guest));
     let words = ["chase-random rr 4k stride 64: TLB reach 11.3 MiB-16 MiB; a miss adds 40.0 ns", "1.29x"];
     check(
@@ -173,11 +174,11 @@ fn the_reach_of_the_tlb_is_where_pages_part() {
         assert!(reach.contains(part), "{reach}");
     }
     // Under another mapping it was another strand.
-    let mut cells = curve(RANDOM, PageKind::Small, 64, |size| guest(size) + 40.0);
+    let mut cells = small();
     cells.extend(
         curve(RANDOM, PageKind::Transparent, 64, guest).into_iter().map(|cell| Cell { mapping: "dumb".into(), ..cell }),
     );
-    assert!(sentences(true, cells).iter().all(|sentence| !sentence.contains("pages:")));
+    assert!(sentences(true, cells).iter().all(|sentence| !sentence.contains("TLB reach")));
 }
 
 #[test]
