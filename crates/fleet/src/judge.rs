@@ -82,6 +82,8 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
     let delivered = delivered(nodes);
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
+    let with_more =
+        |own: Option<f64>| allowed.iter().filter(|other| **other > own.map(|own| own + LESS_DELIVERED)).count();
     let usual_shares: Vec<_> = of_others(&delivered).into_iter().zip(of_others(&allowed)).collect();
     let judged = nodes.iter().enumerate().map(|(at, own)| {
         let newest = own.newest();
@@ -120,7 +122,8 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
-        let quota = blame_delivered(&mut node, newest, usual_shares[at]);
+        let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
+        let quota = blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
         let missing: Vec<&str> = kernels.iter().copied().filter(|kernel| !newest.has(kernel)).collect();
         if !missing.is_empty() {
             node.unclear(words::missing(&missing));
@@ -299,8 +302,14 @@ fn of_others(all: &[Option<f64>]) -> Vec<Option<f64>> {
     all.iter().map(others).collect()
 }
 
-/// Returns the quota that is the cause; `usual` is what the others delivered, and what their quotas allow.
-fn blame_delivered(node: &mut Node, newest: &Visit, usual: (Option<f64>, Option<f64>)) -> Option<String> {
+/// Returns the quota that is the cause; `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a
+/// quota, it is the cause and no fault.
+fn blame_delivered(
+    node: &mut Node,
+    newest: &Visit,
+    usual: (Option<f64>, Option<f64>),
+    is_unusual: impl Fn() -> bool,
+) -> Option<String> {
     let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
     let seen = less(node.delivered, usual.0);
     let allowed = less(newest.allowed(), usual.1);
@@ -321,7 +330,12 @@ fn blame_delivered(node: &mut Node, newest: &Visit, usual: (Option<f64>, Option<
         node.doubt(words::others_at_work(own, usual), blame);
         return None;
     };
-    node.why.push(words::quota(own, usual, quota, was_seen));
+    let why = words::quota(own, usual, quota, was_seen);
+    if !is_unusual() {
+        node.doubt(why, blame);
+        return None;
+    }
+    node.why.push(why);
     node.slow(blame);
     Some(format!("{} {quota}", words::QUOTA))
 }

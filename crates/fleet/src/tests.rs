@@ -244,6 +244,8 @@ fn a_quota_that_short_runs_do_not_feel_is_named_by_what_it_allows() {
     };
     assert_eq!(under(0.75, 0.5), (State::Ok, 0, 0.0), "more than the others");
     assert_eq!(under(0.5, 0.75), (State::Slow, 0, 0.5 / 0.75 - 1.0), "less than the others");
+    reports.iter_mut().step_by(2).for_each(|report| report.host.cpu_quota = Some(format!("{:.2}", 0.5 * cpus as f64)));
+    assert!(judged(&reports).nodes.iter().all(|node| node.state != State::Slow), "half of them");
 }
 
 #[test]
