@@ -70,6 +70,11 @@ impl Load {
             _ => None,
         }
     }
+
+    /// The more threads, the more loads: a latency over their number.
+    fn shared(self, number: Number<'_>) -> Number<'_> {
+        if self == Load::Latency { number.each() } else { number }
+    }
 }
 
 /// The roles that a reader asks for first.
@@ -190,10 +195,7 @@ impl<'a> Advice<'a> {
         let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
         let mut numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
-        // The more threads, the more loads.
-        if load == Load::Latency {
-            numbers = numbers.iter().map(Number::each).collect();
-        }
+        numbers = numbers.into_iter().map(|number| load.shared(number)).collect();
         let (peak, fewest) = rivals.fewest(&numbers)?;
         let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
         // A number without an interval decides only that there is no advice.
@@ -211,7 +213,7 @@ impl<'a> Advice<'a> {
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
-        regret.sort_by(|one, other| one.share.total_cmp(&other.share));
+        regret.sort_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
         let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
         Some(Advice {
@@ -227,7 +229,7 @@ impl<'a> Advice<'a> {
             doubtful: best.is_doubtful() || peak.is_doubtful(),
             auto: regret.iter().find(is_auto).copied(),
             strands: extras::strands(&numbers, &rivals, report),
-            memory: extras::memory(&best, &rivals, report),
+            memory: extras::memory(load, &best, &rivals, report),
             regret,
             report,
         })
@@ -340,8 +342,7 @@ fn performance(number: &Number<'_>, of: &Number<'_>) -> f64 {
 
 /// What a number does as a fraction of the one that it was compared with: the middle, then the low and the high end of where it lies.
 fn of_performance(loss: &Loss<'_>) -> [f64; 3] {
-    let performance =
-        |share: f64| if loss.number.cell.unit.more_is_better() { 1.0 - share } else { (1.0 + share).recip() };
+    let performance = |share: f64| if loss.is_work { 1.0 - share } else { (1.0 + share).recip() };
     let (low, high) = loss.interval.map_or((loss.share, loss.share), |interval| (interval.low, interval.high));
     [loss.share, high, low].map(performance)
 }

@@ -21,7 +21,8 @@ pub struct Number<'a> {
     pub interval: Option<Interval>,
     /// Whether it comes from what was delivered; else it is what its CPUs can do.
     pub is_delivered: bool,
-    copies: f64,
+    /// By how many threads, or copies, a time was divided.
+    pub(crate) copies: f64,
 }
 
 /// How the cells of a report become numbers: by one rule for all that is said of a kernel.
@@ -64,7 +65,7 @@ impl<'a> Basis<'a> {
 /// Whether it is the time of copies of a program, each of which does its own work.
 pub(crate) fn is_of_copies(report: &Report, cell: &Cell) -> bool {
     let in_copies = report.plan.program.as_ref().is_some_and(|program| program.in_copies());
-    in_copies && *report.role(&cell.kernel) == Role::Program && !cell.unit.more_is_better()
+    in_copies && *report.role(&cell.kernel) == Role::Program && cell.unit.is_time()
 }
 
 /// What kernels are called together that do single operations, by their role or by how their names begin, and those that share

@@ -69,7 +69,8 @@ pub enum Auto<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loss<'a> {
     pub number: Number<'a>,
-    /// How much less it gives, or how much longer it takes, as a fraction of the best. Negative where its value is better, and
+    /// How much less it gives, or how much longer it takes, as a fraction of the best: of times in which other numbers of threads each do
+    /// work of their own, how much less work they do in the same time. Negative where its value is better, and
     /// its interval does not reach the best value of any number of workers.
     pub share: f64,
     /// Where the share lies with a confidence of 95%; `None` where one of them has no interval.
@@ -81,6 +82,8 @@ pub struct Loss<'a> {
     /// Whether the host moved the CPUs between the two: the share is as much of that as of the placement.
     pub is_moved: bool,
     pub doubtful: bool,
+    /// Whether the share is one of work, and not of time.
+    pub is_work: bool,
 }
 
 /// What can be said of a loss: the one verdict that every sentence, tile, table and advice takes.
@@ -246,8 +249,13 @@ impl<'a> Rivals<'a> {
     /// one of the two may have met another clock: where clocks are known, a difference counts if it is there in cycles too.
     pub(crate) fn loss<'n>(&self, number: Number<'n>, best: &Number<'_>) -> Loss<'n> {
         let more_is_better = number.cell.unit.more_is_better();
+        let is_work = more_is_better || number.copies != best.copies;
         // From a ratio of values to a share that is lost.
-        let lost = |ratio: f64| if more_is_better { 1.0 - ratio } else { ratio - 1.0 };
+        let lost = |ratio: f64| match more_is_better {
+            true => 1.0 - ratio,
+            false if is_work => 1.0 - ratio.recip(),
+            false => ratio - 1.0,
+        };
         let (is_apart, is_moved) = (!number.meets(best), !number.is_placed_as(best));
         // What was delivered is no rate of a clock.
         let cycles = self.in_cycles(number.cell, best.cell).filter(|_| !number.is_delivered && !best.is_delivered);
@@ -284,6 +292,7 @@ impl<'a> Rivals<'a> {
             is_clock,
             is_moved,
             doubtful: number.is_doubtful() || best.is_doubtful() || is_moved,
+            is_work,
         }
     }
 

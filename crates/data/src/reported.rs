@@ -33,6 +33,8 @@ words! { Better { Higher = "higher", Lower = "lower" } }
 impl ReportedUnit {
     /// Seconds: the time of a run.
     pub const SECONDS: ReportedUnit = ReportedUnit { symbol: Symbol("s"), better: Better::Lower };
+    /// The symbols of times, of which less is better unless something else is said.
+    pub const TIMES: [&str; 10] = ["s", "ms", "us", "µs", "ns", "min", "h", "sec", "seconds", "cycles"];
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Basis, Number, Rivals, of_performance};
+use super::{Basis, Load, Number, Rivals, of_performance};
 use crate::verdict::Loss;
 use charz_data::report::{Interval, Report};
 
@@ -58,7 +58,7 @@ pub(super) fn strands<'a>(numbers: &[Number<'a>], rivals: &Rivals<'_>, report: &
 }
 
 /// The same threads under the same mapping with their memory elsewhere, where the sweep varies that.
-pub(super) fn memory<'a>(best: &Number<'_>, rivals: &Rivals<'_>, report: &'a Report) -> Vec<Loss<'a>> {
+pub(super) fn memory<'a>(load: Load, best: &Number<'_>, rivals: &Rivals<'_>, report: &'a Report) -> Vec<Loss<'a>> {
     let own = best.cell;
     let elsewhere = report.cells.iter().filter(|cell| {
         let mut point = cell.point;
@@ -67,5 +67,6 @@ pub(super) fn memory<'a>(best: &Number<'_>, rivals: &Rivals<'_>, report: &'a Rep
             && point == own.point
             && cell.point != own.point
     });
-    Basis::of(report).numbers(elsewhere).into_iter().map(|number| rivals.loss(number, best)).collect()
+    let numbers = Basis::of(report).numbers(elsewhere).into_iter();
+    numbers.map(|number| rivals.loss(load.shared(number), best)).collect()
 }

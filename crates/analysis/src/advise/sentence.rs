@@ -161,13 +161,21 @@ pub fn lost(loss: &Loss<'_>, subject: Subject) -> String {
         return "cannot be compared: the host moved the CPUs".to_owned();
     }
     let is_less = loss.share < 0.0;
-    let (verb, after) = match (loss.number.cell.unit.more_is_better(), is_less) {
+    let unit = loss.number.cell.unit;
+    let (verb, after) = match (unit.more_is_better(), is_less) {
         (true, false) => ("lose", ""),
         (true, true) => ("gain", ""),
-        (false, false) => ("take", " longer"),
+        (false, false) if loss.is_work => ("do", " less work in the same time"),
+        (false, true) if loss.is_work => ("do", " more work in the same time"),
+        (false, false) if unit.is_time() => ("take", " longer"),
+        (false, false) => ("take", " more"),
         (false, true) => ("take", " less"),
     };
-    let ending = if subject == Subject::One { "s" } else { "" };
+    let ending = match subject {
+        Subject::One if verb == "do" => "es",
+        Subject::One => "s",
+        Subject::Several => "",
+    };
     let interval = loss.interval.map(|interval| match is_less {
         true => Interval { low: -interval.high, high: -interval.low },
         false => interval,

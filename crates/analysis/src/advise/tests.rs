@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::fixtures::valued;
 use crate::verdict::SATURATED;
-use charz_data::ReportedUnit;
 use charz_data::cpulist;
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Point, ProgramSeen};
+use charz_data::{Better, Program, ProgramValue, ReportedUnit};
 use charz_stats::ratio_of_estimates;
 
 fn rate(mapping: &str, threads: u64, value: f64) -> Cell {
@@ -182,6 +182,47 @@ fn memory_elsewhere_is_a_cost_and_no_placement_of_threads() {
         assert_eq!((advice.regret.len(), costs), (1, vec!["0.40".to_owned(), "0.20".to_owned()]));
         assert!(advice.extras()[0].starts_with("remote memory loses 40.0%"), "{:?}", advice.extras());
     });
+}
+
+#[test]
+fn threads_that_each_do_work_of_their_own_are_compared_by_the_work() {
+    let on = |memory, ns: f64| {
+        let point = Point { memory: Some(memory), ..Point::default() };
+        [1, 2].map(|threads| cell("chase-random", threads, Unit::NanosecondsPerStep, ns).under("rr").at(point))
+    };
+    let cells = [on(MemoryHome::Remote, 150.0), on(MemoryHome::Local, 100.0)].concat();
+    only(2, cells.clone(), |advice| {
+        assert!(advice.extras()[0].starts_with("remote memory takes 50.0% longer"), "{:?}", advice.extras());
+        let one = lost(&advice.regret[0], Subject::One);
+        assert!(one.starts_with("does 50.0% less work in the same time (4"), "{one}");
+        let again = report(cells.clone()).on(2);
+        let [validation] = &validate(std::slice::from_ref(advice), &again)[..] else { panic!("one advice") };
+        assert_eq!((validation.checks[0].holds(), validation.regret), (Some(true), Some(0.0)));
+    });
+}
+
+#[test]
+fn only_the_time_of_copies_is_shared_by_them() {
+    let regret = |symbol| {
+        let unit = ReportedUnit::new(symbol, Better::Lower).unwrap();
+        let cells = [(1, 500.0), (4, 510.0)].map(|(threads, value)| rate("rr", threads, value));
+        let cells = cells.map(|cell| Cell { unit: Unit::Reported(unit), ..cell }).to_vec();
+        let mut report = report(cells).on(4);
+        report.cards.iter_mut().for_each(|card| card.role = Role::Program);
+        report.plan.program = Some(Program {
+            command: "./a".to_owned(),
+            setup: None,
+            value: ProgramValue::Last,
+            unit,
+            verify: None,
+            timeout_ns: None,
+        });
+        let regret = advise(&report)[0].regret[0];
+        let lost = lost(&regret, Subject::One);
+        format!("x{} {}", regret.number.cell.workers, lost.split(" (").next().unwrap())
+    };
+    assert_eq!(regret("MB"), "x4 takes 2.0% more");
+    assert_eq!(regret("ms"), "x1 does 74.5% less work in the same time");
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn of<'a>(advice: &Advice<'a>, again: &'a Report) -> Validation<'a> {
     let numbers = placed(&Basis::of(again), &again.cells);
     let measured = |cell: &Cell| {
         let is_same = |other: &&Number<'_>| point::name(other.cell) == point::name(cell);
-        numbers.iter().find(is_same).copied()
+        numbers.iter().find(is_same).map(|number| advice.load.shared(*number))
     };
     let best = measured(advice.best.cell);
     let rivals = Rivals::of(again, &advice.best.cell.kernel);

@@ -55,9 +55,6 @@ pub(crate) struct ProgramArgs {
     pub(crate) run_timeout: Option<String>,
 }
 
-/// Units of which less is better unless something else is said.
-const TIMES: [&str; 10] = ["s", "ms", "us", "µs", "ns", "min", "h", "sec", "seconds", "cycles"];
-
 /// What a number is called whose unit is not named.
 const UNNAMED: &str = "units";
 
@@ -168,7 +165,7 @@ fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<Rep
         ProgramValue::Work(_) | ProgramValue::Protocol => (ReportedUnit::RATE, false),
         ProgramValue::Regex(_) | ProgramValue::Json(_) | ProgramValue::Last => {
             let symbol = args.unit.as_deref().unwrap_or(UNNAMED);
-            let by_name = if TIMES.contains(&symbol) { Better::Lower } else { Better::Higher };
+            let by_name = if ReportedUnit::TIMES.contains(&symbol) { Better::Lower } else { Better::Higher };
             let unit = ReportedUnit::new(symbol, asked.unwrap_or(by_name));
             return layers.blame("--unit", unit.map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}"))));
         }

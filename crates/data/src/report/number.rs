@@ -48,6 +48,12 @@ impl Unit {
         }
     }
 
+    /// Whether it is a time: a user's program may report something else of which less is better.
+    pub fn is_time(self) -> bool {
+        let is_known = |unit: ReportedUnit| ReportedUnit::TIMES.contains(&unit.symbol.as_str());
+        !self.more_is_better() && !matches!(self, Unit::Reported(unit) if !is_known(unit))
+    }
+
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
         match self {
