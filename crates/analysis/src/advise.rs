@@ -22,7 +22,7 @@ use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
 use charz_data::report::{Interval, Mark, MemoryHome, Report, Severity, Unit};
-use charz_data::{Role, units};
+use charz_data::{Role, params, units};
 use serde::Serialize;
 
 pub use extras::Strands;
@@ -282,8 +282,8 @@ impl<'a> Advice<'a> {
         TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
     }
 
-    /// The line that most can paste: charz exec's where unpinned threads lose, else taskset's, for each of several copies, or numactl's
-    /// where memory is not left to the threads' own touch. `None` where the operating system places threads, and where nothing is advised.
+    /// The line that most can paste: charz exec's where unpinned threads lose or memory was remote, else taskset's, for each of several
+    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places threads, and where nothing is advised.
     pub fn paste(&self) -> Option<String> {
         if self.too_few.is_some() || self.occupied().is_some() {
             return None;
@@ -302,7 +302,12 @@ impl<'a> Advice<'a> {
             let (mapping, threads) = (quoted(&self.best.cell.mapping), self.best.cell.workers);
             return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", self.program()));
         }
-        let tool = if is_usual(Some(self.home())) { "taskset" } else { "numactl" };
+        let tool = match self.home() {
+            MemoryHome::Local => "taskset",
+            // numactl has no word for it.
+            MemoryHome::Remote => "exec",
+            _ => "numactl",
+        };
         self.launches().find(|(name, _)| *name == tool)?.1.line(&self.program())
     }
 
@@ -318,14 +323,19 @@ impl<'a> Advice<'a> {
 
     /// Where the threads' memory was.
     fn home(&self) -> MemoryHome {
-        self.best.cell.point.memory.unwrap_or(self.report.plan.params.memory)
+        let cell = self.best.cell;
+        let obeys = self.report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::MEMORY));
+        let of_all = if obeys { self.report.plan.params.memory } else { MemoryHome::Local };
+        cell.point.memory.unwrap_or(of_all)
     }
 
     /// `arith-int round-robin x2: 3.66 Gop/s ±0.4%`.
     pub fn evidence(&self) -> String {
         let half = self.best.interval.map(|interval| interval.half_width(self.best.value));
         let half = half.map(|half| format!(" ±{}", units::percent(half))).unwrap_or_default();
-        format!("{}{half}", self.best.cited())
+        let home = Some(self.home()).filter(|home| self.best.cell.point.memory.is_none() && !is_usual(Some(*home)));
+        let home = home.map(|home| format!(", memory {home}")).unwrap_or_default();
+        format!("{}{half}{home}", self.best.cited())
     }
 }
 

@@ -185,6 +185,23 @@ fn memory_elsewhere_is_a_cost_and_no_placement_of_threads() {
 }
 
 #[test]
+fn the_line_to_paste_has_memory_where_it_was_measured() {
+    let exec = "charz exec --mapping list:0-1 --threads 2 --memory remote -- PROGRAM";
+    for (kernel, memory, expected, of_all) in [
+        ("mem-read", MemoryHome::Remote, exec, ", memory remote"),
+        ("mem-read", MemoryHome::Local, "taskset -c 0-1 PROGRAM", "%"),
+        ("arith-int", MemoryHome::Remote, "taskset -c 0-1 PROGRAM", "%"),
+    ] {
+        let cells = [1, 2].map(|threads| rate("rr", threads, threads as f64));
+        let mut report = report(cells.map(|cell| Cell { kernel: kernel.to_owned(), ..cell }).to_vec());
+        report.plan.params.memory = memory;
+        let advice = &advise(&report)[0];
+        assert_eq!(advice.paste().as_deref(), Some(expected), "{kernel}");
+        assert!(advice.evidence().ends_with(of_all), "{}", advice.evidence());
+    }
+}
+
+#[test]
 fn threads_that_each_do_work_of_their_own_are_compared_by_the_work() {
     let on = |memory, ns: f64| {
         let point = Point { memory: Some(memory), ..Point::default() };
