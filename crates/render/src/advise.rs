@@ -114,7 +114,10 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                     _ if validation.checks.iter().any(is_open) => {
                         "has too few runs to be held against the others; give more time with --budget".to_owned()
                     }
-                    true => format!("loses {} beside the best of these", units::percent(regret)),
+                    true if validation.is_beaten() => {
+                        format!("loses {} beside the best of these", units::percent(regret))
+                    }
+                    true => "is not significantly worse than the best of these".to_owned(),
                     false => "is the best of these".to_owned(),
                 };
                 let failed = validation.checks.iter().filter(|check| check.holds() == Some(false)).count();

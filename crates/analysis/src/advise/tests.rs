@@ -371,6 +371,20 @@ fn a_prediction_that_failed_by_far_needs_no_second_interval() {
     }
 }
 
+#[test]
+fn noise_beats_no_advice() {
+    let swept = |auto: f64, width: f64| {
+        let cells = [("rr", 10.0), (AUTO, auto)].map(|(by, value)| rate(by, 2, value).within(width));
+        report(cells.to_vec()).on(2)
+    };
+    let first = swept(9.0, 0.005);
+    for (auto, width, expected) in [(10.04, 0.005, false), (11.0, 0.005, true), (11.0, 0.2, false), (9.0, 0.005, false)]
+    {
+        let again = swept(auto, width);
+        assert_eq!(validate(&advise(&first), &again)[0].is_beaten(), expected, "{auto} within {width}");
+    }
+}
+
 /// Reports of one kernel on two CPUs; noisy, missing and invalid numbers among them.
 fn reports() -> impl Strategy<Value = Report> {
     let one = (1.0_f64..4.0, 0.001_f64..0.4, 0..6_u8);

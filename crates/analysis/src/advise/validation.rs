@@ -23,6 +23,15 @@ pub struct Validation<'a> {
     pub checks: Vec<Check<'a>>,
 }
 
+impl Validation<'_> {
+    /// Whether the best of the others is better now, and neither noise nor the clock explains it.
+    pub fn is_beaten(&self) -> bool {
+        let now = self.checks.iter().filter_map(|check| check.measured);
+        let best = now.max_by(|one, other| of_performance(one)[0].total_cmp(&of_performance(other)[0]));
+        best.is_some_and(|loss| loss.is_sure() && loss.share < 0.0)
+    }
+}
+
 /// Another placement: what it was to lose, and what it loses.
 #[derive(Clone, Copy, Debug)]
 pub struct Check<'a> {
