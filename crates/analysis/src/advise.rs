@@ -17,7 +17,7 @@ use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Basis, Number, better, had, placed};
-use crate::verdict::{AUTO, Claim, Loss, Rivals, quota};
+use crate::verdict::{AUTO, Claim, Loss, Rivals};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
@@ -190,9 +190,8 @@ impl<'a> Advice<'a> {
             return None;
         }
         let is_only_count = numbers.iter().all(|number| number.cell.workers == numbers[0].cell.workers);
-        let usable = report.machine.usable_strands().count() as u64;
         // What a quota has CPUs for; the rest waits.
-        let (quota, cpus) = quota(&report.machine).map_or((None, usable), |(quota, cpus)| (Some(quota), cpus));
+        let (quota, cpus) = (report.machine.quota(), report.machine.worth() as u64);
         let mut numbers: Vec<Number<'a>> =
             numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
         numbers = numbers.into_iter().map(|number| load.shared(number)).collect();

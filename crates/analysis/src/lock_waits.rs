@@ -332,19 +332,19 @@ fn lock_stat(line: &str) -> Option<LockWait> {
 /// # Errors
 /// Why it has none, as the end of a sentence.
 pub fn of_report(report: &Report) -> Result<LockWaits, String> {
-    let strands = report.machine.usable_strands().count() as u64;
+    let strands = report.machine.worth() as u64;
     let results = || report.cells.iter().filter(|cell| cell.value().is_some());
     let shared = || results().filter_map(|cell| cell.contention);
     let waits: Vec<LockWait> = results()
         .filter_map(|cell| {
             let share = cell.contention?.wait_share?;
             let runs = || cell.invocations.iter().flat_map(Invocation::clean_runs);
-            let waits = runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention).map(|met| met.waits);
-            let elapsed_s = runs().map(|run| run.interval_ns).sum::<u64>() as f64 / 1e9;
+            let waits = runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention).map(|met| met.waits as f64);
+            let elapsed_s = runs().map(|run| run.interval_ns as f64).sum::<f64>() / 1e9;
             Some(LockWait {
                 lock: cell.kernel.clone(),
                 caller: format!("{} x{}{}", cell.mapping, cell.workers, crate::point::label(&cell.point)),
-                count: waits.sum::<u64>() as f64,
+                count: waits.sum(),
                 waited_s: share * cell.workers.min(strands) as f64 * elapsed_s,
                 elapsed_s: Some(elapsed_s),
                 sleeps: false,

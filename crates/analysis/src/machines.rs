@@ -133,7 +133,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         |source: &Source<'_>| Some(format!("{} is incomplete: {}", source.name, source.report.incomplete()?));
     notes.extend(sources.iter().filter_map(incomplete));
     let quota = |source: &Source<'_>| {
-        let cpus = quota(source.report)?;
+        let cpus = source.report.machine.quota()?;
         Some(format!("{} has a CPU quota of {cpus:.2}: its numbers are what that has time for", source.name))
     };
     notes.extend(sources.iter().filter_map(quota));
@@ -201,15 +201,10 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
     keys
 }
 
-/// A quota that is smaller than the usable CPUs.
-fn quota(report: &Report) -> Option<f64> {
-    report.machine.usable.quota_cpus.filter(|cpus| *cpus < report.machine.usable_strands().count() as f64)
-}
-
 /// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
 fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
     let counts = *report.role(kernel) != Role::Quota && !reading.is_delivered;
-    let share = quota(report).filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
+    let share = report.machine.quota().filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
     let share = if reading.unit.more_is_better() { share } else { share.recip() };
     Reading { value: reading.value * share, ..reading }
 }

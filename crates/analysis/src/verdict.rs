@@ -122,12 +122,6 @@ impl Loss<'_> {
     }
 }
 
-/// A CPU quota that is smaller than the usable CPUs, and how many threads it has time for.
-pub(crate) fn quota(machine: &Machine) -> Option<(f64, u64)> {
-    let cpus = machine.usable.quota_cpus.filter(|cpus| cpus.ceil() < machine.usable_strands().count() as f64)?;
-    Some((cpus, (cpus.ceil() as u64).max(1)))
-}
-
 /// Leaves those numbers that a quota has time for: what more threads could do without it is not what they do. All where there is none.
 fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
     let fits = |number: &Number<'_>| number.cell.workers <= most;
@@ -142,8 +136,8 @@ pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let numbers = placed(&Basis::of(report), report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds));
     let mut groups =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
-    if let Some((_, most)) = quota(&report.machine) {
-        groups.iter_mut().for_each(|group| within(group, most));
+    if report.machine.quota().is_some() {
+        groups.iter_mut().for_each(|group| within(group, report.machine.worth() as u64));
     }
     let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group, report)).collect();
     let mut points = HashMap::new();
@@ -299,8 +293,7 @@ impl<'a> Rivals<'a> {
     /// The only rule for how many workers are best: the best number, and the fewest workers with which one is shown to lose at most 5% beside
     /// it. Suspect numbers compete too, for the best of those that happen to be `ok` may be far from the best.
     pub(crate) fn fewest<'n>(&self, numbers: &[Number<'n>]) -> Option<(Number<'n>, u64)> {
-        let strands = self.machine.usable_strands().count() as u64;
-        let cpus = quota(self.machine).map_or(strands, |(_, most)| most);
+        let cpus = self.machine.worth() as u64;
         let peak = peak(numbers, cpus)?;
         let competes = |number: &&Number<'_>| number.cell.workers <= cpus.max(peak.cell.workers);
         let near = numbers.iter().filter(competes).filter(|number| self.is_near(number, &peak));

@@ -228,6 +228,16 @@ impl Machine {
         self.strands.iter().filter(|strand| strand.usable)
     }
 
+    /// A CPU quota, where it is smaller than the strands that this process may use.
+    pub fn quota(&self) -> Option<f64> {
+        self.usable.quota_cpus.filter(|cpus| *cpus < self.usable_strands().count() as f64)
+    }
+
+    /// How many threads can run at once: usable strands, or the quota's CPUs if these are fewer.
+    pub fn worth(&self) -> usize {
+        self.quota().map_or(self.usable_strands().count(), |cpus| cpus.ceil() as usize).max(1)
+    }
+
     /// How many packages there are for mapping: a machine without packages counts as one.
     pub fn package_count(&self) -> usize {
         self.packages.len().max(1)

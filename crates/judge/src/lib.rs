@@ -74,12 +74,12 @@ impl JudgeContext {
             card,
             about_memory,
             params: cell.params(&report.plan.params),
-            strands: worth(machine),
+            strands: machine.worth(),
             numa_nodes: machine.numa_nodes.len(),
             last_cache_bytes: data().filter_map(|cache| cache.size_bytes).max(),
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
-            quota: machine.usable.quota_cpus.is_some(),
+            quota: machine.quota().is_some(),
             cores: cores(machine),
             shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
             claimed_hz: report.host.claimed_hz,
@@ -87,13 +87,6 @@ impl JudgeContext {
             optimised: report.tool.optimised(),
         }
     }
-}
-
-/// How many workers can run at once: usable strands, or the quota's processors if that is fewer.
-pub fn worth(machine: &Machine) -> usize {
-    let strands = machine.usable_strands().count();
-    let quota = machine.usable.quota_cpus.map_or(strands, |cpus| cpus.ceil() as usize);
-    strands.min(quota).max(1)
 }
 
 /// Cores of which a strand is usable; where no cores are known, each strand is one.

@@ -124,7 +124,7 @@ fn a_program_beside_others_is_advised_on_where_what_they_used_cannot_decide() {
 
 #[test]
 fn a_quota_is_a_limit() {
-    for (quota, threads) in [(0.5, 1), (1.0, 1), (1.5, 2), (4.0, 4)] {
+    for (quota, threads) in [(0.5, 1), (1.0, 1), (1.5, 2), (3.5, 4), (4.0, 4)] {
         let cells = [(1, 10.0), (2, 20.0), (4, 40.0)].map(|(threads, value)| rate("rr", threads, value)).into();
         let mut report = report(cells).on(4);
         report.machine.usable.quota_cpus = Some(quota);

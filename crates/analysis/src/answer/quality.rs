@@ -129,8 +129,7 @@ impl Quality {
         let load = Some(report).filter(|_| is_empty).map(load).unwrap_or_default();
         let is_busy = |cells: &[&Cell]| {
             let is_marked = |cell: &&&Cell| cell.marks.iter().any(|mark| is_caused_by_others(&mark.code));
-            let by_others =
-                delivered.is_some_and(|share| share < NEARLY_ALL) && report.machine.usable.quota_cpus.is_none();
+            let by_others = delivered.is_some_and(|share| share < NEARLY_ALL) && report.machine.quota().is_none();
             let cpus: f64 =
                 culprits.iter().filter(|culprit| culprit.is_of_programs()).map(|culprit| culprit.cpus).sum();
             by_others
@@ -289,7 +288,7 @@ fn load(report: &Report) -> String {
 /// Of all configurations that show it, each by the time that it was measured. A thread gets no more than its part of a quota, also where
 /// repetitions are short enough to fall between its pauses.
 fn delivered(report: &Report) -> Option<f64> {
-    let quota = report.machine.usable.quota_cpus;
+    let quota = report.machine.quota();
     let shares = report.cells.iter().filter(|cell| cell.value().is_some()).filter_map(|cell| {
         let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
         let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);

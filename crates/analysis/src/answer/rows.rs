@@ -43,7 +43,7 @@ pub struct Row {
     pub auto: Auto,
     /// Whether the number is what each thread's own loads take, or each copy's work: the more threads, the more of it.
     pub is_each: bool,
-    /// The quota that bounds the numbers of threads, where it left some out.
+    /// The quota that bounds the numbers of threads, where it left some out or is smaller than theirs.
     pub quota: Option<f64>,
     /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some, and its doubt. `None`
     /// where the best has more threads than CPUs itself.
@@ -90,8 +90,8 @@ fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>
 
 fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let best = verdict.best;
-    let quota = verdict::quota(&report.machine);
-    let most_of_quota = quota.map(|(_, most)| most).filter(|most| best.cell.workers <= *most);
+    let quota = report.machine.quota();
+    let most_of_quota = quota.map(|_| report.machine.worth() as u64).filter(|most| best.cell.workers <= *most);
     let of_kernel = |cell: &&Cell| {
         let is_same = cell.point == verdict.point && cell.last_size() == best.cell.last_size();
         cell.kernel == verdict.kernel && is_same && cell.unit == best.cell.unit
@@ -139,7 +139,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
                 Auto::Other { claim: loss.claim(), is_clock: loss.is_clock, is_noisy: loss.doubtful }
             }
         },
-        quota: quota.map(|(cpus, _)| cpus).filter(|_| left_out),
+        quota: quota.filter(|cpus| left_out || most.is_some_and(|threads| threads as f64 > *cpus)),
         oversubscribed: over
             .map(|number| (number.cell.workers, 1.0 - number.value / best.value, number.doubt_beside(&best))),
     }
@@ -269,7 +269,7 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
     let quota = shown.iter().find_map(|row| row.quota).map(|cpus| {
         let most = counted((cpus.ceil() as usize).max(1), "thread");
-        format!("Of up to {most}: the CPU quota of {cpus:.2} has no time for more.")
+        format!("Numbers are without the pauses of the CPU quota of {cpus:.2}, which has no time for more than {most}.")
     });
     (Table::new(&heading, data), notes.chain(quota).collect())
 }

@@ -350,6 +350,8 @@ fn rows_respect_a_quota() {
     let (row, texts, notes) = under(Some(1.5));
     assert_eq!((row.scaling(), row.best.threads, texts[4].as_str()), (Some(2.0), 2, "2"));
     assert!(notes.len() == 1 && notes[0].contains("quota of 1.50"), "{notes:?}");
+    let (row, _, notes) = under(Some(3.5));
+    assert_eq!((row.scaling(), notes.len()), (Some(4.0), 1), "without pauses, which is said");
     let (row, texts, notes) = under(Some(0.5));
     assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
     assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");

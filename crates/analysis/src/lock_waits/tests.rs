@@ -136,6 +136,17 @@ fn a_report_without_timed_waits_says_what_it_has() {
 }
 
 #[test]
+fn waits_of_a_report_are_of_the_cpus_that_a_quota_has_time_for() {
+    let met =
+        Sharing { attempts_per_success: 1.0, waited: 1.0, wait_share: Some(0.4), fairness: 1.0, most_to_least: None };
+    let mut report = report(vec![cell("pool-std", 4, Unit::OpsPerSecond, 1.0).contention(met)]).on(4);
+    let waited = |report: &Report| of_report(report).unwrap().waits[0].waited_s;
+    let without = waited(&report);
+    report.machine.usable.quota_cpus = Some(1.0);
+    assert!((without / waited(&report) - 4.0).abs() < 1e-9);
+}
+
+#[test]
 fn garbage_is_counted_and_kills_nothing() {
     let odd = "Spin lock spin: 1 events in 2.0 seconds (1 events/sec)\nNaN 6% 6% 0.00 1 a b\n-1 6% 6% 0.00 1e999 a b\n";
     let found = read(odd).unwrap();

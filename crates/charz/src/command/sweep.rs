@@ -15,7 +15,6 @@ use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
-use charz_judge::worth;
 use charz_measure::doctor;
 use charz_measure::journal;
 use charz_measure::limits::Limits;
@@ -140,7 +139,7 @@ pub(super) fn measure(
     if let Some(dry_run) = new.dry_run.as_ref().filter(|dry_run| dry_run.source != Source::ThisMachine) {
         let machine = discover(&dry_run.source)?;
         let limits = Limits::of(&machine);
-        let predictor = Predictor::assumed(&kernels(&machine, &limits)?).on(&machine, worth(&machine));
+        let predictor = Predictor::assumed(&kernels(&machine, &limits)?).on(&machine, machine.worth());
         let planned = plan(None, &machine, &limits, &predictor)?;
         let tool = tool();
         let context = Context::elsewhere(&tool, &new.command, &machine, &limits);
@@ -158,7 +157,7 @@ pub(super) fn measure(
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
     let (program, mappings) = (program.as_ref(), mappings.as_deref());
     let predictor = stage.with_program(predictor, params, program, mappings, budget.most(), &processes)?;
-    let predictor = predictor.on(machine, worth(machine));
+    let predictor = predictor.on(machine, machine.worth());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }

@@ -14,7 +14,6 @@ use charz_analysis::verdict::verdicts;
 use charz_data::Blocks;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::{self, Busy, Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Report, Run};
-use charz_judge::worth;
 use charz_measure::fixtures::{HOUR, Setting};
 use charz_measure::invoke::{Invoke, MeasureRequest};
 use charz_measure::limits::Limits;
@@ -168,7 +167,7 @@ fn make(line: &str, (description, caps): (&str, [Caps; 4])) -> Made {
         let ns = 1.0 / caps(name)[0];
         (name, ns, if is_memory(name) { 2.0 * ns } else { 0.0 })
     });
-    let (strands, limits) = (worth(&machine), Limits::of(&machine));
+    let (strands, limits) = (machine.worth(), Limits::of(&machine));
     let predictor = Predictor::with_rates(strands, rates).on(&machine, strands);
     let plan = plan(line, &machine, &limits, &predictor);
     let setting = Setting::of(machine, plan, predictor, &limits);
@@ -224,7 +223,7 @@ fn check(machine: (&str, [Caps; 4])) -> String {
     let (description, caps) = machine;
     let Made { machine, report, mut figures } = make("sweep", machine);
     assert!(report.complete, "not complete: {figures}");
-    let strands = worth(&machine) as u64;
+    let strands = machine.worth() as u64;
     for (kernel, caps) in KERNELS.into_iter().zip(caps) {
         let cell = |workers| report.cells.iter().filter(move |cell| cell.kernel == kernel && cell.workers == workers);
         let best = |workers| cell(workers).filter_map(Cell::value).reduce(f64::max).unwrap() / 1e9;

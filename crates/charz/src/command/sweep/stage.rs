@@ -17,7 +17,6 @@ use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
 use charz_data::{Program, units};
-use charz_judge::worth;
 use charz_measure::doctor::quiet::{self, Quiet};
 use charz_measure::harness::clock::{self, Clock, OsClock, Rates, TscClock};
 use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
@@ -150,7 +149,7 @@ impl MeasuringContext {
 
     pub(crate) fn order(&self, params: &Params) -> MeasureRequest {
         MeasureRequest {
-            strands: worth(&self.machine) as u64,
+            strands: self.machine.worth() as u64,
             nanos_per_tick: self.nanos_per_tick,
             binder: self.binder.clone(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
