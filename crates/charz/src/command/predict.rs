@@ -11,9 +11,9 @@ use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Predicted, Row, Told};
 use charz_analysis::point;
 use charz_analysis::predicted::points;
-use charz_data::escape::counted;
+use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
-use charz_data::units;
+use charz_data::{Param, Params, Role, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 
 pub struct Options {
@@ -263,10 +263,20 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
 /// What is predicted beside the mappings of a report.
 const PLACEMENTS: [&str; 2] = ["round-robin", "compact"];
 
+/// The flags with which a sweep measures a kernel as this cell did; `None` of a user's program, which takes flags of its own.
+fn flags(report: &Report, cell: &Cell) -> Option<String> {
+    let card = report.card(&cell.kernel).filter(|card| card.role != Role::Program)?;
+    let (own, usual) = (cell.point.params(&report.plan.params), Params::default());
+    let is_other = |param: &&&Param| !param.is_amount() && (param.auto || !param.same(&own, &usual));
+    let params = card.params.iter().filter(is_other);
+    let params = params.map(|param| format!(" --{} {}", param.name, quoted(&(param.show)(&own).replace(' ', ""))));
+    Some(format!("--kernel {}{}", quoted(&cell.kernel), params.collect::<String>()))
+}
+
 /// Placements that were not measured, and should do better than all that were: of each kernel the best, if its whole interval does.
 pub(super) fn better(report: &Report) -> Vec<Predicted> {
     let topology = Topology::of(&report.machine);
-    let cpus = report.machine.usable_strands().count();
+    let cpus = report.machine.worth();
     let of_kernel = |cells: &Vec<&Cell>| {
         let outcome = fit(&topology, &points(&topology, cells));
         let model = model(&outcome)?;
@@ -287,7 +297,8 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
                 let is_better = prediction.interval[0] > best && prediction.distance <= 1.0;
                 if is_better && found.as_ref().is_none_or(|known| known.prediction.value < prediction.value) {
                     found = Some(Predicted {
-                        kernel: cells[0].kernel.clone(),
+                        name: format!("{}{}", cells[0].kernel, point::label(&cells[0].point)),
+                        flags: flags(report, cells[0]),
                         unit: cells[0].unit,
                         mapping: mapping.to_owned(),
                         threads,
@@ -299,4 +310,23 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
         found
     };
     of_kernels(report).iter().filter_map(of_kernel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn the_flags_measure_a_kernel_as_it_was_and_a_program_has_none() {
+        let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9).sized(256 << 20);
+        let mut report = fixtures::report(vec![cell.clone()]);
+        report.plan.params.memory = "node:1".parse().unwrap();
+        assert_eq!(
+            flags(&report, &cell).as_deref(),
+            Some("--kernel mem-read --size 256MiB --memory node:1 --pages thp")
+        );
+        report.cards.iter_mut().for_each(|card| card.role = Role::Program);
+        assert_eq!(flags(&report, &cell), None);
+    }
 }
