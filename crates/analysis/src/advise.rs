@@ -203,7 +203,7 @@ impl<'a> Advice<'a> {
         let beside = || numbers.iter().copied().filter(|number| number.cell.workers == fewest);
         let first = beside().reduce(better)?;
         let deciding = || near().filter(|number| competes(&number)).chain([first, peak]);
-        let too_few = deciding().filter(|number| number.interval.is_none()).map(|number| number.runs()).min();
+        let too_few = deciding().filter(|number| number.interval.is_none()).map(|number| number.runs).min();
         let is_alike =
             |number: &Number<'a>, best: &Number<'_>| number.meets(best) || rivals.loss(*number, best).is_clock;
         // What binds threads can be pasted, and holds when the machine is busy.

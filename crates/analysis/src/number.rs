@@ -23,6 +23,8 @@ pub struct Number<'a> {
     pub is_delivered: bool,
     /// By how many threads, or copies, a time was divided.
     pub(crate) copies: f64,
+    /// How many runs have a value, of the cells that it is from the fewest.
+    pub(crate) runs: usize,
 }
 
 /// How the cells of a report become numbers: by one rule for all that is said of a kernel.
@@ -105,7 +107,9 @@ pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a 
 
 impl<'a> Number<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
-        Some(Number { cell, value: cell.value()?, interval: cell.capacity?.interval, is_delivered: false, copies: 1.0 })
+        let runs = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
+        let (value, interval) = (cell.value()?, cell.capacity?.interval);
+        Some(Number { cell, value, interval, is_delivered: false, copies: 1.0, runs })
     }
 
     /// A time over the number of threads, each of which does its own work in it.
@@ -137,7 +141,8 @@ impl<'a> Number<'a> {
         let ratio = around(&other).zip(around(&own)).and_then(|(base, new)| ratio_of_estimates(base, new));
         let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
         let value = own.value / other.value * bound.value;
-        let found = Number { value, interval, is_delivered: true, ..*self };
+        let runs = self.runs.min(bound.runs);
+        let found = Number { value, interval, is_delivered: true, runs, ..*self };
         if !found.is_better(self) {
             return Some(found);
         }
@@ -146,7 +151,7 @@ impl<'a> Number<'a> {
             low: one.low.min(other.low),
             high: one.high.max(other.high),
         };
-        Some(Number { interval: self.interval.zip(interval).map(hull), ..*self })
+        Some(Number { interval: self.interval.zip(interval).map(hull), runs, ..*self })
     }
 
     /// Whether each thread had a CPU of its own by the mapping.
@@ -212,11 +217,6 @@ impl<'a> Number<'a> {
     /// Its interval as the ends of an estimate.
     pub(crate) fn around(&self) -> Option<Around> {
         self.interval.map(|Interval { low, high }| Around { value: self.value, low, high })
-    }
-
-    /// How many runs have a value.
-    pub(crate) fn runs(&self) -> usize {
-        self.cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count()
     }
 
     /// With its unit, and `~` if it is noisy.

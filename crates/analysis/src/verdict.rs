@@ -18,7 +18,7 @@ use charz_data::card::Family;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Interval, Point, Report, Unit};
 use charz_data::units;
-use charz_stats::{Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates};
+use charz_stats::{LEAST_FOR_INTERVAL, Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
@@ -84,6 +84,8 @@ pub struct Loss<'a> {
     pub doubtful: bool,
     /// Whether the share is one of work, and not of time.
     pub is_work: bool,
+    /// The fewest runs of the two.
+    pub runs: usize,
 }
 
 /// What can be said of a loss: the one verdict that every sentence, tile, table and advice takes.
@@ -97,6 +99,8 @@ pub enum Claim {
     Open(Interval),
     /// Too few runs to say where it lies.
     TooFew(f64),
+    /// Enough runs, that vary too much to say where it lies.
+    TooNoisy(f64),
     /// The host moved the CPUs in between.
     Moved,
 }
@@ -108,7 +112,8 @@ impl Loss<'_> {
             _ if self.is_sure() => Claim::Shown(self.share),
             Some(found) if !self.doubtful && -MARGIN <= found.low && found.high <= MARGIN => Claim::None,
             Some(found) => Claim::Open(found),
-            None => Claim::TooFew(self.share),
+            None if self.runs < LEAST_FOR_INTERVAL => Claim::TooFew(self.share),
+            None => Claim::TooNoisy(self.share),
         }
     }
 
@@ -287,6 +292,7 @@ impl<'a> Rivals<'a> {
             is_moved,
             doubtful: number.is_doubtful() || best.is_doubtful() || is_moved,
             is_work,
+            runs: number.runs.min(best.runs),
         }
     }
 

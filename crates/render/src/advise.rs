@@ -159,6 +159,7 @@ fn regret(advice: &Advice<'_>) -> Block<'static> {
             Claim::None => "no difference",
             Claim::Open(_) => "open",
             Claim::TooFew(_) => "too few runs",
+            Claim::TooNoisy(_) => "too noisy",
             Claim::Moved => "the host moved the CPUs",
         };
         vec![

@@ -75,6 +75,12 @@ impl Advice<'_> {
     /// `Your program: too few runs to advise: 1 of 6; charz sweep --resume FILE --budget 6m makes them.`
     fn shortage(&self) -> Option<String> {
         let runs = self.too_few?;
+        if runs >= LEAST_FOR_INTERVAL {
+            let title = self.title();
+            return Some(format!(
+                "{title}: too noisy to advise: {runs} runs give no interval; measure again with --wait-quiet."
+            ));
+        }
         let fix = match (self.report.plan.min_invocations as usize) < LEAST_FOR_INTERVAL {
             true => format!("give --invocations {LEAST_FOR_INTERVAL}"),
             false => {

@@ -93,6 +93,9 @@ fn too_few_runs_advise_nothing_and_say_what_would() {
         only(2, vec![single(1, 10.0), single(2, 19.0)], |advice| (advice.sentence(), advice.paste()));
     assert!(sentence.contains("too few runs to advise: 1 of 6; charz sweep --resume FILE --budget "), "{sentence}");
     assert_eq!(paste, None);
+    let wide = Cell { invocations: rate("rr", 1, 1.0).invocations, ..single(2, 19.0) };
+    let sentence = only(2, vec![rate("rr", 1, 10.0), wide], |advice| advice.sentence());
+    assert!(sentence.contains("too noisy to advise: 10 runs"), "{sentence}");
     // A number that is far from deciding needs no interval.
     assert!(only(2, vec![single(1, 10.0), rate("rr", 2, 19.0)], |advice| advice.paste().is_some()));
 }

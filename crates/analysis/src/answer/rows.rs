@@ -200,6 +200,7 @@ impl Row {
             Claim::Open(found) => format!("{}{noisy}{clock}", range(found)),
             // A gain is no cost; of one mapping alone it is not known either.
             Claim::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
+            Claim::TooNoisy(share) => units::percent(share.max(0.0)) + units::doubt(true),
             Claim::Moved => "CPUs moved".to_owned(),
         }
     }

@@ -49,6 +49,7 @@ fn against(loss: &Loss<'_>) -> String {
         Claim::None if loss.is_clock => "no difference at one clock".to_owned(),
         Claim::None => "no difference".to_owned(),
         Claim::TooFew(_) => lost(loss, Subject::One) + " (too few runs)",
+        Claim::TooNoisy(_) => lost(loss, Subject::One) + " (too noisy)",
         _ => lost(loss, Subject::One),
     }
 }

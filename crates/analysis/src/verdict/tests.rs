@@ -1,6 +1,7 @@
 //! Verdicts on synthetic reports.
 
 use super::*;
+use crate::fixtures::valued;
 use charz_data::report::Status;
 use charz_data::report::fixtures::{cell, report};
 
@@ -97,6 +98,12 @@ fn what_auto_loses_is_told_with_as_many_workers() {
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 19.8)]), (0.01, Some(true), false));
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).suspect()]), (0.25, Some(false), true));
     assert_eq!(loss(vec![rate("rr", 2, 20.0), rate("auto", 2, 15.0).without_interval()]), (0.25, None, false));
+    for (runs, claim) in [(1, Claim::TooFew(0.25)), (10, Claim::TooNoisy(0.25))] {
+        let mut auto = rate("auto", 2, 15.0).without_interval();
+        auto.invocations = vec![auto.invocations[0].clone(); runs];
+        let cells = vec![valued(rate("rr", 2, 20.0), vec![20e9; 10]), auto];
+        assert!(only(cells, |verdict| matches!(verdict.auto, Auto::Other(loss) if loss.claim() == claim)), "{claim:?}");
+    }
     let time = |mapping, ns| cell("chase", 1, Unit::NanosecondsPerStep, ns).under(mapping);
     assert_eq!(loss(vec![time("rr", 10.0), time("auto", 15.0)]), (0.5, Some(false), false));
     assert!(only(vec![rate("rr", 2, 20.0), rate("auto", 2, 30.0).suspect()], |verdict| matches!(

@@ -255,7 +255,9 @@ impl Cell {
         self
     }
 
+    /// After too few runs for one.
     pub fn without_interval(mut self) -> Self {
+        self.invocations.truncate(5);
         self.capacity = self.capacity.map(|number| Estimate { interval: None, ..number });
         self
     }
