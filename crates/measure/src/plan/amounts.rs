@@ -77,8 +77,8 @@ impl Plan {
         let predicted = self.predicted();
         self.budget = match request.budget {
             Budget::Fitting if predicted > self.budget.mul_f64(FEWEST_SHARE) => LARGER_BUDGET,
-            // A busy machine takes longer than predicted.
-            Budget::Quick => predicted.mul_f64(1.5).clamp(QUICK_BUDGET, LARGER_QUICK_BUDGET),
+            // A busy machine takes longer than predicted, and a pilot's block may lie in a large cache.
+            Budget::Quick => predicted.mul_f64(2.0).clamp(QUICK_BUDGET, LARGER_QUICK_BUDGET),
             _ => self.budget,
         };
     }
