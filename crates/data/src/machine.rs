@@ -238,6 +238,15 @@ impl Machine {
         self.quota().map_or(self.usable_strands().count(), |cpus| cpus.ceil() as usize).max(1)
     }
 
+    /// The size of the largest data cache of the strands that this process may use; `None` where there is none, or one of the outermost level
+    /// has no size.
+    pub fn last_cache_bytes(&self) -> Option<u64> {
+        let caches = || self.usable_strands().flat_map(|strand| self.data_caches(strand)).map(|(_, cache)| cache);
+        let last = caches().map(|cache| cache.level).max()?;
+        let is_known = caches().all(|cache| cache.level < last || cache.size_bytes.is_some());
+        caches().filter_map(|cache| cache.size_bytes).max().filter(|_| is_known)
+    }
+
     /// How many packages there are for mapping: a machine without packages counts as one.
     pub fn package_count(&self) -> usize {
         self.packages.len().max(1)

@@ -76,7 +76,7 @@ impl JudgeContext {
             params: cell.params(&report.plan.params),
             strands: machine.worth(),
             numa_nodes: machine.numa_nodes.len(),
-            last_cache_bytes: data().filter_map(|cache| cache.size_bytes).max(),
+            last_cache_bytes: machine.last_cache_bytes(),
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.quota().is_some(),

@@ -197,8 +197,8 @@ const LARGEST_REPORT: u64 = 100_000_000;
 /// What a request means on a machine that it fits: nothing of it can be bad input any more.
 pub struct ResolvedRequest<'a> {
     machine: &'a Machine,
-    /// A block that the caches do not hold.
-    memory_bytes: u64,
+    /// A block that the caches do not hold, where these are known.
+    memory_bytes: Option<u64>,
     /// The points of each kernel, in the order of the request.
     points: Vec<Vec<Point>>,
     counted: bool,
@@ -248,7 +248,7 @@ impl Request {
         pairs.extend(parse_mappings(FLOATING)?);
         Ok(ResolvedRequest {
             machine,
-            memory_bytes: ladder.memory(self.params.size_bytes),
+            memory_bytes: machine.last_cache_bytes().map(|_| ladder.memory(self.params.size_bytes)),
             points,
             counted: self.threads != Threads::Auto,
             threads,

@@ -42,10 +42,12 @@ pub enum AskedSizes {
 /// The block sizes that distinguish the levels of a machine's memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// Inside of each level of caches, from the innermost outwards.
+    /// Inside of each level of caches, from the innermost outwards, for workers on all strands at once.
     levels: Vec<u64>,
-    /// What the caches of the largest level hold; 0 where it is not known.
-    last_cache: u64,
+    /// The same for a worker that has the caches of its strand for itself.
+    alone: Vec<u64>,
+    /// The largest of the last caches; `None` where it is not known.
+    last_cache: Option<u64>,
     /// In the middle (by ratio) between one and all caches of the outermost level that has several.
     between: Option<u64>,
 }
@@ -58,56 +60,46 @@ const CURVE_TO: u64 = 64 << 20;
 const CURVE_MOST: u64 = 1 << 30;
 /// A block in memory is at least this many times as large as the last cache.
 const BEYOND: u64 = 4;
+/// And no larger than this, whatever a machine claims.
+const MOST: u64 = 1 << 50;
 /// And no smaller than this where the caches are known: a pass of a millisecond or more. More only takes longer to touch.
 const ENOUGH: u64 = 32 << 20;
 
 impl BlockSizes {
-    /// The sizes for a machine, for workers on all strands that can be used: the middle (by ratio) between what the caches of the
-    /// level below hold for each strand, and what those of the level do, so a block is as far from either edge as possible.
-    /// A level that holds less than twice that of the one below for each strand is left out: nothing lies well inside of it.
+    /// The sizes for a machine: the middle (by ratio) between what the caches of the level below hold for each strand, and what those of the
+    /// level do, so a block is as far from either edge as possible. A level that holds less than twice that of the one below for each strand
+    /// is left out: nothing lies well inside of it.
     pub fn of(machine: &Machine) -> BlockSizes {
-        let mut shares: Vec<u64> = Vec::new();
-        let (mut last_cache, mut between) = (0, None);
-        let levels = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+        let last = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
         let sharers = sharers(machine, machine.usable_strands());
-        for level in 1..=levels {
-            let of_level = machine
-                .caches
-                .iter()
-                .zip(&sharers)
-                .filter(|(cache, _)| cache.level == level && holds_data(cache.holds));
-            let used: Vec<(u64, u64)> = of_level
-                .filter_map(|(cache, sharers)| Some((cache.size_bytes?, *sharers)))
-                .filter(|(_, n)| *n > 0)
-                .collect();
-            let Some((size, share)) = used.iter().map(|&(size, n)| (size, size / n)).min_by_key(|(_, share)| *share)
-            else {
-                continue;
-            };
-            if used.len() > 1 {
-                let all: u64 = used.iter().map(|(size, _)| size).sum();
-                between = Some(middle(size, all));
-            }
-            last_cache = last_cache.max(size);
-            shares.push(share);
+        let used = |level: u32| {
+            let of_level = data_caches(machine, &sharers, level);
+            of_level.filter_map(|(cache, sharers)| Some((cache.size_bytes?, sharers))).collect::<Vec<(u64, u64)>>()
+        };
+        let several = (1..=last).rev().map(used).find(|used| used.len() > 1);
+        let between = several.and_then(|used| {
+            let sizes = used.iter().map(|(size, _)| *size);
+            Some(middle(sizes.clone().min()?, sizes.sum()))
+        });
+        let alone = machine.usable_strands().next().map(|strand| machine.cache_sizes(strand));
+        BlockSizes {
+            levels: inside((1..=last).filter_map(|level| used(level).iter().map(|(size, n)| size / n).min())),
+            alone: inside(alone.into_iter().flatten()),
+            last_cache: machine.last_cache_bytes(),
+            between,
         }
-        let mut below = 0;
-        let mut levels = Vec::new();
-        for share in shares {
-            if share >= 2 * below {
-                levels.push(if below == 0 { whole_pages(share / 2) } else { middle(below, share) });
-                below = share;
-            }
-        }
-        BlockSizes { levels, last_cache, between }
     }
 
     /// Well past the last cache, and no less than a usual block: one that caches do not hold; `block` where they are not known.
     pub fn memory(&self, block: u64) -> u64 {
-        match self.last_cache {
-            0 => block,
-            last => block.min(ENOUGH).max(last.saturating_mul(BEYOND)),
-        }
+        let past = |last: u64| block.min(ENOUGH).max(last.saturating_mul(BEYOND)).min(MOST);
+        self.last_cache.map_or(block, past)
+    }
+
+    /// One size for each level of caches that a worker alone has, and the one for memory.
+    fn of_one(&self, block: u64) -> Vec<u64> {
+        let memory = self.memory(block);
+        self.alone.iter().copied().filter(|&size| size < memory).chain([memory]).collect()
     }
 
     /// The sizes of a kind, ascending; `block` is the one for memory where caches are not known. `None` for that one alone.
@@ -127,7 +119,8 @@ impl BlockSizes {
                 Some(inside.chain([memory]).collect())
             }
             Sizes::Curve => {
-                let end = self.last_cache.saturating_mul(BEYOND).next_power_of_two().clamp(CURVE_TO, CURVE_MOST);
+                let past = self.last_cache.unwrap_or(0).saturating_mul(BEYOND).min(CURVE_MOST);
+                let end = past.next_power_of_two().max(CURVE_TO);
                 let octaves = CURVE_FROM.ilog2()..end.ilog2();
                 // Between two powers of two their middle by ratio, in whole lines.
                 let steps = octaves.flat_map(|power| [1 << power, ((1_u64 << power) as f64 * 2_f64.sqrt()) as u64]);
@@ -135,6 +128,28 @@ impl BlockSizes {
             }
         }
     }
+}
+
+/// The data caches of a level that have sharers, each with their number.
+fn data_caches<'a>(
+    machine: &'a Machine,
+    sharers: &'a [u64],
+    level: u32,
+) -> impl Iterator<Item = (&'a charz_topology::Cache, u64)> + Clone {
+    let caches = machine.caches.iter().zip(sharers.iter().copied());
+    caches.filter(move |(cache, sharers)| cache.level == level && *sharers > 0 && holds_data(cache.holds))
+}
+
+/// A size well inside of each of these, which are ascending: what a strand has of each level.
+fn inside(shares: impl Iterator<Item = u64>) -> Vec<u64> {
+    let (mut below, mut levels) = (0, Vec::new());
+    for share in shares {
+        if share >= 2 * below {
+            levels.push(if below == 0 { whole_pages(share / 2) } else { middle(below, share) });
+            below = share;
+        }
+    }
+    levels
 }
 
 /// How many of these strands share each cache of the machine.
@@ -168,7 +183,8 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     let (own, card) = (kernel.axes(), kernel.card());
     let block = base.size_bytes;
     let sizes = match &asked.sizes {
-        None if asked.no_curves && own.sizes == Sizes::Curve => ladder.sizes(Sizes::Levels, block),
+        None if asked.no_curves && own.sizes == Sizes::Curve => Some(ladder.of_one(block)),
+        None if own.alone && card.workers.min() == 1 && own.sizes == Sizes::Levels => Some(ladder.of_one(block)),
         None => ladder.sizes(own.sizes, block),
         Some(AskedSizes::Levels) => ladder.sizes(Sizes::Levels, block),
         Some(AskedSizes::Memory) => ladder.sizes(Sizes::Block, block),
@@ -220,39 +236,41 @@ impl ResolvedRequest<'_> {
         point: &Point,
         seats: &[Option<u32>],
     ) -> Option<u64> {
-        let (base, card, asked) = (&request.params, kernel.card(), &request.asked);
-        let size = point.params(base).size_bytes;
-        let is_of_memory = size == self.memory_bytes && card.obeys(&params::SIZE) && card.family == Family::Memory;
-        let is_asked = matches!(asked.sizes, Some(AskedSizes::List(_) | AskedSizes::Curve));
-        let is_curve = kernel.axes().sizes == Sizes::Curve && asked.sizes.is_none() && !asked.no_curves;
-        if !is_of_memory || is_asked || is_curve {
+        let (card, own) = (kernel.card(), kernel.axes().sizes);
+        let kind = match &request.asked.sizes {
+            None if own == Sizes::Curve && request.asked.no_curves => Sizes::Levels,
+            None => own,
+            Some(AskedSizes::Levels | AskedSizes::Memory) => Sizes::Levels,
+            Some(AskedSizes::List(_) | AskedSizes::Curve) => return None,
+        };
+        let size = point.params(&request.params).size_bytes;
+        let is_of_memory = Some(size) == self.memory_bytes && matches!(kind, Sizes::Block | Sizes::Levels);
+        if !is_of_memory || card.family != Family::Memory || !card.obeys(&params::SIZE) {
             return None;
         }
         Some(divided(self.machine, seats, size)).filter(|block| *block < size)
     }
 }
 
-/// The block of each of these workers that together pass the last caches by as much as one alone does with a block of `memory` bytes.
+/// The block of each of these workers, of which those that share a cache pass it together by as much as one alone does by a block of
+/// `memory` bytes, whatever the level. Unequal caches count as the largest of their level.
 fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
     let strands: HashMap<u32, &Strand> = machine.usable_strands().map(|strand| (strand.os_id, strand)).collect();
-    let last = machine.caches.iter().map(|cache| cache.level).max();
-    let of_last = |counts: Vec<u64>| {
-        let counts = machine.caches.iter().zip(counts).filter(|(cache, _)| Some(cache.level) == last);
-        counts.filter(|(cache, count)| holds_data(cache.holds) && *count > 0).map(|(_, count)| count).collect()
-    };
-    let sharers: Vec<u64> = of_last(sharers(machine, strands.values().copied()));
-    let workers = seats.len() as u64;
     let seated: Option<Vec<&Strand>> = seats.iter().map(|seat| strands.get(&(*seat)?).copied()).collect();
-    let each = match seated {
-        Some(seated) => {
-            let each: Vec<u64> = of_last(self::sharers(machine, seated.into_iter()));
-            if each.iter().sum::<u64>() == workers { each.into_iter().min() } else { None }
-        }
-        // Where the scheduler puts them, evenly.
-        None => workers.checked_div(sharers.len() as u64),
+    let all = sharers(machine, strands.values().copied());
+    let own = seated.as_ref().map(|seated| sharers(machine, seated.iter().copied()));
+    let last = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+    let share = |level: u32| {
+        let largest = data_caches(machine, &all, level).filter_map(|(cache, _)| cache.size_bytes).max()?;
+        let workers = match &own {
+            Some(own) => data_caches(machine, own, level).map(|(_, workers)| workers).min()?,
+            // Where the scheduler puts them, evenly.
+            None => seats.len() as u64 / data_caches(machine, &all, level).count().max(1) as u64,
+        };
+        Some(largest.saturating_mul(BEYOND).div_ceil(workers.max(1)))
     };
-    let share = memory.div_ceil(each.unwrap_or(1).max(1)).next_multiple_of(PAGE);
-    share.max(ENOUGH).min(memory)
+    let share = (1..=last).filter_map(share).max().unwrap_or(memory).min(memory);
+    share.next_multiple_of(PAGE).max(ENOUGH).min(memory)
 }
 
 /// The level of caches that holds the blocks of all these workers by what the operating system claims, or `memory`; `None`
@@ -268,14 +286,14 @@ pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> O
         }
     };
     let levels = machine.caches.iter().map(|cache| cache.level).max()?;
+    let workers = seated.len() as u64;
     let sharers = sharers(machine, seated.into_iter());
     let inside = |level: u32| {
-        let holds = |(cache, sharers): (&charz_topology::Cache, &u64)| {
-            cache.size_bytes.is_some_and(|size| block.0.saturating_mul(*sharers) <= size)
-        };
-        let of_level = machine.caches.iter().zip(&sharers);
-        let mut of_level = of_level.filter(|(cache, _)| cache.level == level && holds_data(cache.holds)).peekable();
-        of_level.peek().is_some() && of_level.all(holds)
+        let mut of_level = data_caches(machine, &sharers, level);
+        let reached: u64 = of_level.clone().map(|(_, sharers)| sharers).sum();
+        let holds = |size: u64, sharers: u64| block.0.saturating_mul(sharers) <= size;
+        // Some strands may have no cache of a level.
+        reached >= workers && of_level.all(|(cache, sharers)| cache.size_bytes.is_some_and(|size| holds(size, sharers)))
     };
     let level = (1..=levels).find(|&level| inside(level));
     Some(level.map_or_else(|| "memory".to_owned(), |level| format!("L{level}")))

@@ -133,6 +133,12 @@ fn blocks_of_many_threads_pass_the_caches_together() {
         assert!((packages * all..=most).contains(&footprint), "{workers}: {footprint}");
         assert_eq!(level.as_deref(), Some("memory"));
     }
+    // What the source fixes is no block for memory, though it has its size.
+    let fixed = request(&["pages-touch"], "compact", "1,2");
+    let machine = discover(&Source::Synthetic("l3:1(size=33554432) core:8 pu:1".into())).unwrap();
+    let resolved = fixed.fit(&machine, &Limits::unlimited()).unwrap();
+    let cells = Plan::new(&fixed, &resolved, &Limits::unlimited(), &predictor(&["pages-touch"])).cells;
+    assert!(cells.iter().all(|cell| cell.block_bytes.is_none()));
     let asked = planned(Asked { sizes: Some(AskedSizes::List(vec![1 << 30, 1 << 31])), ..Asked::default() });
     assert!(asked.iter().all(|(workers, footprint, _)| *footprint >= workers << 30), "{asked:?}");
 }

@@ -53,7 +53,10 @@ fn a_curve_may_be_asked_to_have_a_size_for_each_level_only() {
         let sizes = points("chase-random", no_curves).iter().filter_map(|point| point.size_bytes).collect::<Vec<_>>();
         sizes.into_iter().collect::<std::collections::BTreeSet<_>>()
     };
-    assert_eq!(sizes(true).into_iter().collect::<Vec<_>>(), self::sizes(Sizes::Levels));
+    let own: Vec<u64> = sizes(true).into_iter().collect();
+    let [first, second, third, memory] = own[..] else { panic!("{own:?}") };
+    assert_eq!((first, memory), (16 << 10, 128 << 20), "half of the first level, for a thread alone");
+    assert!((64 << 10..=512 << 10).contains(&second) && (2 << 20..=16 << 20).contains(&third), "{own:?}");
     assert!(sizes(false).len() > 20);
     assert_eq!(points("mem-read", true), points("mem-read", false));
 }
@@ -83,10 +86,27 @@ fn workers_divide_what_passes_the_caches_that_they_share() {
     assert_eq!([divided(&seats(0..16)), divided(&[None; 16])], [ENOUGH; 2]);
     assert_eq!((divided(&[None; 2]), divided(&[None; 4])), (128 << 20, 64 << 20), "the scheduler spreads them");
     assert_eq!(super::divided(&machine("Core:4 PU:1"), &seats(0..4), 256 << 20), 256 << 20, "no cache is known");
+    // Each level is to be passed: the last one is smaller than those below together.
+    let fourth = machine("L4:1(size=67108864) L3:8(size=268435456) Core:8 PU:1");
+    let each = super::divided(&fourth, &seats(0..64), BlockSizes::of(&fourth).memory(1 << 28));
+    assert_eq!(each, 128 << 20);
     for workers in 1..=16 {
         let each = divided(&seats(0..workers));
         assert_eq!(level(&servers(), &seats(0..workers), Bytes(each)).as_deref(), Some("memory"), "{workers}: {each}");
     }
+}
+
+/// As two dies of which one has a cache on top, and as a device tree that says nothing of the last level.
+#[test]
+fn the_largest_last_cache_counts_of_those_that_are_used() {
+    let mut machine = servers();
+    let last: Vec<usize> = (0..machine.caches.len()).filter(|at| machine.caches[*at].level == 3).collect();
+    machine.caches[last[0]].size_bytes = Some(96 << 20);
+    assert_eq!((machine.last_cache_bytes(), BlockSizes::of(&machine).memory(1 << 28)), (Some(96 << 20), 384 << 20));
+    machine.strands.iter_mut().for_each(|strand| strand.usable = strand.package == Some(1));
+    assert_eq!(BlockSizes::of(&machine).memory(1 << 28), 128 << 20);
+    machine.caches[last[1]].size_bytes = None;
+    assert_eq!((machine.last_cache_bytes(), BlockSizes::of(&machine).memory(1 << 28)), (None, 1 << 28));
 }
 
 #[test]
@@ -130,6 +150,12 @@ fn blocks_of_all_workers_are_to_fit_a_level_together() {
     check(&machine, &others, 32 << 10, Some("L3"));
     check(&machine, &[None], 32, Some("L1"));
     check(&machine, &[None, None], 1, None);
+    // Without a cache of a level nothing is inside of it.
+    let mut bare = machine.clone();
+    let strand = bare.strands.iter_mut().find(|strand| strand.os_id == of(0, 0)).unwrap();
+    strand.caches.retain(|at| machine.caches[*at as usize].level < 3);
+    check(&bare, &seats(&[of(0, 0)]), 4 << 10, Some("memory"));
+    check(&bare, &seats(&[of(0, 2)]), 4 << 10, Some("L3"));
 }
 
 /// More than a cache holds, and less than all of them, of the outermost level that has several; and the source's.
