@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
@@ -172,6 +172,20 @@ fn a_program_that_hangs_is_ended_with_all_that_it_started() {
     let command = format!("sh -c '(setsid sleep {sleeps} &); sleep {sleeps}'");
     check(&command, &["--run-timeout", "300ms"], 3, "failed", &["--run-timeout"]);
     assert_eq!(alive(sleeps), 0, "an orphan is left");
+}
+
+#[test]
+fn a_setup_is_ended_with_the_sweep() {
+    let (folder, sleeps) = (tempdir().unwrap(), "86399.5");
+    let setup = format!("sleep {sleeps}");
+    let mut command = charz();
+    let sweep = command.current_dir(&folder).args(["sweep", "--command", "true", "--setup", &setup, "--budget", "3m"]);
+    let mut child = sweep.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while alive(sleeps) == 0 {
+        assert_eq!(child.try_wait().unwrap(), None);
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert_eq!((child.wait().unwrap().code(), alive(sleeps)), (Some(130), 0));
 }
 
 #[test]

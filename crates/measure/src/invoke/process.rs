@@ -64,7 +64,7 @@ impl<'a> Processes<'a> {
     /// How the program says that it was built.
     pub fn about(&self) -> Result<Tool, String> {
         let about = Deadline { begun: Instant::now(), waited: Duration::ZERO, after: ABOUT_TIME, latest: ABOUT_TIME };
-        let talk = self.spawn(&[VERB, ABOUT], 0, false).and_then(|child| self.converse(child, b"", about));
+        let talk = self.spawn(&[VERB, ABOUT], 0, false).and_then(|child| self.converse(child, b"", about, false));
         let talk = talk.map_err(|error| format!("cannot be run: {error}"))?;
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
@@ -93,11 +93,12 @@ impl<'a> Processes<'a> {
 
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
-        let child = self.spawn(&[VERB], seed, order.program.is_some())?;
+        let is_program = order.program.is_some();
+        let child = self.spawn(&[VERB], seed, is_program)?;
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let Talk { end, status, pipes } =
-            self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO))?;
+            self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO), is_program)?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(
@@ -118,8 +119,8 @@ impl<'a> Processes<'a> {
         })
     }
 
-    /// Sends a line to the child and reads its output until it ends, or kills it at the deadline or when the user stops.
-    fn converse(&self, mut child: Guarded, line: &[u8], deadline: Deadline) -> io::Result<Talk> {
+    /// Sends a line to the child and reads its output until it ends, or ends it at the deadline or when the user stops.
+    fn converse(&self, mut child: Guarded, line: &[u8], deadline: Deadline, is_program: bool) -> io::Result<Talk> {
         // Kept open until the answer is complete: the measuring process stops when its standard input is closed.
         let mut stdin = child.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         // A process that dies at once is reported by its exit status, not by the closed pipe.
@@ -141,12 +142,14 @@ impl<'a> Processes<'a> {
                 break End::Answered;
             }
         };
-        if end != End::Answered {
+        match end {
+            End::Answered => {}
+            // Killed, it would leave the user's program running. It ends that first, and is killed only if that takes too long.
+            End::Cancelled if is_program => drop(stdin),
             // Nothing less is sure to be heeded where spinning workers outnumber strands.
-            child.0.kill()?;
+            End::Cancelled | End::TimedOut => child.0.kill()?,
         }
         let status = child.end()?;
-        drop(stdin);
         Ok(Talk { end, status, pipes })
     }
 }
@@ -174,7 +177,6 @@ struct Talk {
     pipes: Pipes,
 }
 
-#[derive(PartialEq)]
 enum End {
     Answered,
     Cancelled,
