@@ -1,7 +1,10 @@
 //! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+
+use charz_topology::Mapping;
 
 use super::predict::better;
 use super::render::read_named;
@@ -52,11 +55,14 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 
 /// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
 fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report, Option<Exit>), Error> {
-    let is_known = |cell: &&Cell| user_program::find(&cell.kernel).is_some();
-    let (cells, unknown): (Vec<&Cell>, Vec<&Cell>) = advice.iter().flat_map(Advice::contenders).partition(is_known);
-    if let Some(cell) = unknown.first() {
-        note(&format!("{} is not measured again: this charz has no such kernel", cell.kernel));
-    }
+    let unknown = |cell: &Cell| match user_program::find(&cell.kernel) {
+        None => Some(format!("{} is not measured again: this charz has no such kernel", cell.kernel)),
+        Some(_) => Some(format!("not measured again: {}", Mapping::of_data(&cell.mapping).err()?)),
+    };
+    let mut cells: Vec<&Cell> = advice.iter().flat_map(Advice::contenders).collect();
+    let notes: BTreeSet<String> = cells.iter().filter_map(|cell| unknown(cell)).collect();
+    notes.iter().for_each(|why| note(why));
+    cells.retain(|cell| unknown(cell).is_none());
     if cells.is_empty() {
         let why =
             "--validate: there is nothing to measure again; the report needs several mappings or numbers of threads";

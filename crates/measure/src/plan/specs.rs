@@ -63,11 +63,11 @@ impl Plan {
 
 impl Plan {
     /// Plans cells of a report again, with the parameters of the request: with as many repetitions. One that would be on
-    /// other seats is skipped.
+    /// other seats is skipped, and so is one whose mapping does not fit the machine.
     ///
     /// # Errors
     ///
-    /// The kernel or the mapping of a cell is none of this program's, or does not fit the machine.
+    /// The kernel or the mapping of a cell is none of this program's.
     pub fn again(
         request: &Request,
         cells: &[&Cell],
@@ -78,10 +78,13 @@ impl Plan {
         let mut planned = Vec::new();
         for cell in cells {
             let kernel = named(&cell.kernel)?;
-            let mapping: Mapping = cell.mapping.parse()?;
-            let seats = place(&mapping.order(machine)?, cell.seats.len()).seats;
-            let obstacle =
-                (seats != cell.seats).then(|| "its threads would be on other CPUs than in the report".to_owned());
+            let mapping = Mapping::of_data(&cell.mapping)?;
+            let obstacle = match mapping.order(machine).map(|order| place(&order, cell.seats.len()).seats) {
+                Ok(seats) if seats == cell.seats => None,
+                Ok(_) => Some("its threads would be on other CPUs than in the report".to_owned()),
+                Err(error) => Some(error.to_string()),
+            };
+            let seats = cell.seats.clone();
             let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats, cell.block_bytes);
             planned.push(PlannedCell { obstacle, ..own });
         }
@@ -186,15 +189,17 @@ mod tests {
         };
         let machine = discover(&Source::Synthetic("Core:2 PU:1".into())).unwrap();
         let (request, limits) = (request(&["mem-read"], "dumb", "1"), Limits::unlimited());
-        let cells = [of(&[0, 1]), of(&[1, 0])];
+        let cells = [of(&[0, 1]), of(&[1, 0]), of(&[0, 1]).under("list:9")];
         let again = |cells: &[&Cell]| Plan::again(&request, cells, &machine, &limits, &predictor(&["mem-read"]));
-        let plan = again(&[&cells[0], &cells[1]]).unwrap();
+        let plan = again(&cells.each_ref()).unwrap();
         for (planned, cell) in plan.cells.iter().zip(&cells) {
             assert_eq!((planned.point, planned.repetitions), (cell.point, 7));
         }
         assert_eq!((&plan.cells[0].seats, &plan.cells[0].obstacle), (&cells[0].seats, &None));
         assert!(plan.cells[1].obstacle.as_ref().is_some_and(|why| why.contains("other CPUs")));
-        assert!(again(&[&cells[0].clone().under("list:9")]).is_err());
+        assert!(plan.cells[2].obstacle.as_ref().is_some_and(|why| why.contains("list:9")));
+        let refused = again(&[&cells[0].clone().under("command:true")]).err().unwrap();
+        assert!(refused.to_string().contains("is not run"), "{refused}");
     }
 
     #[test]
