@@ -88,7 +88,10 @@ impl Plan {
             let own = PlannedCell::new(request, machine, kernel, cell.point, mapping, seats, cell.block_bytes);
             planned.push(PlannedCell { obstacle, ..own });
         }
-        let mut plan = Plan::of_cells(request, planned, machine, limits, predictor);
+        let mut request = request.clone();
+        // Its problem classes are those of the report.
+        request.asked.lists.push((&params::CLASS, vec![request.params]));
+        let mut plan = Plan::of_cells(&request, planned, machine, limits, predictor);
         for (planned, cell) in plan.cells.iter_mut().zip(cells) {
             planned.repetitions = usize::try_from(cell.repetitions).unwrap_or(planned.repetitions);
         }
@@ -135,6 +138,7 @@ fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Requ
 
 #[cfg(test)]
 mod tests {
+    use charz_kernels::Class;
     use charz_topology::{Source, discover};
 
     use super::*;
@@ -187,9 +191,13 @@ mod tests {
             let cell = cell("mem-read", 2, Unit::BytesPerSecond, 1e9).under("dumb").seated(seats).sized(1 << 21);
             Cell { repetitions: 7, ..cell }
         };
+        let classed = |class| {
+            let cell = cell("npb-is", 1, Unit::OpsPerSecond, 1e9).under("dumb").seated(&[0]);
+            Cell { repetitions: 7, point: Point { class, ..Point::default() }, ..cell }
+        };
         let machine = discover(&Source::Synthetic("Core:2 PU:1".into())).unwrap();
         let (request, limits) = (request(&["mem-read"], "dumb", "1"), Limits::unlimited());
-        let cells = [of(&[0, 1]), of(&[1, 0]), of(&[0, 1]).under("list:9")];
+        let cells = [of(&[0, 1]), of(&[1, 0]), of(&[0, 1]).under("list:9"), classed(None), classed(Some(Class::A))];
         let again = |cells: &[&Cell]| Plan::again(&request, cells, &machine, &limits, &predictor(&["mem-read"]));
         let plan = again(&cells.each_ref()).unwrap();
         for (planned, cell) in plan.cells.iter().zip(&cells) {
