@@ -100,6 +100,20 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
 }
 
 #[test]
+fn what_cannot_be_printed_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let args = ["--a", "--mapping round-robin", "--b", "--mapping auto", "--iterations", "20000", "--invocations", "1"];
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = charz();
+    command.current_dir(&folder).args(SMALL).args(args).args(["--format", "html", "--output", "trial.json"]);
+    let output = command.stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    left.sort_unstable();
+    assert_eq!(left, ["trial.a.json", "trial.b.json"]);
+}
+
+#[test]
 fn a_suspect_side_is_no_verdict_and_nothing_compared_is_no_pass() {
     let ran = small(&["--invocations", "6"].map(OsStr::new));
     assert_eq!(ran.code, Some(5), "{ran:?}");

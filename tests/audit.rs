@@ -1,6 +1,7 @@
 //! `charz audit`: shapes and refusals; what it concludes is tested on models of machines.
 
 use std::collections::HashSet;
+use std::fs::File;
 
 use charz_topology::{AluSource, Source, discover};
 
@@ -45,6 +46,11 @@ fn the_page_of_an_audit_has_its_verdict_and_every_relation() {
         assert!(page.contains(words), "{words}");
     }
     assert!(!page.contains("id=\"quality\"") && !page.contains("href=\"#environment\""), "there is no report");
+    // What cannot be printed is kept.
+    let (written, full) = (folder.path().join("a.xml"), File::options().write(true).open("/dev/full").unwrap());
+    let mut audit = charz();
+    audit.args(["audit", "--budget", "1s", "--format", "html", "--write"]).arg(&written).stdout(full);
+    assert!(audit.status().unwrap().code() == Some(3) && written.exists());
 }
 
 #[test]

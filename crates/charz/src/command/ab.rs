@@ -102,14 +102,15 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let mut comparison = compare::interleaved(&a, &b, &rules);
     comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
     comparison.notes.extend(ended_early([&a, &b], &comparison, sides[0].request.budget.least()));
-    // The numbers first: they are printed even if the disk refuses them.
+    // The numbers first: they are printed even if the disk refuses them, and kept even if they cannot be printed.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
-    (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;
+    let told = (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out);
     stage.signals.let_finish();
     for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
         note(&format!("report: {:?}", journal.finish(report)?));
     }
     taken?;
+    told?;
     exit(&stage, &comparison, [&a, &b], options.terms.strict)
 }
 

@@ -71,11 +71,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let affinity = lab.affinity();
     let contradicted = audit.relations.iter().any(|relation| relation.verdict == Verdict::Contradicted);
     let page = Page { machine, audit: &audit, affinity, seed, verbose: options.verbose };
-    (options.format.write)(&page, out)?;
+    let told = (options.format.write)(&page, out);
     if let Some(file) = file {
         write(file, &audit.machine, options.force)?;
         note(&format!("the machine as measured is in {file:?}; charz map --topology reads it"));
     }
+    told?;
     Ok(match context.signals.received() {
         Some((exit, _)) => exit,
         None if contradicted => Exit::Regression,

@@ -151,9 +151,10 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         planted: options.planted,
         cells: blank.cells.iter().zip(&findings).map(finding).collect(),
     };
-    (options.format.write)(&page, out)?;
+    let told = (options.format.write)(&page, out);
     if let Some((exit, _)) = stage.signals.received() {
         // The next comparison would rely on a floor of too few.
+        told?;
         return Ok(exit);
     }
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
@@ -191,6 +192,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         Error::environment(format!("--noise: {file:?} cannot be written; name another file")).caused_by(error)
     })?;
     note(&format!("noise floors: {file:?}"));
+    told?;
     Ok(Exit::Done)
 }
 
