@@ -90,8 +90,10 @@ impl Sweep<'_> {
         self.report.stopped_by = None;
         self.begin_choosing();
         let short = self.left() > self.budget;
-        let first =
-            self.count_pilots(|cell, pilot| short && cell.invocations.is_empty() && pilot.ending == Ending::Done);
+        let mut counted = Vec::new();
+        let first = self.count_pilots(&mut counted, |cell, pilot| {
+            short && cell.invocations.is_empty() && pilot.ending == Ending::Done
+        });
         let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
         if !self.budget.is_zero() {
             listener.begin(due, self.left().min(self.budget), self.longest());
@@ -99,18 +101,23 @@ impl Sweep<'_> {
         let swept = first.and_then(|()| self.rounds(listener, sitting));
         // A cold start is no matter where it is all that there is.
         let barren = |cell: &Cell| cell.invocations.iter().all(|invocation| invocation.value.is_none());
-        let counted = self
-            .count_pilots(|cell, pilot| cell.invocations.is_empty() || pilot.ending == Ending::Done && barren(cell));
-        let swept = swept.and(counted);
+        let last = self.count_pilots(&mut counted, |cell, pilot| {
+            cell.invocations.is_empty() || pilot.ending == Ending::Done && barren(cell)
+        });
+        let swept = swept.and(last);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0) && self.adaptive.is_settled();
         self.tell_predicted();
         self.end(before + nanos(sitting.elapsed()), complete, listener);
         swept
     }
 
-    /// Records the runs that the user's program had before the sweep, as invocations of the cells that they are `wanted` for.
-    fn count_pilots(&mut self, wanted: impl Fn(&Cell, &Invocation) -> bool) -> Result<(), JournalError> {
-        for place in 0..places(self.report) {
+    /// Records the runs that the user's program had before the sweep, once each, as invocations of the cells that they are `wanted` for.
+    fn count_pilots(
+        &mut self,
+        counted: &mut Vec<usize>,
+        wanted: impl Fn(&Cell, &Invocation) -> bool,
+    ) -> Result<(), JournalError> {
+        for place in (0..places(self.report)).filter(|place| !counted.contains(place)).collect::<Vec<_>>() {
             let cell = self.cell(place);
             let Some(pilot) = self.predictor.run_of(cell).filter(|pilot| wanted(cell, pilot)) else { continue };
             let fits = pilot.ending != Ending::Stopped && report::check_invocation(cell, pilot).is_ok();
@@ -119,6 +126,7 @@ impl Sweep<'_> {
                 self.recorder.record(&record)?;
                 record.replay(self.report).expect("the invocation was checked");
                 self.judge(place);
+                counted.push(place);
             }
         }
         Ok(())

@@ -26,7 +26,7 @@ struct Fake<'a> {
     nanos: fn(&MeasureRequest) -> f64,
     /// How the invocation with this number, counted from 0, ends.
     ending: fn(&MeasureRequest, usize) -> Ending,
-    /// Whether workers wait for their strands all the time in the invocation with this number.
+    /// Whether workers wait for their strands all the time in the invocation with this number; those of a program leave them.
     waits: fn(usize) -> bool,
     /// What of the machine changed during the invocation with this number.
     changes: fn(usize) -> &'static [&'static str],
@@ -77,6 +77,7 @@ impl Invoke for Fake<'_> {
                 let mut run = run(order, (self.nanos)(order) * (1.0 + off));
                 if (self.waits)(number) {
                     run.laps.iter_mut().for_each(|lap| lap.wait(run.interval_ns / 2));
+                    run.laps.iter_mut().for_each(|lap| lap.on_seat = Some(order.program.is_none()));
                 }
                 let counts = self.counters.filter(|_| order.counters);
                 run.laps.iter_mut().for_each(|lap| lap.hardware = counts.map(Box::new));
@@ -192,8 +193,8 @@ fn a_sweep_without_counters_has_the_reason_and_its_numbers() {
     );
 }
 
-/// A sweep of a program with the budget, after pilots that ended so.
-fn sweep_after_pilots(pilots: Ending, budget: Duration) -> (Report, usize) {
+/// A sweep of a program with the budget, after such pilots.
+fn sweep_after_pilots(change: fn(&mut Fake<'_>), budget: Duration) -> (Report, usize) {
     let program: Program = serde_json::from_value(serde_json::json!({
         "command": "x {threads}", "setup": null, "value": "last", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
     }))
@@ -207,11 +208,9 @@ fn sweep_after_pilots(pilots: Ending, budget: Duration) -> (Report, usize) {
     let seats = setting.plan.cells.last().unwrap().seats.clone();
     setting.order.program = Some(program);
     let order = MeasureRequest { seats, mapping: "round-robin".into(), ..setting.order.clone() };
-    let failing = Fake {
-        ending: if pilots == Ending::Done { |_, _| Ending::Done } else { |_, _| Ending::Died },
-        ..Fake::new(&stop)
-    };
-    setting.predictor = setting.predictor.clone().with_program(&order, &failing).0;
+    let mut pilots = Fake::new(&stop);
+    change(&mut pilots);
+    setting.predictor = setting.predictor.clone().with_program(&order, &pilots).0;
     let mut report = setting.blank.clone();
     setting.sweep(&mut report, &mut (), &fake, &stop, budget).run(&mut ()).unwrap();
     report::check(&report).unwrap();
@@ -221,22 +220,25 @@ fn sweep_after_pilots(pilots: Ending, budget: Duration) -> (Report, usize) {
 
 #[test]
 fn a_budget_never_ends_without_a_number_where_a_pilot_ended() {
-    let (report, asked) = sweep_after_pilots(Ending::Done, Duration::ZERO);
+    let (report, asked) = sweep_after_pilots(|_| {}, Duration::ZERO);
     let ends: Vec<(u64, usize, bool)> =
         report.cells.iter().map(|cell| (cell.workers, made(cell), cell.capacity.is_some())).collect();
     assert_eq!((asked, ends), (0, vec![(1, 1, true), (4, 0, false), (8, 1, true)]));
     assert_eq!((report.complete, report.stopped_by.as_deref()), (false, Some("budget")));
     // A first run is a cold start: with time for others it is none of them.
-    let (report, asked) = sweep_after_pilots(Ending::Done, HOUR);
+    let (report, asked) = sweep_after_pilots(|_| {}, HOUR);
     assert!(report.complete && asked == report.cells.iter().map(made).sum::<usize>());
+    let (report, _) = sweep_after_pilots(|pilots| pilots.waits = |_| true, Duration::ZERO);
+    let ends: Vec<_> = report.cells.iter().map(|cell| (made(cell), cell.capacity)).collect();
+    assert_eq!(ends, [(1, None), (0, None), (1, None)], "one without a value is counted once");
 }
 
 #[test]
 fn a_pilot_that_failed_is_all_that_is_known_of_its_cell() {
-    let (report, _) = sweep_after_pilots(Ending::Died, Duration::ZERO);
+    let (report, _) = sweep_after_pilots(|pilots| pilots.ending = |_, _| Ending::Died, Duration::ZERO);
     let failed = report.cells.last().unwrap();
     assert_eq!((failed.status, failed.invocations[0].ending), (Status::Failed, Ending::Died));
-    let (report, _) = sweep_after_pilots(Ending::Died, HOUR);
+    let (report, _) = sweep_after_pilots(|pilots| pilots.ending = |_, _| Ending::Died, HOUR);
     assert!(report.cells.iter().all(|cell| cell.status == Status::Ok), "it did not fail again");
 }
 
