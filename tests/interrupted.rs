@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{charz, read_json, run};
+use crate::support::{SMALL, charz, read_json, run};
 
 /// Eight cells, three invocations each, of some 20 ms.
 const SLOW: [&str; 15] = [
@@ -120,6 +120,19 @@ fn killed_without_warning() {
             assert!(ran.err.contains("charz sweep --resume"), "{}", ran.err);
         }
         check_resumes(&file);
+    }
+}
+
+/// `--continue` is one line for a job that is queued again, so it needs no hand.
+#[test]
+fn killed_before_the_journal_had_a_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    for torn in ["", "{\"journal\":{\"rep"] {
+        std::fs::write(journal(&file), torn).unwrap();
+        let small = SMALL.iter().map(OsStr::new);
+        run(small.chain([OsStr::new("--continue"), OsStr::new("--output"), file.as_os_str()])).check_swept();
+        std::fs::remove_file(&file).unwrap();
     }
 }
 

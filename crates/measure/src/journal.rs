@@ -10,7 +10,7 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -82,6 +82,18 @@ pub fn is_journal(path: &Path) -> bool {
     file.and_then(|mut file| file.read_exact(&mut start)).is_ok() && start == START
 }
 
+/// Removes a journal that ends within its first line: its sweep was killed before it recorded anything. `false` for any other file, for
+/// one that another process has locked, and where files cannot be locked.
+pub fn remove_unbegun(path: &Path) -> bool {
+    let file = open_regular(path, OpenOptions::new().read(true).append(true), OFlags::NOFOLLOW);
+    let Some(file) = file.ok().filter(|file| lock::linger(file).is_ok_and(|locked| locked)) else { return false };
+    let mut line = Vec::new();
+    let read = BufReader::new((&file).take(MAX_BYTES)).read_until(b'\n', &mut line);
+    let is_ours = line.starts_with(START) || START.starts_with(&line);
+    let is_whole = line.ends_with(b"\n") || serde_json::from_slice::<IgnoredAny>(&line).is_ok();
+    read.is_ok() && is_ours && !is_whole && lock::is_at(&file, path) && fs::remove_file(path).is_ok()
+}
+
 impl Journal {
     /// Creates a journal, readable by its owner only, and puts its header on the disk. Refused if anything has that name; if
     /// the header cannot be written, no file is left.
@@ -89,7 +101,11 @@ impl Journal {
         let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(path);
         let file = file.map_err(|error| system("create", path, error))?;
         let mut journal = Journal { file, path: path.to_owned(), length: 0, torn: false, ended: false };
-        let begun = journal.lock().and_then(|()| journal.append(&First { journal: header }));
+        let begun = journal.lock().and_then(|()| match path.symlink_metadata() {
+            Ok(_) => journal.append(&First { journal: header }),
+            // Removed before it was locked: another process begins a sweep of this name.
+            Err(_) => Err(JournalError::Busy(path.to_owned())),
+        });
         let begun = begun.and_then(|()| sync_folder(path).map_err(|error| system("create", path, error)));
         match begun {
             Ok(()) => Ok(journal),

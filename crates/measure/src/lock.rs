@@ -159,7 +159,7 @@ fn open_one(path: &Path) -> io::Result<File> {
     }
 }
 
-fn is_at(file: &File, path: &Path) -> bool {
+pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(file), Ok(there)) = (file.metadata(), fs::symlink_metadata(path)) else { return false };
     (file.dev(), file.ino()) == (there.dev(), there.ino())
 }

@@ -225,10 +225,12 @@ pub(crate) struct Begun {
     pub(crate) is_begun: bool,
 }
 
-/// The file of a report by its name, fields filled in.
+/// The file of a report by its name, fields filled in. A journal in which nothing was recorded is removed.
 pub(crate) fn begun(named: &Path) -> Result<Begun, Error> {
     let file = name::filled(named.to_owned(), SystemTime::now())?;
-    let is_begun = [file.clone(), journal::beside(&file)].iter().any(|file| file.symlink_metadata().is_ok());
+    let is_there = |file: &Path| file.symlink_metadata().is_ok();
+    let journal = journal::beside(&file);
+    let is_begun = is_there(&file) || is_there(&journal) && !journal::remove_unbegun(&journal);
     Ok(Begun { file, is_begun })
 }
 

@@ -78,14 +78,16 @@ fn any_prefix_holds_its_whole_lines_and_goes_on() {
     let starts = starts(&whole);
     for end in 0..=whole.len() {
         // Anew: ext4 waits for the disk when a file that was cut is closed.
-        fs::remove_file(&path).unwrap();
+        let _ = fs::remove_file(&path);
         fs::write(&path, &whole[..end]).unwrap();
         // A line is whole when only its newline is missing.
         let Some(lines) = starts[1..].iter().filter(|start| **start <= end + 1).count().checked_sub(1) else {
             refuses(Journal::reopen::<String, Cell>(&path), if end == 0 { "is empty" } else { "journal" });
             assert_eq!(fs::read(&path).unwrap(), &whole[..end], "a refused file is left alone");
+            assert!(remove_unbegun(&path) && !path.exists(), "nothing was recorded, cut at {end}");
             continue;
         };
+        assert!(!remove_unbegun(&path) && path.exists(), "cut at {end}");
         let (mut journal, recovered) = Journal::reopen::<String, Cell>(&path).unwrap();
         assert_eq!(recovered.records, cells(lines), "cut at {end}");
         let torn = !starts.contains(&end) && !starts.contains(&(end + 1));
@@ -206,7 +208,11 @@ fn two_do_not_write_to_one_journal() {
     let path = file(&folder);
     let journal = Journal::create(&path, HEADER.to_owned()).unwrap();
     refuses(Journal::reopen::<String, Cell>(&path), "another charz");
+    journal.file.set_len(0).unwrap();
+    assert!(!remove_unbegun(&path), "it is about to be written");
     drop(journal);
+    fs::remove_file(&path).unwrap();
+    written(&path, 1);
     assert!(Journal::reopen::<String, Cell>(&path).is_ok());
 }
 
@@ -221,6 +227,7 @@ fn nothing_is_created_where_something_has_the_name() {
         let JournalError::System { source, .. } = refused else { panic!("{refused}") };
         assert_eq!(source.kind(), io::ErrorKind::AlreadyExists);
     }
+    assert!(!remove_unbegun(&mine) && !remove_unbegun(&link));
     assert_eq!(fs::read(&mine).unwrap(), b"mine");
     assert!(!folder.path().join("target").exists(), "a link was followed");
 }
