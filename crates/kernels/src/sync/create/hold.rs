@@ -18,7 +18,7 @@ use crate::watch::Watch;
 /// The most threads that all workers hold.
 const MOST: u64 = 4096;
 
-/// The part of each limit that is taken: the rest is for everything else that runs under it.
+/// The part of the threads that each limit leaves: the rest is for everything else that runs under it.
 const SHARE: u64 = 2;
 
 /// Mappings that the C library makes for a thread: its stack, and the guard below.
@@ -35,8 +35,8 @@ kernels! {
         Metric::op_time("one thread made, while all before it stay"),
     )
     .uncounted_traffic(
-        "a stack of 64 KiB each (128 KiB on aarch64). All workers together make half of what RLIMIT_NPROC, pids.max of the control groups, threads-max and \
-         vm.max_map_count allow, and 4096 at most. A thread that the system refuses is a failed attempt and ends the run",
+        "a stack of 64 KiB each (128 KiB on aarch64). All workers together make half of the threads that RLIMIT_NPROC and pids.max leave and that \
+         threads-max and vm.max_map_count allow, 4096 at most. A thread that the system refuses is a failed attempt and ends the run",
     )
     .params(&[&SPAN])
     .source("K. Milfeld et al., multi-core measurements at TACC, section 4: the first and each next thread; pthread_create(3): EAGAIN")
@@ -65,14 +65,17 @@ const fn holding(card: &'static Card) -> PlainKernel {
 
 /// The threads that all workers may hold, by what the system allows, where it says so.
 fn allowed() -> u64 {
-    let of_group = cgroup::tasks().iter().map(|tasks| tasks.max).min();
-    cap([threads::max_of_user(), of_group, threads::threads_max()], threads::max_map_count())
+    let groups = cgroup::tasks().into_iter().map(|tasks| (tasks.max, tasks.current));
+    let user = threads::max_of_user().map(|max| (max, threads::of_user()));
+    let all = threads::threads_max().map(|max| (max, None));
+    cap(groups.chain(user).chain(all), threads::max_map_count())
 }
 
-fn cap(threads: [Option<u64>; 3], mappings: Option<u64>) -> u64 {
+/// `threads`: limits, each with how many there are, as far as that is known.
+fn cap(threads: impl Iterator<Item = (u64, Option<u64>)>, mappings: Option<u64>) -> u64 {
+    let left = threads.map(|(limit, taken)| limit.saturating_sub(taken.unwrap_or(0)));
     let mapped = mappings.map(|mappings| mappings / MAPPINGS);
-    let all = threads.into_iter().chain([mapped]).flatten();
-    all.map(|limit| limit / SHARE).min().unwrap_or(MOST).min(MOST)
+    left.chain(mapped).map(|left| left / SHARE).min().unwrap_or(MOST).min(MOST)
 }
 
 /// What the threads sleep on.
@@ -188,13 +191,14 @@ mod tests {
         /// What else runs under a limit keeps as much as the threads take.
         #[test]
         fn no_limit_is_used_up(
-            wide: [Option<u64>; 2], threads in prop::option::of(0..9000_u64), mappings in prop::option::of(0..9000_u64),
+            wide: Option<u64>,
+            threads in prop::collection::vec((0..9000_u64, prop::option::of(0..9000_u64)), 0..4),
+            mappings in prop::option::of(0..9000_u64),
         ) {
-            let cap = cap([wide[0], wide[1], threads], mappings);
-            prop_assert!(cap <= MOST);
-            for (limit, each) in [(wide[0], 1), (wide[1], 1), (threads, 1), (mappings, MAPPINGS)] {
-                prop_assert!(limit.is_none_or(|limit| cap * each <= limit / 2));
-            }
+            let threads: Vec<_> = threads.into_iter().chain(wide.map(|wide| (wide, None))).collect();
+            let cap = cap(threads.iter().copied(), mappings);
+            prop_assert!(cap <= MOST && mappings.is_none_or(|mappings| cap * MAPPINGS <= mappings / 2));
+            prop_assert!(threads.iter().all(|(limit, taken)| cap <= limit.saturating_sub(taken.unwrap_or(0)) / 2));
         }
     }
 }
