@@ -107,7 +107,7 @@ impl Sweep<'_> {
         let swept = swept.and(last);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0) && self.adaptive.is_settled();
         self.tell_predicted();
-        self.end(before + nanos(sitting.elapsed()), complete, listener);
+        self.end(before.saturating_add(nanos(sitting.elapsed())), complete, listener);
         swept
     }
 
@@ -213,7 +213,7 @@ impl Sweep<'_> {
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
     /// goes on.
     fn step(&mut self, place: usize, seed: u64, sitting: Instant) -> Result<Ending, JournalError> {
-        let started_ns = self.report.wall_ns + nanos(sitting.elapsed());
+        let started_ns = self.report.wall_ns.saturating_add(nanos(sitting.elapsed()));
         let most = self.budget.saturating_sub(sitting.elapsed()).saturating_add(self.budget / OVERTIME);
         let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed, most) };
         let ending = invocation.ending;
