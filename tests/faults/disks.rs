@@ -80,10 +80,10 @@ fn seeds(report: &Value) -> BTreeSet<u64> {
 fn what_fails_in_the_middle_loses_nothing_that_was_acknowledged() {
     let _machine = together();
     // The header is the first record; the report is synced after the journal's folder.
-    for (call, number, errno, advice) in [
-        ("fdatasync", 3, EIO, "check its file system"),
-        ("fdatasync", 3, EDQUOT, "make room"),
-        ("fsync", 2, ESTALE, "check its file system"),
+    for (call, number, errno, advice, stopper) in [
+        ("fdatasync", 3, EIO, "check its file system", "Input/output error"),
+        ("fdatasync", 3, EDQUOT, "make room", "a full disk"),
+        ("fsync", 2, ESTALE, "check its file system", ""),
     ] {
         let Some(trial) = failing(call, number, errno) else { return };
         let ended = trial.run();
@@ -91,7 +91,11 @@ fn what_fails_in_the_middle_loses_nothing_that_was_acknowledged() {
         let last = ended.err.lines().last().unwrap();
         assert!(last.contains("r.json") && last.contains("--resume") && last.contains(advice), "{last}");
         let kept = match &ended.report {
-            Some(report) => seeds(report),
+            Some(report) => {
+                let stopped_by = report["stopped_by"].as_str().unwrap();
+                assert!(stopped_by.contains(stopper), "{stopped_by}");
+                seeds(report)
+            }
             None => {
                 let journal = fs::read_to_string(trial.journal()).unwrap();
                 let records = journal.lines().skip(1).map(|line| serde_json::from_str::<Value>(line).unwrap());

@@ -111,6 +111,15 @@ pub(crate) fn cannot_record(error: JournalError) -> Error {
     .caused_by(error)
 }
 
+/// What stops such a sweep, for its report.
+pub(super) fn stopper(error: &JournalError) -> String {
+    match error {
+        JournalError::System { source, .. } if is_full(source) => "a full disk".into(),
+        JournalError::System { source, .. } => format!("a failed write to the journal: {source}"),
+        _ => format!("a failed write to the journal: {error}"),
+    }
+}
+
 fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::FileTooLarge | ErrorKind::QuotaExceeded)
 }

@@ -7,7 +7,7 @@ use charz_kernels::{Kernel, Params};
 use charz_topology::{Backend, Binder, Machine, Mapping, Present, Source, discover, parse_mappings, place};
 
 use super::ClockKind;
-use super::recorder::{JournalRecorder, cannot_record};
+use super::recorder::{JournalRecorder, cannot_record, stopper};
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::signals::Signals;
@@ -262,8 +262,8 @@ impl MeasuringContext {
         report.file = recorder.as_ref().map(JournalRecorder::name);
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
-        } else if swept.is_err() {
-            report.stopped_by = Some("a full disk".into());
+        } else if let Err(error) = &swept {
+            report.stopped_by = Some(stopper(error));
         }
         // The numbers first: they are printed even if the file cannot be written.
         let told = if session.quiet { Ok(()) } else { session.format.write(report, &look::of_stdout(), out) };
