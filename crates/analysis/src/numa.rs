@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use charz_data::Role;
 use charz_data::card::{self, Chase};
 use charz_data::distance::Access;
+use charz_data::machine::Machine;
 
 use charz_data::report::{Cell, MemoryHome, PageKind, Report};
 
@@ -72,7 +73,7 @@ pub fn node_pairs(report: &Report) -> Vec<NodePair> {
     let nodes = report.machine.node_of_strands();
     let mut cells: BTreeMap<(u32, u32), Vec<(&Cell, Number)>> = BTreeMap::new();
     for cell in &report.cells {
-        if let (Some(way), Some(number)) = (way(cell, &nodes), number(cell)) {
+        if let (Some(way), Some(number)) = (way(cell, &report.machine, &nodes), number(cell)) {
             cells.entry(way).or_default().push((cell, number));
         }
     }
@@ -114,14 +115,14 @@ pub fn accesses(report: &Report) -> (Vec<Access>, usize) {
 
 /// The node that a cell's workers are all on, and the one that their memory is on; `None` where there is none, and where the
 /// blocks are in caches.
-fn way(cell: &Cell, nodes: &HashMap<u32, u32>) -> Option<(u32, u32)> {
+fn way(cell: &Cell, machine: &Machine, nodes: &HashMap<u32, u32>) -> Option<(u32, u32)> {
     let mut seats = cell.seats.iter().map(|seat| nodes.get(&(*seat)?).copied());
     let from = seats.next()??;
     if seats.any(|node| node != Some(from)) || cell.level.as_deref().is_some_and(|level| level != "memory") {
         return None;
     }
     match cell.point.memory {
-        None | Some(MemoryHome::Local | MemoryHome::First) => Some((from, from)),
+        None | Some(MemoryHome::Local | MemoryHome::First) => Some((from, machine.local_node(from)?)),
         Some(MemoryHome::Node(to)) => Some((from, to)),
         Some(MemoryHome::Remote | MemoryHome::Interleaved) => None,
     }

@@ -38,16 +38,34 @@ impl Machine {
         self.strands.iter().filter_map(|strand| Some((strand.os_id, node(strand)?))).collect()
     }
 
-    /// The OS id of the NUMA node of each seat; `None` for a floating worker, and where the node is not known.
+    /// The OS id of the NUMA node that the local memory of each seat is on; `None` for a floating worker, and where the node is not known.
     pub fn nodes_of(&self, seats: &[Option<u32>]) -> Vec<Option<u32>> {
         let nodes = self.node_of_strands();
-        seats.iter().map(|seat| nodes.get(&(*seat)?).copied()).collect()
+        seats.iter().map(|seat| self.local_node(*nodes.get(&(*seat)?)?)).collect()
+    }
+
+    /// The node that gives the strands of node `from` their memory, by OS ids: itself, or where it has none the nearest that has some;
+    /// `None` if several are as near, since the system takes any of them.
+    pub fn local_node(&self, from: u32) -> Option<u32> {
+        let own = self.node_index(from)?;
+        if self.numa_nodes[own].memory_bytes != Some(0) {
+            return Some(from);
+        }
+        let mut nodes: Vec<_> = self.memory_nodes().map(|(index, id)| (self.claimed(own, index), id)).collect();
+        nodes.sort_unstable();
+        let (least, nearest) = *nodes.first()?;
+        nodes.get(1).is_none_or(|(next, _)| *next > least).then_some(nearest)
     }
 
     /// The distance that the firmware claims from the strands of one node to the memory of another, by OS ids; 10 is a node's
     /// distance from itself.
     pub fn node_distance(&self, from: u32, to: u32) -> Option<u64> {
         self.numa_distances.get(self.node_index(from)?)?.get(self.node_index(to)?).copied()
+    }
+
+    /// A distance by logical indices; 0 where the firmware claims none.
+    fn claimed(&self, from: usize, to: usize) -> u64 {
+        self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0)
     }
 
     fn node_index(&self, id: u32) -> Option<usize> {
@@ -58,9 +76,8 @@ impl Machine {
     /// nodes, or if the firmware gives no distances, it is the next one in a circle, so workers do not all use the same node.
     pub fn farthest_node(&self, from: u32) -> Option<u32> {
         let from = self.node_index(from)?;
-        let claimed = |to: usize| self.numa_distances.get(from).and_then(|row| row.get(to)).copied().unwrap_or(0);
         let after = |to: usize| (to + self.numa_nodes.len() - from) % self.numa_nodes.len();
         let others = self.memory_nodes().filter(|(index, _)| *index != from);
-        others.max_by_key(|(index, _)| (claimed(*index), Reverse(after(*index)))).map(|(_, id)| id)
+        others.max_by_key(|(index, _)| (self.claimed(from, *index), Reverse(after(*index)))).map(|(_, id)| id)
     }
 }

@@ -29,5 +29,8 @@ pub const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 /// The list of NUMA nodes that are online.
 pub const ONLINE_NODES: &str = "/sys/devices/system/node/online";
 
+/// The list of NUMA nodes that have CPUs.
+pub const NODES_WITH_CPUS: &str = "/sys/devices/system/node/has_cpu";
+
 /// The clock source that the kernel keeps time by, e.g. `tsc`.
 pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -19,7 +19,7 @@ pub(crate) mod xml;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use charz_system::{cpuinfo, meminfo};
+use charz_system::{cpuinfo, file, meminfo};
 use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
@@ -79,7 +79,7 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
             let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
             let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
-            let mut machine = hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref());
+            let mut machine = hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref(), &[]);
             if !synthetic::names_memory(text) {
                 machine.numa_nodes.iter_mut().for_each(|node| node.memory_bytes = None);
             }
@@ -93,7 +93,7 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
 pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let refused = "hwloc refuses it, although it is well-formed; try to load it with lstopo";
     let topology = load(BuildFlags::INCLUDE_DISALLOWED, |builder| builder.from_xml(xml).map_err(|_| refused.into()))?;
-    let mut machine = hwloc::machine(&topology, source, None, None);
+    let mut machine = hwloc::machine(&topology, source, None, None, &xml::nodes_without_cpus(xml));
     let nodes: Vec<usize> = topology.allowed_nodeset().iter_set().map(usize::from).collect();
     usable::keep(&mut machine, &kinds::ids(topology.allowed_cpuset()), &nodes);
     if !xml::names_memory(xml) {
@@ -112,7 +112,10 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
-    let mut machine = hwloc::machine(&topology, source.to_string(), None, None);
+    let mut bare = file::list(file::ONLINE_NODES).unwrap_or_default();
+    let with_cpus = file::list(file::NODES_WITH_CPUS);
+    bare.retain(|node| with_cpus.as_ref().is_some_and(|with_cpus| !with_cpus.contains(node)));
+    let mut machine = hwloc::machine(&topology, source.to_string(), None, None, &bare);
     midr::name(&mut machine, &cpuinfo::read());
     usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {

@@ -19,7 +19,8 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
             MemoryPolicy::First => "the first thread's is every thread's own, so it is local",
             _ => "there is no other to put memory on",
         };
-        return Err(format!("one NUMA node here: {why}"));
+        let has = if machine.numa_nodes.len() > 1 { " with memory to use" } else { "" };
+        return Err(format!("one NUMA node{has} here: {why}"));
     }
     if policy == MemoryPolicy::Interleaved {
         return Ok(vec![nodes]);
@@ -32,7 +33,11 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
         }
     };
     match (policy, seats.first()) {
-        (MemoryPolicy::First, Some(first)) => Ok(vec![vec![own(first)?]]),
+        (MemoryPolicy::First, Some(first)) => {
+            let own = own(first)?;
+            let why = || format!("NUMA node {own} of the first thread has no memory, and several are as near");
+            machine.local_node(own).map(|node| vec![vec![node]]).ok_or_else(why)
+        }
         _ => {
             let far = |seat| own(seat).map(|own| machine.farthest_node(own).into_iter().collect());
             seats.iter().map(far).collect()
@@ -100,6 +105,11 @@ mod tests {
         machine.numa_nodes[1].memory_bytes = Some(0);
         check(&machine, "remote", &[Some(0)], Ok(&[&[2]]));
         check(&machine, "interleaved", &[Some(0)], Ok(&[&[0, 2]]));
+        // The local memory of a node without any is the nearest.
+        check(&machine, "first", &[Some(2)], Ok(&[&[0]]));
+        machine.numa_distances[1][2] = 21;
+        check(&machine, "first", &[Some(2)], Err("no memory, and several are as near"));
+        assert_eq!(machine.nodes_of(&[Some(2), Some(4), None]), [None, Some(2), None]);
     }
 
     #[test]

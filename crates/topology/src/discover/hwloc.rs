@@ -20,19 +20,32 @@ use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Packag
 /// Reads a loaded topology. All its strands count as usable.
 ///
 /// `alu_width` is the number of strands in each ALU group where the source states it; hwloc drops groups of one strand.
-/// With a `scale` the topology is a small twin of the machine.
-pub(super) fn machine(topology: &Topology, source: String, alu_width: Option<u32>, scale: Option<&Scale>) -> Machine {
+/// With a `scale` the topology is a small twin of the machine. `bare` are the NUMA nodes without CPUs, by OS ids.
+pub(super) fn machine(
+    topology: &Topology,
+    source: String,
+    alu_width: Option<u32>,
+    scale: Option<&Scale>,
+    bare: &[u32],
+) -> Machine {
     let mut machine = empty(topology, source);
     if scale.is_some() {
         machine.numa_nodes.clear();
         machine.numa_distances.clear();
     }
-    let mut reader = Reader { machine, alus: Vec::new(), next_alu: 0, alu: None, caches: HashMap::new(), scale };
-    reader.visit(topology.root_object(), &Around::default());
+    let root = topology.root_object();
+    let all = strands(root);
+    let mut reader =
+        Reader { machine, alus: Vec::new(), next_alu: 0, alu: None, caches: HashMap::new(), scale, bare, all };
+    reader.visit(root, &Around::default());
     let Reader { mut machine, alus, alu, .. } = reader;
     place_in_cores(&mut machine, &alus, alu_width);
     machine.alu = alu.unwrap_or(machine.alu);
-    machine.doubts = infos(topology.root_object(), DOUBT);
+    machine.doubts = infos(root, DOUBT);
+    // To hwloc 0 bytes are also an amount that is not known, as it then is of all nodes.
+    if machine.numa_nodes.iter().any(|node| node.memory_bytes.is_some()) {
+        machine.numa_nodes.iter_mut().for_each(|node| node.memory_bytes = node.memory_bytes.or(Some(0)));
+    }
     machine.absent = absent(topology, &machine);
     kinds::read(topology, &mut machine);
     machine.count_strands();
@@ -110,6 +123,9 @@ struct Reader<'a> {
     /// How many caches of each level and content there are already.
     caches: HashMap<(u32, CacheHolds), u32>,
     scale: Option<&'a Scale>,
+    bare: &'a [u32],
+    /// How many strands the machine has.
+    all: u64,
 }
 
 impl Reader<'_> {
@@ -143,9 +159,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Notes the NUMA nodes that are local to all strands of an object.
+    /// Notes the NUMA nodes that are local to all strands of an object. hwloc gives a node without CPUs those that it is nearest to, or, where
+    /// it knows of none, all: such a node is local to none.
     fn enter_memory(&mut self, object: &TopologyObject, inside: &mut Around) {
-        let nodes: Vec<u32> = local_nodes(object).into_iter().map(|node| self.numa_index(node)).collect();
+        let is_bare = |node: &TopologyObject| os_id(node).is_some_and(|id| self.bare.contains(&id));
+        let mut nodes = local_nodes(object);
+        nodes.retain(|node| !is_bare(node) || strands(object) < self.all);
+        let nodes: Vec<u32> = nodes.into_iter().map(|node| self.numa_index(node)).collect();
         inside.numa = nodes.iter().copied().min().or(inside.numa);
         inside.numa_nodes.extend(nodes);
     }

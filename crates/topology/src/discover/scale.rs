@@ -60,7 +60,7 @@ mod tests {
             let topology =
                 load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "refused".into()))
                     .unwrap();
-            hwloc::machine(&topology, String::new(), description.alu_width, scale)
+            hwloc::machine(&topology, String::new(), description.alu_width, scale, &[])
         };
         let scale = Scale::new(text, &description);
         // Without printing the machines: they are long.

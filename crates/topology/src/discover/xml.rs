@@ -79,6 +79,19 @@ pub(super) fn names_memory(text: &str) -> bool {
     text.contains("NUMANode")
 }
 
+/// OS ids of the NUMA nodes that a text which passed the check gives no CPU: hwloc gives them those of the object around.
+pub(super) fn nodes_without_cpus(text: &str) -> Vec<u32> {
+    fn value<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+        let (_, rest) = element.split_once(&format!(" {name}=\""))?;
+        rest.split_once('"').map(|(value, _)| value)
+    }
+    let is_bare = |element: &&str| {
+        let set = value(element, "cpuset").filter(|_| value(element, "type") == Some("NUMANode"));
+        set.is_some_and(|set| set.bytes().all(|byte| b"0x,".contains(&byte)))
+    };
+    text.split('<').filter(is_bare).filter_map(|element| value(element, "os_index")?.parse().ok()).collect()
+}
+
 /// Checks a whole text and gives it as hwloc shall see it.
 pub(crate) fn check(text: &str) -> Result<String, String> {
     let mut reader = Reader::from_str(text);
@@ -280,6 +293,18 @@ mod tests {
             ),
             "offline",
         );
+    }
+
+    #[test]
+    fn a_node_without_cpus_is_local_to_none_and_one_without_memory_has_none() {
+        let bare = object("NUMANode", "0x0", 5, "").replace("=\"0\"", "=\"1\" local_memory=\"4096\"");
+        let text = machine(&(bare.replace("nodeset=\"0x1\"", "nodeset=\"0x2\"") + &second()));
+        let text =
+            text.replacen("nodeset=\"0x1\" complete_nodeset=\"0x1\"", "nodeset=\"0x3\" complete_nodeset=\"0x3\"", 1);
+        let machine = crate::discover::from_xml(&check(&text).unwrap(), String::new()).unwrap();
+        let nodes: Vec<_> = machine.numa_nodes.iter().map(|node| (node.strands, node.memory_bytes)).collect();
+        assert_eq!(nodes, [(2, Some(0)), (0, Some(4096))]);
+        assert_eq!(machine.nodes_of(&[Some(0)]), [Some(1)]);
     }
 
     /// hwloc reads them as empty, says so itself, and does not load what allows nothing.
