@@ -252,6 +252,11 @@ impl Machine {
         self.packages.len().max(1)
     }
 
+    /// A strand's package: the only one where the machine has none.
+    pub fn package_of(&self, strand: &Strand) -> Option<u32> {
+        strand.package.or(self.packages.is_empty().then_some(0))
+    }
+
     /// How fast a strand's kind is; zero where the kinds are not ranked.
     pub fn speed_rank(&self, strand: &Strand) -> u32 {
         let kind = strand.kind.and_then(|kind| self.kinds.get(kind as usize));

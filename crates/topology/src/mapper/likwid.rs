@@ -55,11 +55,11 @@ impl Domain {
         }
     }
 
-    fn holds(self, strand: &Strand, last_caches: &[u32], nodes: &[u32]) -> bool {
+    fn holds(self, machine: &Machine, strand: &Strand, last_caches: &[u32], nodes: &[u32]) -> bool {
         let is = |own: Option<&u32>, numbered: &[u32], at: u32| own.is_some() && own == numbered.get(at as usize);
         match self {
             Domain::Node => true,
-            Domain::Socket(number) => strand.package == Some(number),
+            Domain::Socket(number) => machine.package_of(strand) == Some(number),
             Domain::LastCache(number) => is(strand.caches.last(), last_caches, number),
             Domain::NumaNode(number) => is(strand.numa.as_ref(), nodes, number),
         }
@@ -79,7 +79,7 @@ impl Mapper for Likwid {
         let mut ids = Vec::new();
         for (domain, numbers) in &self.0 {
             let mut within: Vec<&Strand> =
-                machine.usable_strands().filter(|strand| domain.holds(strand, &last_caches, &nodes)).collect();
+                machine.usable_strands().filter(|strand| domain.holds(machine, strand, &last_caches, &nodes)).collect();
             // LIKWID numbers the first strands of all cores before the second ones.
             within.sort_by_key(|strand| strand.strand_in_core);
             if within.is_empty() {
@@ -159,6 +159,8 @@ mod tests {
         assert_eq!(order_on(&machine, "M0:0-6").unwrap(), [10, 12, 14, 9, 11, 13, 15]);
         assert_eq!(order_on(&machine, "N:0").unwrap(), [10]);
         assert!(order_on(&machine, "M1:0").unwrap_err().to_string().contains("M1"));
+        let plain = discover(&Source::Synthetic("Core:4 PU:1".into())).unwrap();
+        assert_eq!(order_on(&plain, "S0:3,0").unwrap(), [3, 0], "a machine without sockets is one");
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(super) fn one_per_core(machine: &Machine) -> Order {
 pub(super) fn within_packages(machine: &Machine) -> Vec<Vec<u32>> {
     let mut members = vec![Vec::new(); machine.package_count()];
     for at in all(machine) {
-        let package = machine.strands[at].package.or(machine.packages.is_empty().then_some(0));
+        let package = machine.package_of(&machine.strands[at]);
         if let Some(members) = package.and_then(|package| members.get_mut(package as usize)) {
             members.push(at);
         }
@@ -112,13 +112,14 @@ struct Child {
     strands: Vec<usize>,
     /// The rank of its fastest strand.
     speed: u32,
-    /// The clusters around its first strand, outermost first: an index into the machine's groups or caches.
+    /// The clusters around its first strand, outermost first.
     clusters: Vec<Cluster>,
 }
 
 /// A part of the machine that may lie between two levels.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Cluster {
+    Package(u32),
     Group(u32),
     Cache(u32),
 }
@@ -163,6 +164,10 @@ impl Dealer<'_> {
 
     /// All clusters around a strand, outermost first. They are nested, so the larger is the outer one.
     fn clusters(&self, strand: &Strand) -> Vec<Cluster> {
+        let package = strand.package.map(|package| {
+            let strands = self.machine.packages.get(package as usize).map_or(0, |package| package.strands);
+            (strands, Cluster::Package(package))
+        });
         let groups = strand.groups.iter().map(|group| {
             let strands = self.machine.groups.get(*group as usize).map_or(0, |group| group.strands);
             (strands, Cluster::Group(*group))
@@ -171,7 +176,7 @@ impl Dealer<'_> {
             let strands = self.machine.caches.get(*cache as usize).map_or(0, |cache| cache.strands);
             (strands, Cluster::Cache(*cache))
         });
-        let mut clusters: Vec<_> = groups.chain(caches).collect();
+        let mut clusters: Vec<_> = package.into_iter().chain(groups).chain(caches).collect();
         clusters.sort_by_key(|(strands, _)| std::cmp::Reverse(*strands));
         clusters.into_iter().map(|(_, cluster)| cluster).collect()
     }
