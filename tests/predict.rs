@@ -57,7 +57,14 @@ fn more_threads_than_cpus_have_no_prediction_and_say_so() {
     let text = format!("{TABLE}dumb\t9\t-\t0\n");
     let rows = read(&text)["predictions"].clone();
     assert!(rows[0]["value"].is_f64() && rows[1]["value"].is_null(), "{rows}");
-    assert!(predict(&format!("{text}dumb\t10\t20\t0\n"), &[]).1.contains("more threads than CPUs"));
+    let (code, screen) = predict(&TABLE.replace("dumb\t6", "dumb\t9"), &[]);
+    assert!(
+        code == Some(5) && screen.contains(" 9 ") && screen.contains("more threads than CPUs"),
+        "{code:?} {screen}"
+    );
+    // The same CPUs under another name check nothing, and count as no error.
+    let same = read(&format!("{TABLE}round-robin\t8\t61\t0\n"));
+    assert!(same["why"].as_str().unwrap().ends_with("no other checks it") && same["error"].is_null(), "{same}");
 }
 
 #[test]

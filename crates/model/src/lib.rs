@@ -26,6 +26,14 @@ pub struct Table {
     pub held_back: Vec<(Placed, f64)>,
 }
 
+impl Table {
+    /// The points that were held back and can check a fit: a place that was fitted under another name checks nothing.
+    pub fn unseen(&self, topology: &Topology) -> impl Iterator<Item = &(Placed, f64)> {
+        let is_new = |(placed, _): &&(Placed, f64)| self.fitted.iter().all(|(known, _)| known != placed);
+        self.held_back.iter().filter(|(placed, _)| topology.holds(placed)).filter(is_new)
+    }
+}
+
 /// What came of fitting.
 #[derive(Clone, Debug)]
 pub enum Outcome {
@@ -47,8 +55,8 @@ pub struct Model {
     loads: Vec<Vec<f64>>,
     cpus: f64,
     levels: Vec<String>,
-    /// Threads and values that were fitted.
-    known: Vec<(usize, f64)>,
+    /// What was fitted.
+    known: Vec<(Placed, f64)>,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
 }
@@ -58,8 +66,9 @@ pub struct Model {
 pub struct Prediction {
     /// In the unit of the table.
     pub value: f64,
-    /// Where the value lies, with 90% confidence: never above what so many threads can do alone. Beyond what was fitted it reaches down to
-    /// the most that was measured with as many threads or fewer, since what caps the others is not known there.
+    /// Where the value lies, with 90% confidence: never above what so many threads can do alone, nor below what as many did that were
+    /// part of more and nowhere shared less. Beyond what was fitted it reaches down to the most that was measured with as many threads or
+    /// fewer, or their share of it where these had more parts of the machine: what caps the others is not known there.
     pub interval: [f64; 2],
     /// How many times more threads share a part of the machine than in the fitted points that say what it can do; 1 within them.
     pub distance: f64,
@@ -118,9 +127,7 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     // Beyond a thread per CPU no model of places says anything.
     let usable = |(placed, value): &&(Placed, f64)| topology.holds(placed) && value.is_finite() && *value > 0.0;
     let fitted: Vec<&(Placed, f64)> = table.fitted.iter().filter(usable).collect();
-    // A place that was fitted under another name checks nothing.
-    let is_new = |(placed, _): &&(Placed, f64)| fitted.iter().all(|(known, _)| known != placed);
-    let held_back: Vec<&(Placed, f64)> = table.held_back.iter().filter(usable).filter(is_new).collect();
+    let held_back: Vec<&(Placed, f64)> = table.unseen(topology).filter(usable).collect();
     let mut loads: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
     loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
     loads.dedup();
@@ -182,8 +189,8 @@ impl Family {
         let of_point = |placed: &Placed| (0..topology.levels.len()).map(|level| placed.load(level)).collect();
         let loads = points.iter().map(|(placed, _)| of_point(placed)).collect();
         let cpus = topology.cpus() as f64;
-        let levels = topology.levels.iter().map(|level| level.name.clone()).collect();
-        let known = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
+        let levels = topology.levels.iter().map(|level| level.part().to_owned()).collect();
+        let known = points.iter().map(|point| (*point).clone()).collect();
         (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, loads, cpus, levels, known, checked: 0 })
     }
 }
@@ -290,12 +297,33 @@ impl Model {
         let deviation = (spread + self.noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
         let most = (placed.threads as f64).ln() + alone + HALF * self.noise;
-        let known = self.known.iter().filter(|(threads, _)| distance > FAR && *threads <= placed.threads);
-        let known = known.map(|(_, value)| *value).fold(0.0, f64::max);
+        let known = self.known.iter().filter(|(own, _)| distance > FAR && own.threads <= placed.threads);
+        let known = known.map(|(own, value)| value * placed.share(own)).fold(0.0, f64::max);
+        let looser = self.known.iter().filter(|(own, _)| placed.is_within(own));
+        let each = looser.map(|(own, value)| value / own.threads as f64).fold(0.0, f64::max);
+        let least = placed.threads as f64 * each * (-HALF * self.noise).exp();
         let (value, low) = (middle.exp(), (middle - HALF * deviation).exp());
         let high = (middle + HALF * deviation).min(most.max(middle)).exp();
         // Where more was measured with fewer threads, the model has seen why.
-        Prediction { value, interval: [if known > 0.0 { low.min(known) } else { low }, high], distance }
+        let low = if known > 0.0 { low.min(known) } else { low };
+        Prediction { value, interval: [low.max(least).min(value), high], distance }
+    }
+
+    /// What each kind of part does at most, with the confidence of intervals, by name: a thread, and the parts that do less when they are full
+    /// than those inside them do together.
+    pub fn most(&self, topology: &Topology) -> Vec<(String, f64)> {
+        let has_cap = |level: usize| self.sets.iter().any(|(_, set)| set.caps().contains(&level));
+        let mut most: Vec<(String, f64)> = Vec::new();
+        let mut of_cpu = f64::INFINITY;
+        for level in (0..self.levels.len()).filter(|level| *level == 0 || has_cap(*level)) {
+            let full = topology.filled(level);
+            let Prediction { value, interval: [_, high], .. } = self.predict(&full);
+            if high < of_cpu * full.threads as f64 {
+                of_cpu = value / full.threads as f64;
+                most.push((if level == 0 { "thread".into() } else { self.levels[level].clone() }, high));
+            }
+        }
+        most
     }
 
     /// How many times as many threads share a part as in the points that say what it can do. Where a point fills nearly all of the machine,

@@ -308,3 +308,31 @@ fn nothing_carries_over_to_parts_that_were_not_measured() {
     assert_eq!(one.topology.adopted(&own.topology, &own.at("dumb", 8)).unwrap_err(), "machine");
     assert!(adopted(&one).unwrap().1 && adopted(&larger).unwrap().1 && !adopted(&own).unwrap().1);
 }
+
+/// A machine whose values are known at these threads of a mapping, with its model.
+fn modelled(description: &str, mapping: &str, values: &[(usize, f64)]) -> (Place, crate::Model) {
+    let place = Place::new(description);
+    let fitted = values.iter().map(|(threads, value)| (place.at(mapping, *threads), *value)).collect();
+    let outcome = fit(&place.topology, &Table { fitted, held_back: Vec::new() });
+    let Outcome::Model(model) = outcome else { panic!("{description}: {outcome:?}") };
+    (place, model)
+}
+
+#[test]
+fn neither_intervals_nor_caps_contradict_what_was_measured() {
+    let granite = "Package:2 [NUMA(memory=384GiB)] L3:12(size=32MiB) L2:8(size=1MiB) L1d:1(size=32KiB) Core:1 PU:2";
+    let (place, model) = modelled(granite, "compact", &[(1, 30.0), (2, 35.0), (192, 460.0), (384, 920.0)]);
+    // On the full machine 16 threads do 38, and share more.
+    let [low, high] = model.predict(&place.at("compact", 16)).interval;
+    assert!(low > 35.0 && high > 200.0, "{low} {high}");
+    let most = model.most(&place.topology);
+    let measured = [("thread", 30.0), ("core", 35.0), ("socket", 460.0)];
+    let is_above = |(part, value): &(&str, f64)| most.iter().any(|(own, most)| own == part && most > value);
+    assert!(measured.iter().all(is_above) && most.iter().all(|(part, _)| part != "machine"), "{most:?}");
+    // What two threads on a core do is between what one does and what two cores do.
+    let cores = [1, 2, 4, 8, 16].map(|cores| (cores, 10.0 * cores as f64));
+    let (place, model) = modelled("Package:1 L3:1(size=32MiB) L2:16(size=1MiB) Core:1 PU:2", "compact-cores", &cores);
+    let [low, high] = model.predict(&place.at("compact", 2)).interval;
+    assert!((9.0..=10.0).contains(&low) && high > 20.0, "{low} {high}");
+    assert_eq!(model.most(&place.topology).len(), 1, "{:?}", model.most(&place.topology));
+}

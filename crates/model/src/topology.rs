@@ -44,6 +44,18 @@ impl Placed {
     pub(crate) fn load(&self, level: usize) -> f64 {
         self.loads.iter().map(|loads| loads[level]).fold(0.0, f64::max)
     }
+
+    /// Whether each of its threads shares no part with more threads than some thread of the other does.
+    pub(crate) fn is_within(&self, other: &Placed) -> bool {
+        let is_looser = |own: &[f64], there: &[f64]| own.iter().zip(there).all(|(own, there)| own <= there);
+        self.loads.iter().all(|own| other.loads.iter().any(|there| is_looser(own, there)))
+    }
+
+    /// How many parts of the machine it has for each that the other has, of the kind of which it has the fewest; 1 at most.
+    pub(crate) fn share(&self, other: &Placed) -> f64 {
+        let parts = |placed: &Placed, level: usize| placed.threads as f64 / placed.load(level);
+        (0..self.levels()).map(|level| parts(self, level) / parts(other, level)).fold(1.0, f64::min)
+    }
 }
 
 impl Level {
@@ -62,7 +74,7 @@ impl Level {
     }
 
     /// What its parts are called: a core that has its caches to itself is a core.
-    fn part(&self) -> &str {
+    pub(crate) fn part(&self) -> &str {
         if self.is_called("core") { "core" } else { &self.name }
     }
 
@@ -203,6 +215,12 @@ impl Topology {
         let loads = placed.loads.iter().map(of_one).collect();
         let is_scaled = levels.iter().any(|(_, scale)| (scale - 1.0).abs() > f64::EPSILON);
         Ok((Placed { threads: placed.threads, loads }, is_scaled))
+    }
+
+    /// A thread on each CPU of a part.
+    pub(crate) fn filled(&self, level: usize) -> Placed {
+        let threads = self.levels[level].size;
+        Placed { threads, loads: vec![self.sizes().map(|size| size.min(threads) as f64).collect()] }
     }
 
     /// Threads that the system places: taken as spread evenly.

@@ -45,7 +45,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
     };
     (options.format.write)(&told, out)?;
-    let has_nothing = |told: &Told| told.model.is_none() && told.rows.iter().all(|row| row.measured.is_none());
+    // A table without a line to predict asks for the model alone.
+    let has_nothing = |told: &Told| {
+        let is_empty = |row: &Row| row.predicted.is_none() && row.measured.is_none();
+        told.rows.iter().all(is_empty) && (told.model.is_none() || !told.rows.is_empty())
+    };
     Ok(if told.iter().all(has_nothing) { Exit::NoVerdict } else { Exit::Done })
 }
 
@@ -145,8 +149,8 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
         unit: None,
         rows: lines.iter().filter(|line| !line.is_fitted).map(row).collect(),
         error: model(&outcome).and_then(|model| {
-            let own = table.held_back.iter().filter(|(placed, _)| topology.holds(placed));
-            let pairs: Vec<(f64, f64)> = own.map(|(placed, value)| (model.predict(placed).value, *value)).collect();
+            let pairs: Vec<(f64, f64)> =
+                table.unseen(&topology).map(|(placed, value)| (model.predict(placed).value, *value)).collect();
             (!pairs.is_empty()).then(|| missed(pairs.into_iter()))
         }),
         ..told(&topology, &outcome, &table)
@@ -170,6 +174,7 @@ fn predicted(topology: &Topology, outcome: &Outcome, placed: &Placed) -> Option<
 
 fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
     let points = table.fitted.iter().filter(|(placed, _)| topology.holds(placed)).count();
+    let most = model(outcome).map(|model| model.most(topology)).unwrap_or_default();
     let (model, why, parameters) = match outcome {
         Outcome::Model(model) => {
             let taken = if model.name == "placement" { ", with equal work per thread," } else { "" };
@@ -179,7 +184,17 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
         }
         Outcome::None(why) => (None, format!("no model: {why}"), Vec::new()),
     };
-    Told { kernel: None, unit: None, model, why, parameters, rows: Vec::new(), error: None }
+    Told {
+        kernel: None,
+        unit: None,
+        model,
+        why,
+        parameters,
+        most,
+        cpus: topology.cpus(),
+        rows: Vec::new(),
+        error: None,
+    }
 }
 
 /// The configurations of a kernel that differ in placement only, by what is measured.

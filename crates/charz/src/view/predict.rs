@@ -24,6 +24,9 @@ pub struct Told {
     pub model: Option<&'static str>,
     pub why: String,
     pub parameters: Vec<Parameter>,
+    /// What a part of each name does at most, those left out that add no limit.
+    pub most: Vec<(String, f64)>,
+    pub cpus: usize,
     pub rows: Vec<Row>,
     pub error: Option<Missed>,
 }
@@ -101,7 +104,8 @@ fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
         if !most.is_empty() {
             wrapped::hanging(&most, 2, width, out)?;
         }
-        let known = told.rows.iter().filter(|row| row.predicted.is_some() || row.measured.is_some());
+        // Without a model a line that was not measured says nothing.
+        let known = told.rows.iter().filter(|row| told.model.is_some() || row.measured.is_some());
         let rows: Vec<[String; 6]> = known.map(|row| line(told, row)).collect();
         if !rows.is_empty() {
             let heading = ["mapping", "threads", "predicted", "90% interval", "measured", "beyond fitted"];
@@ -126,28 +130,20 @@ fn line(told: &Told, row: &Row) -> [String; 6] {
     [plain(&row.mapping), row.threads.to_string(), value, interval, measured.unwrap_or_else(none), far]
 }
 
-/// What the parts of the machine can do, those of which it is more likely than not that they cap anything; or what a program's law says.
+/// What the parts of the machine do at most, and what a program's law says.
 fn most(told: &Told) -> String {
     let of = |name: &str| told.parameters.iter().find(|parameter| parameter.name == name).map(|found| found.value);
-    let mut parts: Vec<String> = Vec::new();
-    for parameter in told.parameters.iter().filter(|parameter| parameter.weight >= 0.5) {
-        let most = number(parameter.value, told.unit);
-        match parameter.name.as_str() {
-            "p" | "alpha" | "beta" => {}
-            part => {
-                let article = if part.starts_with(['A', 'L']) { "an" } else { "a" };
-                let is_sure = part == "thread" || parameter.weight >= 0.95;
-                let likely =
-                    if is_sure { String::new() } else { format!(" ({:.0}% likely)", parameter.weight * 100.0) };
-                parts.push(format!("{article} {part} {most}{likely}"));
-            }
-        }
-    }
+    let part = |(part, most): &(String, f64)| {
+        let article = if part.starts_with(['A', 'L']) { "an" } else { "a" };
+        format!("{article} {part} {}", number(*most, told.unit))
+    };
+    let parts: Vec<String> = told.most.iter().map(part).collect();
     let caps = if parts.is_empty() { String::new() } else { format!("at most: {}", parts.join(", ")) };
     let Some(alpha) = of("alpha") else { return caps };
     // The derivative of Gunther's law is zero there.
     let peak = of("beta").map(|beta| ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0).round());
-    let peak = peak.map(|peak| format!("; the most with {}", counted(peak as usize, "thread"))).unwrap_or_default();
+    let peak = peak.map(|peak| peak as usize).filter(|peak| *peak <= told.cpus);
+    let peak = peak.map(|peak| format!("; the most with {}", counted(peak, "thread"))).unwrap_or_default();
     format!("{caps}; {} of its work is serial{peak}", units::percent(alpha))
 }
 
