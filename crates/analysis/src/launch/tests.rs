@@ -119,7 +119,21 @@ fn a_line_that_floats_binds_nothing() {
         assert!(launch.form != Form::Without || launch.notes[0].starts_with("auto binds nothing"), "{}", tool.name);
     }
     let line = launch("omp-places", &[None, None], MemoryHome::Local).line(PROGRAM);
-    assert_eq!(line.as_deref(), Some("env -u OMP_PLACES OMP_NUM_THREADS=2 OMP_PROC_BIND=false PROGRAM"));
+    let binds_nothing = "-u GOMP_CPU_AFFINITY -u KMP_AFFINITY -u OMP_PLACES OMP_NUM_THREADS=2 OMP_PROC_BIND=false";
+    assert_eq!(line, Some(format!("env {binds_nothing} PROGRAM")));
+}
+
+#[test]
+fn what_another_tool_exported_does_not_bind() {
+    for (before, after, gone) in [
+        ("omp-places", "gomp", "OMP_PROC_BIND OMP_PLACES"),
+        ("gomp", "omp-places", "GOMP_CPU_AFFINITY"),
+        ("kmp", "omp-places", "KMP_AFFINITY"),
+    ] {
+        let script = |tool| launch(tool, &seated(&[4, 0]), MemoryHome::Local).script();
+        let found = shell(&format!("{}{}printenv {gone} || true", script(before), script(after)));
+        assert_eq!(found, "", "{before}, then {after}");
+    }
 }
 
 #[test]

@@ -84,11 +84,22 @@ fn omp_places(placed: &Placed<'_>) -> Launch {
     let places =
         placed.bound().map(|seats| seats.iter().map(|seat| format!("{{{seat}}}")).collect::<Vec<_>>().join(","));
     let bind = if places.is_some() { "close" } else { "false" };
-    openmp(placed, vec![("OMP_PROC_BIND", Some(bind.to_owned())), ("OMP_PLACES", places)])
+    openmp(
+        placed,
+        vec![
+            // Runtimes that know these prefer them.
+            ("GOMP_CPU_AFFINITY", None),
+            ("KMP_AFFINITY", None),
+            ("OMP_PROC_BIND", Some(bind.to_owned())),
+            ("OMP_PLACES", places),
+        ],
+    )
 }
 
+/// The library prefers the standard's variables.
 fn gomp(placed: &Placed<'_>) -> Launch {
-    openmp(placed, vec![("GOMP_CPU_AFFINITY", placed.bound().map(|seats| join(&seats, " ")))])
+    let list = placed.bound().map(|seats| join(&seats, " "));
+    openmp(placed, vec![("OMP_PROC_BIND", None), ("OMP_PLACES", None), ("GOMP_CPU_AFFINITY", list)])
 }
 
 /// Thread `i` gets entry `i` of the list, starting over at its end.
