@@ -67,7 +67,7 @@ pub struct MapperCard {
 /// The built-in mappers.
 #[rustfmt::skip]
 pub static MAPPERS: &[MapperCard] = &[
-    MapperCard { name: "round-robin", parameter: None, about: "Spreads threads over sockets, then cores, then ALU groups, then CPUs; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
+    MapperCard { name: "round-robin", parameter: None, about: "Spreads threads over sockets, then NUMA nodes, cores, ALU groups, CPUs; the faster kind of core first.", read: |_| plain(round_robin::by_package) },
     MapperCard { name: "dumb", parameter: None, about: "Thread i on the CPU with the i-th smallest operating-system id, whatever that means on the machine.", read: |_| by_id(simple::dumb) },
     MapperCard { name: "auto", parameter: None, about: "Binds nothing: the operating system places and moves the threads.", read: |_| by_id(simple::auto) },
     MapperCard { name: "compact", parameter: None, about: "Fills a core before the next, a NUMA node before the next, a socket before the next.", read: |_| plain(simple::compact) },
