@@ -39,7 +39,8 @@ fn check_round_trip(source: &Source) {
     let shape = |machine: &Machine| {
         let strands: Vec<_> =
             machine.strands.iter().map(|s| (s.os_id, s.core, (s.alu, s.slot), s.package, s.numa)).collect();
-        let nodes: Vec<_> = machine.numa_nodes.iter().map(|node| (node.os_id, node.memory_bytes)).collect();
+        let nodes: Vec<_> =
+            machine.numa_nodes.iter().map(|node| (node.os_id, node.memory_bytes, node.strands)).collect();
         (strands, machine.alu, nodes, machine.caches.clone(), machine.numa_distances.clone())
     };
     assert_eq!(shape(&before), shape(&after), "{source}");
@@ -55,6 +56,19 @@ fn what_is_exported_reads_back_as_the_same_machine() {
     {
         check_round_trip(&Source::Synthetic(text.to_owned()));
     }
+    // A node without CPUs, on a machine whose sockets have memory.
+    let folder = tempfile::tempdir().unwrap();
+    let (_, file) =
+        export(&Source::Synthetic("[NUMA(memory=4GB)] Package:2 [NUMA(memory=1GB)] Core:2 PU:1".into()), folder.path());
+    let Source::File(path) = &file else { unreachable!() };
+    let text = std::fs::read_to_string(path).unwrap();
+    std::fs::write(
+        path,
+        text.replace("NUMANode\" os_index=\"2\" cpuset=\"0x0000000f", "NUMANode\" os_index=\"2\" cpuset=\"0x0"),
+    )
+    .unwrap();
+    assert!(discover(&file).unwrap().numa_nodes.iter().any(|node| node.strands == 0), "{text}");
+    check_round_trip(&file);
     let Ok(folder) = std::env::var("CHARZ_TOPOLOGIES") else { return };
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();

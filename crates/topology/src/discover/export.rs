@@ -65,8 +65,15 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
     if matches!(source, Source::Synthetic(own) if !synthetic::names_memory(own)) {
         text = text.replace(" local_memory=\"1073741824\"", "");
     }
-    let stated = matches!(source, Source::Synthetic(_)).then(|| discover(source).ok()).flatten();
-    if let Some(machine) = stated.filter(|machine| machine.alu == AluSource::Stated) {
+    let machine = discover(source).map_err(|error| error.to_string())?;
+    // hwloc gives a node without CPUs those of the object around.
+    for id in machine.numa_nodes.iter().filter(|node| node.strands == 0).filter_map(|node| node.os_id) {
+        let start = format!("<object type=\"NUMANode\" os_index=\"{id}\" cpuset=\"");
+        if let Some((before, (_, after))) = text.split_once(&start).and_then(|(a, b)| Some((a, b.split_once('"')?))) {
+            text = format!("{before}{start}0x0\"{after}");
+        }
+    }
+    if matches!(source, Source::Synthetic(_)) && machine.alu == AluSource::Stated {
         let groups = machine.strands.iter().map(|strand| strand.alu + 1).max().unwrap_or(1);
         let info = format!("<info name=\"{ALU_GROUPS}\" value=\"{groups} {STATED}\"/>\n");
         // hwloc has left out groups of one strand, and those of a whole core; each core is like the others.
