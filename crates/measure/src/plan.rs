@@ -80,8 +80,13 @@ impl Budget {
         match self {
             Budget::Of(time) => time,
             Budget::Fitting => LARGER_BUDGET,
-            Budget::Quick => QUICK_BUDGET,
+            Budget::Quick => LARGER_QUICK_BUDGET,
         }
+    }
+
+    /// How to give more, in flags that do not exclude each other.
+    pub fn remedy(self) -> &'static str {
+        if self == Budget::Quick { "leave out --quick, and give more with --budget" } else { "give more with --budget" }
     }
 
     /// The longest that it may take before it is known what is to be measured.
@@ -113,6 +118,8 @@ pub struct Plan {
     pub invocations: Invocations,
     pub seed: u64,
     pub budget: Duration,
+    /// How to give it more.
+    remedy: &'static str,
     /// Whether only those cells are measured that decide what is advised.
     pub adaptive: bool,
     /// Whether the repetitions of an invocation take [`LONG`].
@@ -371,6 +378,7 @@ impl Plan {
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
+            remedy: request.budget.remedy(),
             // Of few CPUs all is measured sooner than anything is predicted.
             adaptive: request.adaptive && strands > FEW_CPUS,
             is_long: false,

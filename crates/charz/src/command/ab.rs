@@ -67,7 +67,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         let Request { kernels, params, program, mappings, budget, .. } = &sides[at].request;
         let until = if at == 0 { budget.least() / 2 } else { budget.least() };
         let predictor = stage.predictor(kernels, params, until, &processes[at]);
-        stage.with_program(predictor, params, program.as_ref(), mappings.as_deref(), until, &processes[at])
+        stage.with_program(predictor, params, program.as_ref(), mappings.as_deref(), Budget::Of(until), &processes[at])
     };
     let predictors = [predictor(0)?, predictor(1)?];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;

@@ -17,7 +17,7 @@ use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
 use charz_data::report::{Cell, Report};
 use charz_measure::limits::Limits;
-use charz_measure::plan::{Plan, Request};
+use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
 use charz_render::advise::{Advised, FORMATS, Format};
@@ -90,7 +90,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     if let Some(program) = program {
         note(&format!("running the report's program again: {:?}", program.command));
     }
-    let predictor = stage.with_program(predictor, &params, program, None, budget, &processes)?;
+    let predictor = stage.with_program(predictor, &params, program, None, Budget::Of(budget), &processes)?;
     let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
     // The apparatus was measured before.
     let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };

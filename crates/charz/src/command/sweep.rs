@@ -156,7 +156,7 @@ pub(super) fn measure(
     let (Request { params, program, mappings, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
     let (program, mappings) = (program.as_ref(), mappings.as_deref());
-    let predictor = stage.with_program(predictor, params, program, mappings, budget.most(), &processes)?;
+    let predictor = stage.with_program(predictor, params, program, mappings, *budget, &processes)?;
     let predictor = predictor.on(machine, machine.worth());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use charz_kernels::{Class, params};
 
-use super::{FEWEST_SHARE, Plan, PlannedCell, Request, repetitions};
+use super::{Budget, FEWEST_SHARE, Plan, PlannedCell, QUICK_BUDGET, Request, repetitions};
 use crate::limits::Limits;
 use crate::predict::Predictor;
 
@@ -20,7 +20,9 @@ impl Plan {
         let same = |one: &PlannedCell, next: &PlannedCell| one.kernel.card().name == next.kernel.card().name;
         let kernels = self.cells.chunk_by(same).filter(|cells| with_classes(&cells[0])).count();
         let runs = kernels as f64 * request.invocations.least as f64;
-        let share = request.budget.most().mul_f64(FEWEST_SHARE / runs.max(1.0));
+        // Larger problems are no reason for more time in a coarse look.
+        let budget = if request.budget == Budget::Quick { QUICK_BUDGET } else { request.budget.most() };
+        let share = budget.mul_f64(FEWEST_SHARE / runs.max(1.0));
         for cells in self.cells.chunk_by_mut(same).filter(|cells| with_classes(&cells[0])) {
             let mut fits = |class: Class| {
                 let mut predicted = Duration::ZERO;

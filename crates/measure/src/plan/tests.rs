@@ -114,6 +114,10 @@ fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer()
     let (small, large, huge) = (planned(1 << 20), planned(512 << 20), planned(64 << 30));
     assert_eq!((small.budget, huge.budget), (QUICK_BUDGET, LARGER_QUICK_BUDGET), "{:?}", small.predicted());
     assert!(large.budget > QUICK_BUDGET && large.shortfall(large.budget).is_none(), "{:?}", large.predicted());
+    let remedy = huge.shortfall(huge.budget).unwrap();
+    assert!(remedy.contains("leave out --quick"), "{remedy}");
+    // A program's first run may take all of it.
+    assert_eq!(Budget::Quick.most(), huge.budget);
 }
 
 /// A socket of today has a cache of hundreds of MiB, and four times that for each of hundreds of threads is more memory than there is.
@@ -194,13 +198,17 @@ fn what_is_bound_to_a_node_takes_half_of_it_at_most() {
 
 /// The class that a plan gives to `npb-is` at 1 ns a key, three repetitions of one thread.
 fn class_of(budget: Duration, memory_budget_bytes: Option<u64>, asked: Option<Class>) -> Class {
-    let mut request = Request { budget: Budget::Of(budget), ..request(&["npb-is"], "dumb", "1") };
+    class_at(1.0, Budget::Of(budget), memory_budget_bytes, asked)
+}
+
+fn class_at(nanos: f64, budget: Budget, memory_budget_bytes: Option<u64>, asked: Option<Class>) -> Class {
+    let mut request = Request { budget, ..request(&["npb-is"], "dumb", "1") };
     if let Some(class) = asked {
         request.params.class = class;
         request.asked.lists.push((&params::CLASS, vec![request.params]));
     }
     let limits = Limits { memory_budget_bytes, ..Limits::unlimited() };
-    let plan = plan(&request, &limits, &Predictor::with_rates(1, [("npb-is", 1.0, 0.0)]));
+    let plan = plan(&request, &limits, &Predictor::with_rates(1, [("npb-is", nanos, 0.0)]));
     let [cell] = &plan.cells[..] else { panic!("one cell") };
     let own = cell.point.params(&plan.params);
     assert_eq!(cell.footprint_bytes, cell.kernel.footprint(&own).0);
@@ -215,6 +223,10 @@ fn the_class_is_the_largest_that_time_and_memory_allow() {
     assert_eq!(class_of(100 * ms, None, None), Class::W);
     assert_eq!(class_of(ms, None, None), Class::S, "there is none smaller");
     assert_eq!(class_of(ms, None, Some(Class::B)), Class::B, "it was asked for");
+    for nanos in [1.0, 4.0, 16.0] {
+        let [quick, own] = [Budget::Quick, Budget::Of(QUICK_BUDGET)].map(|budget| class_at(nanos, budget, None, None));
+        assert_eq!(quick, own, "more time is not for larger problems");
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ impl Plan {
         let predicted = self.predicted();
         // A busy machine takes longer than predicted.
         let minutes = predicted.mul_f64(1.5).as_secs() / 60 + 1;
-        let remedy = format!("give more with --budget {minutes}m, or measure fewer configurations");
+        let remedy = format!("{} {minutes}m, or measure fewer configurations", self.remedy);
         if left.is_zero() {
             let budget = units::duration(self.budget);
             return Some(format!("starting and the first runs took the whole budget of {budget}; {remedy}"));

@@ -83,7 +83,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     let (program, processes) = (report.plan.program.as_ref(), stage.processes());
     let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);
-    let predictor = stage.with_program(predictor, &params, program, None, budget, &processes)?;
+    let predictor = stage.with_program(predictor, &params, program, None, Budget::Of(budget), &processes)?;
     let session =
         Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
     stage.sweep(&mut report, &session, Some(recorder), out)

@@ -22,7 +22,7 @@ use charz_measure::harness::clock::{self, Clock, OsClock, Rates, TscClock};
 use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use charz_measure::limits::Limits;
 use charz_measure::lock::{LockError, MachineLock};
-use charz_measure::plan::{PROGRAMS, nanos};
+use charz_measure::plan::{Budget, PROGRAMS, nanos};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{Adaptive, Context, Listener, Recorder, Sweep};
 use charz_measure::user_program::Words;
@@ -178,13 +178,13 @@ impl MeasuringContext {
         params: &Params,
         program: Option<&Program>,
         mappings: Option<&[Mapping]>,
-        budget: Duration,
+        budget: Budget,
         invoke: &dyn Invoke,
     ) -> Result<Predictor, Error> {
         let Some(program) = program else { return Ok(predictor) };
         let words = Words::split(&program.command).and_then(|words| words.check());
         words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
-        let limit = program.timeout_ns.map_or_else(|| self.left(budget), Duration::from_nanos);
+        let limit = program.timeout_ns.map_or_else(|| self.left(budget.most()), Duration::from_nanos);
         let usual = parse_mappings(PROGRAMS)?;
         let mapping = mappings.unwrap_or(&usual).first().expect("there is a mapping");
         let seats = place(&mapping.order(&self.machine)?, self.machine.usable_strands().count()).seats;
@@ -204,9 +204,10 @@ impl MeasuringContext {
         match failed {
             Some(failed) if failed.ending == Ending::TimedOut && program.timeout_ns.is_none() => {
                 Err(Error::environment(format!(
-                    "--command: a first run with {threads} did not end within the budget of {}; give more with --budget, or set \
-                     the longest that a run may take with --run-timeout",
-                    units::duration(budget)
+                    "--command: a first run with {threads} did not end within the budget of {}; {}, or set the longest that \
+                     a run may take with --run-timeout",
+                    units::duration(budget.most()),
+                    budget.remedy()
                 )))
             }
             Some(failed) if failed.ending != Ending::Stopped => {
