@@ -51,7 +51,7 @@ impl Request {
 
 impl Plan {
     /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
-    /// anyway: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
+    /// anyway, as far as the largest budget holds that: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
     pub(super) fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
         (self.budget, self.is_long) = (request.budget.least(), false);
         let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
@@ -61,7 +61,8 @@ impl Plan {
             self.params = request.amounts(factor, longest);
             self.predict(predictor);
             let anyway = self.sum(self.runnable().filter(|cell| !is_fitted(cell.kernel.card())));
-            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(anyway.mul_f64(1.25)) {
+            let added = anyway.mul_f64(1.25).min(request.budget.most());
+            if self.predicted() <= self.budget.mul_f64(PLANNED_SHARE).max(added) {
                 break;
             }
         }

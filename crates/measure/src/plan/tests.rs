@@ -114,6 +114,7 @@ fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer()
     let (small, large, huge) = (planned(1 << 20), planned(512 << 20), planned(64 << 30));
     assert_eq!((small.budget, huge.budget), (QUICK_BUDGET, LARGER_QUICK_BUDGET), "{:?}", small.predicted());
     assert!(large.budget > QUICK_BUDGET && large.shortfall(large.budget).is_none(), "{:?}", large.predicted());
+    assert_eq!(huge.params.iterations, 1_000_000, "arithmetic adds nothing to what exceeds the budget");
     let remedy = huge.shortfall(huge.budget).unwrap();
     assert!(remedy.contains("leave out --quick"), "{remedy}");
     // A program's first run may take all of it.
