@@ -124,6 +124,15 @@ impl Card {
         }
     }
 
+    /// Whether its number is about what happens between CPUs, so each worker needs one of its own. Others that wait for each other may take
+    /// turns on a CPU.
+    pub fn needs_a_cpu_each(&self) -> bool {
+        match self.role {
+            Role::LineTransfer(_) | Role::LoadedLatency => true,
+            _ => self.family != Family::Sync && matches!(self.workers, WorkerCount::Exactly(2..)),
+        }
+    }
+
     /// The numbers of workers that a warm process runs, one after the other, before a cell with so many; none in a fresh one.
     pub fn runs_before(&self, params: &Params, workers: usize) -> impl Iterator<Item = usize> + use<> {
         let is_warm = params.process == Process::Warm && self.obeys(&PROCESS);

@@ -5,6 +5,7 @@ mod axes;
 mod classes;
 mod error;
 mod invocations;
+mod obstacles;
 mod specs;
 mod threads;
 mod totals;
@@ -24,9 +25,8 @@ pub use threads::Threads;
 
 use amounts::{AUTO_SPAN, LONG};
 
-use crate::limits::{Limits, nodes_hold};
+use crate::limits::Limits;
 use crate::predict::Predictor;
-use charz_data::escape::counted;
 use charz_data::report::Point;
 use charz_data::units;
 use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
@@ -422,20 +422,6 @@ impl Plan {
         self.cells.iter().filter(|cell| cell.obstacle.is_none())
     }
 
-    fn find_obstacles(&mut self, limits: &Limits, request: &Request, machine: &Machine, strands: usize) {
-        for cell in &mut self.cells {
-            let pages = cell.point.params(&self.params).pages;
-            let unavailable = cell.kernel.check().err().map(|error| error.to_string());
-            let homes = memory_homes(cell.point.memory.unwrap_or_default(), machine, &cell.seats);
-            let of_nodes = homes.and_then(|homes| nodes_hold(machine, &homes, cell.footprint_bytes, pages));
-            cell.obstacle = unavailable
-                .or(cell.obstacle.take())
-                .or(of_nodes.err())
-                .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
-                .or_else(|| storm(cell, limits, request, strands));
-        }
-    }
-
     fn predict(&mut self, predictor: &Predictor) {
         for cell in &mut self.cells {
             let answers = cell.kernel.card().role == Role::Program
@@ -479,25 +465,6 @@ pub(crate) fn repetitions(card: &Card, workers: usize) -> usize {
 
 /// Repetitions of a program that answers by the line protocol, in one process.
 const ANSWERS: usize = 5;
-
-/// Why workers that contend are not let loose: spinning for the same line, more of them than strands keep everything else
-/// from running.
-fn storm(cell: &PlannedCell, limits: &Limits, request: &Request, strands: usize) -> Option<String> {
-    let workers = cell.seats.len();
-    if !cell.kernel.card().contends || workers <= strands {
-        return None;
-    }
-    let (times, cpus) = (workers.div_ceil(strands.max(1)), counted(strands, "CPU"));
-    if times > request.oversubscribed {
-        let most = MOST_OVERSUBSCRIBED;
-        return Some(match times > most {
-            true => format!("safety: {workers} threads that contend are more than {most} times the {cpus}"),
-            false => format!("safety: {workers} threads contend on {cpus}; allow it with --oversubscribed={times}"),
-        });
-    }
-    let setting = limits.panics_on_lockup.filter(|_| !request.accept_panic)?;
-    Some(format!("safety: kernel.{setting} is 1, so starving the system would crash it; allow it with --accept-panic"))
-}
 
 #[cfg(test)]
 pub mod tests;

@@ -121,6 +121,24 @@ fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer()
     assert_eq!(Budget::Quick.most(), huge.budget);
 }
 
+#[test]
+fn kernels_that_are_about_another_cpu_need_one() {
+    let needing = ["loaded-read", "migrate-warm", "cache-read-other", "c2c-cas", "interrupted"];
+    let taking_turns = ["futex-wake", "barrier-std", "alloc-system-remote", "pool-std"];
+    let short = |synthetic: &str| {
+        let machine = discover(&Source::Synthetic(synthetic.into())).unwrap();
+        let request = request(&[&needing[..], &taking_turns].concat(), "dumb", "2");
+        let limits = Limits::of(&machine);
+        let cells = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor(&[])).cells;
+        let is_short = |cell: &&PlannedCell| {
+            cell.obstacle.as_ref().is_some_and(|why| *why == "needs 2 CPUs, one per thread; usable: 1")
+        };
+        cells.iter().filter(is_short).map(|cell| cell.kernel.card().name.to_string()).collect::<BTreeSet<_>>()
+    };
+    assert_eq!(short("PU:1"), needing.map(str::to_owned).into());
+    assert_eq!(short("PU:2"), BTreeSet::new());
+}
+
 /// A socket of today has a cache of hundreds of MiB, and four times that for each of hundreds of threads is more memory than there is.
 #[test]
 fn blocks_of_many_threads_pass_the_caches_together() {
