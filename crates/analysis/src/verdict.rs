@@ -328,7 +328,7 @@ impl<'a> Rivals<'a> {
 
     /// The kinds of core that workers are on; `None` stands for any, where one floats.
     fn kinds(&self, cell: &Cell) -> Option<Vec<u32>> {
-        if self.machine.kinds.len() < 2 {
+        if !self.machine.is_hybrid() {
             return Some(Vec::new());
         }
         let kind = |seat: &Option<u32>| {

@@ -228,6 +228,11 @@ impl Machine {
         self.strands.iter().filter(|strand| strand.usable)
     }
 
+    /// Whether its cores are of several kinds.
+    pub fn is_hybrid(&self) -> bool {
+        self.kinds.len() > 1
+    }
+
     /// A CPU quota, where it is smaller than the strands that this process may use.
     pub fn quota(&self) -> Option<f64> {
         self.usable.quota_cpus.filter(|cpus| *cpus < self.usable_strands().count() as f64)

@@ -379,8 +379,8 @@ impl Plan {
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
             remedy: request.budget.remedy(),
-            // Of few CPUs all is measured sooner than anything is predicted.
-            adaptive: request.adaptive && strands > FEW_CPUS,
+            // Of few CPUs all is measured sooner than anything is predicted, and of several kinds of core no model predicts.
+            adaptive: request.adaptive && strands > FEW_CPUS && !machine.is_hybrid(),
             is_long: false,
             cells,
         };

@@ -133,7 +133,7 @@ impl Topology {
         Topology {
             levels,
             places: strands.iter().enumerate().map(|(at, strand)| (strand.os_id, at)).collect(),
-            has_kinds: machine.kinds.len() > 1,
+            has_kinds: machine.is_hybrid(),
         }
     }
 

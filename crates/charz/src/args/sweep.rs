@@ -70,7 +70,7 @@ pub(super) struct SweepArgs {
     ///
     /// First what the topology says decides: one thread, each part of the machine full, all of it. Then what may be the best by a model of
     /// these, until nothing that is left can change the advice. What is predicted is listed as such, and what no model predicts is measured.
-    /// On 8 CPUs or fewer everything is measured.
+    /// On 8 CPUs or fewer, or with several kinds of core, everything is measured.
     #[arg(long)]
     pub(super) adaptive: bool,
     /// Print every number in tables, with all warnings and findings; the same as --format table

@@ -1,6 +1,7 @@
 use super::amounts::longest_span;
 use super::*;
 use crate::fixtures::{predictor, request};
+use charz_data::machine::Kind;
 use charz_data::report::MemoryHome;
 use charz_kernels::Class;
 use charz_topology::{Source, discover};
@@ -137,6 +138,20 @@ fn kernels_that_are_about_another_cpu_need_one() {
     };
     assert_eq!(short("PU:1"), needing.map(str::to_owned).into());
     assert_eq!(short("PU:2"), BTreeSet::new());
+}
+
+#[test]
+fn no_model_predicts_where_kinds_of_core_differ() {
+    let mut machine = t3_4();
+    let request = Request { adaptive: true, ..request(&["arith-int"], "dumb", "auto") };
+    let adaptive = |machine: &Machine| {
+        let limits = Limits::unlimited();
+        Plan::new(&request, &request.fit(machine, &limits).unwrap(), &limits, &predictor(&["arith-int"])).adaptive
+    };
+    assert!(adaptive(&machine));
+    let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 256 };
+    machine.kinds = [0, 1].map(kind).into();
+    assert!(!adaptive(&machine));
 }
 
 /// A socket of today has a cache of hundreds of MiB, and four times that for each of hundreds of threads is more memory than there is.

@@ -228,7 +228,7 @@ fn beside(lines: &[String], columns: usize, out: &mut dyn Write) -> io::Result<(
 
 /// What this process may use, kinds of core, contradictions.
 pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    if machine.kinds.len() > 1 {
+    if machine.is_hybrid() {
         for (at, kind) in machine.kinds.iter().enumerate().rev() {
             let of_kind = machine.strands.iter().filter(|strand| strand.kind == u32::try_from(at).ok());
             let cpus = cpus(of_kind.map(|strand| strand.os_id).collect());
