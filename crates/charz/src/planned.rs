@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
 
-use charz_kernels::{PageKind, Period, params};
+use charz_kernels::{Period, params};
 use charz_topology::{Machine, Source, discover};
 
 use crate::args::{Parsed, parse_with};
@@ -43,7 +43,6 @@ const SWEEPS: &[&str] = &[
 fn check(name: &str, description: &str) {
     let machine: Machine = discover(&Source::Synthetic(description.into())).unwrap();
     let mut text = format!("machine\t{description}\n");
-    let mut varying = Vec::new();
     for sweep in SWEEPS {
         let cells = cells(sweep, &machine);
         if let Some(folder) = std::env::var_os("CHARZ_GOLDEN_CELLS") {
@@ -52,19 +51,8 @@ fn check(name: &str, description: &str) {
             std::fs::write(file, cells.iter().map(line).collect::<String>()).unwrap();
         }
         text += &list(sweep, &cells);
-        varying.extend(cells.into_iter().filter(|cell| cell.varies).map(|cell| (*sweep, cell.kernel)));
     }
-    // Whether a cell can run here decides how much of the others fits.
-    let varies = |line: &str| {
-        let mut columns = line.split('\t');
-        let (kind, sweep, kernel) = (columns.next(), columns.next(), columns.next());
-        match kind {
-            Some("amounts") => varying.iter().any(|(one, _)| Some(*one) == sweep),
-            Some("skipped") => varying.iter().any(|(one, name)| (Some(*one), Some(*name)) == (sweep, kernel)),
-            _ => false,
-        }
-    };
-    crate::golden::check(&format!("cells/{name}.tsv"), &text, varies);
+    crate::golden::check(&format!("cells/{name}.tsv"), &text);
 }
 
 struct Cell {
@@ -78,8 +66,6 @@ struct Cell {
     /// Seats, level, footprint, repetitions, precision.
     rest: String,
     skipped: bool,
-    /// Whether it depends on the computer that runs the test if the cell is skipped.
-    varies: bool,
 }
 
 impl Cell {
@@ -154,8 +140,6 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
         list.push((name, value));
     }
     let seats: Vec<String> = cell.seats.iter().map(|seat| seat.map_or("-".into(), |id| id.to_string())).collect();
-    let available = cell.kernel.check().is_ok();
-    let reserved = card.obeys(&params::PAGES) && matches!(own.pages, PageKind::Huge2M | PageKind::Huge1G);
     Cell {
         kernel: &card.name,
         parameters,
@@ -170,8 +154,7 @@ fn of_planned(cell: &PlannedCell, plan: &Plan) -> Cell {
             cell.precision,
             seats.join(",")
         ),
-        skipped: cell.obstacle.is_some() && available,
-        varies: reserved || !available,
+        skipped: cell.obstacle.is_some(),
     }
 }
 
@@ -191,7 +174,7 @@ fn list(sweep: &str, cells: &[Cell]) -> String {
         for line in merged(cells.iter().copied()) {
             text += &format!("cells\t{sweep}\t{kernel}\t{line}\n");
         }
-        let skipped = cells.iter().copied().filter(|cell| cell.skipped && !cell.varies);
+        let skipped = cells.iter().copied().filter(|cell| cell.skipped);
         for line in merged(skipped) {
             text += &format!("skipped\t{sweep}\t{kernel}\t{line}\n");
         }
@@ -199,11 +182,9 @@ fn list(sweep: &str, cells: &[Cell]) -> String {
         lines.sort_unstable();
         text += &format!("rest\t{sweep}\t{kernel}\t{} cells\t{:016x}\n", lines.len(), digest(&lines.join("\n")));
     }
-    if !cells.iter().any(|cell| cell.varies) {
-        let amounts: BTreeMap<_, _> =
-            cells.iter().flat_map(|cell| &cell.amounts).map(|(name, value)| (*name, value)).collect();
-        text += &format!("amounts\t{sweep}\t{amounts:?}\n");
-    }
+    let amounts: BTreeMap<_, _> =
+        cells.iter().flat_map(|cell| &cell.amounts).map(|(name, value)| (*name, value)).collect();
+    text += &format!("amounts\t{sweep}\t{amounts:?}\n");
     text
 }
 

@@ -17,6 +17,8 @@ pub struct Limits {
     pub threads: ThreadLimit,
     /// The setting that has the kernel panic when something hogs a processor, if one does.
     pub panics_on_lockup: Option<&'static str>,
+    /// Whether they are those of this machine, so its reserved pages and libraries count.
+    pub of_this_machine: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +84,7 @@ impl Limits {
             panics_on_lockup: ["softlockup_panic", "hung_task_panic"]
                 .into_iter()
                 .find(|name| file::number(format!("/proc/sys/kernel/{name}")).is_some_and(|value: u64| value > 0)),
+            of_this_machine: true,
         }
     }
 
@@ -105,6 +108,7 @@ impl Limits {
             memory_budget_bytes: None,
             threads: ThreadLimit { at_most: MOST_THREADS, because: "the program's own cap".into() },
             panics_on_lockup: None,
+            of_this_machine: false,
         }
     }
 
@@ -148,7 +152,8 @@ impl Limits {
             }
             // These come out of a pool of their own, which the available memory does not hold.
             PageKind::Huge2M | PageKind::Huge1G => {
-                let free = units::iec(free_huge_bytes(pages).filter(|&free| bytes > free)?);
+                let free = self.of_this_machine.then(|| free_huge_bytes(pages)).flatten();
+                let free = units::iec(free.filter(|&free| bytes > free)?);
                 Some(format!("{needed} on reserved pages; {free} of them are free"))
             }
         }
@@ -227,11 +232,12 @@ mod tests {
 
     #[test]
     fn the_obstacle_names_both_figures() {
-        let limits = Limits { memory_budget_bytes: Some(3 << 20), ..Limits::unlimited() };
+        let limits = Limits { memory_budget_bytes: Some(3 << 20), of_this_machine: true, ..Limits::unlimited() };
         let reason = limits.obstacle(4, 4 << 20, PageKind::Small).unwrap();
         assert!(reason.contains("4 MiB") && reason.contains("3 MiB"), "{reason}");
         assert_eq!(limits.obstacle(3, 3 << 20, PageKind::Small), None);
         // No machine has reserved an exbibyte.
         assert!(limits.obstacle(1, 1 << 60, PageKind::Huge2M).is_none_or(|reason| reason.contains("reserved")));
+        assert_eq!(Limits::unlimited().obstacle(1, 1 << 60, PageKind::Huge2M), None, "of another machine");
     }
 }

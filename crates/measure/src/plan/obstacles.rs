@@ -10,10 +10,12 @@ impl Plan {
     pub(super) fn find_obstacles(&mut self, limits: &Limits, request: &Request, machine: &Machine, strands: usize) {
         for cell in &mut self.cells {
             let pages = cell.point.params(&self.params).pages;
-            let unavailable = cell.kernel.check().err().map(|error| error.to_string());
+            // What this machine has says nothing of another.
+            let unavailable = cell.kernel.check().err().filter(|_| limits.of_this_machine);
             let homes = memory_homes(cell.point.memory.unwrap_or_default(), machine, &cell.seats);
             let of_nodes = homes.and_then(|homes| nodes_hold(machine, &homes, cell.footprint_bytes, pages));
             cell.obstacle = unavailable
+                .map(|error| error.to_string())
                 .or(cell.obstacle.take())
                 .or(of_nodes.err())
                 .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
