@@ -16,8 +16,7 @@ use std::time::Duration;
 use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
-use axes::BlockSizes;
-pub use axes::{Asked, AskedSizes};
+pub use axes::{Asked, AskedSizes, BlockSizes};
 pub use error::PlanError;
 pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;

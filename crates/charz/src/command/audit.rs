@@ -21,6 +21,8 @@ use charz_data::units;
 use charz_measure::atomic_file;
 use charz_measure::harness::clock;
 use charz_measure::invoke::{Invoke, MeasureRequest, Processes, unit};
+use charz_measure::limits::Limits;
+use charz_measure::plan::BlockSizes;
 
 pub struct Options {
     /// `None` follows from the number of strands.
@@ -107,12 +109,26 @@ const TRANSFER_ITERATIONS: u64 = 256 * 20_000;
 const PILOT_ITERATIONS: u64 = 20_000;
 /// So many undisturbed blocks of a lap stand for all of it, even if its worker had to wait for its strand.
 const BLOCKS: usize = 9;
-/// A block past all caches.
+/// The least of a block past all caches.
 const MEMORY: u64 = 64 << 20;
-/// How long a process may take that measures a round.
+/// How long a process may take that measures a round, beside the making of its block, which takes some nanoseconds a byte at most.
 const DEADLINE: Duration = Duration::from_secs(5);
+const NANOS_PER_BYTE: u64 = 5;
 /// A budget holds no round that would begin so close to its end.
 const LAST: Duration = Duration::from_millis(200);
+
+/// A block that no cache holds, as far as the memory has one for each node.
+fn past_caches(machine: &Machine, memory: Option<u64>) -> u64 {
+    let wanted = BlockSizes::of(machine).memory(MEMORY).max(MEMORY);
+    let most = memory.map_or(u64::MAX, |memory| memory / machine.numa_nodes.len().max(1) as u64).max(MEMORY);
+    if wanted > most && machine.numa_nodes.len() > 1 {
+        let (wanted, most) = (units::iec(wanted), units::iec(most));
+        note(&format!(
+            "blocks of memory take {most} instead of {wanted}, as the free memory allows: caches may hold much of them"
+        ));
+    }
+    wanted.min(most)
+}
 
 /// The lab of an audit of the machine that charz runs on.
 struct ThisMachine<'a> {
@@ -121,6 +137,8 @@ struct ThisMachine<'a> {
     budget: Duration,
     seed: u64,
     rounds: u64,
+    /// A block past all caches.
+    memory: u64,
     /// The iterations of each arithmetic kernel that take [`SPAN`].
     iterations: Vec<(&'static str, u64)>,
     /// The lowest and the highest clock of the cores in rounds of a dependent chain.
@@ -132,7 +150,8 @@ impl<'a> ThisMachine<'a> {
     fn new(context: &'a MeasuringContext, budget: Duration, seed: u64) -> Self {
         let (processes, noted) = (context.processes(), Instant::now());
         let (rounds, iterations) = (0, Vec::new());
-        ThisMachine { context, processes, budget, seed, rounds, iterations, clocks: None, noted }
+        let memory = past_caches(&context.machine, Limits::read().memory_budget_bytes);
+        ThisMachine { context, processes, budget, seed, rounds, memory, iterations, clocks: None, noted }
     }
 
     fn is_over(&self) -> bool {
@@ -149,7 +168,7 @@ impl<'a> ThisMachine<'a> {
             Probe::Loads => ("level-read", Params { size_bytes: self.first_level() / 2, ..small }),
             Probe::Cache(bytes) => ("level-read", Params { size_bytes: bytes, ..small }),
             Probe::Transfer => ("c2c-cas", Params { iterations: TRANSFER_ITERATIONS, ..small }),
-            Probe::Memory => ("chase-random", Params { size_bytes: MEMORY, ..small }),
+            Probe::Memory => ("chase-random", Params { size_bytes: self.memory, ..small }),
         };
         let kernel = charz_workloads::find(name)?;
         let params = match probe {
@@ -191,7 +210,7 @@ impl<'a> ThisMachine<'a> {
     fn invoke(&mut self, round: &Round) -> Option<(&'static dyn Kernel, Invocation)> {
         let (kernel, params) = self.load(round.probe, *round.strands.first()?)?;
         self.rounds += 1;
-        let time = DEADLINE.as_nanos() as u64;
+        let time = DEADLINE.as_nanos() as u64 + NANOS_PER_BYTE * params.size_bytes;
         let order = MeasureRequest {
             kernel: kernel.card().name.to_string(),
             seats: round.strands.iter().copied().map(Some).collect(),
@@ -351,4 +370,19 @@ fn claimed_range(strand: u32) -> Option<[f64; 2]> {
         Some(file::number::<f64>(format!("/sys/devices/system/cpu/cpu{strand}/cpufreq/{name}"))? * 1e3)
     };
     Some([read("cpuinfo_min_freq")?, read("cpuinfo_max_freq")?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_topology::{Source, discover};
+
+    #[test]
+    fn a_block_of_memory_is_past_the_last_cache_of_the_machine() {
+        for (cache, memory, expected) in [("2MiB", None, 64), ("96MiB", None, 384), ("96MiB", Some(512), 256)] {
+            let description = format!("Package:2 [NUMA(memory=256GB)] L3:2(size={cache}) Core:8 PU:1");
+            let machine = discover(&Source::Synthetic(description)).unwrap();
+            assert_eq!(past_caches(&machine, memory.map(|mib: u64| mib << 20)), expected << 20, "{cache}");
+        }
+    }
 }
