@@ -73,7 +73,8 @@ pub static V27: Check = Check {
     title: "working set fits in cache",
     cause: "Part of the block stays in caches from one pass to the next, so the rate is partly theirs. It is a fine rate \
             of caches, and not one of memory.",
-    quantity: "4 times the largest cache that a CPU reaches, divided by the size of a thread's block.",
+    quantity: "4 times the largest cache that a CPU reaches, divided by the size of a thread's block or, where threads divide a \
+               block, of all of theirs.",
     scale: Scale::Ratio,
     suspect: Some(1.0),
     evidence: "The block's size and the caches of the topology.",
