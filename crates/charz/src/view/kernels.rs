@@ -165,7 +165,8 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         None => "runs here".to_owned(),
         Some(reason) => format!("cannot run here: {reason}"),
     };
-    let bound = row.max_per_cycle.map(|max| format!("{max} per cycle and thread; more is refused (V17)"));
+    let bound =
+        row.max_per_cycle.map(|max| format!("{} per cycle and thread; more is refused (V17)", significant(max)));
     let bound = bound.unwrap_or_default();
     writeln!(out, "{} ({}, {here})", row.name, row.family)?;
     let contends = if row.contends { "; they contend: more threads than CPUs only with --oversubscribed" } else { "" };
@@ -184,6 +185,11 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// In three significant digits: `0.667`, `0.00833`, `6`.
+fn significant(number: f64) -> f64 {
+    format!("{number:.2e}").parse().unwrap_or(number)
 }
 
 /// `any`, `2`, `2 or more`.
@@ -319,6 +325,7 @@ mod tests {
         for row in rows() {
             assert!(all.lines().any(|line| line.starts_with(&format!("{} (", row.name))), "{}", row.name);
         }
+        assert!(all.contains(" 0.667 per cycle") && !all.contains("0.6666"), "{all}");
         for (typed, threads_shown) in [("any number", "any"), ("exactly 1", "1"), ("2 or more", "2 or more")] {
             assert_eq!(threads(typed), threads_shown);
         }
