@@ -62,9 +62,11 @@ fn moved(case: &Case<'_>) -> Option<Mark> {
 
 fn shared(case: &Case<'_>) -> Option<Mark> {
     let (workers, strands) = (case.cell.seats.len(), case.facts.strands);
-    let seats: BTreeSet<&Option<u32>> = case.cell.seats.iter().collect();
+    // Threads without a seat are where they are seen.
+    let seen = case.runs().flat_map(|run| &run.laps).filter_map(|lap| lap.seat.or(lap.strand));
+    let cpus: BTreeSet<u32> = case.cell.seats.iter().copied().flatten().chain(seen).collect();
     // A quota that has time for fewer CPUs than threads are on.
-    let is_quota = case.facts.quota && (seats.len() > strands || seats.contains(&None));
+    let is_quota = case.facts.quota && cpus.len() > strands;
     raise(&V19, excess(&case.cell.seats, case.facts) as f64, || {
         if workers > strands && is_quota {
             format!("oversubscribed: {workers} threads, and the CPU quota has time for {strands}")

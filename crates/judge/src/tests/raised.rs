@@ -39,7 +39,7 @@ fn who_moves_threads_and_what_leaves_no_time_are_named() {
     trial.some_runs(2, |run| (run.laps[1].on_seat, run.laps[1].strand) = (Some(false), Some(0)));
     let moved = reason("V01", trial);
     assert!(moved.contains("program") && moved.contains("from CPU 1 to 0"), "{moved}");
-    for (quota, is_cause) in [(Some(0.5), true), (Some(8.0), false), (None, false)] {
+    for (quota, is_cause) in [(Some(0.5), true), (Some(1.5), false), (Some(8.0), false), (None, false)] {
         let mut trial = clean();
         trial.cell.seats = vec![None; 4];
         let mut report = fixtures::report(vec![trial.cell.clone()]).on(2);
