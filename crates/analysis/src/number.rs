@@ -10,7 +10,7 @@ use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::report::{Cell, Estimate, Estimator, Interval, Report, Run};
 use charz_data::units;
-use charz_stats::{Around, ratio_of_estimates};
+use charz_stats::{Around, LEAST_FOR_INTERVAL, ratio_of_estimates};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {
@@ -230,11 +230,13 @@ impl<'a> Number<'a> {
         units::doubt(self.is_doubtful() || other.is_doubtful())
     }
 
-    /// How many times the other it is: `1.31 (1.29 to 1.33)`; with `~` if one of them is noisy, `1.31?` after too few runs for an interval.
+    /// How many times the other it is: `1.31 (1.29 to 1.33)`; with `~` if one of them is noisy, `1.31?` after too few runs for an interval,
+    /// `1.31~` where enough runs give none.
     pub(crate) fn times(&self, base: &Number<'_>) -> String {
         let times = units::count_of(self.value / base.value);
         match base.around().zip(self.around()).and_then(|(base, own)| ratio_of_estimates(base, own)) {
-            None => format!("{times}?"),
+            None if self.runs.min(base.runs) < LEAST_FOR_INTERVAL => format!("{times}?"),
+            None => times + units::doubt(true),
             Some((low, high)) => {
                 let [low, high] = [low, high].map(units::count_of);
                 format!("{times}{} ({low} to {high})", self.doubt_beside(base))
@@ -336,4 +338,20 @@ pub(crate) fn contests<'a, K: Ord>(
     let same_unit = |numbers: &[Number<'_>]| numbers.windows(2).all(|pair| pair[0].cell.unit == pair[1].cell.unit);
     let contests = groups.into_values().filter(move |numbers| numbers.len() > 1 && same_unit(numbers));
     contests.filter_map(|numbers| Best::of(&numbers))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn a_ratio_without_an_interval_is_of_too_few_runs_or_too_noisy() {
+        for (runs, shown) in [(5, "1.00?"), (10, "1.00~")] {
+            let mut cell = fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9);
+            cell.invocations = vec![cell.invocations[0].clone(); runs];
+            let number = Number { interval: None, ..Number::of(&cell).unwrap() };
+            assert_eq!(number.times(&number), shown);
+        }
+    }
 }
