@@ -20,6 +20,7 @@ use charz_measure::predict::Predictor;
 const SWEEPS: &[&str] = &[
     "sweep",
     "sweep --quick",
+    "sweep --preset node",
     "sweep --family compute",
     "sweep --family memory",
     "sweep --family sync",

@@ -60,11 +60,11 @@ pub(super) struct SweepArgs {
     pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
-    /// What a purpose needs: node, which compares the parts of a node in 3 minutes at most, for charz fleet
+    /// What a purpose needs: node, which compares the parts of a node in 3 minutes or what --budget allows, for charz fleet
     ///
     /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
     /// runs each.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "budget", "command"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command"])]
     pub(super) preset: Option<String>,
     /// Measure only what decides the advice, and predict the rest: about a fifth of the configurations of a large machine
     ///
@@ -324,7 +324,10 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             accept_panic: what.accept_panic,
             budget: match (quick, is_node) {
                 (true, _) => Budget::Quick,
-                (_, true) => Budget::Of(NODE_BUDGET),
+                (_, true) => match BUDGET.of(&run.budget, layers)? {
+                    Budget::Fitting => Budget::Of(NODE_BUDGET),
+                    given => given,
+                },
                 _ => BUDGET.of(&run.budget, layers)?,
             },
             adaptive: args.adaptive,
