@@ -112,8 +112,8 @@ struct Child {
     strands: Vec<usize>,
     /// The rank of its fastest strand.
     speed: u32,
-    /// The clusters around its first strand, outermost first.
-    clusters: Vec<Cluster>,
+    /// The clusters around its first strand with their numbers of strands, outermost first.
+    clusters: Vec<(u32, Cluster)>,
 }
 
 /// A part of the machine that may lie between two levels.
@@ -163,7 +163,7 @@ impl Dealer<'_> {
     }
 
     /// All clusters around a strand, outermost first. They are nested, so the larger is the outer one.
-    fn clusters(&self, strand: &Strand) -> Vec<Cluster> {
+    fn clusters(&self, strand: &Strand) -> Vec<(u32, Cluster)> {
         let package = strand.package.map(|package| {
             let strands = self.machine.packages.get(package as usize).map_or(0, |package| package.strands);
             (strands, Cluster::Package(package))
@@ -178,7 +178,7 @@ impl Dealer<'_> {
         });
         let mut clusters: Vec<_> = package.into_iter().chain(groups).chain(caches).collect();
         clusters.sort_by_key(|(strands, _)| std::cmp::Reverse(*strands));
-        clusters.into_iter().map(|(_, cluster)| cluster).collect()
+        clusters
     }
 }
 
@@ -191,7 +191,14 @@ fn turns(children: &[Child]) -> Vec<usize> {
 }
 
 /// Spreads children over the clusters that lie at this depth and further in.
-fn spread(turns: &[usize], children: &[Child], depth: usize) -> Vec<usize> {
+fn spread(turns: &[usize], children: &[Child], mut depth: usize) -> Vec<usize> {
+    let [first, others @ ..] = turns else { return Vec::new() };
+    // A cluster around all of them spreads none.
+    while let Some(cluster) = children[*first].clusters.get(depth)
+        && others.iter().all(|turn| children[*turn].clusters.get(depth) == Some(cluster))
+    {
+        depth += 1;
+    }
     let cluster = |turn: usize| match children[turn].clusters.get(depth) {
         Some(cluster) => Ok(*cluster),
         None => Err(turn),
