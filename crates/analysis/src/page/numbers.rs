@@ -269,6 +269,11 @@ fn closing(report: &Report) -> Vec<String> {
             sentences.push(format!("median of the runs, each the {what}: {}{more}", names.join(", ")));
         }
     }
+    if let Some(least) = report.cells.iter().filter_map(|cell| cell.block_bytes).min() {
+        let least = units::iec(least);
+        sentences
+            .push(format!("threads that share a last cache divide the block that passes it, down to {least} each"));
+    }
     if let Some(mark) = report.cells.iter().flat_map(|cell| &cell.marks).next() {
         sentences.push(format!("details of a warning: charz explain {}", one_line(&mark.code)));
     }

@@ -62,8 +62,8 @@ pub(super) struct SweepArgs {
     pub(super) quick: bool,
     /// What a purpose needs: node, which compares the parts of a node in 3 minutes or what --budget allows, for charz fleet
     ///
-    /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each distance, and a lock, with 10
-    /// runs each.
+    /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each
+    /// distance, and a lock, with 10 runs each.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command"])]
     pub(super) preset: Option<String>,
     /// Measure only what decides the advice, and predict the rest: about a fifth of the configurations of a large machine

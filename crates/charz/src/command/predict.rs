@@ -13,7 +13,7 @@ use charz_analysis::point;
 use charz_analysis::predicted::points;
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
-use charz_data::{Param, Params, Role, units};
+use charz_data::{Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 
 pub struct Options {
@@ -278,11 +278,18 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
 /// What is predicted beside the mappings of a report.
 const PLACEMENTS: [&str; 2] = ["round-robin", "compact"];
 
-/// The flags with which a sweep measures a kernel as this cell did; `None` of a user's program, which takes flags of its own.
-fn flags(report: &Report, cell: &Cell) -> Option<String> {
+/// The flags with which a sweep measures a kernel as these cells did, which differ in placement only; `None` of a user's program, which takes
+/// flags of its own.
+fn flags(report: &Report, cells: &[&Cell]) -> Option<String> {
+    let cell = cells.first()?;
     let card = report.card(&cell.kernel).filter(|card| card.role != Role::Program)?;
     let (own, usual) = (cell.point.params(&report.plan.params), Params::default());
-    let is_other = |param: &&&Param| !param.is_amount() && (param.auto || !param.same(&own, &usual));
+    // Threads divide a block only where its size is not given.
+    let is_divided = cells.iter().any(|cell| cell.block_bytes.is_some());
+    let is_other = |param: &&&Param| {
+        let is_of_sweep = param.is_amount() || is_divided && ***param == params::SIZE;
+        !is_of_sweep && (param.auto || !param.same(&own, &usual))
+    };
     let params = card.params.iter().filter(is_other);
     let params = params.map(|param| format!(" --{} {}", param.name, quoted(&(param.show)(&own).replace(' ', ""))));
     Some(format!("--kernel {}{}", quoted(&cell.kernel), params.collect::<String>()))
@@ -313,7 +320,7 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
                 if is_better && found.as_ref().is_none_or(|known| known.prediction.value < prediction.value) {
                     found = Some(Predicted {
                         name: format!("{}{}", cells[0].kernel, point::label(&cells[0].point)),
-                        flags: flags(report, cells[0]),
+                        flags: flags(report, cells),
                         unit: cells[0].unit,
                         mapping: mapping.to_owned(),
                         threads,
@@ -338,10 +345,16 @@ mod tests {
         let mut report = fixtures::report(vec![cell.clone()]);
         report.plan.params.memory = "node:1".parse().unwrap();
         assert_eq!(
-            flags(&report, &cell).as_deref(),
+            flags(&report, &[&cell]).as_deref(),
             Some("--kernel mem-read --size 256MiB --memory node:1 --pages thp")
         );
+        let divided = Cell { block_bytes: Some(128 << 20), ..cell.clone() };
+        assert_eq!(
+            flags(&report, &[&cell, &divided]).as_deref(),
+            Some("--kernel mem-read --memory node:1 --pages thp"),
+            "the size was automatic"
+        );
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
-        assert_eq!(flags(&report, &cell), None);
+        assert_eq!(flags(&report, &[&cell]), None);
     }
 }

@@ -260,12 +260,13 @@ fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
     let all = sharers(machine, strands.values().copied());
     let own = seated.as_ref().map(|seated| sharers(machine, seated.iter().copied()));
     let last = machine.caches.iter().map(|cache| cache.level).max().unwrap_or(0);
+    let idle = (strands.len() as u64).saturating_sub(seats.len() as u64);
     let share = |level: u32| {
         let largest = data_caches(machine, &all, level).filter_map(|(cache, _)| cache.size_bytes).max()?;
         let workers = match &own {
             Some(own) => data_caches(machine, own, level).map(|(_, workers)| workers).min()?,
-            // Where the scheduler puts them, evenly.
-            None => seats.len() as u64 / data_caches(machine, &all, level).count().max(1) as u64,
+            // Where the scheduler puts them, one on a CPU: all idle CPUs may be those of one cache.
+            None => data_caches(machine, &all, level).map(|(_, strands)| strands.saturating_sub(idle)).min()?,
         };
         Some(largest.saturating_mul(BEYOND).div_ceil(workers.max(1)))
     };

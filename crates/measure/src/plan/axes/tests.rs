@@ -84,7 +84,8 @@ fn workers_divide_what_passes_the_caches_that_they_share() {
     );
     assert_eq!(divided(&seats(0..9)), 128 << 20, "one of them is alone in the second package");
     assert_eq!([divided(&seats(0..16)), divided(&[None; 16])], [ENOUGH; 2]);
-    assert_eq!((divided(&[None; 2]), divided(&[None; 4])), (128 << 20, 64 << 20), "the scheduler spreads them");
+    // The scheduler may put as many as have room in one package, and the rest in the other.
+    assert_eq!([divided(&[None; 2]), divided(&[None; 9]), divided(&[None; 10])], [128 << 20, 128 << 20, 64 << 20]);
     assert_eq!(super::divided(&machine("Core:4 PU:1"), &seats(0..4), 256 << 20), 256 << 20, "no cache is known");
     // Each level is to be passed: the last one is smaller than those below together.
     let fourth = machine("L4:1(size=67108864) L3:8(size=268435456) Core:8 PU:1");
