@@ -54,6 +54,8 @@ fn emulator(target: &Target, root: &Path) -> Outcome<String> {
 /// Also as an ordinary user, where the system lets it be root in a namespace of its own.
 fn change_root(root: &Path) -> Command {
     let mut command = if process::is_root() { Command::new("env") } else { Command::new("unshare") };
+    // An empty root knows nothing of this one's folders, which variables such as CHARZ_LOCK_DIR name.
+    command.env_clear();
     if !process::is_root() {
         command.args(["--user", "--map-root-user"]);
     }
