@@ -18,7 +18,9 @@ use charz_data::card::Family;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Interval, Point, Report, Unit};
 use charz_data::units;
-use charz_stats::{LEAST_FOR_INTERVAL, Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates};
+use charz_stats::{
+    LEAST_FOR_INTERVAL, Ranks, Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates,
+};
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
@@ -244,8 +246,9 @@ impl<'a> Rivals<'a> {
         Rivals { machine: &report.machine, is_of_the_core }
     }
 
-    /// What a number loses beside the best one. Turbo and the neighbours of a guest move the clock in steps of 4%, and all invocations of
-    /// one of the two may have met another clock: where clocks are known, a difference counts if it is there in cycles too.
+    /// What a number loses beside the best one. Turbo and the neighbours of a guest move the clock in steps of 4%, and the middle invocation
+    /// of one of the two may have met another clock by chance: where clocks are known, and are not shown to differ, a difference counts if it
+    /// is there in cycles too.
     pub(crate) fn loss<'n>(&self, number: Number<'n>, best: &Number<'_>) -> Loss<'n> {
         let more_is_better = number.cell.unit.more_is_better();
         let is_work = more_is_better || number.copies != best.copies;
@@ -314,16 +317,22 @@ impl<'a> Rivals<'a> {
             || loss.interval.map_or(loss.share, |found| found.high) <= 1.0 - SATURATED
     }
 
-    /// What two cells do in a cycle, where the clock is no part of what is compared: as many threads share a budget of power, and sit on
-    /// cores of the same kinds.
+    /// What two cells do in a cycle, where the clock is no part of the comparison: as many threads share a budget of power, sit on cores of
+    /// the same kinds, and met clocks that are not shown to differ. The invocations of a sweep take turns, so clocks that differ are an effect
+    /// of the placement: threads on two sockets have the turbo of both.
     fn in_cycles(&self, number: &Cell, best: &Cell) -> Option<InCycles> {
-        let comparable =
-            self.is_of_the_core && number.workers == best.workers && self.kinds(number) == self.kinds(best);
+        if !self.is_of_the_core || number.workers != best.workers || self.kinds(number) != self.kinds(best) {
+            return None;
+        }
         let rates = [best, number].map(Cell::clocked_rates);
-        let per_cycle = |rates: &[(f64, f64)]| Sample::new(rates.iter().map(|(rate, clock)| rate / clock).collect());
-        let (best, number) = (per_cycle(&rates[0])?, per_cycle(&rates[1])?);
+        let sample = |rates: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| Sample::new(rates.iter().map(of).collect());
+        let clocks = [sample(&rates[0], |pair| pair.1)?, sample(&rates[1], |pair| pair.1)?];
+        if Ranks::default().p(&clocks[0], &clocks[1]) < 1.0 - CONFIDENCE {
+            return None;
+        }
+        let (best, number) = (sample(&rates[0], |pair| pair.0 / pair.1)?, sample(&rates[1], |pair| pair.0 / pair.1)?);
         let are_followed = follow_the_clock(&rates.each_ref().map(Vec::as_slice));
-        comparable.then_some(InCycles { number, best, are_followed })
+        Some(InCycles { number, best, are_followed })
     }
 
     /// The kinds of core that workers are on; `None` stands for any, where one floats.
