@@ -124,8 +124,7 @@ pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison
 }
 
 fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Design, options: &Options) -> Comparison {
-    let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
-    let margin = margin.max(options.noise_floor.unwrap_or(0.0));
+    let margin = margin(design, options);
     let rule = Rule::new(ALPHA, margin).expect("shares and a finite margin");
     let pairs: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
     let needed = runs_for_verdict(pairs.len(), ALPHA);
@@ -159,6 +158,12 @@ struct Allowed<'a> {
     caveats: Vec<Caveat>,
     /// Interleaved sides were made to differ.
     design: Design,
+}
+
+/// How much is still the same, as a fraction.
+fn margin(design: Design, options: &Options) -> f64 {
+    let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
+    margin.max(options.noise_floor.unwrap_or(0.0))
 }
 
 fn allows(options: &Options, caveat: Caveat) -> bool {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
 use super::terms::{Design, Quantity};
-use super::{ALPHA, Allowed, allows, flag_of};
+use super::{ALPHA, Allowed, allows, flag_of, margin};
 use crate::number::Number;
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_data::units;
@@ -64,7 +64,7 @@ pub struct Row {
 pub struct ClockEffect {
     /// The middle clock of the new side over that of the base.
     pub ratio: f64,
-    /// Whether the two differ, and are in the effect. Where the rank test does not show that they do, both sides are compared at one clock.
+    /// Whether the two differ, by the rank test or by more than the margin, and are in the effect; else both sides are compared at one clock.
     pub is_counted: bool,
 }
 
@@ -181,7 +181,8 @@ impl<'a> Candidate<'a> {
         };
         match comparable(cells, allowed) {
             Ok((base, new, despite)) => {
-                let at_one_clock = at_one_clock(base, new).filter(|_| quantity == Quantity::Capacity);
+                let at_one_clock = at_one_clock(base, new, margin(allowed.design, allowed.options));
+                let at_one_clock = at_one_clock.filter(|_| quantity == Quantity::Capacity);
                 candidate.row.clock = at_one_clock.as_ref().map(|found| found.0);
                 candidate.rates = match at_one_clock {
                     Some((_, rates)) => Some(rates),
@@ -342,20 +343,22 @@ fn rates(cell: &Cell, quantity: Quantity) -> Vec<f64> {
     if cell.unit.more_is_better() { values.collect() } else { values.map(f64::recip).collect() }
 }
 
-/// What both sides do in a time, where it follows the clock: at the clock that they share, unless their clocks differ.
-fn at_one_clock(base: &Cell, new: &Cell) -> Option<(ClockEffect, Rates)> {
+/// What both sides do in a time, where it follows the clock: at the clock that they share, unless their clocks differ. A few runs that met a
+/// lower clock show nothing in the rank test, and yet may move the middle one, and with it the number, by more than the margin.
+fn at_one_clock(base: &Cell, new: &Cell, margin: f64) -> Option<(ClockEffect, Rates)> {
     let sides = [base, new].map(Cell::clocked_rates);
     if !follow_the_clock(&sides.each_ref().map(Vec::as_slice)) {
         return None;
     }
     let clocks = sides.each_ref().map(|side| Sample::new(side.iter().map(|pair| pair.1).collect()));
     let [Some(of_base), Some(of_new)] = clocks else { return None };
-    let is_counted = Ranks::default().p(&of_base, &of_new) < ALPHA;
+    let ratio = of_new.median() / of_base.median();
+    let is_counted = Ranks::default().p(&of_base, &of_new) < ALPHA || ratio.ln().abs() > margin.ln_1p();
     let [base, new] = sides.map(|side| {
         let rate = |(rate, clock): (f64, f64)| if is_counted { rate } else { rate / clock };
         side.into_iter().map(rate).collect()
     });
-    Some((ClockEffect { ratio: of_new.median() / of_base.median(), is_counted }, (base, new)))
+    Some((ClockEffect { ratio, is_counted }, (base, new)))
 }
 
 /// Two cells that can be compared, and what in spite of.
