@@ -4,7 +4,9 @@
 //! A pure function of a report. One kernel stands for a load: the one that a reader asks for first, unless the mapping matters to
 //! another. The advice is the smallest number of threads that is shown, by its interval, to be within 5% of the best, under the mapping
 //! that does best with so many; more threads than CPUs only where they are surely better, and never more than a CPU quota has CPUs. Where
-//! a number that decides has no interval there is no advice: "too few runs", and what would settle it.
+//! a number that decides has no interval there is no advice: "too few runs", and what would settle it. Where the best is the largest
+//! number of threads that has a number and CPUs for more are left, the advice is "at least" so many, without a line that keeps a program to
+//! their CPUs.
 
 mod extras;
 mod sentence;
@@ -21,7 +23,7 @@ use crate::verdict::{AUTO, Claim, Loss, Rivals};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
-use charz_data::report::{Interval, Mark, MemoryHome, Report, Severity, Unit};
+use charz_data::report::{Cell, Interval, Mark, MemoryHome, Report, Severity, Unit};
 use charz_data::{Role, params, units};
 use serde::Serialize;
 
@@ -110,6 +112,8 @@ pub struct Advice<'a> {
     pub quota: Option<f64>,
     /// Whether no other number of threads has a result.
     pub is_only_count: bool,
+    /// A clause, where the most threads that have a number are the best and CPUs for more are left.
+    pub open: Option<String>,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
     /// Whether noise may hide another one: the number or the best one is suspect.
@@ -215,6 +219,7 @@ impl<'a> Advice<'a> {
         regret.sort_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
         let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
+        let is_open = !is_only_count && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
         Some(Advice {
             load,
             best,
@@ -223,6 +228,7 @@ impl<'a> Advice<'a> {
             too_few,
             quota,
             is_only_count,
+            open: is_open.then(|| open(best.cell, cpus, report)),
             alike,
             mappings: beside().count(),
             doubtful: best.is_doubtful() || peak.is_doubtful(),
@@ -232,6 +238,11 @@ impl<'a> Advice<'a> {
             regret,
             report,
         })
+    }
+
+    /// Whether it is one placement: neither few runs, nor other programs, nor CPUs for more threads leave open which.
+    pub fn is_settled(&self) -> bool {
+        self.too_few.is_none() && self.open.is_none() && self.occupied().is_none()
     }
 
     /// Whether threads that contend gain by it, by numbers that are narrow enough to say so.
@@ -282,9 +293,10 @@ impl<'a> Advice<'a> {
     }
 
     /// The line that most can paste: charz exec's where unpinned threads lose or memory was remote, else taskset's, for each of several
-    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places threads, and where nothing is advised.
+    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places threads, and where
+    /// the placement is not [settled](Self::is_settled).
     pub fn paste(&self) -> Option<String> {
-        if self.too_few.is_some() || self.occupied().is_some() {
+        if !self.is_settled() {
             return None;
         }
         let own =
@@ -336,6 +348,17 @@ impl<'a> Advice<'a> {
         let home = home.map(|home| format!(", memory {home}")).unwrap_or_default();
         format!("{}{half}{home}", self.best.cited())
     }
+}
+
+/// `more, up to 64, have no number (x64 failed) and may do better`.
+fn open(best: &Cell, cpus: u64, report: &Report) -> String {
+    let is_tried = |cell: &&Cell| {
+        (&cell.kernel, cell.point, cell.unit) == (&best.kernel, best.point, best.unit)
+            && (best.workers + 1..=cpus).contains(&cell.workers)
+    };
+    let tried = report.cells.iter().filter(is_tried).max_by_key(|cell| cell.workers);
+    let tried = tried.map(|cell| format!(" (x{} {})", cell.workers, cell.status.name())).unwrap_or_default();
+    format!("more, up to {cpus}, have no number{tried} and may do better")
 }
 
 /// A number as if its threads had had all the time on CPUs for which they asked.

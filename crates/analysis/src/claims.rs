@@ -102,7 +102,7 @@ impl Reader {
         let times = r"(?<times>[\d.]+)~? \((?<low>[\d.]+) to (?<high>[\d.]+)\)";
         Reader {
             placement: regex(
-                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?)\.",
+                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at least )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; more, up to [^;]+ may do better)?)\.",
             ),
             beyond: regex(
                 r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",

@@ -217,7 +217,7 @@ fn one(row: &Answered) -> Option<Reading> {
 
 /// Not the best of what an incomplete report has.
 fn whole(row: &Answered) -> Option<Reading> {
-    (row.all.is_some() || row.gap.is_none()).then(|| row.peak.clone())
+    (!row.is_cut).then(|| row.peak.clone())
 }
 
 impl Machines {

@@ -129,7 +129,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
             }));
         }
         // What is not advised has no line to paste.
-        if is_whole && advice.too_few.is_none() && advice.occupied().is_none() {
+        if is_whole && advice.is_settled() {
             for (name, launch) in advice.launches() {
                 blocks.extend([Block::Gap, Block::Text(name.to_owned())]);
                 let notes = launch.notes.iter().map(|note| format!("# {note}"));

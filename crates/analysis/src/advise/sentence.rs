@@ -25,7 +25,8 @@ impl Advice<'_> {
         }
         let cell = self.best.cell;
         let (threads, doubt) = (counted(cell.workers as usize, "thread"), units::doubt(self.doubtful));
-        let mut text = format!("{}: {threads}{doubt}, {}", self.title(), self.mapping());
+        let least = if self.open.is_some() { "at least " } else { "" };
+        let mut text = format!("{}: {least}{threads}{doubt}, {}", self.title(), self.mapping());
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
@@ -41,6 +42,9 @@ impl Advice<'_> {
         }
         if self.is_only_count {
             text += "; no other number of threads has a result";
+        }
+        if let Some(open) = &self.open {
+            text += &format!("; {open}");
         }
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");

@@ -28,6 +28,8 @@ pub struct Wire<'a> {
     pub too_few_runs: Option<usize>,
     /// The other programs that had CPUs while a program was measured, where they decide: then nothing is advised either.
     pub occupied: Option<&'a str>,
+    /// A clause, where `threads` are the most that have a number and CPUs for more are left: more may do better.
+    pub open: Option<String>,
     /// The CPUs of a quota that bounds the number of threads.
     pub quota_cpus: Option<f64>,
     /// Whether `equal` differ by at most 2%, by their intervals; else they do not differ significantly.
@@ -157,6 +159,7 @@ impl<'a> Advice<'a> {
             clear: self.is_clear(),
             too_few_runs: self.too_few,
             occupied: self.occupied(),
+            open: self.open.clone(),
             quota_cpus: self.quota,
             shown_equal: self.is_equal,
             equal: self.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),

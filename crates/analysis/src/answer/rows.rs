@@ -23,10 +23,12 @@ pub struct Row {
     pub family: Option<Family>,
     /// With one thread, under the best mapping.
     pub one: Option<Reading>,
-    /// With a thread per CPU, or the largest number of threads up to that which was measured, or the fewest beyond it; `None` where that
+    /// With a thread per CPU, or the largest number of threads up to that which has a number, or the fewest beyond it; `None` where that
     /// is one.
     pub all: Option<Reading>,
-    /// Why one of the two is missing, where it was tried.
+    /// Whether a larger number of threads was tried for that.
+    pub is_cut: bool,
+    /// Why there is no number of one thread, or of that larger number, where it was tried.
     pub gap: Option<String>,
     /// That of the fewest threads that are shown to be near the best value.
     pub best: Reading,
@@ -104,13 +106,17 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         Best::of(&with).map(|best| Reading::of(&best.number))
     };
     let tried = || report.cells.iter().filter(is_own);
-    let counts = || tried().map(|cell| cell.workers);
     // A mix, or what was asked for, may begin above the number of CPUs.
-    let most = counts().filter(|threads| *threads <= cpus).max().or_else(|| counts().min()).filter(|most| *most > 1);
+    let most_of = |counts: Vec<u64>| {
+        let within = counts.iter().copied().filter(|threads| *threads <= cpus).max();
+        within.or_else(|| counts.iter().copied().min()).filter(|most| *most > 1)
+    };
+    let wanted = most_of(tried().map(|cell| cell.workers).collect());
+    let most = most_of(numbers.iter().map(|number| number.cell.workers).collect());
     let (one, all) = (with(1), most.and_then(with));
-    let missing = |threads: u64| tried().find(|cell| cell.workers == threads && cell.value().is_none());
-    let gap = [(Some(1), &one), (most, &all)].into_iter().filter(|(_, reading)| reading.is_none());
-    let gap = gap.filter_map(|(threads, _)| missing(threads?)).next().map(why);
+    let lacks = |threads: &u64| with(*threads).is_none();
+    let missing = |threads: u64| tried().find(|cell| cell.workers == threads);
+    let gap = [Some(1), wanted].into_iter().flatten().filter(lacks).find_map(missing).map(why);
     let is_latency = matches!(report.role(verdict.kernel), Role::Latency(_));
     let is_each = is_latency || is_of_copies(report, best.cell);
     let saturation = verdict.saturates();
@@ -123,6 +129,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         family: report.card(verdict.kernel).map(|card| card.family),
         one,
         all,
+        is_cut: wanted.as_ref().is_some_and(lacks),
         gap,
         best: Reading::of(&best),
         // More threads do more loads, however little their times differ.
@@ -226,24 +233,29 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
     for row in shown {
-        let mut reading = |reading: &Option<Reading>| match (reading, &row.gap) {
+        let gap = row.gap.as_deref().filter(|_| row.one.is_none() || threads.is_some()).map(|gap| {
+            let at = gaps.iter().position(|other| *other == gap).unwrap_or(gaps.len());
+            if at == gaps.len() {
+                gaps.push(gap);
+            }
+            format!(" {}", letter(at))
+        });
+        let reading = |reading: &Option<Reading>| match (reading, &gap) {
             (Some(reading), _) => reading.datum(),
             (None, None) => none(),
-            (None, Some(gap)) => {
-                let at = gaps.iter().position(|other| other == gap).unwrap_or(gaps.len());
-                if at == gaps.len() {
-                    gaps.push(gap);
-                }
-                Datum::word(format!("{NONE} {}", letter(at)))
-            }
+            (None, Some(gap)) => Datum::word(format!("{NONE}{gap}")),
         };
         let mut cells = vec![Datum::word(row.name())];
         cells.extend(has_one.then(|| reading(&row.one)));
         if threads.is_some() {
             // Under a heading for more threads than it has, a number says how many they are.
-            let fewer = row.all.as_ref().filter(|all| Some(all.threads) < threads);
-            cells.push(match fewer {
-                Some(all) => Datum::number(format!("{} at {}", all.text(), all.threads), all.value),
+            let at = |all: &Reading| match Some(all.threads) < threads {
+                true => format!(" at {}", all.threads),
+                false => String::new(),
+            };
+            let gap = gap.as_deref().filter(|_| row.is_cut).unwrap_or_default();
+            cells.push(match &row.all {
+                Some(all) => Datum::number(format!("{}{}{gap}", all.text(), at(all)), all.value),
                 None => reading(&row.all),
             });
             if has_one {

@@ -276,6 +276,28 @@ fn a_gap_has_a_letter_and_its_reason() {
 }
 
 #[test]
+fn the_most_threads_that_have_a_number_are_no_answer_while_cpus_are_left() {
+    let of = |threads: u64| {
+        let seats: Vec<u32> = (0..threads as u32).collect();
+        cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).seated(&seats)
+    };
+    let said = |last: Option<Cell>| {
+        let answer = Answer::of(&report([1, 2, 4].map(of).into_iter().chain(last).collect()).on(8));
+        let (table, notes) = table(&answer.rows, answer.cpus, 9);
+        let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
+        let is_whole = answer.advice[0].launch.is_some() && !answer.advice[0].text.contains("at least 4 threads");
+        (answer.advice[0].text.clone(), is_whole, texts, notes)
+    };
+    let (text, is_whole, texts, notes) = said(Some(of(8).unmeasured(Status::Failed, "signal 11")));
+    assert!(!is_whole && text.contains("x8 failed"), "{text}");
+    assert_eq!((texts[2].as_str(), texts[3].as_str()), ("4.00 Gop/s a", "4.0x~"));
+    assert!(texts[4].starts_with("4+") && notes.len() == 1 && notes[0].contains("signal 11"), "{texts:?} {notes:?}");
+    let (text, is_whole, _, notes) = said(None);
+    assert!(!is_whole && notes.is_empty(), "{text}");
+    assert!(said(Some(of(8))).1);
+}
+
+#[test]
 fn numbers_of_more_threads_than_cpus_alone_are_shown() {
     let answer = answer_of(vec![rate("arith-int", "rr", 4, 3e9), rate("arith-int", "rr", 8, 2e9)]);
     let (table, _) = table(&answer.rows, 2, 9);
