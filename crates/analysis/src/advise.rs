@@ -108,7 +108,7 @@ pub struct Advice<'a> {
     pub is_equal: bool,
     /// The fewest runs of a number that decides, where these are too few for an interval: nothing is advised.
     pub too_few: Option<usize>,
-    /// The CPUs of a quota that bounds the number of threads.
+    /// The CPUs of a quota, where more threads than it has time for were tried, and as many as it has time for are advised.
     pub quota: Option<f64>,
     /// Whether no other number of threads has a result.
     pub is_only_count: bool,
@@ -196,9 +196,8 @@ impl<'a> Advice<'a> {
         let is_only_count = numbers.iter().all(|number| number.cell.workers == numbers[0].cell.workers);
         // What a quota has CPUs for; the rest waits.
         let (quota, cpus) = (report.machine.quota(), report.machine.worth() as u64);
-        let mut numbers: Vec<Number<'a>> =
-            numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus).collect();
-        numbers = numbers.into_iter().map(|number| load.shared(number)).collect();
+        let within = numbers.into_iter().filter(|number| quota.is_none() || number.cell.workers <= cpus);
+        let numbers: Vec<Number<'a>> = within.map(|number| load.shared(number)).collect();
         let (peak, fewest) = rivals.fewest(&numbers)?;
         let competes = |number: &&Number<'a>| number.cell.workers <= cpus.max(peak.cell.workers);
         // A number without an interval decides only that there is no advice.
@@ -226,7 +225,7 @@ impl<'a> Advice<'a> {
             peak,
             is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
             too_few,
-            quota,
+            quota: quota.filter(|_| fewest == cpus && tried(best.cell, report).any(|cell| cell.workers > cpus)),
             is_only_count,
             open: is_open.then(|| open(best.cell, cpus, report)),
             alike,
@@ -350,14 +349,19 @@ impl<'a> Advice<'a> {
     }
 }
 
+/// The configurations of a kernel with other placements.
+fn tried<'a>(best: &'a Cell, report: &'a Report) -> impl Iterator<Item = &'a Cell> {
+    let key = |cell: &'a Cell| (&cell.kernel, cell.point, cell.unit);
+    report.cells.iter().filter(move |cell| key(cell) == key(best))
+}
+
 /// `more, up to 64, have no number (x64 failed) and may do better`.
 fn open(best: &Cell, cpus: u64, report: &Report) -> String {
-    let is_tried = |cell: &&Cell| {
-        (&cell.kernel, cell.point, cell.unit) == (&best.kernel, best.point, best.unit)
-            && (best.workers + 1..=cpus).contains(&cell.workers)
-    };
-    let tried = report.cells.iter().filter(is_tried).max_by_key(|cell| cell.workers);
-    let tried = tried.map(|cell| format!(" (x{} {})", cell.workers, cell.status.name())).unwrap_or_default();
+    let more = tried(best, report).filter(|cell| (best.workers + 1..=cpus).contains(&cell.workers));
+    let tried = more
+        .max_by_key(|cell| cell.workers)
+        .map(|cell| format!(" (x{} {})", cell.workers, cell.status.name()))
+        .unwrap_or_default();
     format!("more, up to {cpus}, have no number{tried} and may do better")
 }
 

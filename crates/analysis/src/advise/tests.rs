@@ -59,15 +59,12 @@ fn more_threads_than_cpus_have_to_be_surely_better() {
 #[test]
 fn threads_are_bound_where_that_is_no_worse() {
     let cells = vec![rate("rr", 2, 19.8), rate(AUTO, 2, 20.0), rate("dumb", 2, 15.0)];
-    let (mapping, alike, paste) =
-        only(2, cells, |advice| (advice.best.cell.mapping.clone(), advice.alike.len(), advice.paste()));
+    let (mapping, alike, paste) = only(2, cells, |it| (it.best.cell.mapping.clone(), it.alike.len(), it.paste()));
     assert_eq!((mapping.as_str(), alike, paste.as_deref()), ("rr", 1, Some("taskset -c 0-1 PROGRAM")));
     let cells = vec![rate("rr", 2, 15.0), rate(AUTO, 2, 20.0)];
     assert_eq!(only(2, cells.clone(), |advice| advice.wire().launch["taskset"].clone()), PROGRAM);
-    assert_eq!(
-        only(2, cells, |advice| (advice.is_clear(), advice.paste(), advice.gain_over_auto())),
-        (true, None, Some((0.0, None)))
-    );
+    let found = only(2, cells, |advice| (advice.is_clear(), advice.paste(), advice.gain_over_auto()));
+    assert_eq!(found, (true, None, Some((0.0, None))));
 }
 
 #[test]
@@ -127,13 +124,14 @@ fn a_program_beside_others_is_advised_on_where_what_they_used_cannot_decide() {
 
 #[test]
 fn a_quota_is_a_limit() {
-    for (quota, threads) in [(0.5, 1), (1.0, 1), (1.5, 2), (3.5, 4), (4.0, 4)] {
-        let cells = [(1, 10.0), (2, 20.0), (4, 40.0)].map(|(threads, value)| rate("rr", threads, value)).into();
+    let cases = [(0.5, 20.0, 1, true), (1.5, 20.0, 2, true), (1.5, 10.1, 1, false), (3.5, 20.0, 4, false)];
+    for (quota, two, threads, is_reason) in cases {
+        let cells = [(1, 10.0), (2, two), (4, 40.0)].map(|(threads, value)| rate("rr", threads, value)).into();
         let mut report = report(cells).on(4);
         report.machine.usable.quota_cpus = Some(quota);
         let advice = advise(&report);
         assert_eq!(advice[0].best.cell.workers, threads, "quota {quota}");
-        assert_eq!(advice[0].sentence().contains("CPU quota"), quota < 4.0, "{}", advice[0].sentence());
+        assert_eq!(advice[0].sentence().contains("CPU quota"), is_reason, "{}", advice[0].sentence());
     }
 }
 

@@ -30,7 +30,7 @@ pub struct Wire<'a> {
     pub occupied: Option<&'a str>,
     /// A clause, where `threads` are the most that have a number and CPUs for more are left: more may do better.
     pub open: Option<String>,
-    /// The CPUs of a quota that bounds the number of threads.
+    /// The CPUs of a quota that is why no more threads are advised.
     pub quota_cpus: Option<f64>,
     /// Whether `equal` differ by at most 2%, by their intervals; else they do not differ significantly.
     pub shown_equal: bool,
