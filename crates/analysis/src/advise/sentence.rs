@@ -87,6 +87,8 @@ impl Advice<'_> {
         }
         let fix = match (self.report.plan.min_invocations as usize) < LEAST_FOR_INTERVAL {
             true => format!("give --invocations {LEAST_FOR_INTERVAL}"),
+            // Its attempts are used up.
+            false if self.report.complete => "measure again with --wait-quiet".to_owned(),
             false => {
                 // The runs were made in rounds, in the time that the sweep took.
                 let missing = LEAST_FOR_INTERVAL.saturating_sub(runs).max(1) as f64 / runs.max(1) as f64;

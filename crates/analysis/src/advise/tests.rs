@@ -86,10 +86,12 @@ fn too_few_runs_advise_nothing_and_say_what_would() {
         cell.invocations.truncate(1);
         cell
     };
-    let (sentence, paste) =
-        only(2, vec![single(1, 10.0), single(2, 19.0)], |advice| (advice.sentence(), advice.paste()));
-    assert!(sentence.contains("too few runs to advise: 1 of 6; charz sweep --resume FILE --budget "), "{sentence}");
-    assert_eq!(paste, None);
+    let fix = |complete| {
+        let report = Report { complete, ..report(vec![single(1, 10.0), single(2, 19.0)]).on(2) };
+        (advise(&report)[0].sentence(), advise(&report)[0].paste())
+    };
+    assert!(fix(false).0.contains("too few runs to advise: 1 of 6; charz sweep --resume FILE --budget "));
+    assert!(!fix(true).0.contains("--resume") && fix(true).1.is_none(), "{:?}", fix(true));
     let wide = Cell { invocations: rate("rr", 1, 1.0).invocations, ..single(2, 19.0) };
     let sentence = only(2, vec![rate("rr", 1, 10.0), wide], |advice| advice.sentence());
     assert!(sentence.contains("too noisy to advise: 10 runs"), "{sentence}");

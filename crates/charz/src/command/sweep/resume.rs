@@ -40,7 +40,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         same(&report)?;
         (Some(recorder), report)
     } else {
-        let report = read(&file)?;
+        let report = Report { file: Some(file.to_string_lossy().into_owned()), ..read(&file)? };
         same(&report)?;
         if report.complete {
             let exit = if is_without_number(&report) { Exit::NoVerdict } else { Exit::Done };
