@@ -284,7 +284,7 @@ fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     let found = locks(cells).unwrap();
     assert_eq!((found.kernel.as_str(), found.workers), ("pool-mcs", Some(2)));
     // A section each 62.5 ns is one of a thread each 125 ns, of which it is 50 ns in the lock.
-    assert_words(&found.text, &["0.80 (0.78 to 0.82) times", "under pool-std 0.25 (", "75.0 ns ("]);
+    assert_words(&found.text, &["0.80 (0.78 to 0.82) times", "under pool-std 0.25 (", "75.0 ns (", "225 ns"]);
     // What decides nothing is no advice.
     assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
     let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
