@@ -122,7 +122,7 @@ impl Reader {
                 r"(?<threads>\d+) threads? (?<mapping>[a-z]+): the fastest (lock|pool without a lock) is (?<kernel>[a-z-]+), [^;,]+(, within the intervals of (?<alike>[^;]+))?(; not significantly faster than [a-z-]+|; ({times}|[\d.]+[?~]) times (?<other>[a-z-]+))?(; .*no number)?"
             )),
             lock: regex(&format!(
-                r"the lock that loses least under contention is (?<kernel>[a-z-]+)( \(not significantly different: (?<alike>[^)]+)\))?: (?<threads>\d+) threads \((?<mapping>[a-z]+)\) do {times} times the sections of 1(, under (?<worst>[a-z-]+) .*? times)?;? ?.*"
+                r"the lock (?<least>that loses least under contention is )?(?<kernel>[a-z-]+)( under contention)?( \(not significantly different: (?<alike>[^)]+)\))?: (?<threads>\d+) threads \((?<mapping>[a-z]+)\) do {times} times the sections of 1(, under (?<worst>[a-z-]+) .*? times)?;? ?.*"
             )),
             collapse: regex(r"\S+ \S+ collapsed at (?<threads>\d+) threads?: .*"),
             cliff: regex(
@@ -235,10 +235,12 @@ impl Reader {
             );
             let kept = |name: &str| world.at(name, mapping, threads) / world.at(name, mapping, 1);
             let is_measured = |name: &str| name != "pool-treiber";
-            tally.count(
-                "the lock that loses least",
-                rivals(&found, mapping, threads, &|name| if is_measured(name) { kept(name) } else { 0.0 }),
-            );
+            if found.name("least").is_some() {
+                tally.count(
+                    "the lock that loses least",
+                    rivals(&found, mapping, threads, &|name| if is_measured(name) { kept(name) } else { 0.0 }),
+                );
+            }
         } else if let Some(found) = self.fastest.captures(text) {
             let (mapping, threads) = (&found["mapping"], threads(&found, "threads"));
             tally.count("the fastest lock", rivals(&found, mapping, threads, &|name| world.at(name, mapping, threads)));

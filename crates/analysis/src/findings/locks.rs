@@ -64,16 +64,15 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     let mut rivals: Vec<&Contest<'_>> = contests.iter().filter(is_beside).collect();
     rivals.sort_by(|one, other| other.times[0].total_cmp(&one.times[0]));
     let (best, others) = rivals.split_first()?;
-    let worst = others.last()?;
     // Those whose intervals meet.
     let is_alike =
         |other: &&&Contest<'_>| other.times[2] >= best.times[1] || !other.several.is_placed_as(&best.several);
     let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
     let equal =
         if alike.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&alike)) };
-    let against = match alike.len() == others.len() {
-        true => String::new(),
-        false => format!(", under {} {}", worst.kernel(), worst.shown()),
+    let against = match others.last() {
+        Some(worst) if alike.len() < others.len() => format!(", under {} {}", worst.kernel(), worst.shown()),
+        _ => String::new(),
     };
     let params = report.plan.params;
     let outside = match best.enough_outside().filter(|_| params.outside_steps == 0) {
@@ -87,9 +86,12 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),
     };
     let by = if best.several.is_delivered { ", by what was delivered" } else { "" };
+    let which = match others.is_empty() {
+        true => format!("the lock {} under contention", best.kernel()),
+        false => format!("the lock that loses least under contention is {}{equal}", best.kernel()),
+    };
     let text = format!(
-        "the lock that loses least under contention is {}{equal}: {} ({}) do {} the sections of 1{against}{by}{outside}",
-        best.kernel(),
+        "{which}: {} ({}) do {} the sections of 1{against}{by}{outside}",
         counted(most as usize, "thread"),
         first.mapping,
         best.shown()

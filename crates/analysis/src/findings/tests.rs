@@ -278,7 +278,7 @@ fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     };
     let locks = |cells: Vec<Cell>| {
         let found = of(FindingKind::Advice, 2, cells);
-        found.into_iter().find(|finding| finding.text.contains("lock that loses least"))
+        found.into_iter().find(|finding| finding.text.contains("the sections of 1"))
     };
     let cells = [pool("pool-std", 40e6, 10e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat();
     let found = locks(cells).unwrap();
@@ -289,4 +289,7 @@ fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
     let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
     assert_words(&alike.text, &["not significantly different: pool-std"]);
+    let alone = locks(pool("pool-std", 40e6, 10e6, 0.02)).unwrap();
+    assert_words(&alone.text, &["pool-std", "0.25 (", "175 ns ("]);
+    assert!(!alone.text.contains("least"), "of one: {}", alone.text);
 }
