@@ -17,8 +17,8 @@ pub struct LockWait {
     pub waited_s: f64,
     /// The time that was watched, where it is in the listing.
     pub elapsed_s: Option<f64>,
-    /// Whether waiters sleep, which takes no CPU.
-    pub sleeps: bool,
+    /// Whether waiters sleep, which takes no CPU; `None` where they may spin before, and for how long is not known.
+    pub sleeps: Option<bool>,
 }
 
 /// What a listing says.
@@ -234,7 +234,7 @@ fn lockstat(words: &[&str], times: f64, elapsed_s: f64) -> Option<LockWait> {
         count,
         waited_s: count * mean / 1e9,
         elapsed_s: Some(elapsed_s),
-        sleeps: false,
+        sleeps: Some(false),
     })
 }
 
@@ -273,8 +273,9 @@ fn perf_heading(line: &str) -> Option<(Vec<&str>, &str)> {
 
 /// `238  1.41 ms  29.20 us  5.94 us  spinlock  update_blocked_averages+0x4c`.
 fn perf(words: &[&str], columns: &[&str], subject: &str) -> Option<LockWait> {
-    const KINDS_THAT_SLEEP: [&str; 9] =
-        ["mutex", "rwsem", "pcpu-sem", "percpu-rwsem", "rtmutex", "rt-mutex", "rt=mutex", "rwlock-rt", "semaphore"];
+    // Those that spin while the owner runs do so within what perf times, but for rwsem (kernel/locking of Linux 5.19 and later).
+    const KINDS_THAT_SPIN_FIRST: [&str; 4] = ["mutex", "rtmutex", "rt-mutex", "rt=mutex"];
+    const KINDS_THAT_SLEEP: [&str; 5] = ["rwsem", "pcpu-sem", "percpu-rwsem", "rwlock-rt", "semaphore"];
     let (mut count, mut waited_s, mut words) = (None, None, words.iter());
     for column in columns {
         let number: f64 = words.next()?.parse().ok()?;
@@ -304,7 +305,7 @@ fn perf(words: &[&str], columns: &[&str], subject: &str) -> Option<LockWait> {
     };
     Some(LockWait {
         lock: lock.to_owned(),
-        sleeps: KINDS_THAT_SLEEP.contains(&kind),
+        sleeps: (!KINDS_THAT_SPIN_FIRST.contains(&kind)).then(|| KINDS_THAT_SLEEP.contains(&kind)),
         caller: if caller.is_empty() { "-".into() } else { caller },
         count: count?,
         waited_s: waited_s?,
@@ -323,7 +324,7 @@ fn lock_stat(line: &str) -> Option<LockWait> {
         count: numbers[1],
         waited_s: numbers[4] / 1e6,
         elapsed_s: None,
-        sleeps: false,
+        sleeps: Some(false),
     })
 }
 
@@ -338,6 +339,7 @@ pub fn of_report(report: &Report) -> Result<LockWaits, String> {
     let waits: Vec<LockWait> = results()
         .filter_map(|cell| {
             let share = cell.contention?.wait_share?;
+            let blocks = report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel);
             let runs = || cell.invocations.iter().flat_map(Invocation::clean_runs);
             let waits = runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention).map(|met| met.waits as f64);
             let elapsed_s = runs().map(|run| run.interval_ns as f64).sum::<f64>() / 1e9;
@@ -347,7 +349,7 @@ pub fn of_report(report: &Report) -> Result<LockWaits, String> {
                 count: waits.sum(),
                 waited_s: share * cell.workers.min(strands) as f64 * elapsed_s,
                 elapsed_s: Some(elapsed_s),
-                sleeps: false,
+                sleeps: if blocks { None } else { Some(false) },
             })
         })
         .collect();

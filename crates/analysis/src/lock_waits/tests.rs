@@ -51,7 +51,7 @@ fn perf_and_lock_stat_are_read_with_the_time_that_is_told() {
            13    412.00 us     90.00 us     31.69 us      rwsem:W   do_mmap+0x1 (mm)\n";
     let found = read(perf).unwrap();
     assert_eq!(shares(perf, 2, Some(10.0))[0], "0.070", "1.41 s of 20 s, as 0.0705 is printed");
-    assert_eq!((found.waits[0].sleeps, found.waits[1].sleeps, found.unknown), (false, true, 0));
+    assert_eq!((found.waits[0].sleeps, found.waits[1].sleeps, found.unknown), (Some(false), Some(true), 0));
     assert_eq!(found.waits[1].caller, "do_mmap+0x1 (mm)");
     assert_eq!(found.waits[0].share(2, None), None, "perf does not tell how long it watched");
     let lock_stat = "lock_stat version 0.4\n-----\n   class name    con-bounces    contentions   waittime-min\n-----\n\n\
@@ -81,14 +81,16 @@ fn the_columns_of_perf_are_those_of_its_heading() {
 
 #[test]
 fn waiters_of_perf_sleep_by_the_kind_of_their_lock() {
-    let kinds = ["spinlock", "rwlock:R", "rt=mutex", "rwlock-rt:W", "pcpu-sem:R", "semaphore"];
+    let kinds = ["spinlock", "rwlock:R", "mutex", "rt=mutex", "rwlock-rt:W", "pcpu-sem:R", "semaphore"];
     let rows: String = kinds.iter().map(|kind| format!("1  1.00 s  {kind}  f+0x1 (mm)\n")).collect();
     let sleeps = |text: &str| read(text).unwrap().waits.iter().map(|wait| wait.sleeps).collect::<Vec<_>>();
-    assert_eq!(sleeps(&format!("contended  total wait  type  caller\n{rows}")), [false, false, true, true, true, true]);
+    let (spins, sleep) = (Some(false), Some(true));
+    let found = sleeps(&format!("contended  total wait  type  caller\n{rows}"));
+    assert_eq!(found, [spins, spins, None, None, sleep, sleep, sleep], "mutexes spin while their owner runs");
     let heading = "contended  total wait  address  symbol\n";
     let by_address = ["mmap_lock (rwsem)", "(percpu-rwsem)", "rq (spinlock)"];
     let rows: String = by_address.iter().map(|rest| format!("1  1.00 s  ffff9b1c42a0d1a8   {rest}\n")).collect();
-    assert_eq!(sleeps(&format!("{heading}{rows}")), [true, true, false]);
+    assert_eq!(sleeps(&format!("{heading}{rows}")), [sleep, sleep, spins]);
     assert_eq!(read(&format!("{heading}{rows}")).unwrap().notes.len(), 0);
     for unknown in
         [format!("{heading}1  1.00 s  ffff9b1c  rq\n"), "contended  total wait  pid  comm\n1 1 s 7 sh\n".into()]
@@ -144,6 +146,11 @@ fn waits_of_a_report_are_of_the_cpus_that_a_quota_has_time_for() {
     let without = waited(&report);
     report.machine.usable.quota_cpus = Some(1.0);
     assert!((without / waited(&report) - 4.0).abs() < 1e-9);
+    // Whether they use those is known only where they do not block.
+    for (blocks, expected) in [(false, Some(false)), (true, None)] {
+        report.cards.iter_mut().for_each(|card| card.blocks_in_kernel = blocks);
+        assert_eq!(of_report(&report).unwrap().waits[0].sleeps, expected);
+    }
 }
 
 #[test]

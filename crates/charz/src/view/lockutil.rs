@@ -29,11 +29,14 @@ impl Page<'_> {
         wait.share(self.cpus, self.elapsed_s).unwrap_or(0.0)
     }
 
-    /// Of waiters that do not sleep; `None` of those of different times.
-    fn total(&self) -> Option<f64> {
-        // From 0: a sum of nothing is -0.
-        let sum = || self.found.waits.iter().filter(|wait| !wait.sleeps).fold(0.0, |sum, wait| sum + self.share(wait));
-        (!self.found.is_apart).then(sum)
+    /// Of waiters that do not sleep, and with those of which that is not known; `None` of those of different times.
+    fn total(&self) -> Option<[f64; 2]> {
+        let sum = |sleeps: &[Option<bool>]| {
+            let counted = self.found.waits.iter().filter(|wait| sleeps.contains(&wait.sleeps));
+            // From 0: a sum of nothing is -0.
+            counted.fold(0.0, |sum, wait| sum + self.share(wait))
+        };
+        (!self.found.is_apart).then(|| [sum(&[Some(false)]), sum(&[Some(false), None])])
     }
 
     /// The time that was watched: that of the listing is exact.
@@ -46,7 +49,7 @@ impl Page<'_> {
         if self.elapsed_s.is_some() && self.own_elapsed_s().is_some() {
             notes.push("--elapsed is not used: the input has its own time".to_owned());
         }
-        if self.total().is_some_and(|total| total > MOST_TOTAL) {
+        if self.total().is_some_and(|[least, _]| least > MOST_TOTAL) {
             notes.push(
                 "TOTAL is above 1, more than all CPUs have: check -n and --elapsed, and add up one listing at a time"
                     .to_owned(),
@@ -63,14 +66,23 @@ const MOST_TOTAL: f64 = 1.01;
 fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, " CPU-util  {:<20} Caller", "Lock")?;
     for wait in &page.found.waits {
-        let mark = if wait.sleeps { '*' } else { ' ' };
+        let mark = match wait.sleeps {
+            Some(true) => '*',
+            Some(false) => ' ',
+            None => '+',
+        };
         writeln!(out, "{:9.3}{mark} {:<20} {}", page.share(wait), plain(&wait.lock), plain(&wait.caller))?;
     }
-    if let Some(total) = page.total() {
-        writeln!(out, "{total:9.3}  {:<20} TOTAL", "TOTAL")?;
+    let has = |sleeps| page.found.waits.iter().any(|wait| wait.sleeps == sleeps);
+    if let Some([least, most]) = page.total() {
+        let most = if has(None) { format!(" to {most:.3}") } else { String::new() };
+        writeln!(out, "{least:9.3}{most}  {:<20} TOTAL", "TOTAL")?;
     }
     let mut notes = Vec::new();
-    if page.found.waits.iter().any(|wait| wait.sleeps) {
+    if has(None) {
+        notes.push("+ its waiters may spin before they sleep: at most that share is use of a CPU".to_owned());
+    }
+    if has(Some(true)) {
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
     notes.extend(page.notes().iter().map(|note| plain(note)));
@@ -88,7 +100,7 @@ struct Row<'a> {
     caller: &'a str,
     count: f64,
     waited_s: f64,
-    sleeps: bool,
+    sleeps: Option<bool>,
 }
 
 impl<'a> Row<'a> {
@@ -104,6 +116,7 @@ struct Told<'a> {
     elapsed_s: Option<f64>,
     locks: Vec<Row<'a>>,
     total: Option<f64>,
+    total_at_most: Option<f64>,
     notes: Vec<String>,
     unknown_lines: usize,
     first_unknown: &'a [String],
@@ -114,7 +127,8 @@ fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
         cpus: page.cpus,
         elapsed_s: page.own_elapsed_s().or(page.elapsed_s),
         locks: page.found.waits.iter().map(|wait| Row::of(wait, page.share(wait))).collect(),
-        total: page.total(),
+        total: page.total().map(|[least, _]| least),
+        total_at_most: page.total().map(|[_, most]| most),
         notes: page.notes(),
         unknown_lines: page.found.unknown,
         first_unknown: &page.found.first_unknown,
@@ -126,7 +140,30 @@ fn csv(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     record(out, ["cpu_util", "lock", "caller", "count", "waited_s", "sleeps"])?;
     page.found.waits.iter().try_for_each(|wait| {
         let [count, waited] = [wait.count, wait.waited_s].map(|number| number.to_string());
-        let share = page.share(wait).to_string();
-        record(out, [share, harmless(&wait.lock), harmless(&wait.caller), count, waited, wait.sleeps.to_string()])
+        let (share, sleeps) = (page.share(wait).to_string(), wait.sleeps.map(|sleeps| sleeps.to_string()));
+        let sleeps = sleeps.unwrap_or_default();
+        record(out, [share, harmless(&wait.lock), harmless(&wait.caller), count, waited, sleeps])
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_analysis::lock_waits::read;
+
+    #[test]
+    fn the_total_is_a_range_where_waiters_may_spin() {
+        let of = |kind: &str| {
+            let rows = format!("9  58.00 s  {kind}  f+0x4\n9  1.00 s  spinlock  g+0x4\n");
+            let found = read(&format!("contended  total wait  type  caller\n{rows}")).unwrap();
+            let (page, mut out) = (Page { found: &found, cpus: 8, elapsed_s: Some(10.0) }, Vec::new());
+            table(&page, &mut out).unwrap();
+            (page.total().unwrap(), String::from_utf8(out).unwrap())
+        };
+        for (kind, expected) in [("mutex", [1.0, 59.0]), ("rwsem:W", [1.0, 1.0]), ("rwlock:R", [59.0, 59.0])] {
+            let (total, text) = of(kind);
+            assert_eq!(total.map(|share| (share * 80.0).round()), expected, "{kind}");
+            assert_eq!(text.contains("0.013 to 0.73"), kind == "mutex", "{text}");
+        }
+    }
 }
