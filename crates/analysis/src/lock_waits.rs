@@ -89,6 +89,11 @@ pub fn read(text: &str) -> Result<LockWaits, &'static str> {
         if line.starts_with("# output:") {
             return Err("perf printed it with -x; run perf lock contention without -x");
         }
+        if words.contains(&"tot.Time[ms]") {
+            return Err(
+                "mutrace printed it, which times how long mutexes are held, and no waits; run perf lock contention",
+            );
+        }
         if words.is_empty() || is_rule || line.starts_with('#') {
             continue;
         }
@@ -244,11 +249,12 @@ fn is_distribution(line: &str, words: &[&str]) -> bool {
     is_bar || line.contains("Time Distribution") || (words.len() == 1 && line.starts_with(' '))
 }
 
-/// `0 557331 0x60033047000 timeout_common+0x4 0.000000 49298156274`.
+/// `0 557331 0x60033047000 timeout_common+0x4 0.000000 49298156274`: a lock is no number, as in the tables of other programs.
 fn is_parsable(words: &[&str]) -> bool {
-    let [event, count, _, _, holders, ..] = words else { return false };
+    let [event, count, lock, _, holders, ..] = words else { return false };
     event.parse::<u8>().is_ok()
         && count.parse::<u64>().is_ok()
+        && lock.parse::<f64>().is_err()
         && holders.contains('.')
         && holders.parse::<f64>().is_ok()
 }

@@ -120,6 +120,10 @@ fn every_option_of_lockstat_is_read_or_named() {
     assert_eq!((found.waits.len(), found.unknown, found.notes.len()), (0, 0, 1), "{found:?}");
     assert!(found.notes[0].contains("-b"), "{found:?}");
     assert!(read("0 557331 0x60033047000 f+0x4 0.000000 49298156274\n").is_err_and(|why| why.contains("-p")));
+    let row = " 3   368268      407      275      120.822        0.000        0.894 Mx.--.\n";
+    assert!(read(row).is_ok_and(|found| found.unknown == 1), "of mutrace, without its heading");
+    let heading = " Mutex #   Locked  Changed    Cont. tot.Time[ms] avg.Time[ms] max.Time[ms]  Flags\n";
+    assert!(read(&format!("{heading}{row}")).is_err_and(|why| why.contains("mutrace")));
 }
 
 #[test]
