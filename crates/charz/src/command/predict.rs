@@ -265,6 +265,13 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         if is_scaled && base.model.is_some() {
             base.why += "; a part with more CPUs is taken as able to do as much more";
         }
+        let has_number = row.predicted.is_some() || row.measured.is_some();
+        if let Some(quota) = machine.quota().filter(|quota| has_number && threads as f64 > *quota) {
+            let most = counted(machine.worth(), "thread");
+            base.why += &format!(
+                "; numbers are without the pauses of the CPU quota of {quota:.2}, which has no time for more than {most}"
+            );
+        }
         Told {
             kernel: Some(format!("{}{}", cells[0].kernel, point::label(&cells[0].point))),
             unit: Some(cells[0].unit),
@@ -356,5 +363,22 @@ mod tests {
         );
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
         assert_eq!(flags(&report, &[&cell]), None);
+    }
+
+    #[test]
+    fn a_prediction_for_more_threads_than_a_quota_has_time_for_says_so() {
+        let cells = [1, 2, 3, 4].map(|threads| {
+            let seats: Vec<u32> = (0..threads as u32).collect();
+            let cell = fixtures::cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
+            cell.under("list:0-7").seated(&seats)
+        });
+        let mut report = fixtures::report(cells.into()).on(8);
+        for (quota, threads, expected) in [(None, 8, false), (Some(2.0), 8, true), (Some(2.0), 2, false)] {
+            report.machine.usable.quota_cpus = quota;
+            let mapping = Mapping::of_data("list:0-7").unwrap();
+            let told = of_report(&report, &mapping, threads, None).unwrap();
+            assert!(told[0].rows[0].predicted.is_some(), "{}", told[0].why);
+            assert_eq!(told[0].why.contains("CPU quota of 2.00"), expected, "{}", told[0].why);
+        }
     }
 }
