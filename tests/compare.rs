@@ -149,10 +149,20 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
         assert!(result == printed.out || line.starts_with("doctor"), "{line}");
         assert!(!result.is_empty());
     }
+    place.put("other", b"any content");
     for line in [
         "compare base.json new.json -o new.json",
         "compare base.json new.json -o ./base.json",
+        "compare --noise other base.json new.json -o other",
         "advise base.json -o base.json",
+        "doctor --expect other -o other",
+        "topo --topology ./other -o other",
+        "map --topology other --mapping dumb --threads 2 -o other",
+        "predict --topology other --table base.json -o other",
+        "predict --topology other --mapping dumb --threads 2 base.json -o other",
+        "fleet show base.json other -o other",
+        "fleet show . -o new.json",
+        "fleet baseline . -o base.json",
     ] {
         place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["also an input"]);
     }

@@ -26,6 +26,7 @@ use std::path::PathBuf;
 use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
+use crate::noise::noise_file;
 use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
@@ -139,14 +140,22 @@ impl Command {
             Command::Advise(options) => vec![options.report.clone()],
             Command::Lockutil(options) => vec![options.file.clone()],
             Command::Replicate(options) => options.input().into_iter().cloned().collect(),
-            Command::Predict(predict::Options { from: predict::From::Table(file, _), .. })
-            | Command::Predict(predict::Options { from: predict::From::Report { report: file, .. }, .. }) => {
-                vec![file.clone()]
-            }
+            Command::Predict(options) => options.inputs(),
             Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
-            Command::Topo(options) => options.input().into_iter().cloned().collect(),
+            Command::Topo(options) => options.inputs(),
+            Command::Map { source, .. } => file_of(source).into_iter().collect(),
+            Command::Fleet(task) => task.inputs(),
+            Command::Doctor(options) => options.expect.iter().cloned().collect(),
+            Command::Selftest(options) => noise_file(options.noise.as_deref()).into_iter().collect(),
             _ => Vec::new(),
         }
+    }
+}
+
+fn file_of(source: &Source) -> Option<PathBuf> {
+    match source {
+        Source::File(file) => Some(file.clone()),
+        Source::ThisMachine | Source::Synthetic(_) => None,
     }
 }
 

@@ -51,12 +51,14 @@ pub enum Base {
 
 impl Options {
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
-        let (base, new) = match self {
+        let (base, new, terms) = match self {
             Options::Machines { reports, .. } => return reports.clone(),
-            Options::Two { base: Base::File(file), new, .. } => (Some(file.clone()), new),
-            Options::Two { base: Base::History { file, .. }, new, .. } => (history::file(file.clone()).ok(), new),
+            Options::Two { base: Base::File(file), new, terms } => (Some(file.clone()), new, terms),
+            Options::Two { base: Base::History { file, .. }, new, terms } => {
+                (history::file(file.clone()).ok(), new, terms)
+            }
         };
-        base.into_iter().chain([new.clone()]).collect()
+        base.into_iter().chain([new.clone()]).chain(noise::noise_file(terms.noise.as_deref())).collect()
     }
 }
 

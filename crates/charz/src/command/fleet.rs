@@ -36,6 +36,18 @@ pub enum Task {
     },
 }
 
+impl Task {
+    /// What is read, folders by their files.
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        match self {
+            Task::Show(named, _) | Task::Baseline(named) => {
+                find(named).map(|Found { files, journals, .. }| [files, journals].concat()).unwrap_or_default()
+            }
+            Task::Add { .. } | Task::Check { .. } => Vec::new(),
+        }
+    }
+}
+
 pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
     match task {
         Task::Show(named, format) => {

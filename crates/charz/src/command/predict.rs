@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use charz_topology::{Machine, Mapping, Order, Source, discover, place};
 
+use super::file_of;
 use super::render::read;
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Predicted, Row, Told};
@@ -31,6 +32,16 @@ pub enum From {
         /// Another machine than the report's.
         other: Option<Source>,
     },
+}
+
+impl Options {
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        let (file, source) = match &self.from {
+            From::Table(file, source) => (file, Some(source)),
+            From::Report { report, other, .. } => (report, other.as_ref()),
+        };
+        source.and_then(file_of).into_iter().chain([file.clone()]).collect()
+    }
 }
 
 /// The longest table: hundreds of lines that list a thousand CPUs each.

@@ -3,6 +3,7 @@ use std::path::PathBuf;
 
 use charz_topology::{Access, Source, discover, export_xml};
 
+use super::file_of;
 use super::render::read;
 use super::sweep::{self, New};
 use crate::exit::{Error, Exit};
@@ -41,12 +42,14 @@ pub enum Options {
 }
 
 impl Options {
-    pub(super) fn input(&self) -> Option<&PathBuf> {
-        match self {
-            Options::Card { measured, .. } => Some(measured),
-            Options::Xml { measured, .. } => measured.as_ref(),
-            Options::Said { .. } | Options::Png { .. } | Options::Measure { .. } => None,
-        }
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
+        let (source, measured) = match self {
+            Options::Card { measured, .. } => (None, Some(measured)),
+            Options::Xml { source, measured } => (file_of(source), measured.as_ref()),
+            Options::Said { source, .. } | Options::Png { source } => (file_of(source), None),
+            Options::Measure { .. } => (None, None),
+        };
+        source.into_iter().chain(measured.cloned()).collect()
     }
 }
 
