@@ -1,6 +1,7 @@
 //! `charz fleet`: many reports, read one at a time.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -219,17 +220,45 @@ fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
     Ok(baseline.check(&Visit::of(&read, "this node"), report.is_none()))
 }
 
+/// Variables of charz that set no flag.
+const KEPT: [&str; 2] = ["CHARZ_LAUNCH", "CHARZ_LOCK_DIR"];
+
+/// A quick sweep; the name of its report is still to be added. It has no flags from the caller's environment, as they would change what is
+/// compared with the baseline.
+fn quick_sweep(program: &Path, variables: impl Iterator<Item = OsString>) -> Command {
+    let mut sweep = Command::new(program);
+    sweep.args(["sweep", "--quick", "--quiet", "--output"]).stdin(Stdio::null()).stdout(Stdio::null());
+    let is_flag =
+        |name: &OsString| name.as_encoded_bytes().starts_with(b"CHARZ_") && !KEPT.iter().any(|kept| name == kept);
+    for name in variables.filter(is_flag) {
+        sweep.env_remove(name);
+    }
+    sweep
+}
+
 /// A quick sweep of this machine, by another process of this program, whose report is not kept.
 fn measured() -> Result<report::Report, Error> {
     let refused = |what: &str, error| Error::environment(format!("cannot {what}")).caused_by(error);
     let folder = tempfile::tempdir().map_err(|error| refused("make a folder for the report", error))?;
     let file = folder.path().join("node.json");
     let program = env::current_exe().map_err(|error| refused("find this program", error))?;
-    let mut sweep = Command::new(program);
-    sweep.args(["sweep", "--quick", "--quiet", "--output"]).arg(&file).stdin(Stdio::null()).stdout(Stdio::null());
-    let ended = sweep.stderr(Stdio::piped()).output().map_err(|error| refused("start a sweep", error))?;
+    let mut sweep = quick_sweep(&program, env::vars_os().map(|(name, _)| name));
+    let ended = sweep.arg(&file).output().map_err(|error| refused("start a sweep", error))?;
     let told = String::from_utf8_lossy(&ended.stderr);
     let last = told.lines().rfind(|line| line.starts_with("charz: ")).unwrap_or("charz: it ended without a report");
     read(&file)
         .map_err(|_| Error::environment(format!("the sweep of this machine failed: {}", &last["charz: ".len()..])))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sweep_of_a_check_has_no_flags_of_its_callers_environment() {
+        let names = ["CHARZ_KERNEL", "CHARZ_THREADS", "CHARZ_KERNAL", "CHARZ_LOCK_DIR", "CHARZ_LAUNCH", "HOME"];
+        let sweep = quick_sweep(Path::new("charz"), names.iter().map(OsString::from));
+        let removed: Vec<_> = sweep.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
+        assert_eq!(removed, ["CHARZ_KERNAL", "CHARZ_KERNEL", "CHARZ_THREADS"]);
+    }
 }
