@@ -10,7 +10,7 @@ use charz_data::escape::{counted, one_line};
 use charz_data::units;
 use charz_stats::{Sample, median};
 
-use crate::judge::{LESS_DELIVERED, delivered, judge, once, slow_parts};
+use crate::judge::{LESS_DELIVERED, by_quota, delivered, judge, once, slow_parts};
 use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Speed, Visit};
@@ -325,7 +325,7 @@ impl Baseline {
         found.extend(slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame))));
         let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
         let seen = visit.delivered.zip(kind.delivered).filter(is_less);
-        let allowed = visit.allowed().zip(kind.allowed).filter(is_less);
+        let allowed = by_quota(seen, visit.allowed().zip(kind.allowed).filter(is_less));
         let quota = visit.settings.get(words::QUOTA).map_or("", String::as_str);
         let less = match (seen, allowed) {
             // What the quota took was felt.

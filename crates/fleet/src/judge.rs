@@ -302,6 +302,11 @@ fn of_others(all: &[Option<f64>]) -> Vec<Option<f64>> {
     all.iter().map(others).collect()
 }
 
+/// What a quota allows, own and usual, unless the node delivered less than it allows: then other programs took more.
+pub(crate) fn by_quota(seen: Option<(f64, f64)>, allowed: Option<(f64, f64)>) -> Option<(f64, f64)> {
+    allowed.filter(|(allowed, _)| seen.is_none_or(|(own, _)| own >= allowed - LESS_DELIVERED))
+}
+
 /// Returns the quota that is the cause; `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a
 /// quota, it is the cause and no fault.
 fn blame_delivered(
@@ -312,7 +317,7 @@ fn blame_delivered(
 ) -> Option<String> {
     let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
     let seen = less(node.delivered, usual.0);
-    let allowed = less(newest.allowed(), usual.1);
+    let allowed = by_quota(seen, less(newest.allowed(), usual.1));
     let effect = |(own, usual): &(f64, f64)| own / usual - 1.0;
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
     let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)))?;

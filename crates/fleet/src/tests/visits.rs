@@ -232,3 +232,25 @@ fn a_baseline_that_cannot_be_checked_is_refused_and_one_that_is_strict_is_obeyed
     let checked = Baseline::parse(&text).unwrap().check(&Visit::of(&reports[7], "file"), false);
     assert!(checked.level == Level::Warning && checked.line.contains("8 CPUs"), "{}", checked.line);
 }
+
+#[test]
+fn a_quota_is_no_cause_of_what_exceeds_it() {
+    let mut random = Rng::with_seed(15);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    let check = |reports: &[Report]| baseline.check(&visits_of(reports)[7], false);
+    reports[7].host.cpu_quota = Some("14.00".into());
+    assert_eq!(node(&judged(&reports)).state, State::Slow);
+    assert!(check(&reports).line.contains("14.00"), "{}", check(&reports).line);
+    // Half of its capacity, though the quota allows seven eighths.
+    for cell in &mut reports[7].cells {
+        cell.delivered = cell.capacity.map(|mut number| {
+            number.value *= if cell.unit.more_is_better() { 0.5 } else { 2.0 };
+            number
+        });
+    }
+    let fleet = judged(&reports);
+    assert_eq!((node(&fleet).state, node(&fleet).drain.as_ref()), (State::Unclear, None), "{:?}", node(&fleet).why);
+    let checked = check(&reports);
+    assert!(checked.level == Level::Warning && !checked.line.contains("14.00"), "{}", checked.line);
+}
