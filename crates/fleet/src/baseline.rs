@@ -13,7 +13,7 @@ use charz_stats::{Sample, median};
 use crate::judge::{LESS_DELIVERED, by_quota, delivered, judge, once, slow_parts};
 use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
-use crate::visit::{Speed, Visit};
+use crate::visit::{Build, Speed, Visit, other_build};
 use crate::{Error, State, words};
 
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
@@ -38,6 +38,9 @@ pub struct Baseline {
 struct Kind {
     name: String,
     nodes: usize,
+    /// Of charz, which measured them.
+    #[serde(default)]
+    build: Build,
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
     /// The share of their CPUs that such nodes may use for long: 1 without a quota.
@@ -127,10 +130,15 @@ impl Baseline {
     pub fn of(visits: &[Visit]) -> Result<Self, Error> {
         let fleet = judge(visits, Vec::new());
         let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
-        let kinds = fleet.groups.iter().filter_map(|group| {
-            let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
-            let own = once(visits).filter(|visit| group.name == visit.group() && is_well(&visit.host));
-            own.for_each(|visit| hosts.entry(&visit.host).or_default().push(visit));
+        let mut kinds: BTreeMap<(usize, &Build), BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
+        for visit in once(visits).filter(|visit| is_well(&visit.host)) {
+            let name = visit.group();
+            if let Some(group) = fleet.groups.iter().position(|group| group.name == name) {
+                let hosts = kinds.entry((group, &visit.build)).or_default();
+                hosts.entry(visit.host.as_str()).or_default().push(visit);
+            }
+        }
+        let kinds = kinds.into_iter().filter_map(|((group, build), hosts)| {
             let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
             let norms = Norms::of(&own);
             let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
@@ -142,8 +150,9 @@ impl Baseline {
             let quantity: Vec<Quantity> =
                 cells.into_iter().filter_map(|(key, hosts)| Quantity::of(key, hosts.into_values())).collect();
             (!quantity.is_empty()).then(|| Kind {
-                name: group.name.clone(),
+                name: fleet.groups[group].name.clone(),
                 nodes: own.len(),
+                build: build.clone(),
                 delivered: median(delivered(&own).into_iter().flatten()),
                 allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
                 parts: Tolerance { warning: LEAST, critical: 2.0 * LEAST },
@@ -239,8 +248,10 @@ impl Baseline {
             let _ = writeln!(text, "# Warning: {}", one_line(&warning));
         }
         for kind in &self.group {
-            let Kind { name, nodes, delivered, allowed, parts, usual, deviation, quantity } = kind;
+            let Kind { name, nodes, build, delivered, allowed, parts, usual, deviation, quantity } = kind;
             let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
+            let build = build.iter().map(|(what, value)| format!("{} = {}", quoted(what), quoted(value)));
+            let _ = writeln!(text, "build = {{ {} }}", build.collect::<Vec<_>>().join(", "));
             if let Some(delivered) = delivered {
                 let _ = writeln!(text, "delivered = {delivered:.3}");
             }
@@ -277,7 +288,12 @@ impl Baseline {
     /// Whether a node still does what its like do. A quick sweep need not have all kernels of the baseline, only those that it has planned.
     pub fn check(&self, visit: &Visit, is_quick: bool) -> Checked {
         let host = &visit.host;
-        let Some(kind) = self.group.iter().find(|kind| kind.name == visit.group()) else {
+        let alike = self.group.iter().filter(|kind| kind.name == visit.group());
+        let alike: Vec<_> = alike.map(|kind| (kind, other_build(&kind.build, &visit.build))).collect();
+        let Some(&(kind, _)) = alike.iter().find(|(_, other)| other.is_none()) else {
+            if let Some((_, Some(what))) = alike.first() {
+                return Checked::unknown(host, &words::baselines_build(what));
+            }
             let beginning = format!("{}, ", visit.kind);
             let sizes = self.group.iter().filter_map(|kind| Some((kind.nodes, kind.name.strip_prefix(&beginning)?)));
             return match sizes.max() {

@@ -6,9 +6,9 @@ use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
 use charz_stats::median;
 
-use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, parts};
+use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, by_build, parts};
 use crate::parts::{By, Part};
-use crate::visit::Visit;
+use crate::visit::{Visit, other_build};
 use crate::whole::{VISITS, Whole};
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
@@ -80,7 +80,7 @@ fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec
 fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
     let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
-    let delivered = delivered(nodes);
+    let (delivered, builds) = (delivered(nodes), by_build(nodes));
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
     let with_more =
         |own: Option<f64>| allowed.iter().filter(|other| **other > own.map(|own| own + LESS_DELIVERED)).count();
@@ -131,8 +131,15 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }
-        if nodes.len() < ENOUGH_NODES {
-            node.why.push(words::alone(nodes.len() - 1, node.delivered.and(usual_shares[at].0).is_some()));
+        if builds[&newest.build] < ENOUGH_NODES {
+            let most = builds.iter().filter(|(build, _)| **build != &newest.build).max_by_key(|(_, count)| **count);
+            let other = most.and_then(|(build, _)| other_build(build, &newest.build));
+            let was_delivered = node.delivered.and(usual_shares[at].0).is_some();
+            let why = words::alone(builds[&newest.build] - 1, other, was_delivered);
+            match other {
+                Some(_) => node.unclear(why),
+                None => node.why.push(why),
+            }
         }
         node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));

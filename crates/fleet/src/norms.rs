@@ -1,11 +1,11 @@
 //! What the contrasts of parts are in nodes that are well, and which are further off.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use charz_stats::{MAD_TO_DEVIATION, Sample, median_interval};
 
 use crate::parts::Part;
-use crate::visit::Visit;
+use crate::visit::{Build, Visit};
 
 /// What is less is no matter of a fault: cores of one product differ by as much.
 pub(crate) const LEAST: f64 = 0.03;
@@ -61,6 +61,16 @@ impl<'a> Own<'a> {
     pub(crate) fn newest(&self) -> &'a Visit {
         self.visits[self.visits.len() - 1]
     }
+}
+
+/// How many nodes have a visit by each build of charz.
+pub(crate) fn by_build<'a>(nodes: &[Own<'a>]) -> BTreeMap<&'a Build, usize> {
+    let mut counts = BTreeMap::new();
+    for node in nodes {
+        let builds: BTreeSet<&Build> = node.visits.iter().map(|visit| &visit.build).collect();
+        builds.into_iter().for_each(|build| *counts.entry(build).or_default() += 1);
+    }
+    counts
 }
 
 /// The contrast of a part by one kernel, held against the same part of the other nodes.

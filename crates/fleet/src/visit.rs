@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
 use charz_analysis::history::seconds;
 use charz_analysis::point;
@@ -31,6 +32,7 @@ pub struct Visit {
     pub(crate) structure: String,
     /// Those of the system, and the labels that the user gave.
     pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) build: Build,
     pub(crate) is_guest: bool,
     /// CPUs that could be used, of all.
     pub(crate) cpus: [usize; 2],
@@ -46,6 +48,14 @@ pub struct Visit {
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
     pub(crate) partitions: Partitions,
+}
+
+/// What makes two builds of charz run the same loops, by name: other loops have other speeds.
+pub(crate) type Build = BTreeMap<String, String>;
+
+/// In which of these a build differs from the one that is wanted.
+pub(crate) fn other_build<'a>(wanted: &'a Build, own: &Build) -> Option<&'a str> {
+    wanted.iter().find(|(what, value)| own.get(*what) != Some(value)).map(|(what, _)| what.as_str())
 }
 
 /// The speed of a configuration: rates, or times the other way round.
@@ -139,6 +149,7 @@ impl Visit {
             kind,
             structure,
             settings,
+            build: built(report).map(|(what, value)| (what.to_owned(), value.to_owned())).into(),
             is_guest: host.virtual_machine == Some(true),
             cpus: [usable, machine.strands.len()],
             speeds: ok().filter_map(speed).collect(),

@@ -6,8 +6,8 @@ use charz_data::Family;
 use charz_data::report::Unit;
 use charz_stats::{MAD_TO_DEVIATION, median};
 
-use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, Own};
-use crate::visit::{Speed, Visit};
+use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, Own, by_build};
+use crate::visit::{Build, Speed, Visit};
 use crate::{Blame, Node, words};
 
 /// Visits that settle whether a whole node is slow.
@@ -110,12 +110,8 @@ fn aspect(family: Family, unit: Unit, quantity: &str) -> Option<String> {
 
 impl Whole {
     pub(crate) fn of(nodes: &[Own<'_>]) -> Self {
-        let mut cells: BTreeMap<&(String, String), Vec<f64>> = BTreeMap::new();
-        for (key, speed) in nodes.iter().flat_map(|node| &node.visits).flat_map(|visit| &visit.speeds) {
-            cells.entry(key).or_default().push(speed.log);
-        }
-        cells.retain(|_, all| all.len() >= 2);
-        let middles: BTreeMap<_, f64> = cells.into_iter().filter_map(|(key, all)| Some((key, median(all)?))).collect();
+        let middles = middles(nodes);
+        let builds = by_build(nodes);
         let mut levels: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
         let mut kernels: BTreeMap<String, (Family, BTreeSet<String>)> = BTreeMap::new();
         let mut of: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
@@ -124,7 +120,7 @@ impl Whole {
                 // Each kernel is the middle of its configurations, each aspect the middle of its kernels.
                 let mut rests: BTreeMap<Named, Vec<f64>> = BTreeMap::new();
                 for (key, speed) in &visit.speeds {
-                    let Some(middle) = middles.get(key) else { continue };
+                    let Some(middle) = middles[&visit.build].get(key) else { continue };
                     rests.entry(named(visit, key, speed)).or_default().push(speed.log - middle);
                 }
                 let mut aspects: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -133,7 +129,7 @@ impl Whole {
                     if nth + 1 == node.visits.len() {
                         levels.entry(quantity.clone()).or_insert_with(|| vec![None; nodes.len()])[at] = Some(level);
                     }
-                    if let Some((family, aspect)) = of_aspect {
+                    if let Some((family, aspect)) = of_aspect.filter(|_| builds[&visit.build] >= ENOUGH_NODES) {
                         kernels.entry(aspect.clone()).or_insert((family, BTreeSet::new())).1.insert(quantity);
                         aspects.entry(aspect).or_default().push(level);
                     }
@@ -246,11 +242,31 @@ impl Whole {
         } else if run >= VISITS {
             words::wide(&blame, run, 1.0 - (-aspect.away * deviation).exp())
         } else {
-            words::more_visits(&blame, run, VISITS - run, [visits.len(), own.reports])
+            words::more_visits(&blame, run, VISITS - run, [visits.len(), own.visits.len(), own.reports])
         };
         node.doubt(why, blame);
         None
     }
+}
+
+/// By the build of charz, and the configuration.
+type Cells<'a, Value> = BTreeMap<&'a Build, BTreeMap<&'a (String, String), Value>>;
+
+/// The middle of each configuration that several nodes have.
+fn middles<'a>(nodes: &[Own<'a>]) -> Cells<'a, f64> {
+    let mut builds: Cells<'_, Vec<(usize, f64)>> = Cells::new();
+    for (at, visit) in nodes.iter().enumerate().flat_map(|(at, node)| node.visits.iter().map(move |visit| (at, *visit)))
+    {
+        let cells = builds.entry(&visit.build).or_default();
+        for (key, speed) in &visit.speeds {
+            cells.entry(key).or_default().push((at, speed.log));
+        }
+    }
+    let middle = |(key, all): (_, Vec<(usize, f64)>)| {
+        let is_of_several = all.iter().any(|(at, _)| *at != all[0].0);
+        Some((key, median(all.into_iter().map(|(_, log)| log))?)).filter(|_| is_of_several)
+    };
+    builds.into_iter().map(|(build, cells)| (build, cells.into_iter().filter_map(middle).collect())).collect()
 }
 
 /// The name of what a configuration measures, and its aspect.

@@ -45,13 +45,14 @@ pub(crate) fn one_kernel(blame: &Blame) -> String {
     format!("{}, and no second kernel was measured that would confirm it; sweep with --preset node", told(blame))
 }
 
-/// Seen in the newest `times` of these visits, which are made of these reports.
-pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, [visits, reports]: [usize; 2]) -> String {
-    let all = counted(visits, "visit");
-    let seen = if times < visits { format!("the newest {times} of {all}") } else { all.clone() };
+/// Seen in the newest `times` of the visits that are compared, which are some of all; these are made of the reports.
+pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, visits: [usize; 3]) -> String {
+    let [compared, visits, reports] = visits;
+    let all = counted(compared, "visit");
+    let seen = if times < compared { format!("the newest {times} of {all}") } else { all };
     let merged = match reports {
         _ if reports == visits => String::new(),
-        _ => format!("; {reports} reports, some less than 1 h apart, count as {all}"),
+        _ => format!("; {reports} reports, some less than 1 h apart, count as {}", counted(visits, "visit")),
     };
     format!("{}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}", told(blame))
 }
@@ -80,11 +81,18 @@ pub(crate) fn missing(kernels: &[&str]) -> String {
     format!("it has no reliable result of {kernels}, and most nodes like it have one; sweep it again when it is idle")
 }
 
-/// `was_delivered` says whether it delivered a share of its capacity that the others have too.
-pub(crate) fn alone(others: usize, was_delivered: bool) -> String {
+/// `build` is what differs in other builds of charz; `was_delivered` says whether it delivered a share of its capacity that the others
+/// have too.
+pub(crate) fn alone(others: usize, build: Option<&str>, was_delivered: bool) -> String {
     let others = if others == 0 { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
     let delivered = if was_delivered { " and what it delivered" } else { "" };
-    format!("{others} of its kind, so only its parts{delivered} were compared")
+    let build = build.map(|what| format!(" was measured by a build of charz with the same {what}")).unwrap_or_default();
+    let remedy = if build.is_empty() { "" } else { "; sweep all with one build" };
+    format!("{others} of its kind{build}, so only its parts{delivered} were compared{remedy}")
+}
+
+pub(crate) fn baselines_build(what: &str) -> String {
+    format!("the baseline is of a build of charz that differs in the {what}; make one with this build")
 }
 
 pub(crate) fn shared(reports: usize) -> String {

@@ -254,3 +254,35 @@ fn a_quota_is_no_cause_of_what_exceeds_it() {
     let checked = check(&reports);
     assert!(checked.level == Level::Warning && !checked.line.contains("14.00"), "{}", checked.line);
 }
+
+#[test]
+fn speeds_of_another_build_are_neither_compared_nor_checked() {
+    let mut random = Rng::with_seed(16);
+    let mut visits = Vec::new();
+    for (host, visit) in (0..12).flat_map(|host| (0..3).map(move |visit| (host, visit))) {
+        let mut report = report(&mut random, host, visit, Fault::None);
+        // Node 0 had it at its last visit only, and nodes 7 to 11 are enough for each other.
+        if host >= 7 || (host, visit) == (0, 2) {
+            report.tool.kernels = "another".into();
+            scaled(&mut report, "arith", if host == 10 { 0.8 } else { 0.9 });
+        }
+        visits.push(report);
+    }
+    let not_slow = |fleet: &Fleet| fleet.nodes.iter().all(|node| node.state != State::Slow && node.drain.is_none());
+    let few = judged(&visits[..3 * 8]);
+    let state = |host: &str| few.nodes.iter().find(|node| node.host == host).unwrap().state;
+    assert!(not_slow(&few), "{:?}", few.nodes);
+    assert_eq!(["n0", "n1", "n7"].map(state), [State::Unclear, State::Ok, State::Unclear]);
+    assert!(node(&few).why[0].contains("kernels' source code"), "{:?}", node(&few).why);
+    let both = judged(&visits);
+    let slow: Vec<&str> =
+        both.nodes.iter().filter(|node| node.state == State::Slow).map(|node| node.host.as_str()).collect();
+    assert_eq!(slow, ["n10"]);
+    // A baseline has each build by itself.
+    let baseline = |reports: &[Report]| Baseline::parse(&Baseline::of(&visits_of(reports)).unwrap().text()).unwrap();
+    let [one, other] = [&visits[3], &visits[3 * 8]].map(|report| Visit::of(report, "file"));
+    let all = baseline(&visits);
+    assert_eq!([&one, &other].map(|visit| all.check(visit, false).level), [Level::Ok; 2]);
+    let checked = baseline(&visits[3..3 * 7]).check(&other, false);
+    assert!(checked.level == Level::Unknown && checked.line.contains("kernels' source code"), "{}", checked.line);
+}
