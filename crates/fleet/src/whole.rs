@@ -305,13 +305,26 @@ impl Aspect {
     }
 }
 
-/// The nodes whose value of a setting goes with a lower level, by their places; of several settings that which explains most.
+/// The nodes whose value of a setting goes with a lower level, by their places; of several settings that which explains most. Others that no
+/// slow node shares with a fast one explain as much, so they are named with it.
 fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64) -> BTreeMap<usize, Class> {
+    let settings: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.concerns(family)).collect();
+    let value = |setting: &Setting, at: usize| {
+        let value = nodes[at].newest().settings.get(setting.name)?;
+        Some(value.as_str()).filter(|value| !value.starts_with("un"))
+    };
+    // Which values of a setting slow and fast nodes have, if none has one of the other side.
+    let apart = |setting: &Setting, slow: &[(usize, f64)], fast: &[(usize, f64)]| {
+        let of = |side: &[(usize, f64)]| side.iter().filter_map(|(at, _)| value(setting, *at)).collect::<BTreeSet<_>>();
+        let [slow, fast] = [slow, fast].map(of);
+        let text = |values: &BTreeSet<&str>| values.iter().copied().collect::<Vec<_>>().join(" or ");
+        let is_apart = !slow.is_empty() && !fast.is_empty() && slow.is_disjoint(&fast);
+        is_apart.then(|| (setting.is_fault, [format!("{} {}", setting.name, text(&slow)), text(&fast)]))
+    };
     let of_setting = |setting: &Setting| {
         let mut values: BTreeMap<&str, Vec<(usize, f64)>> = BTreeMap::new();
-        for (at, (node, level)) in nodes.iter().zip(middles).enumerate() {
-            let value = node.newest().settings.get(setting.name).filter(|value| !value.starts_with("un"));
-            if let Some((value, level)) = value.zip(*level) {
+        for (at, level) in middles.iter().enumerate() {
+            if let Some((value, level)) = value(setting, at).zip(*level) {
                 values.entry(value).or_default().push((at, level));
             }
         }
@@ -320,8 +333,9 @@ fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64
             .iter()
             .filter_map(|(value, own)| Some((*value, median(own.iter().map(|(_, level)| *level))?)))
             .collect();
-        let mut found = BTreeMap::new();
-        let Some((best, highest)) = levels.iter().max_by(|one, other| one.1.total_cmp(other.1)) else { return found };
+        let (mut found, mut explained) = (BTreeMap::new(), 0.0);
+        let best = levels.iter().max_by(|one, other| one.1.total_cmp(other.1));
+        let Some((best, highest)) = best else { return (explained, found) };
         let spread =
             deviation(values.iter().flat_map(|(value, own)| own.iter().map(|(_, level)| level - levels[value])));
         for (value, own) in values.iter().filter(|(value, _)| *value != best) {
@@ -331,18 +345,23 @@ fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64
             if effect > (1.0 - LEAST).ln() || effect > -EACH * spread || effect > -away * error {
                 continue;
             }
+            let alike: Vec<_> = settings.iter().copied().filter_map(|other| apart(other, own, &values[best])).collect();
+            let [cause, fast] =
+                [0, 1].map(|side| alike.iter().map(|(_, sides)| sides[side].as_str()).collect::<Vec<_>>().join(", "));
             let class = Class {
                 effect,
                 error,
-                is_fault: setting.is_fault,
-                cause: format!("{} {value}", setting.name),
-                why: words::class(setting.name, [value, best], [here, others], effect.exp_m1()),
+                is_fault: alike.iter().all(|(is_fault, _)| *is_fault),
+                why: words::class([&cause, &fast], [here, others], effect.exp_m1()),
+                cause,
             };
+            // A node that is as fast as the others is not explained.
+            explained +=
+                own.iter().map(|(_, level)| (level - highest).abs() - (level - highest - effect).abs()).sum::<f64>();
             found.extend(own.iter().map(|(at, _)| (*at, class.clone())));
         }
-        found
+        (explained, found)
     };
-    let explains = |found: &BTreeMap<usize, Class>| -found.values().map(|class| class.effect).sum::<f64>();
-    let all = SETTINGS.iter().filter(|setting| setting.concerns(family)).map(of_setting);
-    all.reduce(|most, other| if explains(&other) > explains(&most) { other } else { most }).unwrap_or_default()
+    let all = settings.iter().copied().map(of_setting);
+    all.reduce(|most, other| if other.0 > most.0 { other } else { most }).map(|(_, found)| found).unwrap_or_default()
 }

@@ -71,9 +71,9 @@ pub(crate) fn wide(blame: &Blame, visits: usize, limit: f64) -> String {
 }
 
 /// `20 nodes with governor powersave are 25.0% slower than the 20 with performance`.
-pub(crate) fn class(name: &str, [here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64) -> String {
+pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64) -> String {
     let (here, best) = (plain(here), plain(best));
-    format!("{own} nodes with {name} {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
+    format!("{own} nodes with {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
 }
 
 pub(crate) fn missing(kernels: &[&str]) -> String {

@@ -286,3 +286,37 @@ fn speeds_of_another_build_are_neither_compared_nor_checked() {
     let checked = baseline(&visits[3..3 * 7]).check(&other, false);
     assert!(checked.level == Level::Unknown && checked.line.contains("kernels' source code"), "{}", checked.line);
 }
+
+#[test]
+fn settings_that_split_the_nodes_alike_are_named_together_and_a_fault_if_all_are() {
+    // The first five of ten nodes are slow; each host setting has another value on so many of the first.
+    let states = |governor: usize, microcode: usize, firmware: usize| {
+        let mut random = Rng::with_seed(17);
+        let reports = (0..10).map(|host| {
+            let mut report = report(&mut random, host, 0, Fault::None);
+            scaled(&mut report, "arith", if host < 5 { 0.8 } else { 1.0 });
+            let value = |count: usize, name: &str| Some(format!("{name}-{}", usize::from(host < count)));
+            report.host.frequency_governor = value(governor, "governor");
+            (report.host.microcode, report.host.firmware) = (value(microcode, "code"), value(firmware, "firm"));
+            report
+        });
+        let fleet = judged(&reports.collect::<Vec<_>>());
+        let of = |state: State| fleet.nodes.iter().filter(|node| node.state == state).cloned().collect::<Vec<_>>();
+        (of(State::Slow), of(State::Unclear))
+    };
+    let has = |node: &Node, words: [&str; 3]| words.map(|word| node.why.join("; ").contains(word));
+    let all = ["governor-1", "code-1", "firm-1"];
+    let (slow, unclear) = states(0, 5, 5);
+    assert_eq!((slow.len(), unclear.len()), (0, 5));
+    assert!(unclear.iter().all(|node| has(node, all) == [false, true, true]), "{:?}", unclear[0].why);
+    let (slow, unclear) = states(5, 5, 0);
+    assert_eq!((slow.len(), unclear.len()), (5, 0));
+    for node in slow {
+        let drain = node.drain.as_ref().unwrap();
+        assert!(drain.contains("governor-1") && drain.contains("code-1"), "{drain}");
+    }
+    // One of the fast ones has the microcode too, so the firmware explains more.
+    let (slow, unclear) = states(0, 6, 5);
+    assert_eq!((slow.len(), unclear.len()), (0, 5));
+    assert!(unclear.iter().all(|node| has(node, all) == [false, false, true]), "{:?}", unclear[0].why);
+}
