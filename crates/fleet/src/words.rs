@@ -76,6 +76,16 @@ pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: 
     format!("{own} nodes with {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
 }
 
+/// `own` are the settings that the slower nodes share with no other.
+pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[String], own: &[String]) -> String {
+    let own = match own {
+        [] => "no setting goes with it".to_owned(),
+        own => format!("they alone have {}", plain(&own.join(", "))),
+    };
+    let (slower, kernels) = (-effect * 100.0, kernels.join(", "));
+    format!("{slow} nodes are {slower:.1}% slower than the other {fast} by {kernels}, and {own}")
+}
+
 pub(crate) fn missing(kernels: &[&str]) -> String {
     let kernels = kernels.join(", ");
     format!("it has no reliable result of {kernels}, and most nodes like it have one; sweep it again when it is idle")

@@ -1,6 +1,7 @@
 //! Visits that disagree, whole nodes, and the settings that several nodes share.
 
 use super::*;
+use crate::whole::Gap;
 
 /// Twelve nodes; node 7 has one of these faults at each visit, as `alter` has it.
 fn visited(seed: u64, faults: &[Fault], alter: fn(&mut Report)) -> Fleet {
@@ -319,4 +320,44 @@ fn settings_that_split_the_nodes_alike_are_named_together_and_a_fault_if_all_are
     let (slow, unclear) = states(0, 6, 5);
     assert_eq!((slow.len(), unclear.len()), (0, 5));
     assert!(unclear.iter().all(|node| has(node, all) == [false, false, true]), "{:?}", unclear[0].why);
+}
+
+#[test]
+fn nodes_of_one_level_have_no_gap_and_those_of_two_have() {
+    let mut random = Rng::with_seed(1);
+    let mut gap = |nodes: usize, slow: usize, deviation: f64| {
+        let levels = (0..nodes).map(|at| if at < slow { -0.2 } else { 0.0 });
+        Gap::of(&levels.map(|level| Some(level + noise(&mut random, deviation))).collect::<Vec<_>>(), -0.03)
+    };
+    let wrong = (5..=60).cycle().take(40 * 56).filter(|nodes| gap(*nodes, 0, 0.05).is_some()).count();
+    assert!(wrong <= 2, "{wrong} of {}", 40 * 56);
+    for nodes in 5..=60 {
+        let slow = nodes - nodes / 2;
+        let found = gap(nodes, slow, 0.001).unwrap();
+        assert_eq!(found.slow.iter().max(), Some(&(slow - 1)), "{nodes}");
+        assert!((found.effect + 0.2).abs() < 0.02, "{nodes}: {}", found.effect);
+    }
+}
+
+#[test]
+fn half_of_a_fleet_that_is_slow_without_a_cause_is_unclear() {
+    for (nodes, slow) in [(8, 4), (20, 10), (20, 15)] {
+        let mut random = Rng::with_seed(18);
+        let visits = (0..nodes).flat_map(|host| (0..3).map(move |visit| (host, visit)));
+        let mut reports: Vec<Report> = visits
+            .map(|(host, visit)| {
+                let mut report = report(&mut random, host, visit, Fault::None);
+                scaled(&mut report, "arith", if host < slow { 0.8 } else { 1.0 });
+                report
+            })
+            .collect();
+        let fleet = judged(&reports);
+        assert_eq!([State::Slow, State::Unclear].map(|state| fleet.count(state)), [0, slow], "{nodes}");
+        let blame = |node: &Node| node.blame[0].component == "node" && (node.blame[0].effect + 0.2).abs() < 0.02;
+        assert!(fleet.nodes[..slow].iter().all(blame), "{:?}", fleet.nodes[0]);
+        reports[..3 * slow].iter_mut().for_each(|report| report.host.labels = [("room".into(), "b7".into())].into());
+        let named = judged(&reports);
+        let why = |fleet: &Fleet| fleet.nodes[0].why.join("; ");
+        assert!(why(&named).contains("room b7") && !why(&fleet).contains("room"), "{}", why(&named));
+    }
 }
