@@ -116,8 +116,11 @@ impl Norms {
         for ((part, kernel), runs) in alike.flat_map(newest) {
             by_part.entry((part, kernel.to_owned())).or_default().push(runs.median());
         }
-        let center = |all: &Vec<f64>| {
-            Sample::new(all.clone()).filter(|all| all.len() >= ENOUGH_NODES).map_or(0.0, |all| all.median())
+        let center = |all: &Vec<f64>| match Sample::new(all.clone()) {
+            Some(all) if all.len() >= ENOUGH_NODES => all.median(),
+            // What each of a few has is no fault of one of them.
+            Some(all) if all.len() > 1 => all.max().min(0.0),
+            _ => 0.0,
         };
         let usual: BTreeMap<(Part, String), f64> =
             by_part.iter().map(|(key, all)| (key.clone(), center(all))).collect();

@@ -5,7 +5,7 @@ use std::f64::consts::FRAC_PI_2;
 
 use charz_data::Family;
 use charz_data::report::Unit;
-use charz_stats::{MAD_TO_DEVIATION, median};
+use charz_stats::{MAD_TO_DEVIATION, Sample, median};
 
 use crate::norms::{ENOUGH_NODES, FLOOR, LEAST, LEAST_OF_PAIRS, Own, by_build};
 use crate::visit::{Build, Speed, Visit};
@@ -29,6 +29,10 @@ const GAP: f64 = 4.0;
 const GAP_OF_FEW: f64 = 8.0;
 /// The upper level has one node in so many at least, and two.
 const FEWEST_FAST: usize = 5;
+/// How far below the fastest of too few nodes one is in question, as a fraction, and how far visits of other than arithmetic are apart at
+/// least where too few show it, as a logarithm.
+const FAR: f64 = 0.10;
+const HOURS: f64 = 0.2;
 /// The standard error of a median, in those of a mean.
 const OF_MEDIAN: f64 = 1.25;
 
@@ -63,10 +67,13 @@ impl Setting {
     }
 }
 
+/// By kernel, of each node.
+type Levels = BTreeMap<String, Vec<Option<f64>>>;
+
 /// How fast the nodes of a group are.
 pub(crate) struct Whole {
     /// The newest visit of each node against the median of the group, by kernel, as logarithms.
-    levels: BTreeMap<String, Vec<Option<f64>>>,
+    levels: Levels,
     aspects: Vec<Aspect>,
 }
 
@@ -119,7 +126,9 @@ impl Whole {
     pub(crate) fn of(nodes: &[Own<'_>]) -> Self {
         let middles = middles(nodes);
         let builds = by_build(nodes);
-        let mut levels: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
+        // Of few nodes with several builds none is compared.
+        let enough = ENOUGH_NODES.min(nodes.len());
+        let mut levels = Levels::new();
         let mut kernels: BTreeMap<String, (Family, BTreeSet<String>)> = BTreeMap::new();
         let mut of: BTreeMap<String, Vec<Vec<f64>>> = BTreeMap::new();
         for (at, node) in nodes.iter().enumerate() {
@@ -136,7 +145,7 @@ impl Whole {
                     if nth + 1 == node.visits.len() {
                         levels.entry(quantity.clone()).or_insert_with(|| vec![None; nodes.len()])[at] = Some(level);
                     }
-                    if let Some((family, aspect)) = of_aspect.filter(|_| builds[&visit.build] >= ENOUGH_NODES) {
+                    if let Some((family, aspect)) = of_aspect.filter(|_| builds[&visit.build] >= enough) {
                         kernels.entry(aspect.clone()).or_insert((family, BTreeSet::new())).1.insert(quantity);
                         aspects.entry(aspect).or_default().push(level);
                     }
@@ -153,7 +162,7 @@ impl Whole {
         }
         let aspects = of.into_iter().filter_map(|(name, of)| {
             let (family, kernels) = kernels.remove(&name)?;
-            Aspect::of(nodes, family, kernels.into_iter().collect(), of)
+            Aspect::of(nodes, family, kernels.into_iter().collect(), of, &levels)
         });
         Whole { aspects: aspects.collect(), levels }
     }
@@ -203,7 +212,8 @@ impl Whole {
             return None;
         }
         let is_guests_memory = aspect.family == Family::Memory && newest.is_guest;
-        if let Some(class) = aspect.classes.get(&at).filter(|_| !is_guests_memory) {
+        let is_open = |class: &&Class| class.is_fault || class.effect + explained <= least(aspect.family);
+        if let Some(class) = aspect.classes.get(&at).filter(|_| !is_guests_memory).filter(is_open) {
             let blame = blame(&all, class.effect, class.error);
             if class.is_fault {
                 node.why.push(class.why.clone());
@@ -289,9 +299,20 @@ fn named(visit: &Visit, (kernel, rest): &(String, String), speed: &Speed) -> Nam
 
 impl Aspect {
     /// `None` where too few nodes have it.
-    fn of(nodes: &[Own<'_>], family: Family, kernels: Vec<String>, mut of: Vec<Vec<f64>>) -> Option<Self> {
+    fn of(
+        nodes: &[Own<'_>],
+        family: Family,
+        kernels: Vec<String>,
+        mut of: Vec<Vec<f64>>,
+        levels: &Levels,
+    ) -> Option<Self> {
         let middles: Vec<Option<f64>> = of.iter().map(|visits| median(visits.iter().copied())).collect();
         let count = middles.iter().flatten().count();
+        if nodes.len() < ENOUGH_NODES {
+            let classes = far(nodes, &of, family, &kernels, levels);
+            let [single, between, away] = [f64::INFINITY; 3];
+            return Some(Aspect { family, kernels, of, single, between, away, classes });
+        }
         if count < ENOUGH_NODES {
             return None;
         }
@@ -314,6 +335,40 @@ impl Aspect {
 /// What is less is no matter of a fault, as a logarithm.
 fn least(family: Family) -> f64 {
     (1.0 - if family == Family::Sync { LEAST_OF_PAIRS } else { LEAST }).ln()
+}
+
+/// Of too few nodes for a deviation between them, those that are far below the fastest.
+fn far(
+    nodes: &[Own<'_>],
+    of: &[Vec<f64>],
+    family: Family,
+    kernels: &[String],
+    levels: &Levels,
+) -> BTreeMap<usize, Class> {
+    let limit = (1.0 - FAR).ln();
+    let visits: Vec<Option<Sample>> = of.iter().map(|visits| Sample::new(visits.clone())).collect();
+    let with_number = visits.iter().enumerate().filter_map(|(at, visits)| Some((at, visits.as_ref()?)));
+    let best = with_number.clone().max_by(|one, other| one.1.median().total_cmp(&other.1.median()));
+    let Some((best, fastest)) = best else { return BTreeMap::new() };
+    let range = |visits: &Sample| match visits.max() - visits.min() {
+        range if family == Family::Compute || visits.len() >= VISITS => range,
+        range => range.max(HOURS),
+    };
+    let class = |(at, own): (usize, &Sample)| {
+        let is_slow = |kernel: &&str| {
+            let all = levels.get(*kernel)?;
+            Some(all[at]? <= all[best]? + limit)
+        };
+        let slow: Vec<&str> =
+            kernels.iter().map(String::as_str).filter(|kernel| is_slow(kernel) == Some(true)).collect();
+        let range = range(own).max(range(fastest));
+        let is_far = own.max() - fastest.min() <= limit.min(-2.0 * range);
+        let effect = own.median() - fastest.median();
+        let why = words::far(nodes[best].host, &slow, effect.exp_m1());
+        let class = Class { effect, error: range / 2.0, is_fault: false, cause: String::new(), why };
+        (is_far && slow.len() >= kernels.len().min(2)).then_some((at, class))
+    };
+    with_number.filter_map(class).collect()
 }
 
 /// Two levels of nodes. Where half of the nodes or more are on the lower one, no deviation around a common middle shows it.

@@ -76,6 +76,11 @@ pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: 
     format!("{own} nodes with {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
 }
 
+pub(crate) fn far(fastest: &str, kernels: &[&str], effect: f64) -> String {
+    let (slower, fastest, kernels) = (-effect * 100.0, plain(fastest), kernels.join(", "));
+    format!("it is {slower:.1}% slower than {fastest}, by {kernels}; so few nodes do not show which speed is usual")
+}
+
 /// `own` are the settings that the slower nodes share with no other.
 pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[String], own: &[String]) -> String {
     let own = match own {
@@ -94,11 +99,16 @@ pub(crate) fn missing(kernels: &[&str]) -> String {
 /// `build` is what differs in other builds of charz; `was_delivered` says whether it delivered a share of its capacity that the others
 /// have too.
 pub(crate) fn alone(others: usize, build: Option<&str>, was_delivered: bool) -> String {
-    let others = if others == 0 { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
+    let is_lone = others == 0;
+    let others = if is_lone { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
     let delivered = if was_delivered { " and what it delivered" } else { "" };
-    let build = build.map(|what| format!(" was measured by a build of charz with the same {what}")).unwrap_or_default();
-    let remedy = if build.is_empty() { "" } else { "; sweep all with one build" };
-    format!("{others} of its kind{build}, so only its parts{delivered} were compared{remedy}")
+    let by_build = build.map(|what| format!("a build of charz with the same {what} measured ")).unwrap_or_default();
+    let end = match (by_build.is_empty(), is_lone) {
+        (false, _) => "; sweep all with one build",
+        (true, true) => "",
+        (true, false) => " closely",
+    };
+    format!("{by_build}{others} of its kind, so only its parts{delivered} were compared{end}")
 }
 
 pub(crate) fn baselines_build(what: &str) -> String {
@@ -190,7 +200,7 @@ pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
     let counts = State::ALL.iter().map(|state| (fleet.count(*state), state.name()));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    let alone = if by_parts { "; speeds were compared by parts alone" } else { "" };
+    let alone = if by_parts { "; speeds were compared closely by parts alone" } else { "" };
     let unreadable = match fleet.unreadable.len() {
         0 => String::new(),
         count => format!("; {} could not be read", counted(count, "file")),

@@ -361,3 +361,33 @@ fn half_of_a_fleet_that_is_slow_without_a_cause_is_unclear() {
         assert!(why(&named).contains("room b7") && !why(&fleet).contains("room"), "{}", why(&named));
     }
 }
+
+/// So many nodes at so many visits, of which node 0 has this share of the arithmetic.
+fn few(random: &mut Rng, nodes: usize, visits: usize, share: f64, fault: Fault) -> Fleet {
+    let visits = (0..nodes).flat_map(|host| (0..visits).map(move |visit| (host, visit)));
+    let reports = visits.map(|(host, visit)| {
+        let mut report = report(random, host, visit, if host == 0 { fault } else { Fault::None });
+        scaled(&mut report, "arith", if host == 0 { share } else { 1.0 });
+        report
+    });
+    judged(&reports.collect::<Vec<_>>())
+}
+
+#[test]
+fn one_of_few_nodes_that_is_far_below_the_others_is_unclear() {
+    let mut random = Rng::with_seed(19);
+    for (nodes, visits) in [(2, 1), (2, 3), (3, 1), (4, 1), (4, 3)] {
+        let fleet = few(&mut random, nodes, visits, 0.5, Fault::None);
+        let first = &fleet.nodes[0];
+        assert_eq!((first.host.as_str(), first.state, first.drain.as_ref()), ("n0", State::Unclear, None));
+        assert_eq!(fleet.count(State::Ok), nodes - 1, "{nodes} {visits}");
+        assert!((first.blame[0].effect + 0.5).abs() < 0.03, "{:?}", first.blame);
+        // The first core is slower on all of them.
+        for _ in 0..6 {
+            let fleet = few(&mut random, nodes, visits, 1.0, Fault::None);
+            assert_eq!(fleet.count(State::Ok), nodes, "{nodes} {visits}: {:?}", fleet.nodes[0]);
+        }
+        let fleet = few(&mut random, nodes, visits, 1.0, Fault::Core(0));
+        assert_eq!((fleet.count(State::Slow), fleet.nodes[0].blame[0].ids.as_slice()), (1, &[0][..]));
+    }
+}
