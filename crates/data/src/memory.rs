@@ -12,7 +12,7 @@ use crate::work::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PageKind {
-    /// Base pages only (4 KiB on most machines): transparent huge pages are forbidden.
+    /// Base pages only (4 KiB on most machines, 16 or 64 KiB on some): transparent huge pages are forbidden.
     #[serde(rename = "4k")]
     Small,
     /// Transparent huge pages wherever the operating system has them: aligned and advised.

@@ -1,6 +1,6 @@
 //! What memory was measured: V20, V21, V22 and V27.
 
-use charz_data::{PageKind, params};
+use charz_data::{PageKind, Params, params};
 
 use super::case::{Case, shares_memory};
 use super::{exclude, mark, raise};
@@ -35,15 +35,29 @@ fn pages(case: &Case<'_>) -> Option<Mark> {
     let policy = case.facts.params.pages;
     let got = case.evidence().filter_map(|evidence| evidence.pages.as_ref());
     let worst = got.max_by(|a, b| lacking(a, policy).total_cmp(&lacking(b, policy)))?;
-    let base = worst.base_page_bytes;
-    if policy == PageKind::Small && base != policy.bytes() as u64 {
-        let reason = format!("{policy} pages requested; the smallest here are {}", units::iec(base));
-        return raise(&V20, 1.0, || reason);
-    }
-    let lack = lacking(worst, policy);
-    raise(&V20, lack, || {
+    let (lack, rest) = (lacking(worst, policy), rest(worst, &case.facts.params));
+    let short = raise(&V20, lack - rest, || {
         format!("huge pages not obtained: {policy} pages for {} of the memory", units::percent(1.0 - lack))
-    })
+    });
+    let base = units::iec(worst.base_page_bytes);
+    let other = match policy {
+        PageKind::Small if worst.base_page_bytes != policy.bytes() as u64 => {
+            format!("{policy} means base pages, which are {base} here")
+        }
+        PageKind::Transparent if V20.severity(lack).is_some() => {
+            let (small, huge) = (units::percent(lack), units::iec(worst.transparent_page_bytes.unwrap_or(0)));
+            format!("{small} of the memory is on pages of {base}: a transparent huge page is {huge} here")
+        }
+        _ => return short,
+    };
+    short.or_else(|| Some(mark(&V20, Severity::Note, other)))
+}
+
+/// The share of each block in which no transparent huge page fits, where these are larger than what blocks are rounded up to.
+fn rest(pages: &Pages, params: &Params) -> f64 {
+    let large = |huge: &u64| params.pages == PageKind::Transparent && *huge > params.pages.bytes() as u64;
+    let block = params.pages.footprint(params.size_bytes).0;
+    pages.transparent_page_bytes.filter(large).map_or(0.0, |huge| (block % huge) as f64 / block.max(1) as f64)
 }
 
 /// The share of the memory that is not on pages of this kind; not a number where there is no memory.

@@ -32,5 +32,8 @@ pub const ONLINE_NODES: &str = "/sys/devices/system/node/online";
 /// The list of NUMA nodes that have CPUs.
 pub const NODES_WITH_CPUS: &str = "/sys/devices/system/node/has_cpu";
 
+/// The bytes of a transparent huge page: one entry of the second level of page tables.
+pub const HUGE_PAGE: &str = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
+
 /// The clock source that the kernel keeps time by, e.g. `tsc`.
 pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -23,7 +23,7 @@ pub(crate) struct NumaArgs {
     /// auto is past all caches, as for charz sweep.
     #[arg(long, value_name = "SIZE", default_value = "auto", allow_hyphen_values = true)]
     pub(crate) size: String,
-    /// Pages of the blocks: 4k, thp (transparent huge pages), 2m or 1g (reserved)
+    /// Pages of the blocks: 4k (base pages), thp (transparent huge pages), 2m or 1g (reserved)
     #[arg(long, value_name = "KIND", default_value = "thp")]
     pub(crate) pages: String,
     #[command(flatten)]

@@ -13,7 +13,8 @@ pub static V20: Check = Check {
     title: "huge pages not obtained",
     cause: "The system gave pages of another size: huge ones were short, fragmented or switched off. The number of address \
             translations, and with it the rate, is that of the other kind. Pages that cannot be read back are no proof.",
-    quantity: "The share of the blocks' memory that is not on pages of the kind asked for.",
+    quantity: "The share of the blocks' memory that is not on pages of the kind asked for. Without the rest of a block that no \
+               transparent huge page fits in: a larger rest is a note, and so are base pages other than 4 KiB.",
     scale: Scale::Share,
     invalid: Some(0.05),
     evidence: "`AnonHugePages` and page sizes in `/proc/self/smaps`, while the threads wait at the gate.",

@@ -163,6 +163,9 @@ pub struct Pages {
     pub huge_2m_bytes: u64,
     /// On reserved huge pages of 1 GiB.
     pub huge_1g_bytes: u64,
+    /// The size of a transparent huge page; null where the system does not report it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transparent_page_bytes: Option<u64>,
 }
 
 impl Pages {

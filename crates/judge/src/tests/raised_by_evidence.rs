@@ -19,6 +19,19 @@ fn v20_other_pages() {
     check_each(small, &[(limit * 0.99, &[]), (limit * 1.01, &[("V20", Invalid)])]);
     check(&[("V20", Invalid)], |trial| trial.facts.params.pages = PageKind::Huge1G);
     check(&[("V20", Invalid)], |trial| trial.evidence(|evidence| evidence.pages = Some(Pages::default())));
+    // Base pages of 64 KiB, and 512 MiB in one block of 456 MiB and in one of 1.5 GiB.
+    let large = |trial: &mut Trial, kind, block: u64, huge| {
+        (trial.facts.params.pages, trial.facts.params.size_bytes) = (kind, block * MIB);
+        let pages = Pages { base_page_bytes: 64 << 10, transparent_page_bytes: Some(512 * MIB), ..Pages::default() };
+        let base_bytes = (block - huge) * MIB;
+        let pages = Pages { base_bytes, transparent_bytes: huge * MIB, ..pages };
+        trial.evidence(|evidence| evidence.pages = Some(pages));
+    };
+    check(&[("V20", Note)], |trial| large(trial, PageKind::Small, 456, 0));
+    check(&[("V20", Note)], |trial| large(trial, PageKind::Transparent, 456, 0));
+    check(&[("V20", Note)], |trial| large(trial, PageKind::Transparent, 768, 512));
+    check(&[("V20", Invalid)], |trial| large(trial, PageKind::Transparent, 768, 0));
+    check(&[], |trial| large(trial, PageKind::Transparent, 1536, 1536));
 }
 
 #[test]

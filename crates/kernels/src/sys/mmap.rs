@@ -4,9 +4,11 @@ use std::io;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 use std::slice;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicU64;
 
 use charz_data::PageKind;
+use charz_system::file;
 
 /// The 64 bytes that a cache moves at once on almost every machine that runs Linux, as words.
 ///
@@ -61,7 +63,7 @@ impl Mapping {
         let bytes = bytes.filter(|&n| n <= isize::MAX as usize - page).ok_or_else(out_of_memory)?;
         let start = match pages {
             PageKind::Small => map(bytes, sharing)?,
-            PageKind::Transparent => map_aligned(bytes, page, sharing)?,
+            PageKind::Transparent => map_aligned(bytes, alignment(page, bytes, *HUGE_PAGE), sharing)?,
             PageKind::Huge2M => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_2MB)?,
             PageKind::Huge1G => map(bytes, sharing | libc::MAP_HUGETLB | libc::MAP_HUGE_1GB)?,
         };
@@ -201,6 +203,15 @@ pub fn base_page() -> usize {
     usize::try_from(bytes).expect("every system says how large its pages are")
 }
 
+/// Bytes of a transparent huge page; 0 where the system has none.
+static HUGE_PAGE: LazyLock<usize> = LazyLock::new(|| file::number(file::HUGE_PAGE).unwrap_or(0));
+
+/// What a mapping of `bytes` bytes is to start at a multiple of: the huge page of this system where one fits. It is larger than 2 MiB
+/// where base pages are larger than 4 KiB.
+fn alignment(page: usize, bytes: usize, huge: usize) -> usize {
+    if huge <= bytes { page.max(huge) } else { page }
+}
+
 /// Maps `bytes` bytes anywhere; the flags say whether they are shared. The caller owns them.
 pub(super) fn map(bytes: usize, flags: libc::c_int) -> io::Result<NonNull<u8>> {
     let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_ANONYMOUS | flags);
@@ -232,4 +243,17 @@ pub(super) fn unmap(start: *mut u8, bytes: usize) {
     // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
     let result = unsafe { libc::munmap(start.cast(), bytes) };
     debug_assert_eq!(result, 0, "munmap refused a range of our own");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::alignment;
+
+    #[test]
+    fn blocks_start_at_a_huge_page_if_one_fits() {
+        const MIB: usize = 1 << 20;
+        for (bytes, huge, expected) in [(256, 0, 2), (256, 2, 2), (456, 512, 2), (512, 512, 512), (256, 32, 32)] {
+            assert_eq!(alignment(2 * MIB, bytes * MIB, huge * MIB), expected * MIB, "{bytes} on {huge}");
+        }
+    }
 }

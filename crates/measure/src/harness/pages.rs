@@ -27,7 +27,8 @@ pub(super) fn look_up(plots: &[PlacedRegion]) -> Option<Pages> {
     if plots.is_empty() {
         return None;
     }
-    from_smaps(&fs::read_to_string("/proc/self/smaps").ok()?, plots)
+    let pages = from_smaps(&fs::read_to_string("/proc/self/smaps").ok()?, plots)?;
+    Some(Pages { transparent_page_bytes: file::number(file::HUGE_PAGE), ..pages })
 }
 
 /// The kernel joins neighbouring blocks into one mapping, so only the sum over all mappings that hold a part of a block is known.
@@ -176,7 +177,7 @@ AnonHugePages:         0 kB
             base_bytes: 2 << 20,
             transparent_bytes: 2 << 20,
             huge_2m_bytes: 4 << 20,
-            huge_1g_bytes: 0,
+            ..Pages::default()
         };
         assert_eq!(from_smaps(SMAPS, &plots), Some(expected));
     }
