@@ -35,6 +35,49 @@ pub(super) fn read(topology: &Topology, machine: &mut Machine) {
     for strand in &mut machine.strands {
         strand.kind = kind_of.get(&strand.os_id).copied();
     }
+    merge(machine);
+}
+
+/// How many times a number of a core may be that of the next slower core of its kind: those of big and little cores are further apart.
+const ALIKE: f64 = 1.1;
+
+/// Makes one kind of the cores of one design: without a base frequency hwloc makes a kind of each maximum, and where firmware rates each
+/// core, as on AMD and Arm, there may be as many as cores. A kind is then described by its fastest cores.
+fn merge(machine: &mut Machine) {
+    const NUMBERS: [&str; 3] = ["LinuxCapacity", "FrequencyMaxMHz", "FrequencyBaseMHz"];
+    let number = |kind: &Kind, name: &str| kind.infos.iter().find(|info| info.name == name)?.value.parse::<u64>().ok();
+    // The caches of a kind, then its numbers.
+    let of = |kind: &Kind| (Vec::new(), NUMBERS.map(|name| number(kind, name).unwrap_or(0)));
+    let mut designs: Vec<(Vec<u64>, [u64; 3])> = machine.kinds.iter().map(of).collect();
+    for strand in &machine.strands {
+        if let Some((caches, _)) = strand.kind.and_then(|kind| designs.get_mut(kind as usize)) {
+            *caches = machine.cache_sizes(strand).max(std::mem::take(caches));
+        }
+    }
+    let is_near = |(one, other): (&u64, &u64)| *one.max(other) as f64 <= ALIKE * *one.min(other) as f64;
+    let alike = |one: usize, other: usize| {
+        let ((caches, one), (others, other)) = (&designs[one], &designs[other]);
+        let mut known = one.iter().zip(other).filter(|(one, other)| **one > 0 && **other > 0).peekable();
+        caches == others && known.peek().is_some() && known.all(is_near)
+    };
+    let is_typed = |kind: &usize| machine.kinds[*kind].infos.iter().any(|info| info.name == EVIDENCE[0]);
+    let (typed, mut order): (Vec<usize>, Vec<usize>) = (0..machine.kinds.len()).partition(is_typed);
+    order.sort_by(|one, other| designs[*one].cmp(&designs[*other]));
+    let mut groups: Vec<Vec<usize>> = order.chunk_by(|one, other| alike(*one, *other)).map(<[usize]>::to_vec).collect();
+    groups.extend(typed.into_iter().map(|kind| vec![kind]));
+    // hwloc has them by rank, the slowest first.
+    groups.sort_by_key(|group| group.iter().copied().max());
+    let mut kinds = Vec::new();
+    let mut kind_of = vec![0; machine.kinds.len()];
+    for (at, group) in (0u32..).zip(&groups) {
+        group.iter().for_each(|kind| kind_of[*kind] = at);
+        let fastest = group.iter().max().map(|kind| machine.kinds[*kind].clone());
+        kinds.extend(fastest.map(|kind| Kind { speed_rank: kind.speed_rank.map(|_| at), ..kind }));
+    }
+    machine.kinds = kinds;
+    for kind in machine.strands.iter_mut().filter_map(|strand| strand.kind.as_mut()) {
+        *kind = kind_of[*kind as usize];
+    }
 }
 
 /// How a kind's rank is known, in words.
@@ -52,15 +95,59 @@ fn how_known(speed_rank: Option<u32>, infos: &[Info]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::how_known;
-    use crate::Info;
+    use super::{how_known, merge};
+    use crate::{Info, Kind, Machine, Source, discover};
+
+    fn info(name: &str, value: &str) -> Info {
+        Info { name: name.to_owned(), value: value.to_owned() }
+    }
 
     #[test]
     fn the_rank_names_its_evidence() {
-        let info = |name: &str| Info { name: name.to_owned(), value: "1".to_owned() };
+        let info = |name| info(name, "1");
         assert!(how_known(None, &[info("CoreType")]).contains("does not rank"));
         assert!(how_known(Some(1), &[info("Other")]).contains("operating system or the topology file"));
         let known = how_known(Some(0), &[info("FrequencyMaxMHz"), info("CoreType")]);
         assert!(known.ends_with("CoreType and FrequencyMaxMHz"), "{known}");
+    }
+
+    /// The kind of each core after merging, where core i is of kind i, the second half of the cores has another last cache if that is
+    /// asked for, and these are the kinds' infos.
+    #[track_caller]
+    fn check(infos: &[&[(&str, &str)]], other_cache: bool, expected: &[u32]) -> Machine {
+        let half = infos.len() / 2;
+        let text = format!("pack:1 l3:2(size=32MiB) core:{half} pu:1");
+        let mut machine = discover(&Source::Synthetic(text)).unwrap();
+        machine.caches[1].size_bytes = Some(if other_cache { 16 << 20 } else { 32 << 20 });
+        machine.strands.iter_mut().zip(0..).for_each(|(strand, at)| strand.kind = Some(at));
+        let kind = |(rank, infos): (u32, &&[(&str, &str)])| Kind {
+            speed_rank: Some(rank),
+            how_known: String::new(),
+            infos: infos.iter().map(|(name, value)| info(name, value)).collect(),
+            strands: 1,
+        };
+        machine.kinds = (0..).zip(infos).map(kind).collect();
+        merge(&mut machine);
+        let found: Vec<u32> = machine.strands.iter().filter_map(|strand| strand.kind).collect();
+        let ranks: Vec<u32> = machine.kinds.iter().filter_map(|kind| kind.speed_rank).collect();
+        assert_eq!((found.as_slice(), ranks), (expected, (0..machine.kinds.len() as u32).collect()), "{infos:?}");
+        machine
+    }
+
+    #[test]
+    fn favoured_cores_are_no_kind_of_their_own() {
+        let clock = |mhz: &'static str| [("FrequencyMaxMHz", mhz)];
+        let [slow, fast, faster, little] = ["5352", "5837", "6321", "3300"].map(clock);
+        let favoured: [&[(&str, &str)]; 4] = [&slow, &fast, &fast, &faster];
+        let machine = check(&favoured, false, &[0, 0, 0, 0]);
+        assert!(!machine.is_hybrid() && machine.kinds[0].infos[0].value == "6321", "{:?}", machine.kinds);
+        check(&favoured, true, &[0, 0, 1, 1]);
+        check(&[&little, &little, &slow, &fast], false, &[0, 0, 1, 1]);
+        let typed = |kind: &'static str| [("CoreType", kind), ("FrequencyMaxMHz", "5000")];
+        let [atom, core] = ["IntelAtom", "IntelCore"].map(typed);
+        check(&[&atom, &core], false, &[0, 1]);
+        let [small, big] = ["459", "1024"].map(|capacity| [("LinuxCapacity", capacity), ("FrequencyMaxMHz", "3000")]);
+        check(&[&small, &big], false, &[0, 1]);
+        check(&[&[], &[]], false, &[0, 1]);
     }
 }
