@@ -275,7 +275,7 @@ fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
 }
 
 /// The level of caches that holds the blocks of all these workers by what the operating system claims, or `memory`; `None`
-/// where it is not known which workers share which cache.
+/// where it is not known which workers share which cache, or how much a cache holds that may hold them.
 pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> Option<String> {
     let strands = machine.usable_strands();
     let seated: Vec<&Strand> = match seats {
@@ -289,15 +289,22 @@ pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> O
     let levels = machine.caches.iter().map(|cache| cache.level).max()?;
     let workers = seated.len() as u64;
     let sharers = sharers(machine, seated.into_iter());
-    let inside = |level: u32| {
-        let mut of_level = data_caches(machine, &sharers, level);
-        let reached: u64 = of_level.clone().map(|(_, sharers)| sharers).sum();
-        let holds = |size: u64, sharers: u64| block.0.saturating_mul(sharers) <= size;
-        // Some strands may have no cache of a level.
-        reached >= workers && of_level.all(|(cache, sharers)| cache.size_bytes.is_some_and(|size| holds(size, sharers)))
-    };
-    let level = (1..=levels).find(|&level| inside(level));
-    Some(level.map_or_else(|| "memory".to_owned(), |level| format!("L{level}")))
+    let mut known = true;
+    for level in 1..=levels {
+        let of_level = || data_caches(machine, &sharers, level);
+        let reached: u64 = of_level().map(|(_, sharers)| sharers).sum();
+        let holds = |(cache, sharers): (&charz_topology::Cache, u64)| {
+            cache.size_bytes.map(|size| block.0.saturating_mul(sharers) <= size)
+        };
+        match of_level().map(holds).collect::<Option<Vec<bool>>>() {
+            None => known = false,
+            // Some strands may have no cache of a level.
+            Some(held) if reached >= workers && !held.contains(&false) => return known.then(|| format!("L{level}")),
+            // What is too large for a cache is so for those before it.
+            Some(held) => known |= !held.is_empty(),
+        }
+    }
+    known.then(|| "memory".to_owned())
 }
 
 #[cfg(test)]

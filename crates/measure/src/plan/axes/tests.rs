@@ -157,6 +157,18 @@ fn blocks_of_all_workers_are_to_fit_a_level_together() {
     strand.caches.retain(|at| machine.caches[*at as usize].level < 3);
     check(&bare, &seats(&[of(0, 0)]), 4 << 10, Some("memory"));
     check(&bare, &seats(&[of(0, 2)]), 4 << 10, Some("L3"));
+    // What may be in a cache of unknown size is in no level that is known.
+    let mut unknown = machine.clone();
+    let mut forget = |level: u32| {
+        unknown.caches.iter_mut().filter(|cache| cache.level == level).for_each(|cache| cache.size_bytes = None);
+        unknown.clone()
+    };
+    let (second, both) = (forget(2), forget(3));
+    check(&second, &core, 16, Some("L1"));
+    check(&second, &core, 17, None);
+    check(&second, &core, (16 << 10) + 1, Some("memory"));
+    check(&both, &core, 16, Some("L1"));
+    check(&both, &core, (16 << 10) + 1, None);
 }
 
 /// More than a cache holds, and less than all of them, of the outermost level that has several; and the source's.
