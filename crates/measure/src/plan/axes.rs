@@ -50,19 +50,21 @@ pub struct BlockSizes {
     last_cache: Option<u64>,
     /// In the middle (by ratio) between one and all caches of the outermost level that has several.
     between: Option<u64>,
+    /// Whether the last caches that are listed are the last that there are.
+    ends: bool,
 }
 
 /// What the smallest size of a curve is: 64 lines, inside of every first-level cache there is.
 const CURVE_FROM: u64 = 4 << 10;
-/// The least that a curve goes to where the caches are small or unknown.
-const CURVE_TO: u64 = 64 << 20;
+/// The least that a curve goes to where the caches are small, and where larger ones may lie behind them.
+const CURVE_TO: [u64; 2] = [64 << 20, 256 << 20];
 /// The most: some 16 million lines, whose cycle is built in a second or two.
 const CURVE_MOST: u64 = 1 << 30;
 /// A block in memory is at least this many times as large as the last cache.
 const BEYOND: u64 = 4;
 /// And no larger than this, whatever a machine claims.
 const MOST: u64 = 1 << 50;
-/// And no smaller than this where the caches are known: a pass of a millisecond or more. More only takes longer to touch.
+/// And no smaller than this where all caches are known: a pass of a millisecond or more. More only takes longer to touch.
 const ENOUGH: u64 = 32 << 20;
 
 impl BlockSizes {
@@ -87,13 +89,15 @@ impl BlockSizes {
             alone: inside(alone.into_iter().flatten()),
             last_cache: machine.last_cache_bytes(),
             between,
+            ends: lists_last(machine),
         }
     }
 
-    /// Well past the last cache, and no less than a usual block: one that caches do not hold; `block` where they are not known.
+    /// Well past the last cache, and no less than a usual block: one that caches do not hold; at least `block` where they are not known, or
+    /// larger ones may lie behind them.
     pub fn memory(&self, block: u64) -> u64 {
-        let past = |last: u64| block.min(ENOUGH).max(last.saturating_mul(BEYOND)).min(MOST);
-        self.last_cache.map_or(block, past)
+        let usual = if self.ends { block.min(ENOUGH) } else { block };
+        self.last_cache.map_or(block, |last| usual.max(last.saturating_mul(BEYOND)).min(MOST))
     }
 
     /// One size for each level of caches that a worker alone has, and the one for memory.
@@ -120,7 +124,7 @@ impl BlockSizes {
             }
             Sizes::Curve => {
                 let past = self.last_cache.unwrap_or(0).saturating_mul(BEYOND).min(CURVE_MOST);
-                let end = past.next_power_of_two().max(CURVE_TO);
+                let end = past.next_power_of_two().max(CURVE_TO[usize::from(!self.ends)]);
                 let octaves = CURVE_FROM.ilog2()..end.ilog2();
                 // Between two powers of two their middle by ratio, in whole lines.
                 let steps = octaves.flat_map(|power| [1 << power, ((1_u64 << power) as f64 * 2_f64.sqrt()) as u64]);
@@ -128,6 +132,18 @@ impl BlockSizes {
             }
         }
     }
+}
+
+/// Whether the last caches that the system lists are the last that there are. Behind those that cores have for themselves, and behind a
+/// second level of which a socket has several, a larger one may lie that is listed nowhere: one of the interconnect, or those of other cores.
+fn lists_last(machine: &Machine) -> bool {
+    let data = || machine.caches.iter().filter(|cache| holds_data(cache.holds));
+    let level = data().map(|cache| cache.level).max().unwrap_or(0);
+    let last: Vec<u32> = data().filter(|cache| cache.level == level).map(|cache| cache.strands).collect();
+    let core = machine.cores.iter().map(|core| core.strands).max().unwrap_or(1);
+    let package = machine.packages.iter().map(|package| package.strands).max().unwrap_or(u32::MAX);
+    let is_last = |strands: &u32| *strands > core && (level >= 3 || *strands >= package);
+    machine.last_cache_bytes().is_some() && (level >= 3 && last.len() == 1 || last.iter().any(is_last))
 }
 
 /// The data caches of a level that have sharers, each with their number.
@@ -270,7 +286,9 @@ fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
         };
         Some(largest.saturating_mul(BEYOND).div_ceil(workers.max(1)))
     };
-    let share = (1..=last).filter_map(share).max().unwrap_or(memory).min(memory);
+    // What lies behind the caches that are listed may be shared by all.
+    let hidden = (!lists_last(machine)).then(|| memory.div_ceil(seats.len().max(1) as u64));
+    let share = (1..=last).filter_map(share).max().map_or(memory, |share| share.max(hidden.unwrap_or(0))).min(memory);
     share.next_multiple_of(PAGE).max(ENOUGH).min(memory)
 }
 

@@ -66,9 +66,30 @@ fn memory_is_well_beyond_the_last_cache() {
     for block in [1 << 20, 1 << 30] {
         assert_eq!(ladder().sizes(Sizes::Block, block), Some(vec![128 << 20]));
     }
-    let [small, unknown] = ["L2:1(size=1048576) Core:2 PU:1", "Core:2 PU:1"].map(|text| BlockSizes::of(&machine(text)));
+    let [small, unknown] = ["L3:1(size=1048576) Core:2 PU:1", "Core:2 PU:1"].map(|text| BlockSizes::of(&machine(text)));
     assert_eq!(small.sizes(Sizes::Block, 256 << 20), Some(vec![32 << 20]));
     assert_eq!(unknown.sizes(Sizes::Block, 256 << 20), None);
+}
+
+/// As AmpereOne and the M1 without their system-level caches, and POWER10, whose cores reach each other's L3.
+#[test]
+fn a_larger_cache_may_lie_behind_those_that_are_listed() {
+    const BLOCK: u64 = 256 << 20;
+    let seats = |workers: u32| (0..workers).map(Some).collect::<Vec<_>>();
+    for text in
+        ["L2:8(size=2097152) Core:1 PU:1", "Package:1 L2:2(size=2097152) Core:4 PU:1", "L3:8(size=8388608) Core:1 PU:2"]
+    {
+        let machine = machine(text);
+        let sizes = BlockSizes::of(&machine);
+        assert_eq!(sizes.memory(BLOCK), BLOCK, "{text}");
+        assert_eq!(sizes.sizes(Sizes::Curve, BLOCK).unwrap().last(), Some(&BLOCK), "{text}");
+        let of = |workers| divided(&machine, &seats(workers), BLOCK);
+        assert_eq!([of(1), of(2), of(8)], [BLOCK, BLOCK / 2, ENOUGH], "{text}");
+    }
+    // One core shares with none, and the T3 has one L2.
+    for text in ["L3:1(size=8388608) Core:1 PU:2", "Package:4 L2:1(size=6291456) Core:16 PU:8"] {
+        assert_eq!(BlockSizes::of(&machine(text)).memory(BLOCK), 32 << 20, "{text}");
+    }
 }
 
 #[test]
@@ -128,7 +149,7 @@ fn curves_go_well_past_the_last_cache_in_even_steps() {
         assert_eq!(pair[0] % 64, 0);
     }
     let unknown = BlockSizes::of(&machine("Package:1 Core:2 PU:1")).sizes(Sizes::Curve, 1 << 20).unwrap();
-    assert_eq!(unknown.last(), Some(&(64 << 20)));
+    assert_eq!(unknown.last(), Some(&(256 << 20)));
 }
 
 #[test]
