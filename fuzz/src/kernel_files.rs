@@ -30,7 +30,9 @@ pub(super) fn proc(data: &[u8]) {
     let _ = (pressure::waited_ns(text), pressure::recent(text), numa_maps::mappings(text).count());
     let _ = meminfo::bytes(text, "MemAvailable");
     let _ = Status::new(text).cpus();
-    let node = NumaNode { os_id: None, subtype: None, memory_bytes: Some(u64::MAX), strands: 1, usable: true };
+    let memory_bytes = Some(u64::MAX);
+    let node =
+        NumaNode { os_id: None, subtype: None, memory_bytes, memory_side_cache_bytes: None, strands: 1, usable: true };
     if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], text) {
         assert_readable(&doubt);
     }

@@ -105,6 +105,9 @@ pub struct NumaNode {
     pub subtype: Option<String>,
     /// `None` where it is not known.
     pub memory_bytes: Option<u64>,
+    /// Bytes of the memory-side cache before it; `None` where the description has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_side_cache_bytes: Option<u64>,
     /// How many strands it is local to; zero for memory of its own, such as a GPU's.
     pub strands: u32,
     /// Whether this process may put memory on it; on another machine, whether its description allows it.
@@ -250,6 +253,12 @@ impl Machine {
         let last = caches().map(|cache| cache.level).max()?;
         let is_known = caches().all(|cache| cache.level < last || cache.size_bytes.is_some());
         caches().filter_map(|cache| cache.size_bytes).max().filter(|_| is_known)
+    }
+
+    /// The same with the memory-side caches, which lie before the memory and not around the strands.
+    pub fn largest_cache_bytes(&self) -> Option<u64> {
+        let beside = self.numa_nodes.iter().filter_map(|node| node.memory_side_cache_bytes).max();
+        self.last_cache_bytes().map(|last| last.max(beside.unwrap_or(0)))
     }
 
     /// How many packages there are for mapping: a machine without packages counts as one.

@@ -47,7 +47,7 @@ pub struct JudgeContext {
     /// How many workers can run at once: usable strands, or the quota's processors if that is fewer.
     pub strands: usize,
     pub numa_nodes: usize,
-    /// The last-level cache that a strand reaches; `None` where unknown.
+    /// The largest cache on the way of a strand to memory; `None` where unknown.
     pub last_cache_bytes: Option<u64>,
     /// The clock that stamps laps; `None` where it was not looked at.
     pub timer: Option<Timer>,
@@ -76,7 +76,7 @@ impl JudgeContext {
             params: cell.params(&report.plan.params),
             strands: machine.worth(),
             numa_nodes: machine.numa_nodes.len(),
-            last_cache_bytes: machine.last_cache_bytes(),
+            last_cache_bytes: machine.largest_cache_bytes(),
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.quota().is_some(),

@@ -23,6 +23,11 @@ pub fn list(path: impl AsRef<Path>) -> Option<Vec<u32>> {
     cpulist::parse(fs::read_to_string(path).ok()?.trim()).ok()
 }
 
+/// The bytes of the memory-side cache before a NUMA node, e.g. fast memory that caches slow memory.
+pub fn memory_side_cache(node: u32) -> Option<u64> {
+    number(format!("/sys/devices/system/node/node{node}/memory_side_cache/index1/size"))
+}
+
 /// The list of CPUs that are online.
 pub const ONLINE_CPUS: &str = "/sys/devices/system/cpu/online";
 

@@ -96,6 +96,13 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
     let mut machine = hwloc::machine(&topology, source, None, None, &xml::nodes_without_cpus(xml));
     let nodes: Vec<usize> = topology.allowed_nodeset().iter_set().map(usize::from).collect();
     usable::keep(&mut machine, &kinds::ids(topology.allowed_cpuset()), &nodes);
+    for (id, bytes) in xml::memory_side_caches(xml) {
+        machine
+            .numa_nodes
+            .iter_mut()
+            .filter(|node| node.os_id == Some(id))
+            .for_each(|node| node.memory_side_cache_bytes = Some(bytes));
+    }
     if !xml::names_memory(xml) {
         machine.doubts.push("the file names no NUMA node: one was made of the whole machine".to_owned());
     }
@@ -116,6 +123,9 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     let with_cpus = file::list(file::NODES_WITH_CPUS);
     bare.retain(|node| with_cpus.as_ref().is_some_and(|with_cpus| !with_cpus.contains(node)));
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None, &bare);
+    for node in &mut machine.numa_nodes {
+        node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
+    }
     midr::name(&mut machine, &cpuinfo::read());
     usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
@@ -207,6 +217,7 @@ mod tests {
             os_id: None,
             subtype: None,
             memory_bytes: gib.map(|gib| gib << 30),
+            memory_side_cache_bytes: None,
             strands: 1,
             usable: true,
         };

@@ -118,6 +118,7 @@ impl Truth {
                     os_id: Some(at),
                     subtype: None,
                     memory_bytes: Some(1 << 34),
+                    memory_side_cache_bytes: None,
                     strands: in_part(&|core| core.node == at),
                     usable: true,
                 })

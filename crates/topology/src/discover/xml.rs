@@ -79,12 +79,30 @@ pub(super) fn names_memory(text: &str) -> bool {
     text.contains("NUMANode")
 }
 
+/// An attribute of an element.
+fn value<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = element.split_once(&format!(" {name}=\""))?;
+    rest.split_once('"').map(|(value, _)| value)
+}
+
+/// The bytes of the memory-side caches that a text which passed the check puts before NUMA nodes, with the nodes' OS ids. hwloc leaves them
+/// out, and is not asked for them: it asserts what it expects of such objects.
+pub(super) fn memory_side_caches(text: &str) -> Vec<(u32, u64)> {
+    let (mut caches, mut before) = (Vec::new(), None);
+    for element in text.split('<') {
+        match value(element, "type") {
+            Some("MemCache") => before = value(element, "cache_size").and_then(|size| size.parse().ok()),
+            Some("NUMANode") => {
+                caches.extend(value(element, "os_index").and_then(|id| id.parse().ok()).zip(before.take()))
+            }
+            _ => {}
+        }
+    }
+    caches
+}
+
 /// OS ids of the NUMA nodes that a text which passed the check gives no CPU: hwloc gives them those of the object around.
 pub(super) fn nodes_without_cpus(text: &str) -> Vec<u32> {
-    fn value<'a>(element: &'a str, name: &str) -> Option<&'a str> {
-        let (_, rest) = element.split_once(&format!(" {name}=\""))?;
-        rest.split_once('"').map(|(value, _)| value)
-    }
     let is_bare = |element: &&str| {
         let set = value(element, "cpuset").filter(|_| value(element, "type") == Some("NUMANode"));
         set.is_some_and(|set| set.bytes().all(|byte| b"0x,".contains(&byte)))
@@ -305,6 +323,18 @@ mod tests {
         let nodes: Vec<_> = machine.numa_nodes.iter().map(|node| (node.strands, node.memory_bytes)).collect();
         assert_eq!(nodes, [(2, Some(0)), (0, Some(4096))]);
         assert_eq!(machine.nodes_of(&[Some(0)]), [Some(1)]);
+    }
+
+    #[test]
+    fn a_memory_side_cache_lies_before_its_node() {
+        let node = object("NUMANode", "0x3", 4, "");
+        let cache =
+            object("MemCache", "0x3", 5, &node).replacen("os_index=\"0\"", "depth=\"1\" cache_size=\"4096\"", 1);
+        let of = |text: String| crate::discover::from_xml(&check(&text).unwrap(), String::new()).unwrap();
+        let [plain, cached] = [of(machine(&second())), of(machine(&second()).replacen(&node, &cache, 1))];
+        let found = |machine: &crate::Machine| machine.numa_nodes[0].memory_side_cache_bytes;
+        assert_eq!((found(&plain), found(&cached)), (None, Some(4096)));
+        assert_eq!(plain.strands, cached.strands);
     }
 
     /// hwloc reads them as empty, says so itself, and does not load what allows nothing.

@@ -133,6 +133,9 @@ fn found(machine: &Machine) -> Vec<Level> {
         let alone = if node.strands == 0 { ", memory only" } else { "" };
         add(&mut levels, format!("NUMA node{subtype}{alone}"), node.memory_bytes, node.strands, &nodes, at);
     }
+    for (at, node) in machine.numa_nodes.iter().enumerate().filter(|(_, node)| node.memory_side_cache_bytes.is_some()) {
+        add(&mut levels, "memory-side cache".to_owned(), node.memory_side_cache_bytes, node.strands, &nodes, at);
+    }
     let caches = members(machine, |strand| strand.caches.clone());
     for (at, cache) in machine.caches.iter().enumerate() {
         let letter = match cache.holds {
@@ -345,6 +348,10 @@ mod tests {
         machine.numa_nodes.push(NumaNode { strands: 0, ..machine.numa_nodes[0].clone() });
         let shown = show("summary", &machine);
         assert!(shown.contains("NUMA node, memory only") && !shown.contains("group"), "{shown}");
+        assert!(!shown.contains("memory-side"), "{shown}");
+        machine.numa_nodes.iter_mut().for_each(|node| node.memory_side_cache_bytes = Some(16 << 30));
+        let shown = show("summary", &machine);
+        assert!(shown.lines().any(|line| line.contains("memory-side cache") && line.contains("16 GiB")), "{shown}");
     }
 
     #[test]

@@ -125,6 +125,8 @@ fn the_largest_last_cache_counts_of_those_that_are_used() {
     let last: Vec<usize> = (0..machine.caches.len()).filter(|at| machine.caches[*at].level == 3).collect();
     machine.caches[last[0]].size_bytes = Some(96 << 20);
     assert_eq!((machine.last_cache_bytes(), BlockSizes::of(&machine).memory(1 << 28)), (Some(96 << 20), 384 << 20));
+    machine.numa_nodes[0].memory_side_cache_bytes = Some(1 << 34);
+    assert_eq!((machine.largest_cache_bytes(), BlockSizes::of(&machine).memory(1 << 28)), (Some(1 << 34), 384 << 20));
     machine.strands.iter_mut().for_each(|strand| strand.usable = strand.package == Some(1));
     assert_eq!(BlockSizes::of(&machine).memory(1 << 28), 128 << 20);
     machine.caches[last[1]].size_bytes = None;
