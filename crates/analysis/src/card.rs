@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use charz_data::Role;
 use charz_data::card::{Access, Chase};
-use charz_data::machine::{Cache, CacheHolds, Machine};
+use charz_data::machine::{Cache, CacheHolds, Machine, Strand};
 
 use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::{Curve, clocks};
@@ -114,9 +114,9 @@ pub struct Remote {
 
 impl Card {
     pub fn of(report: &Report) -> Card {
-        let claims = claims(&report.machine);
-        let sizes: Vec<u64> = claims.iter().filter_map(|(cache, _)| cache.size_bytes).collect();
         let curves = curves(report);
+        let claims = claims(&report.machine, curves.last().and_then(|curve| curve.strand));
+        let sizes: Vec<u64> = claims.iter().filter_map(|(cache, _)| cache.size_bytes).collect();
         // Huge pages show the caches alone, small ones also what translations cost.
         let points = curves.last().map_or(&[][..], |curve| &curve.points);
         let plateaus = plateaus(points, &sizes);
@@ -148,11 +148,15 @@ impl Card {
     }
 }
 
-/// The caches for data, from the innermost outwards, one for each level, with how many there are: where a machine has several kinds,
-/// the commonest.
-fn claims(machine: &Machine) -> Vec<(Cache, u32)> {
+/// The caches for data, from the innermost outwards, one for each level, with how many there are: those of the strand that was measured,
+/// else, where a machine has several kinds, the commonest.
+fn claims(machine: &Machine, measured: Option<&Strand>) -> Vec<(Cache, u32)> {
+    let kind = |cache: &Cache| Cache { index: 0, ..cache.clone() };
+    let own: Option<Vec<Cache>> =
+        measured.map(|strand| machine.data_caches(strand).map(|(_, cache)| kind(cache)).collect());
     let data = machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
-    let alike = grouped(data, |cache| Cache { index: 0, ..(*cache).clone() });
+    let data = data.filter(|cache| own.as_ref().is_none_or(|own| own.contains(&kind(cache))));
+    let alike = grouped(data, |cache| kind(cache));
     let mut claims: Vec<(Cache, u32)> = alike.iter().map(|all| (all[0].clone(), all.len() as u32)).collect();
     claims.sort_by_key(|(cache, count)| (cache.level, Reverse(count.saturating_mul(cache.strands))));
     claims.dedup_by_key(|(cache, _)| cache.level);

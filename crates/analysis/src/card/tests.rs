@@ -31,6 +31,20 @@ fn a_machine_that_is_what_it_claims_has_no_contradictions() {
 }
 
 #[test]
+fn a_curve_is_held_to_the_caches_of_its_own_cpu() {
+    let mut report = measured(32 * MIB);
+    let several = "Package:1 L3:3(size=8MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1";
+    report.machine = crate::fixtures::report(several).machine;
+    report.machine.caches[0].size_bytes = Some(32 * MIB);
+    let card = Card::of(&report);
+    assert_eq!(about(&card), [""; 0], "{:#?}", card.contradictions);
+    let claimed = card.levels[2].claimed.as_ref().map(|(cache, count)| (cache.size_bytes, *count));
+    assert_eq!(claimed, Some((Some(32 * MIB), 1)));
+    report.cells.clear();
+    assert_eq!(Card::of(&report).levels[2].claimed.as_ref().map(|(_, count)| *count), Some(2));
+}
+
+#[test]
 fn pages_and_translations_have_their_lines() {
     let card = Card::of(&measured(32 * MIB));
     let tlb = card.tlb.unwrap();

@@ -6,6 +6,7 @@ use crate::number::Number;
 use crate::point;
 use charz_data::Role;
 use charz_data::card::Chase;
+use charz_data::machine::Strand;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
 
 const LINE: u64 = 64;
@@ -33,6 +34,8 @@ pub(crate) struct Curve<'a> {
     pub(crate) points: Vec<Point>,
     /// All sizes of its cells, those without a number included.
     pub(crate) asked: Vec<u64>,
+    /// The strand of its worker, where the machine has it.
+    pub(crate) strand: Option<&'a Strand>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
     pub(crate) caches: Vec<u64>,
     /// The clock of its core, if that is known: the fastest that it was found to have.
@@ -91,6 +94,7 @@ impl<'a> Curve<'a> {
             chains: own.chains,
             points: Vec::new(),
             asked: Vec::new(),
+            strand,
             caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
             hz: None,
             place,
