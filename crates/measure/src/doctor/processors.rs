@@ -234,7 +234,16 @@ fn isolated(look: &Look) -> Result<Seen, String> {
         Seen::ok(format!("none{tickless}")).valued("none")
     } else {
         let read = format!("{}{tickless}", cpulist::print(&isolated));
-        Seen::limits(read, "Use mappings that pin threads (all but `auto`).").valued(cpulist::print(&isolated))
+        let allowed = allowed(look)?;
+        let fix = match isolated.iter().all(|id| allowed.contains(id)) {
+            true => "Use mappings that pin threads (all but `auto`).".to_owned(),
+            // The kernel begins with a mask without them.
+            false => {
+                let online = cpulist::print(&strands(look, "online")?);
+                format!("`taskset -c {online} charz …`: the affinity mask lacks some, and mappings use the mask only.")
+            }
+        };
+        Seen::limits(read, fix).valued(cpulist::print(&isolated))
     })
 }
 

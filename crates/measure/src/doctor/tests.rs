@@ -199,7 +199,13 @@ fn processors() {
     check("usable CPUs", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 CPU of 2 online: 1");
     check("usable CPUs", &[("/sys/devices/system/cpu/online", "4294967295")], Unavailable, "online");
     check("SMT", &[("/sys/devices/system/cpu/smt/active", "1\n")], Limits, "active");
-    check("isolated CPUs", &[("/sys/devices/system/cpu/isolated", "1\n")], Limits, "1");
+    let isolated = ("/sys/devices/system/cpu/isolated", "1\n");
+    check("isolated CPUs", &[isolated], Limits, "1");
+    let reach = |allowed: &str| {
+        let status = format!("Cpus_allowed_list:\t{allowed}\n");
+        finding("isolated CPUs", &[isolated, ("/proc/self/status", &status)], |_| {}).fix
+    };
+    assert!(reach("0").contains("taskset -c 0-1") && !reach("0-1").contains("taskset"), "{}", reach("0"));
     let meltdown = "/sys/devices/system/cpu/vulnerabilities/meltdown";
     check("mitigations", &[(meltdown, "Mitigation: PTI\n")], Limits, "meltdown");
     let few = |look: &mut Look| look.limits.threads.at_most = 3;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Mapper, Order, misfit};
-use crate::{Error, Machine, cpulist};
+use crate::{Error, Machine, Usable, cpulist};
 
 /// These strands in this order.
 struct List(Vec<u32>);
@@ -48,9 +48,7 @@ pub(super) fn check_usable(ids: &[u32], machine: &Machine) -> Result<(), String>
     for id in ids {
         match usable.get(id) {
             Some(true) => {}
-            Some(false) => {
-                return Err(format!("CPU {id} is not allowed (cpuset or affinity mask)"));
-            }
+            Some(false) => return Err(forbidden(*id, &machine.usable)),
             None if machine.absent.binary_search(id).is_ok() => {
                 return Err(format!("CPU {id} is offline or not allowed"));
             }
@@ -58,4 +56,30 @@ pub(super) fn check_usable(ids: &[u32], machine: &Machine) -> Result<(), String>
         }
     }
     Ok(())
+}
+
+/// Why a CPU is not usable. A process may widen its own mask up to its cpuset; the kernel begins with a mask without isolated CPUs.
+fn forbidden(id: u32, usable: &Usable) -> String {
+    let holds = |list: &str| cpulist::parse(list).is_ok_and(|ids| ids.contains(&id));
+    match (&usable.cpuset, &usable.affinity) {
+        (Some(cpuset), Some(affinity)) if holds(cpuset) && !holds(affinity) => {
+            format!("CPU {id} is not allowed: the affinity mask lacks it; start charz under `taskset -c {cpuset}`")
+        }
+        _ => format!("CPU {id} is not allowed (cpuset or affinity mask)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check_usable;
+    use crate::{Source, discover};
+
+    #[test]
+    fn a_mask_that_is_too_narrow_has_a_remedy() {
+        let mut machine = discover(&Source::Synthetic("core:4 pu:1".to_owned())).unwrap();
+        machine.strands.iter_mut().for_each(|strand| strand.usable = strand.os_id < 2);
+        (machine.usable.cpuset, machine.usable.affinity) = (Some("0-2".to_owned()), Some("0-1".to_owned()));
+        let remedy = |id| check_usable(&[id], &machine).map_err(|reason| reason.contains("`taskset -c 0-2`"));
+        assert_eq!([remedy(1), remedy(2), remedy(3)], [Ok(()), Err(true), Err(false)]);
+    }
 }
