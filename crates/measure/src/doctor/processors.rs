@@ -280,7 +280,16 @@ fn mitigations(look: &Look) -> Result<Seen, String> {
 const GAP_NS: u64 = 1_000_000;
 
 /// Clock sources that are read without a call into the kernel.
-const FAST_SOURCES: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
+const FAST_SOURCES: [&str; 7] = [
+    "tsc",
+    "kvm-clock",
+    "hyperv_clocksource_tsc_page",
+    "arch_sys_counter",
+    // POWER, s390x and RISC-V.
+    "timebase",
+    "tod",
+    "riscv_clocksource",
+];
 
 fn source(look: &Look) -> Result<Seen, String> {
     const FOLDER: &str = "/sys/devices/system/clocksource/clocksource0";
@@ -290,7 +299,7 @@ fn source(look: &Look) -> Result<Seen, String> {
     let back = |before: &str| format!("echo {before} > {FOLDER}/current_clocksource");
     let fix = match better {
         Some(better) => format!("`{}`", back(better)),
-        None => "See why the kernel dropped the time-stamp counter: `dmesg | grep -i clocksource`".into(),
+        None => "See why the kernel uses no faster one: `dmesg | grep -i clocksource`".into(),
     };
     let fast = FAST_SOURCES.contains(&current.as_str());
     Ok(if fast { Seen::ok(current) } else { Seen::disturbs(&current, fix).undone(&current, back) })
