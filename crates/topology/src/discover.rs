@@ -24,7 +24,7 @@ use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 
 use crate::error::quote;
-use crate::{Error, Machine, NumaNode, usable};
+use crate::{Error, Machine, NumaNode, cpulist, usable};
 use scale::Scale;
 
 /// Why a description of this machine is not believed.
@@ -119,7 +119,8 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
-    let mut bare = file::list(file::ONLINE_NODES).unwrap_or_default();
+    let online = file::list(file::ONLINE_NODES).unwrap_or_default();
+    let mut bare = online.clone();
     let with_cpus = file::list(file::NODES_WITH_CPUS);
     bare.retain(|node| with_cpus.as_ref().is_some_and(|with_cpus| !with_cpus.contains(node)));
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None, &bare);
@@ -131,7 +132,7 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
-    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &meminfo::read()));
+    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &online, &meminfo::read()));
     Ok(machine)
 }
 
@@ -157,14 +158,25 @@ fn is_unreadable() -> bool {
 const TOLERANCE: f64 = 0.05;
 
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
-/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt.
-pub fn memory_doubt(nodes: &[NumaNode], meminfo: &str) -> Option<String> {
+/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt. It is another where nodes are `online` that
+/// hwloc left out: by default it leaves out those of the memory of NVIDIA's GPUs.
+pub fn memory_doubt(nodes: &[NumaNode], online: &[u32], meminfo: &str) -> Option<String> {
     let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
     let total = meminfo::bytes(meminfo, "MemTotal")?;
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    (sum.abs_diff(total) as f64 > TOLERANCE * total as f64).then(|| {
+    let is_listed = |id: &u32| nodes.iter().any(|node| node.os_id == Some(*id));
+    let left_out: Vec<u32> = online.iter().copied().filter(|id| !is_listed(id)).collect();
+    let sums = || {
         format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))
-    })
+    };
+    let gpus = || {
+        let list = cpulist::print(&left_out);
+        format!(
+            "NUMA nodes that hwloc left out: {list}; HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES=1 in the environment keeps those of GPUs"
+        )
+    };
+    let contradicts = sum.abs_diff(total) as f64 > TOLERANCE * total as f64;
+    contradicts.then(|| if left_out.is_empty() { sums() } else { gpus() })
 }
 
 /// Lets hwloc load what `describe` sets as the source.
@@ -213,16 +225,18 @@ mod tests {
 
     #[track_caller]
     fn check_memory(gib: &[Option<u64>], meminfo: &str, doubted: bool) {
-        let node = |gib: &Option<u64>| NumaNode {
-            os_id: None,
+        let node = |(id, gib): (u32, &Option<u64>)| NumaNode {
+            os_id: Some(id),
             subtype: None,
             memory_bytes: gib.map(|gib| gib << 30),
             memory_side_cache_bytes: None,
             strands: 1,
             usable: true,
         };
-        let nodes: Vec<_> = gib.iter().map(node).collect();
-        assert_eq!(memory_doubt(&nodes, meminfo).is_some(), doubted);
+        let nodes: Vec<_> = (0..).zip(gib).map(node).collect();
+        assert_eq!(memory_doubt(&nodes, &[0], meminfo).is_some(), doubted);
+        let with_gpus = memory_doubt(&nodes, &[0, 252, 253], meminfo);
+        assert!(with_gpus.is_some() == doubted && with_gpus.is_none_or(|doubt| doubt.contains("252-253")));
     }
 
     #[test]

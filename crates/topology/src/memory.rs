@@ -53,7 +53,7 @@ fn check_node(machine: &Machine, id: u32) -> Result<(), String> {
     }
     let list = cpulist::print(&known);
     Err(match machine.numa_nodes.iter().find(|node| node.os_id == Some(id)) {
-        None => format!("there is no NUMA node {id}; those with memory to use are {list}"),
+        None => format!("no NUMA node {id} is listed; those with memory to use are {list}"),
         Some(node) if node.usable => format!("NUMA node {id} has no memory; those that have are {list}"),
         Some(_) => format!("memory on NUMA node {id} is not allowed; it is on {list}"),
     })
@@ -119,7 +119,7 @@ mod tests {
             check(&one, policy, &[Some(0)], Err("one NUMA node here"));
         }
         check(&one, "node:0", &[Some(0)], Ok(&[&[0]]));
-        check(&one, "node:1", &[Some(0)], Err("there is no NUMA node 1"));
+        check(&one, "node:1", &[Some(0)], Err("no NUMA node 1"));
         let mut lacking = four();
         lacking.numa_nodes[1].usable = false;
         lacking.numa_nodes[2].memory_bytes = Some(0);

@@ -203,7 +203,7 @@ fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
     assert_eq!(of("local").unwrap(), None);
     assert_eq!(of("first").unwrap(), Some(MemoryHome::First));
     let refused = of("node:7").unwrap_err().to_string();
-    assert!(refused.starts_with("--memory: there is no NUMA node 7"), "{refused}");
+    assert!(refused.starts_with("--memory: no NUMA node 7"), "{refused}");
 }
 
 #[test]
