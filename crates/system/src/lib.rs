@@ -22,4 +22,4 @@ pub mod threads;
 
 pub use error::Error;
 pub use oom::OomKills;
-pub use status::Status;
+pub use status::{Status, runnable_cpus};

@@ -3,8 +3,18 @@
 use std::fs;
 
 use charz_data::cpulist;
+use rustix::process::getpid;
+use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::{Error, meminfo};
+
+/// The CPUs that are online and that the first thread of this process may run on, ascending, by the system call; `None` where the kernel
+/// knows ids beyond those of a [`CpuSet`].
+pub fn runnable_cpus() -> Option<Vec<u32>> {
+    let set = sched_getaffinity(Some(getpid())).ok()?;
+    let cpus = (0..CpuSet::MAX_CPU).filter(|id| set.is_set(*id));
+    cpus.map(|id| u32::try_from(id).ok()).collect()
+}
 
 /// The file `/proc/PID/status` of a process or thread: a name and a value per line. All is missing where there is no such file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -20,7 +20,7 @@ pub use command::ids as answer;
 pub use pair::pair_mappings;
 
 use crate::error::quote;
-use crate::{Error, Machine};
+use crate::{Error, Machine, cpulist};
 
 /// The order in which workers fill a machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -185,7 +185,14 @@ impl Mapping {
     /// As [`Mapper::order`]; also an error where this process may use no strand.
     pub fn order(&self, machine: &Machine) -> Result<Order, Error> {
         if machine.usable_strands().next().is_none() {
-            return Err(misfit(&self.text, "none of the machine's CPUs is allowed (cpuset or affinity mask)"));
+            let mask = machine.usable.affinity.as_ref().map(|affinity| {
+                let mut listed: Vec<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
+                listed.sort_unstable();
+                format!(": the machine lists {}, and the affinity mask has {affinity}", cpulist::print(&listed))
+            });
+            let mask = mask.unwrap_or_default();
+            let reason = format!("none of the machine's CPUs is allowed (cpuset or affinity mask){mask}");
+            return Err(misfit(&self.text, &reason));
         }
         self.mapper.order(machine)
     }

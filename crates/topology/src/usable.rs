@@ -1,8 +1,9 @@
 //! What this process may use of the machine: the cpuset, the affinity mask and the CPU bandwidth quota.
 
 use std::collections::BTreeSet;
+use std::fs;
 
-use charz_system::{Status, cgroup, file};
+use charz_system::{Status, cgroup, file, runnable_cpus};
 
 use crate::{Machine, Usable, cpulist};
 
@@ -14,8 +15,12 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
     let known = affinity.is_some();
     let affinity = affinity.unwrap_or_else(|| allowed.to_vec());
     if !known {
-        machine.doubts.push("there is no /proc to read: the affinity mask and the CPU quota are not known".to_owned());
+        machine.doubts.push("neither /proc nor the kernel reports the affinity mask".to_owned());
     }
+    if Status::of_process().cpus().is_err() && fs::metadata(cgroup::OWN).is_err() {
+        machine.doubts.push(format!("the CPU quota is not known: there is no {} to read", cgroup::OWN));
+    }
+    machine.doubts.extend(runnable_cpus().and_then(|cpus| hidden(machine, &cpus)));
     let largest = allowed.iter().chain(&affinity).copied().max().unwrap_or(0);
     let mut votes = vec![0u8; largest as usize + 1];
     for id in allowed.iter().chain(&affinity) {
@@ -35,6 +40,18 @@ pub(crate) fn mark(machine: &mut Machine, allowed: &[u32], affinity: Option<Vec<
         quota_cpus: cgroup::quota().map(|quota| quota.cpus),
         ..Usable::everything(machine.usable_strands().count())
     };
+}
+
+/// A doubt about CPUs that the process may run on, and that the description does not list. In containers a file system such as lxcfs may
+/// show other ids than the kernel has.
+fn hidden(machine: &Machine, runnable: &[u32]) -> Option<String> {
+    let listed: BTreeSet<u32> = machine.strands.iter().map(|strand| strand.os_id).collect();
+    let hidden: Vec<u32> = runnable.iter().copied().filter(|id| !listed.contains(id)).collect();
+    let listed = Vec::from_iter(listed);
+    (!hidden.is_empty()).then(|| {
+        let (listed, hidden) = (cpulist::print(&listed), cpulist::print(&hidden));
+        format!("this process may run on CPUs {hidden}, and /sys lists {listed} only (lxcfs?)")
+    })
 }
 
 /// Writes into the description of a machine in a file what it allowed: one that was exported in a control group is whole, and says which
@@ -112,14 +129,32 @@ impl Present {
 
 const LEFT: &str = "left the cpuset of this process";
 
-/// The affinity mask of the process's main thread, ascending; `None` where `/proc` is missing.
+/// The affinity mask of the process's main thread, ascending; `None` where neither `/proc` nor the kernel reports it.
 pub fn affinity() -> Option<Vec<u32>> {
-    Status::of_process().cpus().ok()
+    Status::of_process().cpus().ok().or_else(runnable_cpus)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Present, affinity};
+    use super::{Present, affinity, hidden, runnable_cpus};
+    use crate::{Mapping, Source, discover};
+
+    #[test]
+    fn the_mask_of_the_kernel_is_the_part_of_that_in_proc_that_is_online() {
+        let mask = affinity().unwrap();
+        assert!(runnable_cpus().is_none_or(|cpus| !cpus.is_empty() && cpus.iter().all(|id| mask.contains(id))));
+    }
+
+    #[test]
+    fn cpus_that_the_process_may_run_on_are_named_where_they_are_hidden() {
+        let mut machine = discover(&Source::Synthetic("core:2 pu:1".to_owned())).unwrap();
+        assert_eq!(hidden(&machine, &[0, 1]), None);
+        assert!(hidden(&machine, &[3, 7]).is_some_and(|doubt| doubt.contains("0-1") && doubt.contains("3,7")));
+        machine.strands.iter_mut().for_each(|strand| strand.usable = false);
+        machine.usable.affinity = Some("3,7".to_owned());
+        let error = "dumb".parse::<Mapping>().unwrap().order(&machine).unwrap_err().to_string();
+        assert!(error.contains("0-1") && error.contains("3,7"), "{error}");
+    }
 
     #[test]
     fn what_went_away_is_named_with_the_cause() {

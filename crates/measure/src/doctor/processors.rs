@@ -205,11 +205,17 @@ fn usable(look: &Look) -> Result<Seen, String> {
     if online.is_empty() {
         return Err(format!("{CPUS}/online: lists no CPU"));
     }
-    let read = format!("{} of {} online", counted(allowed.len(), "CPU"), online.len());
+    // A mask may hold CPUs that are offline.
+    let there = allowed.iter().filter(|id| online.contains(id)).count();
+    let read = format!("{} of {} online", counted(there, "CPU"), online.len());
     if online.iter().all(|id| allowed.contains(id)) {
         return Ok(Seen::ok(read));
     }
-    let fix = format!("`taskset -c {} charz …`, where the cpuset allows it.", cpulist::print(&online));
+    let fix = match there {
+        0 => "Show the container the kernel's own files on CPUs: `lxcfs` or a file system like it lists others."
+            .to_owned(),
+        _ => format!("`taskset -c {} charz …`, where the cpuset allows it.", cpulist::print(&online)),
+    };
     Ok(Seen::limits(format!("{read}: {}", cpulist::print(&allowed)), fix))
 }
 

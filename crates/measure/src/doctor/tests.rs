@@ -198,6 +198,9 @@ fn processors() {
     check("CPU quota", &v1[..3], Ok, "none");
     check("usable CPUs", &[("/proc/self/status", "Cpus_allowed_list:\t1\n")], Limits, "1 CPU of 2 online: 1");
     check("usable CPUs", &[("/sys/devices/system/cpu/online", "4294967295")], Unavailable, "online");
+    let other = [("/proc/self/status", "Cpus_allowed_list:\t3,7\n")];
+    check("usable CPUs", &other, Limits, "0 CPUs of 2 online: 3,7");
+    assert!(!finding("usable CPUs", &other, |_| {}).fix.contains("taskset"));
     check("SMT", &[("/sys/devices/system/cpu/smt/active", "1\n")], Limits, "active");
     let isolated = ("/sys/devices/system/cpu/isolated", "1\n");
     check("isolated CPUs", &[isolated], Limits, "1");
