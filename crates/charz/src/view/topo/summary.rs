@@ -1,6 +1,6 @@
 //! The answer first: the machine in a line, a row per level, then which strands lie on which core.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use charz_data::escape::{counted, plain};
@@ -97,6 +97,8 @@ struct Level {
     /// The largest size where parts differ a little, as NUMA nodes do.
     most: Option<u64>,
     shared_by: u32,
+    /// The cores below each.
+    cores: usize,
     /// The CPUs of each.
     sets: Vec<Vec<u32>>,
 }
@@ -149,32 +151,34 @@ fn found(machine: &Machine) -> Vec<Level> {
     levels
 }
 
-/// The CPUs of each part of a level.
-fn members(machine: &Machine, parts: impl Fn(&Strand) -> Vec<u32>) -> BTreeMap<usize, Vec<u32>> {
-    let mut members: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+/// The CPUs of each part of a level, each with its core.
+fn members(machine: &Machine, parts: impl Fn(&Strand) -> Vec<u32>) -> BTreeMap<usize, Vec<(u32, Option<u32>)>> {
+    let mut members: BTreeMap<usize, Vec<_>> = BTreeMap::new();
     for strand in &machine.strands {
         for part in parts(strand) {
-            members.entry(part as usize).or_default().push(strand.os_id);
+            members.entry(part as usize).or_default().push((strand.os_id, strand.core));
         }
     }
     members
 }
 
-/// Caches are alike if their sizes are; of memory, each node has a little more or less.
+/// Caches are alike if their sizes are, and they serve as many cores; of memory, each node has a little more or less.
 fn add(
     levels: &mut Vec<Level>,
     name: String,
     size: Option<u64>,
     shared_by: u32,
-    members: &BTreeMap<usize, Vec<u32>>,
+    members: &BTreeMap<usize, Vec<(u32, Option<u32>)>>,
     at: usize,
 ) {
-    let mut set = members.get(&at).cloned().unwrap_or_default();
+    let members = || members.get(&at).into_iter().flatten();
+    let cores = members().map(|(_, core)| core).collect::<BTreeSet<_>>().len();
+    let mut set: Vec<u32> = members().map(|(cpu, _)| *cpu).collect();
     set.sort_unstable();
     let memory = name.starts_with("NUMA");
     let alike = |level: &&mut Level| {
         level.name == name
-            && level.shared_by == shared_by
+            && (level.shared_by, level.cores) == (shared_by, cores)
             && (level.size == size || (memory && level.size.is_some() && size.is_some()))
     };
     match levels.iter_mut().find(alike) {
@@ -183,7 +187,7 @@ fn add(
             level.most = level.most.max(size);
             level.sets.push(set);
         }
-        None => levels.push(Level { name, size, most: size, shared_by, sets: vec![set] }),
+        None => levels.push(Level { name, size, most: size, shared_by, cores, sets: vec![set] }),
     }
 }
 
@@ -273,8 +277,11 @@ fn info<'a>(kind: &'a Kind, name: &str) -> Option<&'a str> {
 fn kind_name(machine: &Machine, at: usize) -> String {
     let kind = &machine.kinds[at];
     let fastest = machine.kinds.iter().filter_map(|kind| kind.speed_rank).max();
+    let is_slower =
+        |other: &Kind| info(other, "CoreType") == info(kind, "CoreType") && other.speed_rank > kind.speed_rank;
     match (info(kind, "CoreType"), kind.speed_rank) {
         (Some("IntelCore"), _) => "P-cores".to_owned(),
+        (Some("IntelAtom"), _) if machine.kinds.iter().any(is_slower) => "LP E-cores".to_owned(),
         (Some("IntelAtom"), _) => "E-cores".to_owned(),
         (Some(other), _) => format!("{} cores", plain(other)),
         (None, Some(0)) => "slowest cores".to_owned(),
@@ -387,7 +394,23 @@ mod tests {
         let shown = show("summary", &machine);
         let at = |text: &str| shown.find(text).unwrap_or_else(|| panic!("{text}: {shown}"));
         assert!(at("P-cores: CPUs 0-1 (5.0 GHz max)") < at("E-cores: CPUs 2-3 (3.9 GHz max)"), "{shown}");
+        assert!(!shown.contains("LP"), "{shown}");
+        machine.kinds[1] = Kind { speed_rank: Some(1), ..machine.kinds[0].clone() };
+        let shown = show("summary", &machine);
+        assert!(shown.contains("\nLP E-cores: CPUs 2-3") && shown.contains("\nE-cores: CPUs 0-1"), "{shown}");
         machine.kinds.truncate(1);
         assert!(!show("summary", &machine).contains("E-cores"), "all cores of one kind need no line");
+    }
+
+    #[test]
+    fn a_cache_of_a_core_and_one_of_two_cores_have_a_row_each() {
+        let mut machine = synthetic("l2:4(size=2MiB) core:1 pu:2");
+        machine.cores.push(machine.cores[3].clone());
+        machine.strands[7].core = Some(4);
+        let shown = show("summary", &machine);
+        let rows: Vec<Vec<&str>> =
+            shown.lines().filter(|line| line.starts_with("L2")).map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(rows.iter().map(|row| row[1]).collect::<Vec<_>>(), ["3", "1"], "{shown}");
+        assert_eq!(rows[1].last(), Some(&"6-7"), "{shown}");
     }
 }
