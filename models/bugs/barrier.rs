@@ -43,10 +43,10 @@ const CENTRAL: &str = "            self.arrived.store(0, Ordering::Relaxed);
 const CENTRAL_LATE: &str = "            self.generation.store(generation.wrapping_add(1), Ordering::Release);
             self.arrived.store(0, Ordering::Relaxed);";
 
-const LOOKS: &str = "        spin_until(|| self.generation.load(Ordering::Acquire) != generation);";
+const LOOKS: &str = "        spin_until(each, || self.generation.load(Ordering::Acquire) != generation);";
 
 const LOOKS_LATE: &str = "        let generation = self.generation.load(Ordering::Relaxed);
-        spin_until(|| self.generation.load(Ordering::Acquire) != generation);";
+        spin_until(each, || self.generation.load(Ordering::Acquire) != generation);";
 
 const SENSE: &str = "            self.missing.store(self.parties, Ordering::Relaxed);
             self.sense.store(*own, Ordering::Release);";

@@ -35,7 +35,7 @@ macro_rules! copies {
                 }
 
                 fn meet(&self, _own: &mut bool) {
-                    self.wait();
+                    self.wait(false);
                 }
             }
 
@@ -45,7 +45,7 @@ macro_rules! copies {
                 }
 
                 fn meet(&self, own: &mut bool) {
-                    self.wait(own);
+                    self.wait(own, false);
                 }
             }
         }

@@ -30,6 +30,28 @@ pub fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Ve
     })
 }
 
+/// A worker that `waits` for 0.1 s until another `comes` never sleeps meanwhile.
+#[track_caller]
+pub fn check_awake(waits: impl FnOnce() + Send, comes: impl FnOnce()) {
+    let sleeps = || {
+        let status = std::fs::read_to_string("/proc/thread-self/status").expect("Linux has it");
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.and_then(|count| count.trim().parse::<u64>().ok()).expect("it is a number")
+    };
+    let slept = thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let before = sleeps();
+            waits();
+            sleeps() - before
+        });
+        thread::sleep(Duration::from_millis(100));
+        comes();
+        waiting.join().expect("a worker panicked")
+    });
+    // An emulator sleeps some 30 times while it translates; naps of 0.1 ms would be hundreds.
+    assert!(slept < 100, "{slept} times");
+}
+
 /// A watch over a run that has begun and lasts this time, or ends by itself.
 pub fn watch(span: Option<Duration>) -> Watch {
     let watch = Watch::new(&Stop::new());

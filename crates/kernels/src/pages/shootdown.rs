@@ -11,7 +11,7 @@ use crate::block::Line;
 use crate::kernel::{Error, Kernel, Worker};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
-use crate::sync::spin;
+use crate::sync::spin::{OwnStrands, keep, until};
 use crate::sys::mmap::{Mapping, SharedMapping, base_page};
 use crate::watch::Watch;
 
@@ -20,9 +20,11 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
     (),
     |kernel, params| Bytes(Pairs::of_samples(kernel, params).0.saturating_add(base_page() as u64)),
     |kernel, params, workers| {
-        let (samples, readers, shared) = (kernel.samples(params)?, workers - 1, Arc::<Shared>::default());
+        let (samples, readers) = (kernel.samples(params)?, workers - 1);
+        let shared = Arc::new(Shared { strands: OwnStrands::of(workers), ..Shared::default() });
         stage("mmap, munmap", Extent::Each(Work::ops(samples)), move |rank| {
             let shared = Arc::clone(&shared);
+            shared.strands.enrol();
             if rank > 0 {
                 return Ok(Box::new(Reader { samples, shared, misread: false }));
             }
@@ -51,6 +53,7 @@ struct Shared {
     /// How many have read from it.
     seen: CachePadded<AtomicUsize>,
     over: AtomicBool,
+    strands: OwnStrands,
 }
 
 impl Shared {
@@ -78,6 +81,12 @@ impl Shared {
         }
         self.over.load(Ordering::Relaxed)
     }
+
+    /// Waits for another worker, awake where each has a strand: the system interrupts no idle one.
+    fn wait(&self, watch: &Watch, there: impl FnMut() -> bool) -> bool {
+        let ends = || self.ends(watch);
+        if self.strands.each() { keep(ends, there) } else { until(ends, || false, there) }
+    }
 }
 
 struct Mapper {
@@ -100,8 +109,7 @@ impl Mapper {
         shared.seen.store(0, Ordering::Relaxed);
         *shared.page.write().unwrap_or_else(PoisonError::into_inner) = Some(SharedMapping::new(mapping));
         shared.number.store(number, Ordering::Release);
-        let all_saw = || shared.seen.load(Ordering::Acquire) == self.readers;
-        let seen = spin::until(|| shared.ends(watch), || false, all_saw);
+        let seen = shared.wait(watch, || shared.seen.load(Ordering::Acquire) == self.readers);
         let page = shared.page.write().unwrap_or_else(PoisonError::into_inner).take();
         let unmaps = watch.now();
         drop(page);
@@ -164,7 +172,7 @@ impl Worker for Reader {
         let (shared, mut number) = (&self.shared, 0);
         while number < self.samples {
             let shown = || shared.number.load(Ordering::Acquire) > number;
-            if !spin::until(|| shared.ends(watch), || false, shown) {
+            if !shared.wait(watch, shown) {
                 break;
             }
             let Some(misread) = shared.misreads(number + 1) else { break };
@@ -183,6 +191,17 @@ impl Worker for Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{check_awake, watch};
+
+    #[test]
+    fn a_reader_is_where_it_can_be_interrupted() {
+        let shared = Arc::new(Shared::default());
+        let mut reader = Reader { samples: 1, shared: Arc::clone(&shared), misread: false };
+        check_awake(
+            || assert_eq!(reader.run(&watch(None)), Work::default()),
+            || shared.over.store(true, Ordering::Relaxed),
+        );
+    }
 
     #[test]
     fn a_page_that_went_with_its_run_is_no_wrong_answer() {

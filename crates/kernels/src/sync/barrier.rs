@@ -16,6 +16,7 @@ use charz_data::{Bytes, Card, JointHistogram, Params, Work};
 use crossbeam::utils::CachePadded;
 
 use super::primitives;
+use super::spin::OwnStrands;
 use crate::kernel::{Error, Worker};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, stage};
@@ -39,7 +40,8 @@ trait Meet: Send + Sync + Sized + 'static {
         false
     }
 
-    fn meet(&self, sense: &mut bool);
+    /// Waits for all others, which have a strand `each` or may have to share.
+    fn meet(&self, sense: &mut bool, each: bool);
 }
 
 const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
@@ -49,12 +51,14 @@ const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
         let (name, episodes) = (kernel.name(), kernel.samples(params)?);
         let shared = Arc::new(Shared {
             barrier: B::new(workers)?,
+            strands: OwnStrands::of(workers),
             last: CachePadded::default(),
             phases: (0..workers).map(|_| CachePadded::default()).collect(),
             stamps: (0..workers).map(|_| RwLock::default()).collect(),
         });
         stage(B::VARIANT, Extent::Each(Work::ops(episodes)), move |rank| {
             let (shared, stamps) = (Arc::clone(&shared), Pairs::with_room(episodes)?);
+            shared.strands.enrol();
             *shared.stamps[rank].write().unwrap_or_else(PoisonError::into_inner) = Pairs::with_room(episodes)?;
             let (sense, episode) = (shared.barrier.sense(), shared.phases[rank].load(Ordering::Relaxed));
             Ok(Box::new(Party { name, rank, episodes, shared, sense, episode, stamps, early: None, joint: None }))
@@ -64,6 +68,7 @@ const fn meeting<B: Meet>(card: &'static Card) -> PlainKernel {
 
 struct Shared<B> {
     barrier: B,
+    strands: OwnStrands,
     /// The last episode of a run that a watch ended. They are counted from 1 over all runs.
     last: CachePadded<AtomicU64>,
     /// The last episode that each worker arrived in.
@@ -96,7 +101,7 @@ impl<B: Meet> Worker for Party<B> {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let shared = &*self.shared;
-        let (mut left, mut looked) = (0, None);
+        let (mut left, mut looked, each) = (0, None, shared.strands.each());
         for _ in 0..self.episodes {
             let episode = self.episode + 1;
             if looked.is_none_or(|looked| left - looked >= STRETCH) {
@@ -108,7 +113,7 @@ impl<B: Meet> Worker for Party<B> {
             }
             shared.phases[self.rank].store(episode, Ordering::Relaxed);
             let arrived = watch.now();
-            shared.barrier.meet(&mut self.sense);
+            shared.barrier.meet(&mut self.sense, each);
             left = watch.now();
             let other = self.other(episode);
             if shared.phases[other].load(Ordering::Relaxed) < episode {

@@ -14,7 +14,7 @@ use crossbeam::utils::CachePadded;
 
 use super::handoff::SETTLE;
 use super::schedule::{Call, Sampler};
-use super::spin::{until, until_due};
+use super::spin::{OwnStrands, keep, until, until_due};
 use crate::kernel::{Error, Worker};
 use crate::leaving::Leaving;
 use crate::pairs::Pairs;
@@ -57,10 +57,12 @@ kernels! {
 const fn fork_join(card: &'static Card, spins: bool) -> PlainKernel<bool> {
     PlainKernel::new(card, spins, Pairs::of_samples, |kernel, params, workers| {
         let (name, samples, period) = (kernel.name(), kernel.samples(params)?, params.period);
-        let region = Arc::new(Region { others: workers as u32 - 1, spins: kernel.data, ..Region::default() });
+        let (others, strands) = (workers as u32 - 1, OwnStrands::of(workers));
+        let region = Arc::new(Region { others, spins: kernel.data, strands, ..Region::default() });
         let variant = if kernel.data { "spinning" } else { "futex, private" };
         stage(variant, Extent::Each(Work::ops(samples)), move |rank| {
             let region = Arc::clone(&region);
+            region.strands.enrol();
             if rank > 0 {
                 return Ok(Box::new(Helper { region }));
             }
@@ -74,6 +76,7 @@ struct Region {
     others: u32,
     /// Whether workers wait without sleeping.
     spins: bool,
+    strands: OwnStrands,
     /// How many regions were begun, over all runs: what the others sleep on.
     begun: CachePadded<AtomicU32>,
     /// How many of the others are about to sleep.
@@ -95,9 +98,15 @@ impl Region {
         futex::wake(&self.left, 1, Scope::Process);
     }
 
+    /// Waits for others that do not sleep, or are about to. Workers that outnumber strands have to nap.
+    fn wait(&self, watch: &Watch, there: impl FnMut() -> bool) -> bool {
+        let ends = || self.ends(watch);
+        if self.spins && self.strands.each() { keep(ends, there) } else { until(ends, || false, there) }
+    }
+
     fn sample(&self, watch: &Watch, due: Option<u64>, seen: &mut Vec<u64>) -> Option<Call> {
         let ends = || self.ends(watch);
-        if !until(ends, || false, || self.ready.load(Ordering::Acquire) == self.others) {
+        if !self.wait(watch, || self.ready.load(Ordering::Acquire) == self.others) {
             return None;
         }
         self.ready.store(0, Ordering::Relaxed);
@@ -109,7 +118,7 @@ impl Region {
         self.begun.fetch_add(1, Ordering::Release);
         let woken = if self.spins { 1 } else { futex::wake(&self.begun, u32::MAX, Scope::Process) };
         let returned = watch.now();
-        if self.spins && !until(ends, || false, || self.left.load(Ordering::Acquire) == 0) {
+        if self.spins && !self.wait(watch, || self.left.load(Ordering::Acquire) == 0) {
             return None;
         }
         loop {
@@ -130,7 +139,7 @@ impl Region {
     fn take_part(&self, watch: &Watch, begun: u32) -> bool {
         self.ready.fetch_add(1, Ordering::Release);
         let has_begun = || self.begun.load(Ordering::Acquire) != begun;
-        if self.spins && !until(|| self.ends(watch), || false, has_begun) {
+        if self.spins && !self.wait(watch, has_begun) {
             return false;
         }
         while !has_begun() {
@@ -200,13 +209,22 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::tests::watch;
+    use crate::tests::{check_awake, watch};
 
     /// The first worker is back only when all others were there, each once in each region.
     #[test]
     fn a_region_ends_when_all_have_been_through() {
         check_regions(Region { others: 3, ..Region::default() });
-        check_regions(Region { others: 3, spins: true, ..Region::default() });
+        check_regions(Region { others: 3, spins: true, strands: OwnStrands::of(4), ..Region::default() });
+    }
+
+    #[test]
+    fn workers_with_a_strand_each_do_not_sleep() {
+        let region = Region { others: 1, spins: true, ..Region::default() };
+        check_awake(
+            || assert!(region.take_part(&watch(None), 0)),
+            || _ = region.sample(&watch(None), None, &mut Vec::new()).expect("no watch ends it"),
+        );
     }
 
     fn check_regions(region: Region) {

@@ -9,7 +9,7 @@
 //! That a waiter is asleep cannot be seen from outside. It says so as late as it can: under the mutex of a condition
 //! variable, which it gives back only by waiting, and otherwise right before its call.
 //!
-//! The workers wait for each other's word by spinning for some 20 µs, and then by short sleeps; where one was last seen on the
+//! The workers wait for each other's word by spinning for some 30 µs, and then by short sleeps; where one was last seen on the
 //! other's strand, by short sleeps only, or the other could not run. None of this is timed, but what is timed would be longer
 //! for it.
 //!

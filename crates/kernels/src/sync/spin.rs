@@ -1,15 +1,22 @@
 //! Waiting for another worker without sleeping.
 
+use std::collections::BTreeSet;
 use std::hint;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::primitives::strands;
+use crate::sys::pthread::thread::Mask;
 use crate::sys::strand;
 use crate::watch::Watch;
 
-/// Looks at what is waited for between two looks at the watch: 20 to 50 µs of pauses, which take 10 to 45 ns each.
-const STRETCH: u32 = 1000;
+/// How long a worker looks at what is waited for between two looks at the watch. A count of pauses would be no time: one takes 3 to 45 ns.
+const STRETCH: Duration = Duration::from_micros(30);
+
+/// Looks between two readings of the clock, so a reading takes a few hundredths of their time at most.
+const LOOKS: u32 = 256;
 
 /// How long a worker sleeps between two looks, after a stretch in vain. It does not yield: a thread that yields on a busy
 /// machine loses its whole share of the strand to those that do not.
@@ -20,22 +27,69 @@ const NAP: Duration = Duration::from_micros(50);
 /// It spins for one stretch, within which what comes at all comes where each has a strand; and not at all while the one it waits for
 /// is `near`, on the same strand, which it would keep from coming.
 pub(crate) fn until(ends: impl Fn() -> bool, near: impl Fn() -> bool, mut there: impl FnMut() -> bool) -> bool {
-    let mut stretches = 0;
+    if !near() && for_a_stretch(&mut there) {
+        return true;
+    }
+    while !there() {
+        if ends() {
+            return false;
+        }
+        thread::sleep(NAP);
+    }
+    true
+}
+
+/// The same of a worker that keeps its strand for as long as it takes. One that slept would have to be woken by its own timer.
+pub(crate) fn keep(ends: impl Fn() -> bool, mut there: impl FnMut() -> bool) -> bool {
+    while !for_a_stretch(&mut there) {
+        if ends() {
+            return false;
+        }
+    }
+    true
+}
+
+/// Whether it is there within a stretch.
+pub(super) fn for_a_stretch(mut there: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
     loop {
-        let spins = if stretches == 0 && !near() { STRETCH } else { 1 };
-        for _ in 0..spins {
+        for _ in 0..LOOKS {
             if there() {
                 return true;
             }
             hint::spin_loop();
         }
-        if ends() {
+        if begun.elapsed() >= STRETCH {
             return false;
         }
-        if spins == 1 {
-            thread::sleep(NAP);
+    }
+}
+
+/// Whether the workers of a kernel have a strand each, so one that waits may keep its own.
+#[derive(Debug, Default)]
+pub(crate) struct OwnStrands {
+    shared: AtomicBool,
+    seats: Mutex<BTreeSet<u32>>,
+}
+
+impl OwnStrands {
+    /// Of so many workers; asked before any of them is bound to its seat.
+    pub(crate) fn of(workers: usize) -> Self {
+        OwnStrands { shared: AtomicBool::new(workers > strands() as usize), ..OwnStrands::default() }
+    }
+
+    /// A worker introduces itself, on its own thread. One that floats finds a strand that is idle.
+    pub(crate) fn enrol(&self) {
+        let own: Vec<u32> = Mask::own().map(|mask| mask.strands().take(2).collect()).unwrap_or_default();
+        let is_free = |seat| self.seats.lock().unwrap_or_else(PoisonError::into_inner).insert(seat);
+        if matches!(own[..], [seat] if !is_free(seat)) {
+            self.shared.store(true, Ordering::Relaxed);
         }
-        stretches += 1;
+    }
+
+    #[inline]
+    pub(crate) fn each(&self) -> bool {
+        !self.shared.load(Ordering::Relaxed)
     }
 }
 
@@ -62,28 +116,52 @@ impl Whereabouts {
     }
 }
 
-/// The same for a time of the workers' clock. It keeps its strand, so as to be there in time.
+/// Waits for a time of the workers' clock. It keeps its strand, so as to be there in time.
 pub(super) fn until_due(watch: &Watch, ends: impl Fn() -> bool, due: u64) -> bool {
-    loop {
-        for _ in 0..STRETCH {
-            if watch.now() >= due {
-                return true;
-            }
-            hint::spin_loop();
-        }
-        if ends() {
-            return false;
-        }
-    }
+    keep(ends, || watch.now() >= due)
 }
 
-/// Whether it is there within a stretch.
-pub(super) fn for_a_stretch(there: impl Fn() -> bool) -> bool {
-    (0..STRETCH).any(|_| {
-        let found = there();
-        if !found {
-            hint::spin_loop();
-        }
-        found
-    })
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// The fewest looks between two questions whether the run ends.
+    fn fewest_looks(wait: impl Fn(&dyn Fn() -> bool, &mut dyn FnMut() -> bool) -> bool) -> u32 {
+        let [looks, fewest, asked] = [0, u32::MAX, 0].map(Cell::new);
+        let ends = || {
+            fewest.set(fewest.get().min(looks.replace(0)));
+            asked.set(asked.get() + 1);
+            asked.get() == 5
+        };
+        let mut there = || {
+            looks.set(looks.get() + 1);
+            false
+        };
+        assert!(!wait(&ends, &mut there));
+        fewest.get()
+    }
+
+    #[test]
+    fn a_worker_that_keeps_its_strand_goes_on_looking() {
+        assert_eq!(fewest_looks(|ends, there| until(ends, || false, there)), 1);
+        assert!(fewest_looks(|ends, there| keep(ends, there)) >= LOOKS);
+    }
+
+    #[test]
+    fn workers_of_one_strand_are_seen() {
+        let each = |seats: &[u32]| {
+            let strands = &OwnStrands::default();
+            let enrol = |seat: u32| {
+                Mask::of(seat).bind().expect("it may use this strand");
+                strands.enrol();
+            };
+            thread::scope(|scope| seats.iter().for_each(|&seat| _ = scope.spawn(move || enrol(seat))));
+            strands.each()
+        };
+        let own: Vec<u32> = Mask::own().expect("the system reports it").strands().collect();
+        assert!(each(&own) && !each(&[own[0], own[0]]));
+        assert!(!OwnStrands::of(usize::MAX).each());
+    }
 }

@@ -50,7 +50,7 @@ impl Meet for pthread::barrier::Barrier {
     }
 
     #[inline]
-    fn meet(&self, _: &mut bool) {
+    fn meet(&self, _: &mut bool, _: bool) {
         self.wait();
     }
 }
@@ -63,7 +63,7 @@ impl Meet for std::sync::Barrier {
     }
 
     #[inline]
-    fn meet(&self, _: &mut bool) {
+    fn meet(&self, _: &mut bool, _: bool) {
         self.wait();
     }
 }
@@ -76,8 +76,8 @@ impl Meet for Central {
     }
 
     #[inline]
-    fn meet(&self, _: &mut bool) {
-        self.wait();
+    fn meet(&self, _: &mut bool, each: bool) {
+        self.wait(each);
     }
 }
 
@@ -93,8 +93,8 @@ impl Meet for Sense {
     }
 
     #[inline]
-    fn meet(&self, sense: &mut bool) {
-        self.wait(sense);
+    fn meet(&self, sense: &mut bool, each: bool) {
+        self.wait(sense, each);
     }
 }
 

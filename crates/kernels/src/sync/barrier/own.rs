@@ -1,6 +1,6 @@
 //! Two barriers that spin.
 
-use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin, pause};
 
 /// A counter of the workers that have arrived, and a generation that the last one to arrive changes: the others wait for the
 /// change.
@@ -17,8 +17,9 @@ impl Central {
         Central { parties, arrived: zero(), generation: zero() }
     }
 
+    /// Waits until all parties have arrived, which have a strand `each` or may have to share.
     #[inline]
-    pub fn wait(&self) {
+    pub fn wait(&self, each: bool) {
         // Relaxed: it cannot change before this worker has arrived, and this worker saw the last change when it left.
         let generation = self.generation.load(Ordering::Relaxed);
         // Acquire and release: the last to arrive has seen what all others did before, and passes it on with its change.
@@ -28,7 +29,7 @@ impl Central {
             self.generation.store(generation.wrapping_add(1), Ordering::Release);
             return;
         }
-        spin_until(|| self.generation.load(Ordering::Acquire) != generation);
+        spin_until(each, || self.generation.load(Ordering::Acquire) != generation);
     }
 }
 
@@ -54,9 +55,9 @@ impl Sense {
         self.sense.load(Ordering::Relaxed)
     }
 
-    /// Waits until all parties have arrived. `own` is the sense of this party, and its alone.
+    /// The same; `own` is the sense of this party, and its alone.
     #[inline]
-    pub fn wait(&self, own: &mut bool) {
+    pub fn wait(&self, own: &mut bool, each: bool) {
         *own = !*own;
         // Acquire and release: the last to arrive has seen what all others did before, and passes it on with the sense.
         if self.missing.fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -65,13 +66,13 @@ impl Sense {
             self.sense.store(*own, Ordering::Release);
             return;
         }
-        spin_until(|| self.sense.load(Ordering::Acquire) == *own);
+        spin_until(each, || self.sense.load(Ordering::Acquire) == *own);
     }
 }
 
-fn spin_until(there: impl Fn() -> bool) {
+fn spin_until(each: bool, there: impl Fn() -> bool) {
     let mut spin = Spin::start();
     while !there() {
-        spin.turn();
+        if each { pause(1) } else { spin.turn() }
     }
 }

@@ -2,7 +2,7 @@ use charz_data::{Card, Params, Work};
 
 use super::*;
 use crate::kernel::Kernel;
-use crate::tests::{Lap, Look, stage_laps, stopped, watch};
+use crate::tests::{Lap, Look, check_awake, stage_laps, stopped, watch};
 
 struct Open;
 
@@ -13,7 +13,7 @@ impl Meet for Open {
         Ok(Open)
     }
 
-    fn meet(&self, _: &mut bool) {}
+    fn meet(&self, _: &mut bool, _: bool) {}
 }
 
 /// The laps of so many workers in a stage of 100 episodes.
@@ -47,6 +47,13 @@ fn times_are_counted_from_the_last() {
     check_times::<own::Sense>();
     check_times::<std::sync::Barrier>();
     check_times::<crate::sys::pthread::barrier::Barrier>();
+}
+
+#[test]
+fn parties_with_a_strand_each_do_not_sleep() {
+    let (central, sense) = (own::Central::new(2), own::Sense::new(2));
+    check_awake(|| central.wait(true), || central.wait(true));
+    check_awake(|| sense.wait(&mut false, true), || sense.wait(&mut false, true));
 }
 
 #[test]
