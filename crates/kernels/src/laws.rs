@@ -258,8 +258,7 @@ fn pairs_per_sample(kernel: &dyn Kernel, workers: usize) -> u64 {
     match &*card.name {
         // Where any number may read a clock, each reads its own.
         _ if card.family == Family::Timer && card.workers.allows(1) => workers as u64,
-        name if name.starts_with("barrier") => workers as u64,
-        name if name.starts_with("broadcast") => workers as u64 - 1,
+        name if name.starts_with("barrier") || name.starts_with("broadcast") => workers as u64 - 1,
         _ => 1,
     }
 }

@@ -137,20 +137,24 @@ impl<B: Meet> Worker for Party<B> {
             let reason = format_args!("worker {rank} left episode {episode} before worker {other} arrived in it");
             return Err(Error::void(name, reason));
         }
-        let mut last = vec![0; episodes];
+        // Of each episode the last arrival, and whose it is.
+        let mut last = vec![(0, 0); episodes];
         for (other, stamps) in self.shared.stamps.iter().enumerate() {
             let stamps = stamps.read().unwrap_or_else(PoisonError::into_inner);
             let found = stamps.0.len();
             Error::unless(found == episodes, name, || {
                 format!("worker {other} met the others {found} times, not {episodes}")
             })?;
-            last.iter_mut().zip(&stamps.0).for_each(|(last, (arrived, _))| *last = (*last).max(*arrived));
+            last.iter_mut().zip(&stamps.0).for_each(|(last, (arrived, _))| *last = (*last).max((*arrived, other)));
         }
         let own = self.shared.stamps[rank].read().unwrap_or_else(PoisonError::into_inner);
+        // The last to arrive waits for no other. With its times the median would be another percentile of the waits for each number of
+        // workers.
+        let waited = own.0.iter().zip(&last).filter(|(_, (_, who))| *who != rank);
         // The clocks of two strands may be apart by more than the last worker takes to leave.
         let times =
-            |(&(arrived, left), &last): (&(u64, u64), &u64)| (left.saturating_sub(arrived), left.saturating_sub(last));
-        self.joint = Some(own.0.iter().zip(&last).map(times).collect());
+            waited.map(|((arrived, left), (last, _))| (left.saturating_sub(*arrived), left.saturating_sub(*last)));
+        self.joint = Some(times.collect());
         Ok(())
     }
 

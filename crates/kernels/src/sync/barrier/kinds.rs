@@ -11,8 +11,8 @@ use crate::sys::pthread;
 
 pub(super) const BLOCKS: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times(
-        "from a worker's arrival to its leaving, of each worker",
-        "from the last arrival to a worker's leaving, of each worker",
+        "from a worker's arrival to its leaving, of each but the last to arrive",
+        "from the last arrival to a worker's leaving, of each but the last to arrive",
     )
     .uncounted_traffic(
         "workers arrive one right after the other; each looks at another's phase when it has left, which is not timed",
