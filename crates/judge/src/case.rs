@@ -103,8 +103,9 @@ pub(super) fn excess(seats: &[Option<u32>], facts: &JudgeContext) -> usize {
 }
 
 /// Whether the blocks are about what the core does by itself. Beyond its own caches others take part in what a block takes, and no
-/// block is without them.
+/// block is without them; nor is one beside workers that keep none, which do other work or load the memory.
 pub(super) fn is_by_blocks(cell: &Cell, facts: &JudgeContext, crowded: bool) -> bool {
-    let laps = || cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
-    !shares_memory(cell, facts) && !crowded && laps().any(|lap| lap.blocks.is_some())
+    let has_blocks = |run: &Run| !run.laps.is_empty() && run.laps.iter().all(|lap| lap.blocks.is_some());
+    let mut runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
+    !shares_memory(cell, facts) && !crowded && runs.any(has_blocks)
 }

@@ -20,6 +20,8 @@ pub(super) struct Conditions {
     pub(super) crowded: bool,
     /// Whether the measurement includes waiting, sleeping and faults.
     pub(super) system: bool,
+    /// Whether some of the workers write files, and wait in the system meanwhile.
+    pub(super) files: bool,
     /// Whether workers are to work all the time: of memory that is handled part by part, who is done leaves the rest to others.
     pub(super) together: bool,
     /// Whether values are made of blocks, of which those count that nothing disturbed.
@@ -32,13 +34,13 @@ pub(super) struct Conditions {
 
 pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
-    let Conditions { timed, crowded, system, together, blocks, foreign, quota } = conditions;
+    let Conditions { timed, crowded, system, files, together, blocks, foreign, quota } = conditions;
     let whole = timed && !blocks && (crowded || !estimate::is_told_by_blocks(run));
     let causes: [(&Check, bool); 7] = [
         (&V01, any(Lap::off_seat)),
         (&V02, any(Lap::moved)),
         (&V03, whole && !crowded && !system && any(Lap::waited)),
-        (&V04, whole && !system && any(Lap::stood_still)),
+        (&V04, whole && !system && !files && any(Lap::stood_still)),
         (&V07, whole && !quota && run.throttled_periods.is_some_and(|periods| periods > 0)),
         (&V18, whole && !crowded && together && V18.dirties(1.0 - run.overlap())),
         (&V22, (!foreign && any(Lap::waited_for_disk)) || (timed && !system && any(Lap::faulted))),

@@ -26,7 +26,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use charz_data::machine::{CacheHolds, Machine, Strand};
-use charz_data::{Card, Params, Role};
+use charz_data::{Card, Params, Role, params};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
@@ -113,13 +113,14 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     let crowded = case::crowded(&cell.seats, facts);
     // Workers that spin nap in long waits, as they have to where they outnumber strands.
     let system = facts.card.blocks_in_kernel || (crowded && facts.card.contends);
+    let files = facts.card.obeys(&params::MIX) && facts.params.mix.io > 0;
     // Copies of a program end when they like.
     let foreign = facts.card.role == Role::Program;
     let together = cell.unit != Unit::MillisecondsPerGib && !foreign;
     let blocks = case::is_by_blocks(cell, facts, crowded);
     let quota = facts.card.role == Role::Quota;
     let timed = case::timed(facts);
-    let conditions = exclude::Conditions { timed, crowded, system, together, blocks, foreign, quota };
+    let conditions = exclude::Conditions { timed, crowded, system, files, together, blocks, foreign, quota };
     cell.invocations
         .iter_mut()
         .flat_map(|invocation| &mut invocation.runs)

@@ -1,7 +1,7 @@
 //! Cells whose numbers are made of blocks.
 
 use charz_data::Blocks;
-use charz_data::report::{Busy, Frequency, Interval};
+use charz_data::report::{Busy, Estimator, Frequency, Interval};
 
 use super::*;
 
@@ -204,6 +204,32 @@ fn beyond_the_caches_of_a_core_repetitions_count() {
         assert_eq!(crate::case::is_by_blocks(&trial.cell, &trial.facts, false), by_blocks, "{level:?}");
     }
     assert!(!crate::case::is_by_blocks(&trial.cell, &trial.facts, true), "no block has a strand to itself");
+}
+
+#[test]
+fn beside_a_worker_without_blocks_repetitions_count() {
+    let mut trial = of_blocks(disturbed(0.0));
+    trial.cell.invocations[0].runs[0].laps[1].blocks = None;
+    check(trial.clone(), 2e9, &[]);
+    // It does work that is not counted, as in a mix.
+    trial.laps(|lap| {
+        if lap.rank == 1 {
+            (lap.ops, lap.blocks) = (0, None);
+        }
+    });
+    trial.judge();
+    assert_eq!((trial.cell.status, trial.cell.estimator), (Status::Ok, Estimator::Median), "{:?}", trial.cell.marks);
+    let found = trial.cell.capacity.unwrap().value;
+    assert!((found / 1e9 - 1.0).abs() < 0.01, "{found}");
+    // It stands still, as one that writes files may.
+    let clean_runs = |mix: &str| {
+        let mut trial = trial.clone();
+        (trial.facts.card, trial.facts.params.mix) = (card("cmt-compute"), mix.parse().unwrap());
+        trial.runs().for_each(|run| run.laps[1].counts.cpu_ns = Some(run.interval_ns / 2));
+        trial.judge();
+        trial.cell.summary.unwrap().clean_runs
+    };
+    assert_eq!(["1:1:0", "1:0:1"].map(clean_runs), [0, 50]);
 }
 
 /// What other programs use, in strands, during so many invocations of the clean cell of memory.
