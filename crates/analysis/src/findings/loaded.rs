@@ -4,7 +4,7 @@ use super::on_cell;
 use crate::group::grouped;
 use crate::number::{Number, time};
 use crate::point;
-use charz_data::report::{Cell, Ending, Finding, FindingKind, Point, Report, Unit};
+use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Point, Report, Unit};
 use charz_data::{Role, units};
 use charz_stats::median;
 
@@ -72,10 +72,12 @@ fn load(cell: &Cell) -> Option<Load> {
     Some(Load { delay, bytes_per_second, ns: number.value, doubtful: number.is_doubtful() })
 }
 
-/// Bytes a second of all workers that load the memory beside the one that waits: the median of the repetitions that count.
+/// Bytes a second of all workers that load the memory beside the one that waits, as its times are put together: the median over the
+/// invocations of the median of the repetitions that count.
 pub(crate) fn bandwidth(cell: &Cell) -> Option<f64> {
     let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-    median(done.flat_map(|invocation| invocation.clean_runs()).map(|run| run.value(Unit::BytesPerSecond)))
+    let rates = |invocation: &Invocation| median(invocation.clean_runs().map(|run| run.value(Unit::BytesPerSecond)));
+    median(done.filter_map(rates))
 }
 
 /// The delay of the load at the knee of the curve that these cells make, which differ in their delays only.
@@ -170,6 +172,18 @@ mod tests {
         assert!(text(&loads).contains("90.0 ns~ at 2.00 GB/s~;"), "{}", text(&loads));
         let flat = [loads[1], loads[2]];
         assert!(text(&flat).contains("no knee up to 20.0 GB/s, where a load takes 95.0 ns:"), "{}", text(&flat));
+    }
+
+    #[test]
+    fn each_run_has_one_load() {
+        let mut loaded = cell("loaded-read", 2, 90.0);
+        for (number, invocation) in loaded.invocations.iter_mut().enumerate() {
+            // One of them has most of the iterations, and nothing was moved in them.
+            let (times, bytes) = if number == 0 { (100, 0) } else { (1, 1_000_000) };
+            invocation.runs[0].laps.iter_mut().for_each(|lap| lap.bytes = bytes);
+            invocation.runs = vec![invocation.runs[0].clone(); times];
+        }
+        assert!(bandwidth(&loaded).unwrap() > 0.0);
     }
 
     #[test]
