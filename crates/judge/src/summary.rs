@@ -2,7 +2,8 @@
 
 use super::case::{Case, total};
 use super::estimate::{FastModes, is_number};
-use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary};
+use charz_data::histogram::{BITS, bin, bin_end};
+use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary, Unit};
 use charz_stats::{Sample, median, median_interval, pooled};
 
 const CONFIDENCE: f64 = 0.95;
@@ -42,7 +43,19 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
 
 pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
     let values = Sample::new(case.values())?;
-    Some(Estimate { value: typical(case, &values), interval: interval(case, &values) })
+    let value = typical(case, &values);
+    Some(Estimate { value, interval: interval(case, &values).map(|found| resolved(case, value, found)) })
+}
+
+/// A median of stamped times is known to half of the bin that it falls into, and to half a step of the clock: chance shows neither.
+fn resolved(case: &Case<'_>, value: f64, Interval { low, high }: Interval) -> Interval {
+    if case.cell.unit != Unit::NanosecondsSampled {
+        return Interval { low, high };
+    }
+    let step = case.facts.timer.as_ref().filter(|_| case.is_stamped()).map_or(0, |timer| timer.resolution_ns);
+    let bin = bin_end(value as u64, BITS) - bin(value as u64, BITS);
+    let open = (bin as f64 + step as f64) / 2.0;
+    Interval { low: low.min(value - open).max(0.0), high: high.max(value + open) }
 }
 
 /// The median of the invocations' values; where they follow the clock of the cores, the median of what is done in a cycle, at the median

@@ -1,6 +1,6 @@
 //! Pairs of times that workers stamped: their distribution, and V11, V30 and V31.
 
-use charz_data::{Family, params};
+use charz_data::Family;
 
 use super::case::Case;
 use super::{mark, raise};
@@ -17,12 +17,14 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if samples.count == 0 {
         return Vec::new();
     }
-    // A worker of a timer kernel stamps by itself, so its times involve no other strand's clock. A clock under test
-    // either reports its own steps or is timed by the counter behind fences, not by the clock that stamps.
+    // A worker of a timer kernel stamps by itself, so its times involve no other strand's clock.
     let alone = case.facts.card.family == Family::Timer;
-    let by_the_clock = !alone || case.obeys(&params::TIMEOUT);
     let by_one_clock = alone || case.facts.card.times.as_ref().is_some_and(|times| times.on_one_strand);
-    vec![few(&samples), apart(case, &samples).filter(|_| !by_one_clock), dear(case, &samples).filter(|_| by_the_clock)]
+    vec![
+        few(&samples),
+        apart(case, &samples).filter(|_| !by_one_clock),
+        dear(case, &samples).filter(|_| case.is_stamped()),
+    ]
 }
 
 fn few(samples: &JointHistogram) -> Option<Mark> {

@@ -1,7 +1,7 @@
 //! Distributions of pairs of times, and contention between workers.
 
 use super::*;
-use charz_data::report::{Contention, Distribution, JointHistogram};
+use charz_data::report::{Contention, Distribution, Interval, JointHistogram};
 
 fn stamped(pairs: impl IntoIterator<Item = (u64, u64)>) -> JointHistogram {
     pairs.into_iter().collect()
@@ -74,6 +74,30 @@ fn percentiles_and_peaks_are_those_of_the_times() {
     let shares: Vec<u64> = found.second.peaks.iter().map(|peak| (peak.share * 100.0).round() as u64).collect();
     assert_eq!(shares, [90, 10]);
     assert_eq!(found.first.peaks.len(), 1);
+}
+
+/// By how much the interval reaches beyond the number to either side, where all times of an invocation are one.
+fn reach(kernel: &str, time: impl Fn(usize) -> u64) -> [f64; 2] {
+    let mut trial = sampled(0);
+    trial.facts.card = card(kernel);
+    for (number, invocation) in trial.cell.invocations.iter_mut().enumerate() {
+        invocation.runs.iter_mut().for_each(|run| run.samples = Some(Box::new(stamped([(1, time(number)); 100]))));
+    }
+    trial.judge();
+    let found = trial.cell.capacity.unwrap();
+    let Interval { low, high } = found.interval.unwrap();
+    [found.value - low, high - found.value]
+}
+
+#[test]
+fn bins_and_steps_of_the_clock_leave_numbers_open() {
+    // Bins of 128 and of 1 ns; the clock's step is 10 ns.
+    assert_eq!(reach("flag", |_| 12_500), [69.0; 2]);
+    assert_eq!(reach("flag", |_| 110), [5.5; 2]);
+    assert_eq!(reach("flag", |_| 3), [3.0, 5.5]);
+    assert_eq!(reach("step-instant", |_| 110), [0.5; 2], "its times are of another clock");
+    let wide = reach("flag", |number| 10_000 + 1000 * number as u64);
+    assert!(wide.iter().all(|side| *side > 1000.0), "{wide:?}");
 }
 
 /// The clean cell, with what each of the two workers met in each repetition, and the operations that it did.
