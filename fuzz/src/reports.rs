@@ -87,6 +87,7 @@ fn judge(report: &mut Report) {
             timer: timer.clone(),
             virtual_machine,
             quota: false,
+            cpus: 2,
             cores: 2,
             shares_l2: true,
             claimed_hz: Some(3e9),

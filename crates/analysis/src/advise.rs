@@ -262,7 +262,8 @@ impl<'a> Advice<'a> {
             return None;
         }
         let is_it = |mark: &&Mark| mark.code == V34.code && mark.severity > Severity::Note;
-        let marks = [self.best.cell, self.peak.cell].into_iter().flat_map(|cell| &cell.marks);
+        let cells = [self.best.cell, self.peak.cell].into_iter().chain(rivals.iter().map(|rival| rival.cell));
+        let marks = cells.flat_map(|cell| &cell.marks);
         let used = marks.filter(|_| self.load == Load::Program).find(is_it)?;
         Some(&used.reason)
     }

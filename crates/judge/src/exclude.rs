@@ -4,13 +4,13 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::slice;
 
-use super::{estimate, mark};
+use super::{JudgeContext, estimate, mark};
 use charz_data::checks::{
-    Check, INTERVAL_NEEDS, LEAST_OF_A_PLACEMENT, MOVED, V01, V02, V03, V04, V07, V16, V18, V22, V34, V35,
+    Check, FEWEST_SHARED, INTERVAL_NEEDS, LEAST_OF_A_PLACEMENT, MOVED, V01, V02, V03, V04, V07, V16, V18, V22, V34, V35,
 };
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Invocation, Lap, Mark, Run, Severity};
-use charz_data::units;
+use charz_data::{Role, units};
 use charz_stats::{Sample, median};
 
 #[derive(Clone, Copy)]
@@ -52,13 +52,16 @@ pub(super) fn note(run: &mut Run, conditions: Conditions) {
 const LEAST_LEFT: usize = INTERVAL_NEEDS;
 
 /// Leaves out the invocations during which other programs used the machine, if enough are left without.
-pub(super) fn leave_out_shared(invocations: &mut [Invocation]) {
-    let shared =
-        |invocation: &Invocation| others(slice::from_ref(invocation)).is_some_and(|used| V34.severity(used).is_some());
+pub(super) fn leave_out_shared(cell: &mut Cell, facts: &JudgeContext) {
+    let workers = cell.seats.len();
+    let shared = |invocation: &Invocation| {
+        let used = others(slice::from_ref(invocation), facts);
+        used.is_some_and(|used| V34.severity(share_of_cpus(used, workers, facts)).is_some())
+    };
     let alone = |invocation: &&Invocation| invocation.ending == Ending::Done && !shared(invocation);
-    if invocations.iter().filter(alone).count() >= LEAST_LEFT {
-        let runs =
-            invocations.iter_mut().filter(|invocation| shared(invocation)).flat_map(|invocation| &mut invocation.runs);
+    if cell.invocations.iter().filter(alone).count() >= LEAST_LEFT {
+        let shared = cell.invocations.iter_mut().filter(|invocation| shared(invocation));
+        let runs = shared.flat_map(|invocation| &mut invocation.runs);
         runs.for_each(|run| run.dirty.push(V34.code.to_owned()));
     }
 }
@@ -99,17 +102,27 @@ pub(super) fn leave_out_other_sizes(invocations: &mut [Invocation]) {
     grown.filter(|run| sizes(run) != most || most == Some(0)).for_each(|run| run.dirty.push(V35.code.to_owned()));
 }
 
+/// The share of the machine's CPUs that others used, of which there are so many CPUs' worth; beside a program, of what its free CPUs do
+/// not hold.
+pub(super) fn share_of_cpus(used: f64, workers: usize, facts: &JudgeContext) -> f64 {
+    let free = if facts.card.role == Role::Program { facts.cpus.saturating_sub(workers) } else { 0 };
+    (used - free as f64).max(0.0) / facts.cpus.max(FEWEST_SHARED) as f64
+}
+
 /// What other programs used for sure while these were made, in strands; `None` where that is not known of any.
 ///
 /// `/proc/stat` shows whole ticks of three times: over n readings their differences are off by some 7 ms √n, of which twenty are
-/// three standard deviations.
-pub(super) fn others<'a>(invocations: impl IntoIterator<Item = &'a Invocation>) -> Option<f64> {
-    others_less(invocations, |_| 0)
+/// three standard deviations. Where the kernel counts by ticks, each CPU is off by one: on more than two, by the root of their number.
+pub(super) fn others<'a>(invocations: impl IntoIterator<Item = &'a Invocation>, facts: &JudgeContext) -> Option<f64> {
+    others_less(invocations, facts, |_| 0)
 }
 
 /// The same without what they used of the workers' own strands, for which the workers waited.
-pub(super) fn others_elsewhere<'a>(invocations: impl IntoIterator<Item = &'a Invocation>) -> Option<f64> {
-    others_less(invocations, |invocation| {
+pub(super) fn others_elsewhere<'a>(
+    invocations: impl IntoIterator<Item = &'a Invocation>,
+    facts: &JudgeContext,
+) -> Option<f64> {
+    others_less(invocations, facts, |invocation| {
         let laps = invocation.runs.iter().flat_map(|run| &run.laps);
         laps.filter_map(|lap| lap.counts.run_delay_ns).fold(0, u64::saturating_add)
     })
@@ -117,6 +130,7 @@ pub(super) fn others_elsewhere<'a>(invocations: impl IntoIterator<Item = &'a Inv
 
 fn others_less<'a>(
     invocations: impl IntoIterator<Item = &'a Invocation>,
+    facts: &JudgeContext,
     less: impl Fn(&Invocation) -> u64,
 ) -> Option<f64> {
     const DOUBT_NS: f64 = 20e6;
@@ -127,5 +141,6 @@ fn others_less<'a>(
         time += busy.time_ns as f64;
         count += 1.0;
     }
-    (time > 0.0).then(|| ((used - DOUBT_NS * f64::sqrt(count)) / time).max(0.0))
+    let pairs = (facts.cpus as f64 / 2.0).max(1.0);
+    (time > 0.0).then(|| ((used - DOUBT_NS * f64::sqrt(count * pairs)) / time).max(0.0))
 }

@@ -54,6 +54,8 @@ pub struct JudgeContext {
     /// Whether a hypervisor runs below the system; `None` where unknown.
     pub virtual_machine: Option<bool>,
     pub quota: bool,
+    /// Strands of the machine, usable or not.
+    pub cpus: usize,
     /// Cores of which the process may use a strand.
     pub cores: usize,
     /// Whether strands share a cache of the second level.
@@ -80,6 +82,7 @@ impl JudgeContext {
             timer: report.timer.clone(),
             virtual_machine: report.host.virtual_machine,
             quota: machine.quota().is_some(),
+            cpus: machine.strands.len(),
             cores: cores(machine),
             shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
             claimed_hz: report.host.claimed_hz,
@@ -126,7 +129,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
         .flat_map(|invocation| &mut invocation.runs)
         .for_each(|run| exclude::note(run, conditions));
     if case::shares_memory(cell, facts) && !crowded {
-        exclude::leave_out_shared(&mut cell.invocations);
+        exclude::leave_out_shared(cell, facts);
     }
     exclude::leave_out_other_sizes(&mut cell.invocations);
     estimate(cell);

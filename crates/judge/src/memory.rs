@@ -17,14 +17,15 @@ fn used_by_others(case: &Case<'_>) -> Option<Mark> {
     let counted = || case.done().filter(|invocation| invocation.clean_runs().next().is_some());
     let used = match shares_memory(case.cell, case.facts) {
         _ if case.crowded => return None,
-        true => exclude::others(counted())?,
+        true => exclude::others(counted(), case.facts)?,
         // The second level is often shared, if only by the strands of a core.
         false if case.facts.shares_l2 && case.cell.level.as_deref() == Some("L2") => {
-            exclude::others_elsewhere(counted())?
+            exclude::others_elsewhere(counted(), case.facts)?
         }
         false => return None,
     };
-    raise(&V34, used, || format!("other programs used {used:.2} CPUs"))
+    let share = exclude::share_of_cpus(used, case.cell.seats.len(), case.facts);
+    raise(&V34, share, || format!("other programs used {used:.2} CPUs"))
 }
 
 /// By the worst invocation: the cell speaks of one kind of pages.

@@ -61,6 +61,7 @@ fn clean() -> Trial {
             last_cache_bytes: Some(32 * MIB),
             virtual_machine: Some(true),
             quota: true,
+            cpus: 2,
             cores: 2,
             shares_l2: false,
             claimed_hz: Some(3e9),

@@ -54,7 +54,12 @@ impl Ticks {
 
     /// The ticks in which it ran a task or served an interrupt.
     pub fn busy(self) -> u64 {
-        [self.user, self.nice, self.system, self.irq, self.softirq].into_iter().fold(0, u64::saturating_add)
+        [self.tasks(), self.irq, self.softirq].into_iter().fold(0, u64::saturating_add)
+    }
+
+    /// The ticks in which it ran a task. Whether interrupts are in them too depends on how the kernel was built.
+    pub fn tasks(self) -> u64 {
+        [self.user, self.nice, self.system].into_iter().fold(0, u64::saturating_add)
     }
 }
 

@@ -10,6 +10,9 @@ pub const STEAL_WINDOW_NS: u64 = 1_000_000_000;
 /// the kernel looked, two are not.
 pub const STEAL_TICKS_NS: u64 = 20_000_000;
 
+/// The fewest CPUs of which what other programs used is a share (V34): of ten the limit is 0.05 of a CPU.
+pub const FEWEST_SHARED: usize = 10;
+
 pub static V01: Check = Check {
     code: "V01",
     title: "thread not on its CPU",
@@ -154,17 +157,18 @@ pub static V34: Check = Check {
     title: "other programs used the CPUs",
     cause: "Something else ran meanwhile, on other CPUs too: it moved memory, and used the caches, the power and the clock that \
             CPUs share. A thread that never waits gets less of them even so.",
-    quantity: "The time that other processes and the kernel were busy on any CPU, in CPUs' worth of the time of the \
-               iterations, over all runs together: `/proc/stat` counts in ticks of 10 ms.",
-    scale: Scale::Ratio,
-    suspect: Some(0.05),
-    evidence: "`user` to `softirq` and `guest` of the line `cpu` of `/proc/stat` around the iterations, less the processor time of \
-               the measuring process.",
+    quantity: "The time that other processes were busy on any CPU, over all runs together, as a share of the time of all CPUs, or of 10 \
+               where there are fewer. Beside a program, what the CPUs that it leaves free do not hold.",
+    scale: Scale::Share,
+    suspect: Some(0.005),
+    evidence: "`user`, `nice` and `system` of the line `cpu` of `/proc/stat` around the iterations, in ticks of 10 ms, less the processor \
+               time of the measuring process. Interrupts are left out: those of the threads' own CPUs are among them.",
     families: "Programs, and kernels whose blocks lie beyond the caches of a core; of those in a second level that CPUs share, what was used of other CPUs \
                than the threads' own.",
     fix: "End other work (`charz doctor` and `top` show it) and repeat the configuration, or start with `--wait-quiet`.",
     source: "Measured for charz: beside a program that copies memory on the other of two CPUs, reads were 15 to 19% slower, and \
-             nothing else showed it.",
+             nothing else showed it. The limit is a first guess: where a quarter of the CPUs can take all bandwidth, 0.5% take the 2% \
+             that numbers of memory are wanted to.",
     ..Check::NEVER_RAISED
 };
 

@@ -136,7 +136,7 @@ impl Evidence {
 pub struct Busy {
     /// The nanoseconds that passed.
     pub time_ns: u64,
-    /// Nanoseconds in which strands were busy, summed over all strands of the machine; counted in ticks of 10 ms.
+    /// Nanoseconds in which strands ran tasks, summed over all strands of the machine; counted in ticks of 10 ms.
     pub all_ns: u64,
     /// Nanoseconds of processor time of the measuring process.
     pub own_ns: u64,

@@ -1,7 +1,7 @@
 //! Cells whose numbers are made of blocks.
 
-use charz_data::Blocks;
 use charz_data::report::{Busy, Estimator, Frequency, Interval};
+use charz_data::{Blocks, Role};
 
 use super::*;
 
@@ -250,6 +250,15 @@ fn v34_other_programs() {
     };
     assert_eq!(marks(used(10, 0.04)), (10, false));
     assert_eq!(marks(used(10, 1.0)), (10, true));
+    // What 256 CPUs hardly feel, and beside a program what free CPUs hold.
+    let on = |cpus: usize, role: Role, strands: f64| {
+        let mut trial = used(10, strands);
+        trial.facts.cpus = cpus;
+        trial.facts.card.to_mut().role = role;
+        marks(trial).1
+    };
+    assert_eq!([1.0, 2.0].map(|strands| on(256, Role::Other, strands)), [false, true]);
+    assert_eq!([1.0, 1.9, 2.5].map(|strands| on(4, Role::Program, strands)), [false, false, true]);
     // Those without are enough.
     assert_eq!(marks(used(4, 1.0)), (6, false));
     assert_eq!(marks(used(5, 1.0)), (10, true));

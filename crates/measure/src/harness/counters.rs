@@ -119,8 +119,7 @@ pub(crate) struct Usage(Busy);
 impl Usage {
     /// `None` where the system does not tell.
     pub(crate) fn read() -> Option<Self> {
-        let all = Ticks::of_all(&fs::read_to_string(stat::FILE).ok()?).ok()?;
-        let all_ns = all.busy().checked_mul(TICK_NS)?;
+        let all_ns = tasks_ns(&fs::read_to_string(stat::FILE).ok()?)?;
         // With the programs that it started and has waited for, whichever `/proc` shows them.
         let own_ns = time(ClockId::ProcessCPUTime)?.checked_add(children_ns()?)?;
         Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns }))
@@ -169,6 +168,11 @@ fn children_ns() -> Option<u64> {
     nanos(usage.ru_utime)?.checked_add(nanos(usage.ru_stime)?)
 }
 
+/// What the tasks of all CPUs used, in nanoseconds. The processor time of a process is without the interrupts that it was stopped for.
+fn tasks_ns(stat: &str) -> Option<u64> {
+    Ticks::of_all(stat).ok()?.tasks().checked_mul(TICK_NS)
+}
+
 /// The steal of these CPUs, or of all where there are none, in nanoseconds.
 fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
     let ticks = match cpus {
@@ -197,6 +201,11 @@ mod tests {
         let used = children_ns().unwrap() - children;
         let own_ns = Usage::read().unwrap().since(before).own_ns;
         assert!(used > 0 && own_ns > used, "{own_ns} of {used} ns");
+    }
+
+    #[test]
+    fn interrupts_are_no_other_programs() {
+        assert_eq!(tasks_ns("cpu  1 2 3 4 5 6 7 8 9 10\n"), Some(60_000_000));
     }
 
     #[test]
