@@ -50,7 +50,7 @@ const WRITTEN: Metric = Metric::bytes("the bytes of the block, each written once
 kernels! {
     level, Op::Read => CARD
         .named("level-read", "loads every word of a private block, pass after pass, and adds up those of one line in \
-            eight")
+            eight, or of all lines on processors other than x86_64")
         .metric(Metric::bytes("the bytes of the block, each read once a pass"))
         .role(Role::LevelBandwidth(Access::Read))
         .source("the read bandwidth of a level, by loads of vectors")

@@ -1,7 +1,7 @@
 //! Passes over a block again and again, as fast as the level of the caches that holds it can move lines.
 //!
 //! If a block is in the first-level cache, a pass over it takes some hundred cycles, so one call makes many passes, and
-//! the loop holds nothing but the pass itself. The loops are assembly: a compiler may leave out passes of a loop over data
+//! the loop holds nothing but the pass itself. On x86_64 the loops are assembly: a compiler may leave out passes of a loop over data
 //! that does not change.
 
 mod portable;
@@ -17,7 +17,7 @@ use crate::sys::stream::HAS_NON_TEMPORAL;
 /// What a pass does with each group of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
-    /// Loads its words, and adds up those of the first line of a group.
+    /// Loads its words, and adds up those of the first line of a group; as compiled, those of all lines.
     Read,
     Write,
     /// Overwrites it past the caches.
