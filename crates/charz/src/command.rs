@@ -127,10 +127,13 @@ impl Command {
         }
         let file = sweep::name::output(file, true)?;
         let mut result = Vec::new();
-        let exit = self.run(&mut result)?;
-        atomic_file::replace(&file, |out| out.write_all(&result))
-            .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
-        Ok(exit)
+        let ended = self.run(&mut result);
+        // What was measured is kept, however the command ends.
+        if ended.is_ok() || !result.is_empty() {
+            atomic_file::replace(&file, |out| out.write_all(&result))
+                .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
+        }
+        ended
     }
 
     fn inputs(&self) -> Vec<PathBuf> {
