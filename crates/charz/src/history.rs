@@ -85,9 +85,7 @@ impl Store {
             let text = text.ok_or_else(|| {
                 Error::bad_input(format!("there is no report {id} in the history {path:?}; see charz history list"))
             })?;
-            let mut report = parse(path, id, &text)?;
-            reread(&mut report).map_err(|why| damaged(path, NOUN, &format!("report {id}: {why}")))?;
-            Ok((report, text))
+            Ok((judged(path, id, parse(path, id, &text)?)?, text))
         })
     }
 }
@@ -121,16 +119,23 @@ fn add(
     if there == *text {
         return Ok((id, Added::Same));
     }
-    match invocations(&parse(path, id, &there)?).cmp(&invocations(report)) {
+    let known = parse(path, id, &there)?;
+    let state = |report: &Report| (invocations(report), report.wall_ns);
+    let order = state(&known).cmp(&state(report));
+    let has_as_many = invocations(&known) == invocations(report);
+    if has_as_many && measured(judged(path, id, known)?) != measured(report.clone()) {
+        Err(refuse(format!(
+            "report {id} of the history is of the same sweep with as many invocations, and differs; one of them was changed"
+        )))?;
+    }
+    match order {
         Ordering::Less => {
             let sql = "UPDATE report SET label = coalesce(?2, label), summary = ?3, text = ?4 WHERE id = ?1";
             transaction.execute(sql, params![id, label, summary, text])?;
             Ok((id, Added::Later))
         }
+        Ordering::Equal => Ok((id, Added::Same)),
         Ordering::Greater => Ok((id, Added::Earlier)),
-        Ordering::Equal => Err(refuse(format!(
-            "report {id} of the history is of the same sweep with as many invocations, and differs; one of them was changed"
-        )))?,
     }
 }
 
@@ -154,6 +159,11 @@ fn invocations(report: &Report) -> usize {
     report.floor.iter().chain(&report.cells).map(|cell| cell.invocations.len()).sum()
 }
 
+/// A report without what a resume changes that adds no run, and what follows from the rest.
+fn measured(report: Report) -> Report {
+    Report { findings: Vec::new(), wall_ns: 0, complete: false, stopped_by: None, file: None, ..report }
+}
+
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     // Bytes, as the journal's lines: for text the compiler would build all that reads a report a second time.
@@ -164,4 +174,10 @@ fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
 
 fn parse(path: &Path, id: i64, text: &str) -> Result<Report, Error> {
     report::parse(text).map_err(|why| damaged(path, NOUN, &format!("report {id}: {why}")))
+}
+
+/// As a report that is added is judged when it is read.
+fn judged(path: &Path, id: i64, mut report: Report) -> Result<Report, Error> {
+    reread(&mut report).map_err(|why| damaged(path, NOUN, &format!("report {id}: {why}")))?;
+    Ok(report)
 }

@@ -70,8 +70,28 @@ fn a_resumed_sweep_takes_the_place_of_its_earlier_state() {
     assert_eq!(store.add(&[early(report(0))], None, false).unwrap(), [(1, Added::Earlier)]);
     let entries = store.list().unwrap();
     assert_eq!((entries.len(), entries[0].report.cells.len(), entries[0].label.as_deref()), (1, 4, Some("x")));
-    let changed = addition(Report { wall_ns: 1, ..report(0) });
+    let mut changed = report(0);
+    changed.cells[0].invocations[0].seed += 1;
+    let changed = addition(changed);
     check_refused(store.add(&[changed], None, false), Exit::BadInput, &["report 1", "same sweep", "changed"]);
+}
+
+#[test]
+fn a_report_that_differs_in_no_measurement_is_the_same() {
+    let place = Place::new();
+    let mut store = Store::create(&place.file()).unwrap();
+    let first = judged(Path::new(""), 1, report(0)).unwrap();
+    assert_eq!(store.add(&[addition(first.clone())], None, false).unwrap(), [(1, Added::New)]);
+    let mut add = |text: String, report: &Report| {
+        let addition = Addition { file: "r.json".into(), text, report: report.clone() };
+        store.add(&[addition], None, false).unwrap()[0].1
+    };
+    assert_eq!(add(serde_json::to_string_pretty(&first).unwrap(), &first), Added::Same);
+    // As a resume writes it whose budget ended before a run.
+    let stopped_by = Some("budget".to_owned());
+    let resumed = Report { wall_ns: first.wall_ns + 1, complete: false, stopped_by, ..first.clone() };
+    assert_eq!(add(serde_json::to_string(&resumed).unwrap(), &resumed), Added::Later);
+    assert_eq!(add(serde_json::to_string(&first).unwrap(), &first), Added::Earlier);
 }
 
 #[test]
