@@ -78,3 +78,22 @@ fn a_narrow_terminal_breaks_lines_between_words() {
         }
     }
 }
+
+#[test]
+fn a_locale_without_utf_8_gets_ascii() {
+    let place = Place::new();
+    for line in [
+        "topo",
+        "topo --format tree",
+        "topo --format boxes",
+        "doctor --no-wait",
+        "doctor --no-wait -v",
+        "sweep --dry-run --kernel noop --threads 1",
+    ] {
+        let mut command = place.charz();
+        command.args(line.split(' ')).env("LC_ALL", "C");
+        let ran = run(line, command);
+        assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
+        assert!(ran.out.is_ascii() && !ran.out.contains("\\u{"), "{line}: {}", ran.out);
+    }
+}

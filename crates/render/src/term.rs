@@ -3,7 +3,7 @@
 //! Colour is never the only distinction: series have letters, values shades, noisy numbers `~`, gaps `x`. Where the
 //! locale is not one of UTF-8 the same pictures come in ASCII.
 
-mod ascii;
+pub mod ascii;
 pub mod heat;
 pub mod nest;
 pub mod pen;

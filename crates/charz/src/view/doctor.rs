@@ -9,12 +9,16 @@ use charz_data::escape::{counted, plain, shortened};
 use charz_measure::doctor::expect::Deviation;
 use charz_measure::doctor::{Finding, State};
 use charz_render::grid::columns;
+use charz_render::term::ascii;
 use charz_render::{json, wrapped};
 
 pub type Format = charz_render::formats::Format<fn(&Page<'_>, &mut dyn Write) -> io::Result<()>>;
 
-pub static FORMATS: &[Format] =
-    &[Format { name: "table", about: "", write: table }, Format { name: "json", about: "", write: write_json }];
+#[rustfmt::skip]
+pub static FORMATS: &[Format] = &[
+    Format { name: "table", about: "", write: |page, out| ascii::within(&look::of_stdout(), out, |out| table(page, out)) },
+    Format { name: "json", about: "", write: write_json },
+];
 
 /// What is shown.
 pub struct Page<'a> {

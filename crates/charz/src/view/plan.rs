@@ -14,6 +14,7 @@ use charz_data::report::Report;
 use charz_data::units;
 use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
 use charz_measure::plan::{Plan, PlannedCell};
+use charz_render::term::ascii;
 use charz_render::{grid, json};
 use serde_json::json;
 
@@ -31,7 +32,7 @@ pub struct Planned<'a> {
 
 #[rustfmt::skip]
 pub static FORMATS: &[Format] = &[
-    Format { name: "table", about: "A row per configuration, then the totals.", write: table },
+    Format { name: "table", about: "A row per configuration, then the totals.", write: |planned, out| ascii::within(&look::of_stdout(), out, |out| table(planned, out)) },
     Format { name: "json", about: "The totals, and every configuration with its predicted time or the reason why it is skipped.", write: as_json },
 ];
 
@@ -142,13 +143,10 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let row =
         |chosen: &Chosen| [class_name(&chosen.class, machine), chosen.pairs.to_string(), chosen.chosen.to_string()];
     let rows: Vec<_> = choice.classes.iter().map(row).collect();
-    grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
     let all: u64 = choice.classes.iter().map(|chosen| chosen.pairs).sum();
-    writeln!(
-        out,
-        "\n{} of {all}, {} × {}",
-        counted(choice.pairs.len(), "pair"),
-        counted(plan.cells.len(), "configuration"),
-        ends(plan)
-    )
+    let (pairs, each) = (counted(choice.pairs.len(), "pair"), counted(plan.cells.len(), "configuration"));
+    ascii::within(&look::of_stdout(), out, |out| {
+        grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
+        writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan))
+    })
 }

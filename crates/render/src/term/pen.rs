@@ -61,17 +61,21 @@ impl<'a> Pen<'a> {
     }
 
     fn line(&mut self, label: &str, text: &str, style: Style) -> io::Result<()> {
-        // In ASCII first: an escape is longer than the sign.
-        let text = if self.look.unicode { text.to_owned() } else { ascii(text) };
-        let indent = display_width(label).min(NARROWEST / 2);
+        // First of all: in ASCII a sign may be longer.
+        let [label, text] = [label, text].map(|text| self.signs(text));
+        let indent = display_width(&label).min(NARROWEST / 2);
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
-        sheet.put(0, 0, label, Style::default());
+        sheet.put(0, 0, &label, Style::default());
         for (at, line) in lines.iter().enumerate() {
             sheet.put(indent, at, line, style);
         }
         self.sheet(&sheet)
+    }
+
+    fn signs(&self, text: &str) -> String {
+        if self.look.unicode { text.to_owned() } else { ascii(text) }
     }
 
     /// A label with as many of the entries as a line holds, and how many more there are.
@@ -93,7 +97,8 @@ impl<'a> Pen<'a> {
 
     /// Foreign text in columns under a heading.
     pub fn table(&mut self, heading: &[String], words: &[usize], rows: &[Vec<String>]) -> io::Result<()> {
-        let harmless = |cells: &[String]| cells.iter().map(|cell| one_line(cell)).collect::<Vec<_>>();
+        // In its signs before the columns have a width.
+        let harmless = |cells: &[String]| cells.iter().map(|cell| self.signs(&one_line(cell))).collect::<Vec<_>>();
         let rows: Vec<Vec<String>> = rows.iter().map(|row| harmless(row)).collect();
         let heading = harmless(heading);
         let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
@@ -105,11 +110,7 @@ impl<'a> Pen<'a> {
             let rows = [Vec::new()].into_iter().chain(rows);
             return lines.lines().zip(rows).try_for_each(|(line, row)| writeln!(self.out, "{}", dimmed(line, &row)));
         }
-        if self.look.unicode {
-            write!(self.out, "{lines}")
-        } else {
-            lines.lines().try_for_each(|line| writeln!(self.out, "{}", ascii(line)))
-        }
+        write!(self.out, "{lines}")
     }
 
     /// Marks with their meanings, as many per line as fit.
@@ -147,6 +148,19 @@ pub fn short(text: &str, columns: usize) -> String {
 mod tests {
     use super::*;
     use crate::formats::tests::written;
+
+    #[test]
+    fn columns_stand_below_each_other_in_ascii_too() {
+        let look = TerminalStyle { unicode: false, ..TerminalStyle::PLAIN };
+        let rows =
+            [["1.82 Gop/s ±0.6%", "a"], ["35.8 GB/s~", "b"], ["–", "c"]].map(|row| row.map(str::to_owned).to_vec());
+        let heading = ["number", "name"].map(str::to_owned);
+        let text = written(|out| Pen::new(&look, out).table(&heading, &[1], &rows));
+        let places: Vec<Option<usize>> =
+            text.lines().skip(1).zip(["a", "b", "c"]).map(|(line, name)| line.rfind(name)).collect();
+        assert!(text.is_ascii() && places[0].is_some() && places.iter().all(|place| *place == places[0]), "{text}");
+        assert_eq!(text.matches('~').count(), 1, "{text}");
+    }
 
     #[test]
     fn a_legend_stays_within_the_width() {
