@@ -253,7 +253,7 @@ fn skipped_threads_may_run_on_all_seats() {
 
 #[test]
 fn runtimes_get_the_number_of_seats_and_what_is_set_is_kept() {
-    let print = "echo $CHARZ_THREADS $OMP_NUM_THREADS $RAYON_NUM_THREADS ${OMP_PROC_BIND-unset} ${KMP_AFFINITY-unset} \
+    let print = "echo $CHARZ_SEATS $OMP_NUM_THREADS $RAYON_NUM_THREADS ${OMP_PROC_BIND-unset} ${KMP_AFFINITY-unset} \
                  ${OMP_PLACES-unset}";
     let first = &cpus()[0];
     let mapping = format!("list:{first}");
@@ -270,9 +270,16 @@ fn runtimes_get_the_number_of_seats_and_what_is_set_is_kept() {
     let ran: Ran = exec(&["--mapping", &mapping], "true").env("OMP_PROC_BIND", "close").output().unwrap().into();
     assert!(ran.err.contains("OMP_PROC_BIND"), "{}", ran.err);
     // What an exec around this one has set is no user's.
-    let outer = charz().args(["exec", "-q", "--", env!("CARGO_BIN_EXE_charz"), "exec", "--", "true"]).output();
-    let ran: Ran = outer.unwrap().into();
-    assert!(!ran.err.contains("KMP_AFFINITY"), "{}", ran.err);
+    let within = |words: &[&str]| -> Ran {
+        let outer = ["exec", "-q", "--mapping", &mapping, "--threads", "3", "--", env!("CARGO_BIN_EXE_charz")];
+        charz().args(outer).args(words).output().unwrap().into()
+    };
+    let inner = ["exec", "--mapping", &mapping, "--threads", "2", "--", "sh", "-c", "echo $CHARZ_SEATS"];
+    let ran = within(&inner);
+    assert!(ran.out == "2\n" && !ran.err.contains("KMP_AFFINITY"), "{}{}", ran.out, ran.err);
+    // Nor is it a flag of a sweep.
+    let ran = within(&["config", "show"]);
+    assert!(ran.code == Some(0) && !ran.out.contains("CHARZ_") && ran.err.is_empty(), "{}{}", ran.out, ran.err);
 }
 
 #[test]

@@ -2,10 +2,13 @@
 
 use crate::launch::Follow;
 
+/// The variable of ours with the number of seats: the program's, whatever was set around it.
+pub const SEATS: &str = "CHARZ_SEATS";
+
 /// Variables from which runtimes take their number of threads. Without them these count CPUs, of which there may be fewer than seats, or
 /// take one: OpenMP, OpenBLAS, Rust's rayon and tokio, Go, Julia.
 const COUNTS: [&str; 7] = [
-    "CHARZ_THREADS",
+    SEATS,
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "RAYON_NUM_THREADS",

@@ -19,7 +19,7 @@ use charz_data::MemoryPolicy;
 /// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. A program's only
 /// thread may run on all seats, so it finds as many CPUs as it may use; it is bound when the second one appears. Runtimes
 /// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
-/// none itself; variables that are set are kept. CHARZ_THREADS has the number. More threads than seats share them evenly.
+/// none itself; variables that are set are kept. CHARZ_SEATS has the number. More threads than seats share them evenly.
 ///
 /// Exit code, signals, terminal and streams are the program's own. When it has ended, standard error gets a summary: whether threads
 /// stayed on their seats, what they waited for, and on which NUMA nodes the memory was. What the program leaves running is ended.

@@ -29,7 +29,7 @@ const TYPED_ONLY: [&str; 14] = [
 const TOGETHER: [&str; 2] = ["kernel", "family"];
 
 /// Variables that are no flag's.
-const NO_FLAGS: [&str; 3] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR"];
+const NO_FLAGS: [&str; 4] = ["CHARZ_DB", "CHARZ_LAUNCH", "CHARZ_LOCK_DIR", charz_launch::runtimes::SEATS];
 
 pub(super) type Variables = BTreeMap<OsString, OsString>;
 

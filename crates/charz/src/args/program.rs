@@ -24,7 +24,7 @@ pub(crate) struct ProgramArgs {
     /// or {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
     /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each iteration is a run of its own.
     ///
-    /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_THREADS. Without --kernel and
+    /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_SEATS. Without --kernel and
     /// --family it is all that is measured.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,

@@ -74,7 +74,7 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
     };
     let bind = runtimes::BINDING.iter().filter(|name| is_own(name) && !is_as_set(name));
     let own = bind.map(|name| (*name).to_owned()).collect();
-    let environment = variables.into_iter().filter(|(name, _)| !is_own(name));
+    let environment = variables.into_iter().filter(|(name, _)| *name == runtimes::SEATS || !is_own(name));
     Ok((
         Launch {
             environment: environment.map(|(name, value)| (name.into(), Some(value.into()))).collect(),

@@ -122,7 +122,7 @@ fn too_few(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
     };
     (working < cpus && ended.following.by != Follow::None).then(|| {
         format!(
-            "{threads} for {cpus} CPUs: give the program its number of threads ($CHARZ_THREADS), or take fewer CPUs with --threads"
+            "{threads} for {cpus} CPUs: give the program its number of threads ($CHARZ_SEATS), or take fewer CPUs with --threads"
         )
     })
 }
