@@ -153,6 +153,8 @@ fn text_or_refusal(refused: clap::Error, argv: &[OsString]) -> Result<Parsed, Er
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::command::{replicate, sweep};
+    use charz_data::ProgramValue;
     use charz_data::params::PARAMS;
 
     /// What was typed is refused by a line that has this word.
@@ -172,6 +174,61 @@ mod tests {
         match parse_with(argv, &[(name.into(), value.into())].into()) {
             Err(error) => error.to_string(),
             Ok(_) => panic!("{line} was accepted"),
+        }
+    }
+
+    fn parsed(line: &str, variables: &[(&str, &str)]) -> Command {
+        let argv = line.split(' ').map(OsString::from);
+        match parse_with(argv, &variables.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect()) {
+            Ok(Parsed::Command { command, .. }) => *command,
+            Ok(Parsed::Text(text)) => panic!("{line}: {text}"),
+            Err(error) => panic!("{line}: {error}"),
+        }
+    }
+
+    /// The sweep that a command makes, and the format of its report.
+    fn swept(line: &str, variables: &[(&str, &str)]) -> (sweep::New, &'static str) {
+        match parsed(line, variables) {
+            Command::Sweep(options) => match *options {
+                sweep::Options::New(new, format) => (*new, format.name),
+                sweep::Options::Resume(_) => panic!("{line} resumes"),
+            },
+            Command::CoreToCore(options) => (options.new, options.format.name),
+            Command::Numa(options) => (options.new, options.format.name),
+            Command::Replicate(options) => match *options {
+                replicate::Options::Measure { selection, new } => (*new, selection.format.name),
+                _ => panic!("{line} measures nothing"),
+            },
+            _ => panic!("{line} is no sweep"),
+        }
+    }
+
+    #[test]
+    fn a_flag_that_is_typed_overrides_what_it_excludes() {
+        for line in ["charz sweep --json", "charz sweep --format json"] {
+            assert_eq!(swept(line, &[("CHARZ_VERBOSE", "true")]).1, "json", "{line}");
+        }
+        let (new, _) = swept("charz sweep --command ./x --value last", &[("CHARZ_WORK", "1000")]);
+        assert_eq!(new.request.program.unwrap().value, ProgramValue::Last);
+        // What the sweep does not use is not of its command line either.
+        let variables = [("CHARZ_THREADS", "0"), ("CHARZ_SIZE", "junk"), ("CHARZ_BUDGET", "10s")];
+        assert_eq!(swept("charz sweep --quick", &variables).0.command, "charz sweep --quick");
+        let Command::Config { settings, .. } = parsed("charz config show --quick", &variables) else { panic!() };
+        assert!(settings.iter().any(|setting| setting.flag == "budget" && setting.from == "default"));
+        let variables = [("CHARZ_COMMAND", "./x"), ("CHARZ_VALUE", "last"), ("CHARZ_FAMILY", "timer")];
+        let (new, _) = swept("charz sweep --preset node", &variables);
+        assert_eq!((new.command.as_str(), new.request.program.is_none()), ("charz sweep --preset node", true));
+    }
+
+    #[test]
+    fn what_a_flag_needs_may_be_set_elsewhere() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("r.json");
+        parsed("charz config show --issue-width 4", &[("CHARZ_COUNTERS", "true")]);
+        let (new, _) = swept("charz sweep --continue", &[("CHARZ_OUTPUT", file.to_str().unwrap())]);
+        assert_eq!(new.output.as_deref(), Some(&*file));
+        for (line, needed) in [("--issue-width 4", "--counters"), ("--continue", "--output")] {
+            assert!(refused(&format!("charz sweep {line}")).contains(needed), "{line}");
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) struct CountersArgs {
     ///
     /// Efficiency is millions of instructions per second over clock × cores × issue width. auto is known for most processors of x86_64
     /// servers, and where an Arm processor reports its dispatch slots; elsewhere there is no efficiency.
-    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true, requires = "counters")]
+    #[arg(long, value_name = "N", default_value = "auto", allow_hyphen_values = true)]
     pub(super) issue_width: String,
 }
 
@@ -33,6 +33,11 @@ impl CountersArgs {
     pub(super) const NAMES: [&str; 2] = ["counters", "issue_width"];
 
     pub(super) fn issue_width(&self, layers: &Layers) -> Result<Option<u64>, Error> {
-        ISSUE_WIDTH.unless_auto(&self.issue_width, layers)
+        let width = ISSUE_WIDTH.unless_auto(&self.issue_width, layers)?;
+        // Not a rule of the grammar, which sees what was typed only. What is set elsewhere is for all sweeps.
+        match width.is_some() && !self.counters && layers.place(ISSUE_WIDTH.name).is_none() {
+            true => Err(Error::bad_input("--issue-width: efficiency is of hardware counters; add --counters")),
+            false => Ok(width),
+        }
     }
 }

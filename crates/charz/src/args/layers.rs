@@ -71,11 +71,17 @@ impl Key {
     fn variable(&self) -> String {
         format!("CHARZ_{}", self.long.to_ascii_uppercase().replace('-', "_"))
     }
+}
 
-    /// The flags whose presence in a higher layer sets this one aside.
-    fn rivals(&self) -> Vec<&str> {
-        if TOGETHER.contains(&self.long.as_str()) { TOGETHER.to_vec() } else { vec![&self.long] }
-    }
+/// Whether a flag in a higher layer sets another aside: it is the same one, the grammar lets one exclude the other, or both answer one
+/// question.
+fn sets_aside(sweep: &Command, above: &str, below: &str) -> bool {
+    let excludes = |one: &str, other: &str| {
+        let arg = sweep.get_arguments().find(|arg| arg.get_id() == one);
+        arg.is_some_and(|arg| sweep.get_arg_conflicts_with(arg).iter().any(|rival| rival.get_id() == other))
+    };
+    let together = [above, below].iter().all(|id| TOGETHER.contains(id));
+    above == below || together || excludes(above, below) || excludes(below, above)
 }
 
 struct Given {
@@ -105,12 +111,13 @@ impl Layers {
             Some(path) => file(path, &keys)?,
             None => Vec::new(),
         };
-        let was_typed = |key: &&Key| typed.value_source(&key.id) == Some(ValueSource::CommandLine);
-        let mut decided: Vec<String> = keys.iter().filter(was_typed).map(|key| key.long.clone()).collect();
+        let was_typed = |id: &&str| typed.value_source(id) == Some(ValueSource::CommandLine);
+        let mut decided: Vec<String> =
+            sweep.get_arguments().map(|arg| arg.get_id().as_str()).filter(was_typed).map(str::to_owned).collect();
         let mut given = Vec::new();
         for mut layer in [environment(&keys, variables)?, file] {
-            layer.retain(|given| !given.key.rivals().iter().any(|long| decided.iter().any(|above| above == long)));
-            decided.extend(layer.iter().map(|given| given.key.long.clone()));
+            layer.retain(|given| !decided.iter().any(|above| sets_aside(sweep, above, &given.key.id)));
+            decided.extend(layer.iter().map(|given| given.key.id.clone()));
             given.extend(layer);
         }
         Ok(Layers { given, typed: Vec::new() })

@@ -136,6 +136,10 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
 }
 
 fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
+    // The environment may have both.
+    if args.value.is_some() && args.work.is_some() {
+        return Err(Error::bad_input("--value cannot be used with --work; leave one out"));
+    }
     if let Some(text) = &args.work {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let operations = text.parse().ok().filter(|operations| digits && *operations > 0);
@@ -261,6 +265,7 @@ mod tests {
             check_refused(read(&[("command", "x"), (flag, value)]), &format!("--{flag}"));
         }
         check_refused(read(&[("command", "'x")]), "--command");
+        check_refused(read(&[("command", "x"), ("value", "last"), ("work", "5")]), "--work");
         check_refused(read(&[("command", "x {rank} {n}")]), "{rank}");
         check_refused(read(&[("value", "last")]), "--command");
         assert_eq!(read(&[]).unwrap(), None);

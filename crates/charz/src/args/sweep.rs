@@ -56,7 +56,7 @@ pub(super) struct SweepArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
     /// Finish the sweep of the file of --output if these flags began it, else begin it: one line for a job that may be requeued
-    #[arg(long = "continue", requires = "output", conflicts_with_all = ["resume", "force", "dry_run"])]
+    #[arg(long = "continue", conflicts_with_all = ["resume", "force", "dry_run"])]
     pub(super) goes_on: bool,
     #[arg(long, conflicts_with_all = ["threads", "size", "budget"], help = help::quick())]
     pub(super) quick: bool,
@@ -64,7 +64,8 @@ pub(super) struct SweepArgs {
     ///
     /// node measures arithmetic, memory and latency (a size for each cache level) on one CPU and on all of them, pairs of CPUs at each
     /// distance, and a lock, with 10 runs each.
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command", "value",
+        "work", "unit", "direction", "verify", "setup", "run_timeout"])]
     pub(super) preset: Option<String>,
     /// Measure only what decides the advice, and predict the rest: about a fifth of the configurations of a large machine
     ///
@@ -142,7 +143,11 @@ const NODE_INVOCATIONS: Invocations = Invocations { least: 10, most: 30, counted
 
 pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
     let line = args.goes_on.then(|| layers.command_line());
-    if let Some(output) = args.run.output.as_ref().filter(|_| args.goes_on) {
+    if args.goes_on {
+        // Not a rule of the grammar, which sees what was typed only.
+        let output = args.run.output.as_ref().ok_or_else(|| {
+            Error::bad_input("--continue: which file? name it with --output, example: --continue --output r.json")
+        })?;
         if output.as_os_str() == STREAM {
             return Err(Error::bad_input("--continue: a report on standard output cannot be continued; name a file"));
         }

@@ -91,7 +91,7 @@ pub(super) enum Verb {
     /// begins: a sweep that is killed loses at most the one in flight, and `--resume` finishes it.
     ///
     /// Options not given on the command line come from the environment (`CHARZ_SIZE=1GiB` for `--size 1GiB`), then from the file of `--config`,
-    /// then from the defaults. `--kernel` and `--family` count as one there. Only `--config`, `--resume`, `--continue`, `--preset`, `--quick`, `--force`,
+    /// then from the defaults. A flag also overrides those that it excludes; `--kernel` and `--family` count as one. Only `--config`, `--resume`, `--continue`, `--preset`, `--quick`, `--force`,
     /// `--dry-run`, `--topology`, `--format`, `--json`, `--quiet` and `--color` can only be given on the command line.
     #[command(
         after_help = "Examples:\n  charz sweep --quick\n  charz sweep --kernel mem-read --threads 1,2,4\n  charz sweep --command './bench --threads {threads}' --budget 5m"
