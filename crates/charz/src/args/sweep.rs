@@ -182,8 +182,8 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
     }))
 }
 
-/// Where the second of two command lines of a sweep asks for another plan than the first: the flags that differ. What is no
-/// such command line, as that of a program of another day may be, is not compared.
+/// Where the second of two command lines of a sweep asks for another plan than the first: the flags that differ. A first one that is
+/// no such command line, as that of a program of another day may be, is not compared.
 fn another_plan(begun: &str, line: &str) -> Option<String> {
     let parsed = |line: &str| {
         let grammar =
@@ -192,7 +192,10 @@ fn another_plan(begun: &str, line: &str) -> Option<String> {
         let verb = words.iter().position(|word| word == "sweep")?;
         grammar.try_get_matches_from(&words[verb + 1..]).ok()
     };
-    let (begun, now) = (parsed(begun)?, parsed(line)?);
+    let begun = parsed(begun)?;
+    let Some(now) = parsed(line) else {
+        return Some("cannot be compared with this command line".to_owned());
+    };
     let value = |matches: &ArgMatches, id: &str| -> Option<Vec<OsString>> {
         Some(matches.get_raw(id)?.map(OsString::from).collect())
     };
@@ -421,5 +424,6 @@ mod tests {
         for begun in ["charz c2c --output r.json", "", "charz sweep --frobnicate", "charz sweep 'unclosed"] {
             assert_eq!(another_plan(begun, line), None, "{begun}");
         }
+        assert!(another_plan(line, &format!("{line} --quick")).is_some(), "what cannot be compared is not the same");
     }
 }
