@@ -99,6 +99,9 @@ fn a_plan_tells_kinds_of_pairs_and_measures_none() {
     let fits = ran.err.is_empty();
     assert!(fits || ran.err.contains("of the budget is left"), "{}", ran.err);
     assert!(!fits || ran.out.contains(", then refined until 5 min 00 s"), "{}", ran.out);
+    let json: Ran = place.charz().args(["c2c", "--dry-run", "--all-pairs", "--json"]).output().unwrap().into();
+    let plan: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert!(plan["plan"].as_array().unwrap().iter().all(|cell| cell["kernel"] == "c2c-cas"), "{plan}");
     let files = std::fs::read_dir(place.path()).unwrap().count();
     assert_eq!(files, 1, "nothing but the user's own file");
 }

@@ -233,6 +233,19 @@ mod tests {
     }
 
     #[test]
+    fn the_plan_of_any_sweep_has_the_format_that_is_asked_for() {
+        for verb in ["sweep", "c2c", "numa", "replicate t3-4"] {
+            let format = |flags: &str| {
+                let (new, _) = swept(&format!("charz {verb} --dry-run{flags}"), &[]);
+                new.dry_run.unwrap().format.name
+            };
+            assert_eq!([format(""), format(" --json")], ["table", "json"], "{verb}");
+            assert!(refused(&format!("charz {verb} --dry-run --format csv")).contains("\"csv\""), "{verb}");
+        }
+        assert!(refused("charz doctor --fix-script --json").contains("--json"));
+    }
+
+    #[test]
     fn every_flag_of_a_sweep_that_lasts_can_be_a_variable() {
         let others = ["mapping", "kernel", "family", "threads", "repetitions", "budget"];
         for flag in PARAMS.iter().map(|param| param.name).chain(others) {

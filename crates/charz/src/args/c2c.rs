@@ -46,7 +46,7 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
     // As many iterations as it takes turns out when the machine is known, as the pairs do.
     let own = [("kernel", &*in_roles(&roles)), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];
     Ok(Options {
-        new: sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?,
+        new: sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,
         all_pairs: args.all_pairs,
         format: args.format.of(MEASURED)?,

@@ -24,7 +24,7 @@ pub(super) struct DoctorArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) expect: Option<PathBuf>,
     /// Print a shell script that makes the fixes and can undo them; nothing is run
-    #[arg(long, conflicts_with_all = ["format", "expect", "verbose"])]
+    #[arg(long, conflicts_with_all = ["format", "json", "expect", "verbose"])]
     pub(super) fix_script: bool,
     /// Do not watch the machine for a second: load and pressure are those of the system's averages, the timer is not checked
     #[arg(long)]

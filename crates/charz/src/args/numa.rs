@@ -35,7 +35,7 @@ pub(crate) struct NumaArgs {
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
     let own = [("kernel", &*in_roles(&ROLES)), ("pages", &args.pages), ("size", &args.size)];
-    let new = sweep(SweepArgs { run: args.run, ..preset(&own)? }, layers, notes)?;
+    let new = sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?;
     match &new.request.asked.sizes {
         None => {}
         Some(AskedSizes::List(list)) if list.len() == 1 => {}

@@ -92,7 +92,7 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         accept_panic: args.accept_panic,
         ..own.what
     };
-    let asked = SweepArgs { what, run, counters: args.counters, ..own };
+    let asked = SweepArgs { what, run, counters: args.counters, format: args.format, ..own };
     Ok(Options::Measure { selection, new: Box::new(sweep(asked, layers, notes)?) })
 }
 

@@ -247,7 +247,8 @@ fn show(
     let packed = file.is_some_and(report::is_packed) || (new.output.is_none() && plain_bytes > MOST_PLAIN);
     let report_bytes = if packed { plain_bytes / PACKED } else { plain_bytes };
     let report = new_report(&plan, context);
-    match pairs {
+    // Programs get every configuration.
+    match pairs.filter(|_| dry_run.format.name == plan_table::FORMATS[0].name) {
         Some(choice) => plan_table::write_pairs(&choice, context.machine, &plan, out)?,
         None => {
             let limits = context.limits;
