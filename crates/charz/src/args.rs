@@ -246,6 +246,18 @@ mod tests {
     }
 
     #[test]
+    fn the_settings_offer_their_own_formats() {
+        let mut grammar = Cli::command();
+        grammar.build();
+        let show = grammar.find_subcommand("config").unwrap().find_subcommand("show").unwrap();
+        let format = show.get_arguments().find(|arg| arg.get_id() == "format").unwrap();
+        let offered: Vec<String> =
+            format.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+        assert_eq!(offered, crate::view::config::FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
+        assert!(format.get_long_help().is_none(), "that of a sweep's formats");
+    }
+
+    #[test]
     fn every_flag_of_a_sweep_that_lasts_can_be_a_variable() {
         let others = ["mapping", "kernel", "family", "threads", "repetitions", "budget"];
         for flag in PARAMS.iter().map(|param| param.name).chain(others) {

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand};
 
+use super::format::takes_one;
 use super::layers::Layers;
 use super::sweep::{SweepArgs, sweep};
 use crate::command::Command;
@@ -21,6 +22,7 @@ pub(super) enum ConfigTask {
     /// Takes the flags of charz sweep, and reads the environment and the file of `--config` as it does. A value comes from a flag, from a
     /// variable, from a line of the file, or is the default. Nothing is measured.
     #[command(after_help = "Examples:\n  charz config show\n  charz config show --config sweep.toml --format json")]
+    #[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
     Show(Box<SweepArgs>),
 }
 

@@ -62,7 +62,8 @@ pub(super) fn takes(arg: Arg, formats: Vec<(&'static str, &'static str)>) -> Arg
     let default = names.first().map(|name| format!(" [default: {name}]")).unwrap_or_default();
     let arg = arg.help(format!("Output format: {}{default}", names.join(", ")));
     if formats.iter().all(|(_, about)| about.is_empty()) {
-        return arg;
+        // It may have one of another command's formats.
+        return arg.long_help(None::<&'static str>);
     }
     let lines: Vec<String> = formats.iter().map(|(name, about)| format!("  {name}: {about}")).collect();
     arg.long_help(format!("Output format{default}\n\n{}", lines.join("\n")))
