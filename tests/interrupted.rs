@@ -261,13 +261,16 @@ fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
 #[test]
 fn a_budget_leaves_the_rest_pending() {
     let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
+    let file = folder.path().join("my report.json");
     let mut args = SLOW;
     args[14] = "1ms";
     let ran = run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]));
     assert_eq!(ran.code, Some(5), "{}", ran.err);
     assert_eq!(read_json(&file)["stopped_by"], "budget");
     assert!(ran.out.contains("--resume"), "{}", ran.out);
+    // A name with a blank is one word of the line to paste.
+    let more = ran.out.lines().last().and_then(|line| shlex::split(line.strip_prefix("more: ")?)).unwrap_or_default();
+    assert!(more.iter().any(|word| *word == file.to_str().unwrap()), "{}", ran.out);
     check_resumes(&file);
 }
 

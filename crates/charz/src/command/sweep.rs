@@ -13,7 +13,7 @@ use crate::provenance::tool;
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
-use charz_data::escape::plain;
+use charz_data::escape::{plain, quoted};
 use charz_data::report::{self, Report};
 use charz_measure::doctor;
 use charz_measure::journal;
@@ -281,7 +281,7 @@ fn tell_file(file: &Path, session: &Session<'_>, out: &mut dyn Write) -> std::io
         writeln!(out, "{file}")?;
     } else if session.format.for_people() {
         writeln!(out, "\nreport: {file}")?;
-        writeln!(out, "more: charz render {file} --format table (every number), --format html (a page)")?;
+        writeln!(out, "more: charz render {} --format table (every number), --format html (a page)", quoted(&file))?;
     } else {
         note(&format!("report: {file}"));
     }
