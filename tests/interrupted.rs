@@ -1,13 +1,14 @@
 //! A sweep that is killed, interrupted, or runs out of disk loses no finished invocation, and can be finished.
 
 use std::ffi::OsStr;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{SMALL, charz, read_json, run};
+use crate::support::{Ran, SMALL, charz, read_json, run};
 
 /// Eight cells, three invocations each, of some 20 ms.
 const SLOW: [&str; 15] = [
@@ -272,6 +273,35 @@ fn a_budget_leaves_the_rest_pending() {
     let more = ran.out.lines().last().and_then(|line| shlex::split(line.strip_prefix("more: ")?)).unwrap_or_default();
     assert!(more.iter().any(|word| *word == file.to_str().unwrap()), "{}", ran.out);
     check_resumes(&file);
+}
+
+/// As jobs that are queued again do: the second one has nothing left to measure.
+#[test]
+fn resumes_that_wait_together_measure_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (signal, kept) in [("-INT", "report"), ("-KILL", "journal")] {
+        let file = folder.path().join(format!("{kept}/r.json"));
+        std::fs::create_dir(file.parent().unwrap()).unwrap();
+        let mut child = start(&file);
+        wait_for(&file, 2);
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        child.wait().unwrap();
+        assert_eq!(journal(&file).exists(), kept == "journal");
+        let lock = File::create(folder.path().join("charz.lock")).unwrap();
+        lock.lock().unwrap();
+        let resume = || {
+            let mut command = charz();
+            command.args(["sweep", "--wait", "--resume"]).arg(&file).env("CHARZ_LOCK_DIR", folder.path());
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let both = [resume(), resume()];
+        std::thread::sleep(Duration::from_millis(500));
+        drop(lock);
+        let both = both.map(|child| Ran::from(child.wait_with_output().unwrap()));
+        both.iter().for_each(Ran::check_swept);
+        let idle = both.iter().filter(|ran| ran.out.contains("nothing is left to measure")).count();
+        assert_eq!((idle, &read_json(&file)["complete"]), (1, &true.into()), "{both:?}");
+    }
 }
 
 /// Neither a file that appeared during the sweep, nor a report that is drawn.

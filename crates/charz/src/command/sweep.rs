@@ -7,7 +7,7 @@ use charz_kernels::Kernel;
 use charz_topology::{Backend, Machine, Source, discover};
 
 use super::STREAM;
-use super::render::read;
+use super::render::read_named;
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::plan::{self as plan_table, Planned};

@@ -9,7 +9,8 @@ use charz_data::params::{PARAMS, Param, Params, SIZE};
 use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
-use super::{ClockKind, MeasuringContext, Resume, Session, is_without_number, kernels_of, read};
+use super::stage::Held;
+use super::{ClockKind, MeasuringContext, Resume, Session, is_without_number, kernels_of, read_named};
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::look;
@@ -26,7 +27,7 @@ use charz_render::formats::ReportWriter;
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // The report replaces the file behind a link, not the link.
     let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
-    let file = report_file(behind.unwrap_or(resume.file));
+    let file = report_file(behind.unwrap_or_else(|| resume.file.clone()));
     let journal_file = journal::beside(&file);
     let same = |report: &Report| match (resume.differs)(&report.command) {
         None => Ok(()),
@@ -34,28 +35,29 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
             "--continue: {file:?} {how}; name another --output, or finish that report with charz sweep --resume"
         ))),
     };
-    let (recorder, mut report) = if journal_file.symlink_metadata().is_ok() {
-        let (recorder, report, lost) = JournalRecorder::resume(file.clone(), journal_file)?;
+    let has_journal = || journal_file.symlink_metadata().is_ok();
+    let read = || {
+        let report = read_named(&file)?;
+        same(&report).map(|()| report)
+    };
+    // A report that is refused or complete needs no lock.
+    if !has_journal() {
+        let report = read()?;
+        if report.complete {
+            return finished(&report, &file, &resume, out);
+        }
+    }
+    let held = Held::take(resume.wait, resume.quiet)?;
+    // Only now: the sweep that had the lock may have measured the rest.
+    let (recorder, mut report) = if has_journal() {
+        let (recorder, report, lost) = JournalRecorder::resume(file.clone(), journal_file.clone())?;
         lost.iter().for_each(|line| note(line));
         same(&report)?;
         (Some(recorder), report)
     } else {
-        let report = Report { file: Some(file.to_string_lossy().into_owned()), ..read(&file)? };
-        same(&report)?;
+        let report = read()?;
         if report.complete {
-            let exit = if is_without_number(&report) { Exit::NoVerdict } else { Exit::Done };
-            if resume.quiet {
-                writeln!(out, "{}", plain(&file.to_string_lossy()))?;
-                return Ok(exit);
-            }
-            resume.format.write(&report, &look::of_stdout(), out)?;
-            let complete = format!("{} is complete: nothing is left to measure", plain(&file.to_string_lossy()));
-            if resume.format.for_people() {
-                writeln!(out, "{complete}")?;
-            } else {
-                note(&complete);
-            }
-            return Ok(exit);
+            return finished(&report, &file, &resume, out);
         }
         (None, report)
     };
@@ -67,7 +69,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
-    let mut stage = MeasuringContext::set(clock, binder, resume.wait, resume.quiet)?;
+    let mut stage = MeasuringContext::of(held, clock, binder)?;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}")));
@@ -87,6 +89,23 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let session =
         Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
     stage.sweep(&mut report, &session, Some(recorder), out)
+}
+
+/// Shows a report that lacks nothing.
+fn finished(report: &Report, file: &Path, resume: &Resume, out: &mut dyn Write) -> Result<Exit, Error> {
+    let exit = if is_without_number(report) { Exit::NoVerdict } else { Exit::Done };
+    let file = plain(&file.to_string_lossy());
+    if resume.quiet {
+        writeln!(out, "{file}")?;
+        return Ok(exit);
+    }
+    resume.format.write(report, &look::of_stdout(), out)?;
+    let complete = format!("{file} is complete: nothing is left to measure");
+    match resume.format.for_people() {
+        true => writeln!(out, "{complete}")?,
+        false => note(&complete),
+    }
+    Ok(exit)
 }
 
 /// The report's file, also where its journal was named.

@@ -45,15 +45,17 @@ pub(crate) struct MeasuringContext {
     _lock: MachineLock,
 }
 
-impl MeasuringContext {
-    /// Looks at the machine and at the clock, and takes the machine's lock, for which it waits if `wait` says so, and prints what for
-    /// unless it is `quiet`.
-    pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool, quiet: bool) -> Result<Self, Error> {
-        let mut begun = Instant::now();
+/// The machine's lock, and the signals that end a wait for it.
+pub(super) struct Held {
+    signals: Signals,
+    lock: MachineLock,
+}
+
+impl Held {
+    /// Waits for the lock if `wait` says so, and prints what for unless it is `quiet`.
+    pub(super) fn take(wait: bool, quiet: bool) -> Result<Self, Error> {
         let refused = |error| Error::environment("the system refused the signal handlers").caused_by(error);
         let signals = Signals::catch().map_err(refused)?;
-        let machine = discover(&Source::ThisMachine)?;
-        let waiting = Instant::now();
         let waits = |holder: &str| {
             if !quiet {
                 note(&format!("waiting for {holder}"));
@@ -63,8 +65,20 @@ impl MeasuringContext {
             LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
             _ => Error::new(Exit::Environment, error),
         })?;
-        // No part of a budget.
-        begun += waiting.elapsed();
+        Ok(Held { signals, lock })
+    }
+}
+
+impl MeasuringContext {
+    /// Takes the machine's lock, as [`Held::take`] does, and looks at the machine and at the clock.
+    pub(crate) fn set(clock: ClockKind, backend: Backend, wait: bool, quiet: bool) -> Result<Self, Error> {
+        Self::of(Held::take(wait, quiet)?, clock, backend)
+    }
+
+    pub(super) fn of(held: Held, clock: ClockKind, backend: Backend) -> Result<Self, Error> {
+        // A wait for the lock is no part of a budget.
+        let begun = Instant::now();
+        let machine = discover(&Source::ThisMachine)?;
         let rates = Rates::measure();
         if let Some(reason) = rates.disagreement(clock::claimed_hz()) {
             return Err(Error::environment(format!("nothing was measured: {reason}")));
@@ -94,10 +108,10 @@ impl MeasuringContext {
             nanos_per_tick,
             binder: backend.to_string(),
             machine,
-            signals,
+            signals: held.signals,
             begun,
             tool: tool(),
-            _lock: lock,
+            _lock: held.lock,
         })
     }
 
