@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::support::{Ran, SMALL, charz, read_json, run};
+use crate::support::{Ran, SMALL, charz, read_json, root, run};
 
 /// Eight cells, three invocations each, of some 20 ms.
 const SLOW: [&str; 15] = [
@@ -302,6 +302,21 @@ fn resumes_that_wait_together_measure_once() {
         let idle = both.iter().filter(|ran| ran.out.contains("nothing is left to measure")).count();
         assert_eq!((idle, &read_json(&file)["complete"]), (1, &true.into()), "{both:?}");
     }
+}
+
+#[test]
+fn a_complete_report_ends_a_resume_as_it_ended_its_sweep() {
+    let suspect = root().join("tests/golden/reports/waits.json");
+    let resume = |more: &[&str]| run([&["sweep", "--resume", suspect.to_str().unwrap()], more].concat());
+    assert_eq!(resume(&[]).code, Some(0));
+    assert_eq!(resume(&["--strict"]).code, Some(5));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let mut wrong = read_json(&root().join("tests/golden/reports/arithmetic.json"));
+    wrong["cells"][0]["invocations"][0]["ending"] = "wrong".into();
+    std::fs::write(&file, wrong.to_string()).unwrap();
+    let ran = run(["sweep", "--quiet", "--resume", file.to_str().unwrap()]);
+    assert_eq!((ran.code, ran.out.lines().count()), (Some(4), 1), "{}", ran.err);
 }
 
 /// Neither a file that appeared during the sweep, nor a report that is drawn.

@@ -214,11 +214,6 @@ fn fewer_than_scheduled(machine: &Machine, variable: impl Fn(&str) -> Option<Str
     })
 }
 
-/// Whether no configuration has a number, which has an exit code of its own.
-fn is_without_number(report: &Report) -> bool {
-    report.cells.iter().all(|cell| cell.value().is_none())
-}
-
 /// A report's file, and whether a sweep was begun there.
 pub(crate) struct Begun {
     pub(crate) file: PathBuf,

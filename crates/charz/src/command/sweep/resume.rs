@@ -9,8 +9,8 @@ use charz_data::params::{PARAMS, Param, Params, SIZE};
 use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
-use super::stage::Held;
-use super::{ClockKind, MeasuringContext, Resume, Session, is_without_number, kernels_of, read_named};
+use super::stage::{Held, exit};
+use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read_named};
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::look;
@@ -93,7 +93,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
 
 /// Shows a report that lacks nothing.
 fn finished(report: &Report, file: &Path, resume: &Resume, out: &mut dyn Write) -> Result<Exit, Error> {
-    let exit = if is_without_number(report) { Exit::NoVerdict } else { Exit::Done };
+    let exit = exit(report, resume.strict);
     let file = plain(&file.to_string_lossy());
     if resume.quiet {
         writeln!(out, "{file}")?;

@@ -292,36 +292,38 @@ impl MeasuringContext {
         match told {
             // The reader has closed the pipe; the exit code still reports how the sweep ended.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-            _ => Ok(self.exit(report, session.strict)),
-        }
-    }
-
-    fn exit(&self, report: &Report, strict: bool) -> Exit {
-        match self.failure(&[report]) {
-            Some(exit) => exit,
-            // A budget that was used up before the first number, e.g. by waiting, or nothing that can be measured here.
-            None if super::is_without_number(report) => Exit::NoVerdict,
-            None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
-            None => Exit::Done,
+            _ => Ok(self.signals.received().map_or_else(|| exit(report, session.strict), |(exit, _)| exit)),
         }
     }
 
     /// How to end where a signal came or something went wrong, if so.
     pub(crate) fn failure(&self, reports: &[&Report]) -> Option<Exit> {
-        let ended = |ending| {
-            let mut invocations = reports.iter().flat_map(|report| &report.cells).flat_map(|cell| &cell.invocations);
-            invocations.any(|invocation| invocation.ending == ending)
-        };
-        match self.signals.received() {
-            Some((exit, _)) => Some(exit),
-            None if ended(Ending::Wrong) => Some(Exit::Wrong),
-            None => {
-                let away = |report: &&Report| report.cells.iter().any(Cell::is_away);
-                let refused = [Ending::Refused, Ending::Died, Ending::TimedOut].into_iter().any(ended);
-                (refused || reports.iter().any(away)).then_some(Exit::Environment)
-            }
-        }
+        self.signals.received().map(|(exit, _)| exit).or_else(|| failure(reports))
     }
+}
+
+/// How a command ends whose result is this report.
+pub(super) fn exit(report: &Report, strict: bool) -> Exit {
+    match failure(&[report]) {
+        Some(exit) => exit,
+        // A budget that was used up before the first number, e.g. by waiting, or nothing that can be measured here.
+        None if report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
+        None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
+        None => Exit::Done,
+    }
+}
+
+fn failure(reports: &[&Report]) -> Option<Exit> {
+    let ended = |ending| {
+        let mut invocations = reports.iter().flat_map(|report| &report.cells).flat_map(|cell| &cell.invocations);
+        invocations.any(|invocation| invocation.ending == ending)
+    };
+    if ended(Ending::Wrong) {
+        return Some(Exit::Wrong);
+    }
+    let away = |report: &&Report| report.cells.iter().any(Cell::is_away);
+    let refused = [Ending::Refused, Ending::Died, Ending::TimedOut].into_iter().any(ended);
+    (refused || reports.iter().any(away)).then_some(Exit::Environment)
 }
 
 /// What is measured with from start or resume to the end of the process.
