@@ -4,6 +4,7 @@
 //! locks nothing. The file is never written, so nothing is lost if another user puts a different file in its place; the
 //! holder of the lock is in `/proc/locks`.
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -21,6 +22,9 @@ use crate::atomic_file::open_regular;
 mod tests;
 
 const NAME: &str = "charz.lock";
+/// The folders that all users of a machine share. A reboot empties the first (Filesystem Hierarchy Standard 3.0, 5.9), which belongs to
+/// root alone on some systems.
+const SHARED: [&str; 2] = ["/run/lock", "/tmp"];
 /// How often a waiting process looks: a cancellation or a free lock is seen this late at most.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// A process that was killed while it started another leaves its files open in that one until it executes its program: a
@@ -29,8 +33,14 @@ const LINGER: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub struct MachineLock {
-    file: File,
+    files: Vec<File>,
+    /// Its file, where no folder that all users share can be used.
+    unshared: Option<PathBuf>,
 }
+
+/// Folders for the lock's file, and whether all users share them. Of those that are shared all that can be used count, since another
+/// user may be able to use one of them only; where there is none, the first of the others.
+type Folders = [(PathBuf, bool)];
 
 #[derive(Debug, Error)]
 pub enum LockError {
@@ -49,52 +59,82 @@ impl MachineLock {
     /// Takes the lock. If another process has it, waits for it as long as `wait` says so and `cancelled` does not; `waits` learns once
     /// who has it.
     ///
-    /// Its file is in `$CHARZ_LOCK_DIR` if that is set, else in the first of `/run/lock`, `$XDG_RUNTIME_DIR` and the folder
-    /// of temporary files where it can be opened. Users with folders of their own do not see each other.
+    /// Its file is in `$CHARZ_LOCK_DIR` if that is set, else in each of `/run/lock` and `/tmp` where it can be opened, so users meet
+    /// where only root may use the first. Where neither can be used it is in `$XDG_RUNTIME_DIR` or the folder of temporary files, and
+    /// users with folders of their own do not see each other.
     pub fn acquire(wait: bool, waits: &dyn Fn(&str), cancelled: &dyn Fn() -> bool) -> Result<Self, LockError> {
         let patience = if wait { Duration::MAX } else { LINGER };
         Self::acquire_in(&folders(|name| std::env::var_os(name)), patience, waits, cancelled)
     }
 
+    /// Its file, where other users may not see it.
+    #[must_use]
+    pub fn unshared(&self) -> Option<&Path> {
+        self.unshared.as_deref()
+    }
+
     fn acquire_in(
-        folders: &[PathBuf],
+        folders: &Folders,
         patience: Duration,
         waits: &dyn Fn(&str),
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Self, LockError> {
         let begun = Instant::now();
         // Of a shorter wait the error names it.
-        let mut is_told = patience <= LINGER;
-        loop {
-            let (file, path) = open(folders)?;
-            match file.try_lock() {
-                // If the file was removed before it was locked, others lock its successor.
-                Ok(()) if is_at(&file, &path) => return Ok(MachineLock { file }),
-                Ok(()) => continue,
-                Err(TryLockError::WouldBlock) => {}
-                Err(TryLockError::Error(source)) => return Err(LockError::Impossible { path, source }),
+        let is_told = Cell::new(patience <= LINGER);
+        let take = |path: &Path| -> Result<File, LockError> {
+            let impossible = |source| LockError::Impossible { path: path.to_owned(), source };
+            loop {
+                let file = open(path).map_err(impossible)?;
+                match file.try_lock() {
+                    // If the file was removed before it was locked, others lock its successor.
+                    Ok(()) if is_at(&file, path) => return Ok(file),
+                    Ok(()) => continue,
+                    Err(TryLockError::WouldBlock) => {}
+                    Err(TryLockError::Error(source)) => return Err(impossible(source)),
+                }
+                let holder = || holder(&file).unwrap_or("another process".into());
+                let left = patience.saturating_sub(begun.elapsed());
+                if left.is_zero() {
+                    return Err(LockError::Busy { holder: holder(), path: path.to_owned() });
+                }
+                if !is_told.replace(true) {
+                    waits(&holder());
+                }
+                thread::sleep(left.min(LOOK_EVERY));
+                if cancelled() {
+                    return Err(LockError::Cancelled);
+                }
             }
-            let holder = || holder(&file).unwrap_or("another process".into());
-            let left = patience.saturating_sub(begun.elapsed());
-            if left.is_zero() {
-                return Err(LockError::Busy { holder: holder(), path });
+        };
+        let mut lock = MachineLock { files: Vec::new(), unshared: None };
+        let mut last = LockError::Impossible { path: NAME.into(), source: io::ErrorKind::NotFound.into() };
+        // In one order by all, so no two wait for each other.
+        for (folder, is_shared) in folders {
+            let path = folder.join(NAME);
+            // Two names of one folder are one lock.
+            if lock.files.iter().any(|file| is_at(file, &path)) || (!is_shared && !lock.files.is_empty()) {
+                continue;
             }
-            if !is_told {
-                waits(&holder());
-                is_told = true;
-            }
-            thread::sleep(left.min(LOOK_EVERY));
-            if cancelled() {
-                return Err(LockError::Cancelled);
+            match take(&path) {
+                Ok(file) => {
+                    lock.files.push(file);
+                    lock.unshared = Some(path).filter(|_| !is_shared);
+                }
+                Err(error @ LockError::Impossible { .. }) => last = error,
+                Err(error) => return Err(error),
             }
         }
+        if lock.files.is_empty() { Err(last) } else { Ok(lock) }
     }
 }
 
 impl Drop for MachineLock {
     fn drop(&mut self) {
         // Not only closed: a child that was forked and has not executed its program yet holds the file open too.
-        let _ = self.file.unlock();
+        self.files.iter().for_each(|file| {
+            let _ = file.unlock();
+        });
     }
 }
 
@@ -111,31 +151,18 @@ pub fn linger(file: &File) -> io::Result<bool> {
     }
 }
 
-fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+fn folders(variable: impl Fn(&str) -> Option<OsString>) -> Vec<(PathBuf, bool)> {
     if let Some(folder) = variable("CHARZ_LOCK_DIR").filter(|folder| !folder.is_empty()) {
-        return vec![folder.into()];
+        return vec![(folder.into(), true)];
     }
-    // The one folder that all users of a machine share and that a reboot empties (Filesystem Hierarchy Standard 3.0, 5.9).
-    let shared = Some(PathBuf::from("/run/lock"));
     let own = variable("XDG_RUNTIME_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
-    [shared, own, Some(std::env::temp_dir())].into_iter().flatten().collect()
-}
-
-fn open(folders: &[PathBuf]) -> Result<(File, PathBuf), LockError> {
-    let mut last = LockError::Impossible { path: NAME.into(), source: io::ErrorKind::NotFound.into() };
-    for folder in folders {
-        let path = folder.join(NAME);
-        match open_one(&path) {
-            Ok(file) => return Ok((file, path)),
-            Err(source) => last = LockError::Impossible { path, source },
-        }
-    }
-    Err(last)
+    let own = own.into_iter().chain([std::env::temp_dir()]).map(|folder| (folder, false));
+    SHARED.map(|folder| (folder.into(), true)).into_iter().chain(own).collect()
 }
 
 /// Opens the file for reading, which suffices for a lock. It is created only if there is none: in a folder with the sticky bit
 /// the system refuses `O_CREAT` on a file of another user (`fs.protected_regular`).
-fn open_one(path: &Path) -> io::Result<File> {
+fn open(path: &Path) -> io::Result<File> {
     let existing = || {
         let file = open_regular(path, OpenOptions::new().read(true), OFlags::NOFOLLOW)?;
         match file.metadata()?.nlink() {

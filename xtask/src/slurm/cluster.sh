@@ -1,6 +1,6 @@
 #!/bin/bash
-# Four nodes of Slurm on this machine, n1 to n4, in the folder $1: each has a host name and a /run/lock of its own, so a lock of charz too, and
-# all share the machine's CPUs. Needs root, and no systemd. Ends with the name of the configuration; `stop.sh` of the folder ends them.
+# Four nodes of Slurm on this machine, n1 to n4, in the folder $1: each has a host name and a lock of charz of its own, and all share
+# the machine's CPUs. Needs root, and no systemd. Ends with the name of the configuration; `stop.sh` of the folder ends them.
 set -eu
 folder=$1
 mkdir -p "$folder"/{state,log,spool/n1,spool/n2,spool/n3,spool/n4}
@@ -45,8 +45,11 @@ if ! pgrep -x munged >/dev/null; then
 fi
 export SLURM_CONF=$configuration
 slurmctld -c -f "$configuration"
+lock=charz.lock
+[ -e /tmp/$lock ] || : > /tmp/$lock
 for node in n1 n2 n3 n4; do
-    unshare --uts --mount sh -c "hostname $node; mount -t tmpfs none /run/lock; exec slurmd -N $node -f $configuration"
+    own="mount -t tmpfs none /run/lock; : > /run/lock/$lock; mount --bind /run/lock/$lock /tmp/$lock"
+    unshare --uts --mount sh -c "hostname $node; $own; exec slurmd -N $node -f $configuration"
 done
 for _ in $(seq 100); do
     if sinfo --noheader --format '%T %D' | grep -q 'idle 4'; then

@@ -65,6 +65,12 @@ impl Held {
             LockError::Cancelled => Error::new(signals.received().map_or(Exit::Environment, |(exit, _)| exit), error),
             _ => Error::new(Exit::Environment, error),
         })?;
+        if let Some(path) = lock.unshared().filter(|_| !quiet) {
+            note(&format!(
+                "the lock {path:?} is in a folder of this user: another user's charz may measure at the same time; set CHARZ_LOCK_DIR to \
+                 one folder for all"
+            ));
+        }
         Ok(Held { signals, lock })
     }
 }
