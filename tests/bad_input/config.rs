@@ -176,7 +176,7 @@ fn the_nearest_layer_wins() {
     assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2);
 }
 
-/// Resumed sweeps take their own values, and are not refused because of what surrounds them.
+/// Resumed sweeps take their own values, and nothing that surrounds them refuses them.
 #[test]
 fn other_commands_and_plans_are_left_alone() {
     let place = Place::new();

@@ -56,7 +56,7 @@ pub(super) fn leave_out_shared(cell: &mut Cell, facts: &JudgeContext) {
     let workers = cell.seats.len();
     let shared = |invocation: &Invocation| {
         let used = others(slice::from_ref(invocation), facts);
-        used.is_some_and(|used| V34.severity(share_of_cpus(used, workers, facts)).is_some())
+        used.is_some_and(|used| V34.severity(share_taken(used, workers, facts)).is_some())
     };
     let alone = |invocation: &&Invocation| invocation.ending == Ending::Done && !shared(invocation);
     if cell.invocations.iter().filter(alone).count() >= LEAST_LEFT {
@@ -102,11 +102,15 @@ pub(super) fn leave_out_other_sizes(invocations: &mut [Invocation]) {
     grown.filter(|run| sizes(run) != most || most == Some(0)).for_each(|run| run.dirty.push(V35.code.to_owned()));
 }
 
-/// The share of the machine's CPUs that others used, of which there are so many CPUs' worth; beside a program, of what its free CPUs do
-/// not hold.
-pub(super) fn share_of_cpus(used: f64, workers: usize, facts: &JudgeContext) -> f64 {
+/// Of so many strands that others used, the share of the machine's CPUs; beside a program, without what its free CPUs hold.
+pub(super) fn share_taken(used: f64, workers: usize, facts: &JudgeContext) -> f64 {
     let free = if facts.card.role == Role::Program { facts.cpus.saturating_sub(workers) } else { 0 };
-    (used - free as f64).max(0.0) / facts.cpus.max(FEWEST_SHARED) as f64
+    share_of_cpus((used - free as f64).max(0.0), facts)
+}
+
+/// So many strands as a share of the machine's CPUs.
+pub(super) fn share_of_cpus(used: f64, facts: &JudgeContext) -> f64 {
+    used / facts.cpus.max(FEWEST_SHARED) as f64
 }
 
 /// What other programs used for sure while these were made, in strands; `None` where that is not known of any.

@@ -24,8 +24,14 @@ fn used_by_others(case: &Case<'_>) -> Option<Mark> {
         }
         false => return None,
     };
-    let share = exclude::share_of_cpus(used, case.cell.seats.len(), case.facts);
-    raise(&V34, share, || format!("other programs used {used:.2} CPUs"))
+    let told = || format!("other programs used {used:.2} CPUs");
+    let taken = exclude::share_taken(used, case.cell.seats.len(), case.facts);
+    // A program that leaves CPUs free shares the memory, the power and the clock with them even so.
+    let on_free = || {
+        let is_more = V34.severity(exclude::share_of_cpus(used, case.facts)).is_some();
+        is_more.then(|| mark(&V34, Severity::Note, format!("{} that the program left free", told())))
+    };
+    raise(&V34, taken, told).or_else(on_free)
 }
 
 /// By the worst invocation: the cell speaks of one kind of pages.

@@ -158,7 +158,7 @@ pub static V34: Check = Check {
     cause: "Something else ran meanwhile, on other CPUs too: it moved memory, and used the caches, the power and the clock that \
             CPUs share. A thread that never waits gets less of them even so.",
     quantity: "The time that other processes were busy on any CPU, over all runs together, as a share of the time of all CPUs, or of 10 \
-               where there are fewer. Beside a program, what the CPUs that it leaves free do not hold.",
+               where there are fewer. Beside a program, what the CPUs that it leaves free do not hold; what they hold is a note.",
     scale: Scale::Share,
     suspect: Some(0.005),
     evidence: "`user`, `nice` and `system` of the line `cpu` of `/proc/stat` around the iterations, in ticks of 10 ms, less the processor \

@@ -255,10 +255,13 @@ fn v34_other_programs() {
         let mut trial = used(10, strands);
         trial.facts.cpus = cpus;
         trial.facts.card.to_mut().role = role;
-        marks(trial).1
+        trial.judge();
+        let mark = trial.cell.marks.iter().find(|mark| mark.code == "V34");
+        mark.map(|mark| mark.severity)
     };
-    assert_eq!([1.0, 2.0].map(|strands| on(256, Role::Other, strands)), [false, true]);
-    assert_eq!([1.0, 1.9, 2.5].map(|strands| on(4, Role::Program, strands)), [false, false, true]);
+    let (note, suspect) = (Some(Severity::Note), Some(Severity::Suspect));
+    assert_eq!([1.0, 2.0].map(|strands| on(256, Role::Other, strands)), [None, suspect]);
+    assert_eq!([0.04, 1.0, 1.9, 2.5].map(|strands| on(4, Role::Program, strands)), [None, note, note, suspect]);
     // Those without are enough.
     assert_eq!(marks(used(4, 1.0)), (6, false));
     assert_eq!(marks(used(5, 1.0)), (10, true));
