@@ -313,7 +313,12 @@ impl<M: Maker> Register<M> {
     fn refuse(&mut self, number: u32, error: &Error, full: &AtomicBool) {
         self.free.push(number);
         self.alive -= 1;
-        self.limit = ThreadLimit { at_most: self.alive, because: error.to_string() };
+        // Others may have taken what was left when the limit was read.
+        let (refused, ThreadLimit { at_most, because }) = (error.to_string(), &mut self.limit);
+        if !because.starts_with(&refused) {
+            *because = format!("{refused}, below the lowest limit known, {at_most}: {because}");
+        }
+        *at_most = self.alive;
         full.store(true, Ordering::Relaxed);
     }
 
