@@ -32,6 +32,19 @@ fn documents_and_their_figures_are_listed() {
     }
 }
 
+/// A few values of the T3-4 say what the others are; on the two other machines of its table they do not.
+#[test]
+fn a_model_of_published_values_predicts_or_there_is_none() {
+    let found = json(&output(&["replicate", "t3-4", "--list", "--format", "json"]));
+    let figures = found["figures"].as_array().unwrap();
+    let models: Vec<&Value> = figures.iter().filter_map(|figure| figure["models"].as_array()).flatten().collect();
+    for (machine, predicts) in [("t3-4", true), ("x4470", false), ("magny-cours", false)] {
+        let model = models.iter().find(|model| model["machine"] == machine).unwrap();
+        assert_eq!((model["name"].is_string(), model["why"].is_string()), (predicts, !predicts), "{model}");
+        assert!(!predicts || 10 * model["held"].as_u64().unwrap() >= 9 * model["others"].as_u64().unwrap(), "{model}");
+    }
+}
+
 /// Where a document has words such as `charz sweep --kernel chase-stride`, there is such a command with such flags and values.
 #[test]
 fn commands_that_documents_name_exist() {

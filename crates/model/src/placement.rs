@@ -39,8 +39,8 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
             deviation: 0.9,
             starts: [-0.2, -1.4],
         }));
-        // Roofs are sharp or soft: 3 to 12.
-        priors.push(Prior { name: Name::Norm, mean: 6_f64.ln(), deviation: 0.5, starts: [6_f64.ln(), 4_f64.ln()] });
+        // Roofs are sharp or soft: threads of a core that share its units add up as with 2, memory as with 12.
+        priors.push(Prior { name: Name::Norm, mean: 6_f64.ln(), deviation: 0.9, starts: [6_f64.ln(), 4_f64.ln()] });
         fitted(caps_law, &priors, noise, known, points)
     });
     weighed(found.collect())

@@ -278,7 +278,77 @@ fn beyond_what_was_fitted_the_interval_reaches_from_what_was_measured_to_what_th
         for (mapping, value) in [("dumb", dumb), ("round-robin", round_robin)] {
             let [low, high] = model.predict(&place.at(mapping, threads)).interval;
             assert!((low..=high).contains(&value), "{mapping} {threads}: {value} {low} {high}");
-            assert!(high <= 0.65 * 1.1 * threads as f64, "{mapping} {threads}: {high}");
+            assert!(high <= 0.65 * 1.2 * threads as f64, "{mapping} {threads}: {high}");
+        }
+    }
+}
+
+/// Fitted where many threads share each socket, few threads lie between their share of that and all of it.
+#[test]
+fn what_few_threads_do_is_not_known_from_many() {
+    let place = Place::new("Package:4 Core:16 Group:2 PU:4");
+    let fitted = t3_4(&place, &[128, 192, 256, 384, 512].map(|threads| ("dumb", threads)));
+    let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: Vec::new() }) else { panic!() };
+    let mut held = 0;
+    for (threads, dumb, round_robin) in T3_4 {
+        for (mapping, value) in [("dumb", dumb), ("round-robin", round_robin)] {
+            let prediction = model.predict(&place.at(mapping, threads));
+            let [low, high] = prediction.interval;
+            held += usize::from((low..=high).contains(&value));
+            assert!(mapping == "round-robin" || (prediction.distance > FAR) == (threads < 128), "{threads}");
+        }
+    }
+    assert!(held * 10 >= 9 * 2 * T3_4.len(), "{held} of {}", 2 * T3_4.len());
+}
+
+/// Magny-Cours has no model, however often its table is pasted; and four points that are pasted twice check nothing.
+#[test]
+fn copies_of_a_point_check_nothing() {
+    let place = Place::new("Package:4 NUMANode:2 Core:6 PU:1");
+    let rows = [(1, 3.53), (2, 7.03), (3, 10.53), (4, 14.05), (6, 19.43), (12, 22.77), (16, 27.71), (24, 33.04)];
+    let rows: Vec<(Placed, f64)> = rows
+        .into_iter()
+        .chain([(32, 42.66), (48, 46.39)])
+        .map(|(threads, value)| (place.at("dumb", threads), value))
+        .collect();
+    for copies in [1, 3] {
+        let outcome = fit(&place.topology, &Table { fitted: vec![&rows[..]; copies].concat(), held_back: Vec::new() });
+        assert!(matches!(outcome, Outcome::None(_)), "{copies}: {outcome:?}");
+    }
+    let four: Vec<(Placed, f64)> = [1, 12, 24, 48].map(|threads| (place.at("dumb", threads), threads as f64)).into();
+    let Outcome::Model(model) = fit(&place.topology, &Table { fitted: [&four[..]; 2].concat(), held_back: Vec::new() })
+    else {
+        panic!()
+    };
+    assert_eq!(model.checked, 0);
+}
+
+#[test]
+fn values_that_contradict_each_other_and_cores_of_two_sizes_have_no_model() {
+    let place = Place::new("Package:2 Core:8 PU:1");
+    let table = |last: f64| {
+        let fitted = [(1, 100.0), (8, 700.0), (16, 1400.0), (16, last)];
+        let fitted = fitted.into_iter().map(|(threads, value)| (place.at("dumb", threads), value)).collect();
+        Table { fitted, held_back: Vec::new() }
+    };
+    assert!(matches!(fit(&place.topology, &table(1380.0)), Outcome::Model(_)));
+    assert!(matches!(fit(&place.topology, &table(140.0)), Outcome::None(_)));
+    let mut machine = discover(&Source::of("Package:1 Core:8 PU:2")).unwrap();
+    assert!(!Topology::of(&machine).has_kinds());
+    machine.strands.remove(3);
+    assert!(Topology::of(&machine).has_kinds());
+}
+
+/// A law of programs on one socket, of a machine whose second and third do as much again.
+#[test]
+fn a_law_says_nothing_of_parts_that_it_has_not_seen() {
+    let place = Place::new("Package:4 Core:6 PU:2");
+    let values = [(1, 2.88), (2, 5.72), (3, 8.45), (4, 10.39), (6, 12.19)];
+    let fitted = values.map(|(threads, value)| (place.at("auto", threads), value)).into();
+    if let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: Vec::new() }) {
+        for (threads, value) in [(12, 30.8), (24, 39.4), (48, 44.33)] {
+            let [low, high] = model.predict(&place.at("auto", threads)).interval;
+            assert!((low..=high).contains(&value), "{threads}: {low} {high}");
         }
     }
 }
@@ -324,7 +394,7 @@ fn neither_intervals_nor_caps_contradict_what_was_measured() {
     let (place, model) = modelled(granite, "compact", &[(1, 30.0), (2, 35.0), (192, 460.0), (384, 920.0)]);
     // On the full machine 16 threads do 38, and share more.
     let [low, high] = model.predict(&place.at("compact", 16)).interval;
-    assert!(low > 35.0 && high > 200.0, "{low} {high}");
+    assert!(low > 33.0 && high > 200.0, "{low} {high}");
     let most = model.most(&place.topology);
     let measured = [("thread", 30.0), ("core", 35.0), ("socket", 460.0)];
     let is_above = |(part, value): &(&str, f64)| most.iter().any(|(own, most)| own == part && most > value);

@@ -10,7 +10,7 @@ pub struct Topology {
     pub(crate) levels: Vec<Level>,
     /// The place of each CPU, by its OS id.
     places: BTreeMap<u32, usize>,
-    pub(crate) has_kinds: bool,
+    has_kinds: bool,
 }
 
 /// A partition of the CPUs.
@@ -85,7 +85,20 @@ impl Level {
     }
 }
 
+/// Whether cores have different numbers of CPUs, as where a description of a hybrid machine names no kinds.
+fn has_uneven_cores(machine: &Machine) -> bool {
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+    machine.strands.iter().filter_map(|strand| strand.core).for_each(|core| *counts.entry(core).or_default() += 1);
+    let mut counts = counts.values();
+    counts.next().is_some_and(|first| counts.any(|count| count != first))
+}
+
 impl Topology {
+    /// Whether no model says anything of it, since its threads are of several kinds.
+    pub fn has_kinds(&self) -> bool {
+        self.has_kinds
+    }
+
     /// The usable CPUs of a machine, their cores, ALU groups, shared caches, NUMA nodes, sockets, and all of it.
     pub fn of(machine: &Machine) -> Self {
         let strands: Vec<&Strand> = machine.strands.iter().filter(|strand| strand.usable).collect();
@@ -133,7 +146,7 @@ impl Topology {
         Topology {
             levels,
             places: strands.iter().enumerate().map(|(at, strand)| (strand.os_id, at)).collect(),
-            has_kinds: machine.is_hybrid(),
+            has_kinds: machine.is_hybrid() || has_uneven_cores(machine),
         }
     }
 
