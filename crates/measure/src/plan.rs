@@ -28,7 +28,8 @@ use crate::limits::Limits;
 use crate::predict::Predictor;
 use charz_data::report::Point;
 use charz_data::units;
-use charz_data::{MemoryPolicy, Program, ProgramValue, Role};
+use charz_data::{MemoryPolicy, Metric, Program, ProgramValue, Role};
+use charz_model::Topology;
 
 #[derive(Clone)]
 pub struct Request {
@@ -147,6 +148,11 @@ pub struct PlannedCell {
 }
 
 impl PlannedCell {
+    /// Its kernel at its point.
+    fn group(&self) -> (&str, Point) {
+        (&self.kernel.card().name, self.point)
+    }
+
     fn new(
         request: &Request,
         machine: &Machine,
@@ -192,9 +198,11 @@ pub const FEW_CELLS: usize = 8;
 /// The share of the configurations of such a kernel that an adaptive sweep measures: a fifth, and more where no model predicts.
 const ADAPTIVE_SHARE: f64 = 0.3;
 
-/// Whether a model may predict what more threads do: where they share the work of a machine, and do not meet at a line.
-pub(crate) fn is_modelled(family: Family) -> bool {
-    matches!(family, Family::Compute | Family::Memory | Family::Workload | Family::Program)
+/// Whether a model may predict what more threads do: where they share the work of a machine and do not meet at a line, and where the number
+/// is a rate, or the time of a whole program, which turned over is one.
+pub(crate) fn is_modelled(card: &Card) -> bool {
+    matches!(card.family, Family::Compute | Family::Memory | Family::Workload | Family::Program)
+        && matches!(card.metric, Metric::Ops(_) | Metric::Bytes(_) | Metric::Reported(_))
 }
 
 /// The largest report, in bytes of plain JSON, of a plan whose numbers of workers were not asked for: 20 MB when it is compressed.
@@ -379,7 +387,7 @@ impl Plan {
             budget: request.budget.least(),
             remedy: request.budget.remedy(),
             // Of few CPUs all is measured sooner than anything is predicted, and of several kinds of core no model predicts.
-            adaptive: request.adaptive && strands > FEW_CPUS && !machine.is_hybrid(),
+            adaptive: request.adaptive && strands > FEW_CPUS && !Topology::of(machine).has_kinds(),
             is_long: false,
             cells,
         };
@@ -396,7 +404,8 @@ impl Plan {
 
     /// What the fewest invocations of these cells take.
     fn sum<'a>(&self, cells: impl Iterator<Item = &'a PlannedCell>) -> Duration {
-        let expected = |cell: &PlannedCell| match self.adaptive && is_modelled(cell.kernel.card().family) {
+        let sizes = self.adaptive_groups();
+        let expected = |cell: &PlannedCell| match self.may_be_open(cell, &sizes) {
             true => cell.predicted.mul_f64(ADAPTIVE_SHARE),
             false => cell.predicted,
         };
@@ -405,11 +414,20 @@ impl Plan {
 
     /// Of each cell, whether it is measured only if the advice needs it, and predicted otherwise.
     pub fn is_open(&self) -> Vec<bool> {
-        let group = |cell: &PlannedCell| (cell.kernel.card().name.to_string(), cell.point);
-        let mut sizes: HashMap<_, usize> = HashMap::new();
-        self.runnable().for_each(|cell| *sizes.entry(group(cell)).or_default() += 1);
-        let may = |cell: &PlannedCell| cell.obstacle.is_none() && is_modelled(cell.kernel.card().family);
-        self.cells.iter().map(|cell| self.adaptive && may(cell) && sizes[&group(cell)] > FEW_CELLS).collect()
+        let sizes = self.adaptive_groups();
+        self.cells.iter().map(|cell| self.may_be_open(cell, &sizes)).collect()
+    }
+
+    /// How many cells each kernel has at a point.
+    fn adaptive_groups(&self) -> HashMap<(&str, Point), usize> {
+        let mut sizes = HashMap::new();
+        self.runnable().for_each(|cell| *sizes.entry(cell.group()).or_default() += 1);
+        sizes
+    }
+
+    fn may_be_open(&self, cell: &PlannedCell, sizes: &HashMap<(&str, Point), usize>) -> bool {
+        let is_in_many = || sizes.get(&cell.group()).is_some_and(|size| *size > FEW_CELLS);
+        self.adaptive && cell.obstacle.is_none() && is_modelled(cell.kernel.card()) && is_in_many()
     }
 
     /// Numbers of workers, ascending.

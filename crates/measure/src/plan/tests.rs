@@ -154,6 +154,28 @@ fn no_model_predicts_where_kinds_of_core_differ() {
     assert!(!adaptive(&machine));
 }
 
+/// The time of an operation is not predicted, nor is a kernel with few cells: all of both are measured, and take their time.
+#[test]
+fn only_what_a_model_predicts_waits_for_it() {
+    let machine = t3_4();
+    let limits = Limits::unlimited();
+    let plan = |kernel: &'static str, threads: &'static str| {
+        let request = Request { adaptive: true, ..request(&[kernel], "dumb", threads) };
+        Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor(&[kernel]))
+    };
+    for (kernel, threads, waits) in [
+        ("arith-int", "1,2,4,8,16,32,64,128,256", true),
+        ("arith-int", "1,2", false),
+        ("chase-random", "1,2,4,8,16,32,64,128,256", false),
+    ] {
+        let chosen = plan(kernel, threads);
+        assert_eq!(chosen.is_open().contains(&true), waits, "{kernel} {threads}");
+        let all: Duration = chosen.runnable().map(|cell| cell.predicted).sum();
+        let fewest = u32::try_from(chosen.invocations.fewest()).unwrap();
+        assert_eq!(chosen.predicted() < all * fewest, waits, "{kernel} {threads}");
+    }
+}
+
 /// A socket of today has a cache of hundreds of MiB, and four times that for each of hundreds of threads is more memory than there is.
 #[test]
 fn blocks_of_many_threads_pass_the_caches_together() {

@@ -7,7 +7,7 @@ use charz_model::explore::{Candidate, Known, Next, next};
 
 use super::{Sweep, places};
 use crate::plan::{FEW_CELLS, is_modelled};
-use charz_data::report::{Cell, PREDICTED, Point, Status, Unit};
+use charz_data::report::{Cell, PREDICTED, Point, Status};
 use charz_data::units;
 
 /// A model needs so many numbers.
@@ -48,10 +48,6 @@ fn rate(cell: &Cell) -> Option<f64> {
     Some(if cell.unit.more_is_better() { value } else { value.recip() })
 }
 
-fn is_rate(unit: Unit) -> bool {
-    unit.more_is_better() || matches!(unit, Unit::Reported(_))
-}
-
 impl Sweep<'_> {
     /// Begins to choose, if the plan says so: what a model may predict, and all of the rest.
     pub(super) fn begin_choosing(&mut self) {
@@ -67,8 +63,7 @@ impl Sweep<'_> {
         let mut groups: HashMap<(&str, Point), Vec<usize>> = HashMap::new();
         for place in self.report.floor.len()..places(self.report) {
             let cell = self.cell(place);
-            let scales = self.report.card(&cell.kernel).is_some_and(|card| is_modelled(card.family));
-            if scales && is_rate(cell.unit) && cell.status != Status::Skipped {
+            if self.report.card(&cell.kernel).is_some_and(is_modelled) && cell.status != Status::Skipped {
                 groups.entry((&cell.kernel, cell.point)).or_default().push(place);
             }
         }
