@@ -71,7 +71,7 @@ fn more_threads_than_cpus_have_no_prediction_and_say_so() {
 fn without_a_model_each_line_still_has_its_place() {
     let text = "dumb\t1\t10\t1\ndumb\t4\t90\t1\ndumb\t8\t20\t1\nround-robin\t6\t55\t0\n";
     let (code, screen) = predict(text, &[]);
-    assert_eq!(code, Some(0), "{screen}");
+    assert_eq!(code, Some(5), "{screen}");
     let line = screen.lines().find(|line| line.contains("round-robin")).unwrap_or_else(|| panic!("{screen}"));
     assert!(screen.starts_with("no model: ") && line.contains(" 6 ") && line.contains("55"), "{screen}");
 }
@@ -105,4 +105,23 @@ fn no_program_that_a_file_names_is_run() {
     let ran = run("report", advise);
     assert_eq!(ran.code, Some(0), "{}{}", ran.out, ran.err);
     assert!(!place.path().join("ran").exists());
+}
+
+#[test]
+fn what_was_measured_is_no_answer_where_there_is_no_model() {
+    let (code, screen) = predict("dumb\t1\t10\ndumb\t4\t40\ndumb\t8\t80\ndumb\t6\t300\t0\n", &[]);
+    assert!(code == Some(5) && screen.contains("no model"), "{code:?} {screen}");
+    // The value of a line may be empty.
+    assert_eq!(read(&TABLE.replace("\t-\t0", "\t")), read(TABLE));
+}
+
+#[test]
+fn times_and_lines_that_are_left_out_are_named() {
+    let times = read("dumb\t1\t100\ndumb\t2\t51\ndumb\t4\t26\ndumb\t6\t18\ndumb\t8\t14\n");
+    assert!(times["why"].as_str().unwrap().contains("1/time"), "{times}");
+    assert!(!read(TABLE)["why"].as_str().unwrap().contains("1/time"));
+    let more = read(&format!("{TABLE}dumb\t16\t60\n"));
+    assert!(more["why"].as_str().unwrap().contains("1 point with more threads than the 8 CPUs"), "{more}");
+    let none = read("dumb\t4\t100\ndumb\t16\t200\ndumb\t32\t200\n");
+    assert!(none["why"].as_str().unwrap().contains("1 placement was measured with a CPU for each thread"), "{none}");
 }

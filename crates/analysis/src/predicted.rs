@@ -39,7 +39,8 @@ pub(crate) fn lines<'a>(report: &'a Report, kernel: &str, point: Point) -> Vec<(
 }
 
 fn line(topology: &Topology, model: &Model, cells: &[&Cell], mapping: &str) -> Vec<(u64, Prediction)> {
-    let own = cells.iter().filter(|cell| cell.mapping == mapping);
+    let within = topology.cpus() as u64;
+    let own = cells.iter().filter(|cell| cell.mapping == mapping && cell.workers <= within);
     let mut line: Vec<(u64, Prediction)> =
         own.map(|cell| (cell.workers, model.predict(&placed(topology, cell)))).collect();
     line.sort_by_key(|(threads, _)| *threads);

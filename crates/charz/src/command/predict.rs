@@ -56,9 +56,10 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         }
     };
     (options.format.write)(&told, out)?;
-    // A table without a line to predict asks for the model alone.
+    // A table without a line to predict asks for the model alone, and what was measured there is no answer.
+    let is_table = matches!(options.from, From::Table(..));
     let has_nothing = |told: &Told| {
-        let is_empty = |row: &Row| row.predicted.is_none() && row.measured.is_none();
+        let is_empty = |row: &Row| row.predicted.is_none() && (is_table || row.measured.is_none());
         told.rows.iter().all(is_empty) && (told.model.is_none() || !told.rows.is_empty())
     };
     Ok(if told.iter().all(has_nothing) { Exit::NoVerdict } else { Exit::Done })
@@ -97,8 +98,9 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     }
     let topology = Topology::of(machine);
     let mut lines = Vec::new();
-    let own = text.trim_start_matches('\u{feff}').lines().map(str::trim).enumerate();
-    let own = own.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    // A tab at the end is that of an empty value.
+    let own = text.trim_start_matches('\u{feff}').lines().map(|line| line.trim_matches(['\r', ' '])).enumerate();
+    let own = own.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     for (at, line) in own {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
         // A heading has no number.
@@ -155,17 +157,33 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
         measured: line.value,
         noisy: false,
     };
+    let mut base = told(&topology, &outcome, &table);
+    if look_like_times(&table.fitted) {
+        base.why += "; values fall with every thread that is added: a table has rates, such as 1/time";
+    }
     Ok(Told {
-        kernel: None,
-        unit: None,
         rows: lines.iter().filter(|line| !line.is_fitted).map(row).collect(),
         error: model(&outcome).and_then(|model| {
             let pairs: Vec<(f64, f64)> =
                 table.unseen(&topology).map(|(placed, value)| (model.predict(placed).value, *value)).collect();
             (!pairs.is_empty()).then(|| missed(pairs.into_iter()))
         }),
-        ..told(&topology, &outcome, &table)
+        ..base
     })
+}
+
+/// Whether values fall with each number of threads, and by more than the square root of it, as times do.
+fn look_like_times(points: &[(Placed, f64)]) -> bool {
+    let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
+    sorted.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    let fall = sorted.windows(2).all(|two| two[0].0 == two[1].0 || two[0].1 > two[1].1);
+    match (sorted.first(), sorted.last()) {
+        (Some(first), Some(last)) if fall && first.0 < last.0 => {
+            let [threads, values] = [last.0 as f64 / first.0 as f64, first.1 / last.1];
+            values > threads.sqrt()
+        }
+        _ => false,
+    }
 }
 
 /// The most threads of a line.
@@ -195,14 +213,21 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
         }
         Outcome::None(why) => (None, format!("no model: {why}"), Vec::new()),
     };
+    let beyond = table.fitted.len() - points;
+    let left_out = if beyond > 0 {
+        let (is, cpus) = (if beyond == 1 { "is" } else { "are" }, counted(topology.cpus(), "CPU"));
+        format!("; {} with more threads than the {cpus} {is} left out", counted(beyond, "point"))
+    } else {
+        String::new()
+    };
     Told {
         kernel: None,
         unit: None,
         model,
-        why,
+        why: why + &left_out,
         parameters,
         most,
-        cpus: topology.cpus(),
+        threads: self::model(outcome).map_or(0, Model::threads),
         rows: Vec::new(),
         error: None,
     }
@@ -237,6 +262,12 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         })?,
         None => (wanted, false),
     };
+    if there.has_kinds() {
+        return Err(Error::ended(
+            Exit::NoVerdict,
+            "no model: the machine has several kinds of core, or cores with different numbers of CPUs",
+        ));
+    }
     if !there.holds(&wanted) {
         let cpus = counted(there.cpus(), "CPU");
         return Err(Error::bad_input(format!(

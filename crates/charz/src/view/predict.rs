@@ -26,7 +26,8 @@ pub struct Told {
     pub parameters: Vec<Parameter>,
     /// What a part of each name does at most, those left out that add no limit.
     pub most: Vec<(String, f64)>,
-    pub cpus: usize,
+    /// The most threads of a point that was fitted.
+    pub threads: usize,
     pub rows: Vec<Row>,
     pub error: Option<Missed>,
 }
@@ -140,11 +141,13 @@ fn most(told: &Told) -> String {
     let parts: Vec<String> = told.most.iter().map(part).collect();
     let caps = if parts.is_empty() { String::new() } else { format!("at most: {}", parts.join(", ")) };
     let Some(alpha) = of("alpha") else { return caps };
-    // The derivative of Gunther's law is zero there.
+    // The derivative of Gunther's law is zero there; the law is that of the fitted numbers only.
     let peak = of("beta").map(|beta| ((1.0 - alpha).max(0.0) / beta).sqrt().max(1.0).round());
-    let peak = peak.map(|peak| peak as usize).filter(|peak| *peak <= told.cpus);
+    let peak = peak.map(|peak| peak as usize).filter(|peak| *peak <= told.threads);
     let peak = peak.map(|peak| format!("; the most with {}", counted(peak, "thread"))).unwrap_or_default();
-    format!("{caps}; {} of its work is serial{peak}", units::percent(alpha))
+    // Threads that slow each other down are no serial share.
+    let serial = if alpha < 1.0 { format!("; {} of its work is serial", units::percent(alpha)) } else { String::new() };
+    format!("{caps}{serial}{peak}")
 }
 
 fn write_json(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
