@@ -51,25 +51,12 @@ pub fn doubt(doubtful: bool) -> &'static str {
 
 /// A duration given in nanoseconds: `450 ns`, `12.3 µs`, `1.20 s`.
 pub fn nanos(nanos: f64) -> String {
-    let (scale, unit) = match nanos.abs() {
-        n if n < 1e3 => (1.0, "ns"),
-        n if n < 1e6 => (1e3, "µs"),
-        n if n < 1e9 => (1e6, "ms"),
-        _ => (1e9, "s"),
-    };
-    format!("{} {unit}", three_digits(nanos / scale))
+    scaled(nanos, "", &[(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")])
 }
 
 /// `520 pJ`.
 pub fn joules(joules: f64) -> String {
-    let (scale, unit) = match joules.abs() {
-        n if n < 1e-9 => (1e-12, "pJ"),
-        n if n < 1e-6 => (1e-9, "nJ"),
-        n if n < 1e-3 => (1e-6, "µJ"),
-        n if n < 1.0 => (1e-3, "mJ"),
-        _ => (1.0, "J"),
-    };
-    format!("{} {unit}", three_digits(joules / scale))
+    scaled(joules, "", &[(1e-12, "pJ"), (1e-9, "nJ"), (1e-6, "µJ"), (1e-3, "mJ"), (1.0, "J")])
 }
 
 /// `87.5 W`.
@@ -116,21 +103,21 @@ pub fn percent(fraction: f64) -> String {
 }
 
 fn si(value: f64, unit: &str) -> String {
-    let (scale, prefix) = match value.abs() {
-        v if v < 1e3 => (1.0, ""),
-        v if v < 1e6 => (1e3, "k"),
-        v if v < 1e9 => (1e6, "M"),
-        v if v < 1e12 => (1e9, "G"),
-        _ => (1e12, "T"),
-    };
+    scaled(value, unit, &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")])
+}
+
+/// By the first of these prefixes that leaves fewer than four digits, after rounding: 999.7 M is 1.00 G.
+fn scaled(value: f64, unit: &str, prefixes: &[(f64, &str)]) -> String {
+    let is_short = |(scale, _): &&(f64, &str)| (value / scale).abs() < 999.5;
+    let (scale, prefix) = prefixes.iter().find(is_short).unwrap_or(&prefixes[prefixes.len() - 1]);
     format!("{} {prefix}{unit}", three_digits(value / scale))
 }
 
 /// Three significant digits for numbers under 1000.
 fn three_digits(value: f64) -> String {
     match value.abs() {
-        v if v < 10.0 => format!("{value:.2}"),
-        v if v < 100.0 => format!("{value:.1}"),
+        v if v < 9.995 => format!("{value:.2}"),
+        v if v < 99.95 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
     }
 }
@@ -164,6 +151,11 @@ mod tests {
         assert_eq!(value(1.8e9, Unit::OpsPerSecond), "1.80 Gop/s");
         assert_eq!(value(999.0, Unit::OpsPerSecond), "999 op/s");
         assert_eq!(value(1234.0, Unit::Nanoseconds), "1.23 µs");
+        for (number, text) in
+            [(999.7e6, "1.00 Gop/s"), (9.996e9, "10.0 Gop/s"), (99.96, "100 op/s"), (999.4, "999 op/s")]
+        {
+            assert_eq!(value(number, Unit::OpsPerSecond), text);
+        }
     }
 
     #[test]
