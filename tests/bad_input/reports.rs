@@ -12,8 +12,8 @@ fn reports_that_are_none() {
     let place = Place::new();
     for (what, content, word) in [
         ("nothing", &b""[..], "it is empty"),
-        ("null", b"null", "null"),
-        ("an array", b"[]", "invalid length"),
+        ("null", b"null", "JSON object"),
+        ("an array", b"[]", "JSON object"),
         ("a cut", b"{\"schema\": {\"name\": \"charz-report\"", "EOF"),
         ("bytes that are no text", &[0xff, 0x00, 0x80], "not UTF-8"),
         ("another schema", b"{\"schema\": {\"name\": \"other\", \"major\": 1, \"minor\": 0}}", "\"other\""),
@@ -24,6 +24,9 @@ fn reports_that_are_none() {
         place.refuses(what, &["render", "a.json"], &["\"a.json\"", word]);
         place.refuses(what, &["sweep", "--resume", "a.json"], &["\"a.json\"", word]);
     }
+    let report = fs::read(root().join("tests/golden/reports/arithmetic.json")).unwrap();
+    place.put("two.json", &report.repeat(2));
+    place.refuses("two reports", &["render", "two.json"], &["\"two.json\"", "more than one report"]);
     place.refuses("no file", &["render", "no-such-report"], &["\"no-such-report\""]);
     place.refuses("a folder", &["render", "."], &["\".\"", "regular file"]);
     place.refuses("a name that is too long", &["render", &"n".repeat(256)], &["too long"]);

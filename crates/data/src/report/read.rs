@@ -186,17 +186,22 @@ struct Head {
 pub fn parse(text: &str) -> Result<Report, String> {
     // Some editors and shells begin a file with a byte-order mark.
     let text = text.trim_start_matches('\u{feff}');
-    if text.trim().is_empty() {
-        return Err("it is empty".into());
-    }
     // Bytes, as a journal's lines: for text the compiler would build all that reads a report a second time.
     let bytes = text.as_bytes();
     // Nearly every report is of this version: it is read once, and its head by itself only when that fails.
     let report = match serde_json::from_slice::<Report>(bytes) {
         Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => report,
         other => {
-            let head: Head = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+            let mut heads = serde_json::Deserializer::from_slice(bytes).into_iter::<Head>();
+            let head =
+                heads.next().ok_or("it is empty")?.map_err(|error| match text.trim_start().starts_with('{') {
+                    true => error.to_string(),
+                    false => "a report is a JSON object, and this is none".to_owned(),
+                })?;
             check_schema(&head.schema)?;
+            if let Some(Ok(_)) = heads.next() {
+                return Err("it holds more than one report; save each in a file of its own".into());
+            }
             other.map_err(|error| error.to_string())?
         }
     };
