@@ -98,8 +98,9 @@ fn wide(case: &Case<'_>) -> Option<Mark> {
     let values = Sample::new(case.values())?;
     let reached = summary::interval(case, &values)?.half_width(values.median());
     let found = raise(&V28, measure(reached), || {
-        let wanted = units::percent(case.cell.precision);
-        format!("confidence interval ±{} (target ±{wanted})", units::percent(reached))
+        let [reached, wanted] = [reached, case.cell.precision].map(units::percent);
+        let more = if reached == wanted { "more than " } else { "" };
+        format!("confidence interval {more}±{reached} (target ±{wanted})")
     })?;
     let in_cycles = case.rates_in_cycles().and_then(Sample::new).and_then(|rates| summary::half_width(&rates));
     let severity = match in_cycles {

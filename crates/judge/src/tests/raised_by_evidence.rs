@@ -174,6 +174,15 @@ fn v28_wide() {
     let [note, suspect] = [V28.note, V28.suspect].map(|limit| limit.unwrap() * 0.005 / 3.5);
     check_each(apart, &[(note * 0.7, &[]), (note * 1.4, &[("V28", Note)])]);
     check_each(apart, &[(suspect * 0.8, &[("V28", Note)]), (suspect * 1.3, &[("V28", Suspect)])]);
+    // An excess that is rounded away is named in words.
+    let mut reasons = (100..140).filter_map(|share| {
+        let mut trial = clean();
+        apart(&mut trial, note * f64::from(share) / 100.0);
+        trial.judge();
+        trial.cell.marks.pop().map(|mark| mark.reason)
+    });
+    let reason = reasons.next().unwrap();
+    assert!(reason.matches("0.5%").count() == 2 && reason.contains("more than"), "{reason}");
     // Beside what the clock adds, which is three times as much, the width in cycles counts.
     let on_a_moving_clock = |trial: &mut Trial, by: f64| {
         apart(trial, by);
