@@ -76,6 +76,9 @@ impl Collection {
         self.0.write(|transaction, _| {
             let add = |report: &Packed| -> Result<usize, Fault> {
                 let Packed { sweep, host, started, runs, compact } = report;
+                let sql = "SELECT count(*) FROM report WHERE sweep = ?1 AND (host, started) <> (?2, ?3)";
+                let is_of_another: bool = transaction.query_row(sql, params![sweep, host, started], |row| row.get(0))?;
+                let sweep = if is_of_another { &format!("{sweep} {host} {started}") } else { sweep };
                 let sql = "INSERT INTO report (sweep, host, started, runs, compact) VALUES (?1, ?2, ?3, ?4, ?5) \
                            ON CONFLICT (sweep) DO UPDATE SET host = ?2, started = ?3, runs = ?4, compact = ?5 WHERE runs < ?4";
                 Ok(transaction.execute(sql, params![sweep, host, started, *runs as i64, compact])?)
@@ -171,7 +174,10 @@ mod tests {
         let mut collection = Collection::create(&folder.path().join("fleet.db")).unwrap();
         let mut add = |runs| collection.add(&[Packed::of(report(1, runs), "file")]).unwrap();
         assert_eq!([add(6), add(6), add(8), add(7)], [1, 0, 1, 0]);
-        assert_eq!(hosts(&mut collection), [("n1".to_owned(), 8)]);
+        let mut other = report(2, 6);
+        other.id = report(1, 6).id;
+        assert_eq!([(); 2].map(|()| collection.add(&[Packed::of(other.clone(), "file")]).unwrap()), [1, 0], "one id");
+        assert_eq!(hosts(&mut collection), [("n1".to_owned(), 8), ("n2".to_owned(), 6)]);
     }
 
     #[test]

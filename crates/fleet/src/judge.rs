@@ -50,10 +50,10 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     fleet
 }
 
-/// Each report once.
+/// Each report once. An id that several nodes have, as an image or an editor may give them, makes them no single report.
 pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
     let mut seen = BTreeSet::new();
-    visits.iter().filter(move |visit| seen.insert(&visit.report))
+    visits.iter().filter(move |visit| seen.insert((&visit.report, &visit.host, &visit.started)))
 }
 
 /// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.

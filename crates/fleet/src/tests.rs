@@ -372,8 +372,9 @@ fn a_report_that_comes_twice_counts_once_and_kinds_are_kept_apart() {
     let one = report(&mut random, 1, 0, Fault::None);
     let mut other = report(&mut random, 2, 0, Fault::None);
     other.host.processor = Some("another".into());
+    other.id.clone_from(&one.id);
     let fleet = judged(&[one.clone(), one, other]);
-    assert_eq!((fleet.nodes.len(), fleet.groups.len(), fleet.nodes[0].visits), (2, 2, 1));
+    assert_eq!((fleet.nodes.len(), fleet.groups.len(), fleet.nodes[0].visits), (2, 2, 1), "of one id");
 }
 
 #[test]
