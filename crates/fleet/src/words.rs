@@ -30,7 +30,8 @@ pub(crate) fn told(blame: &Blame) -> String {
     if blame.quantity == QUOTA {
         return format!("{} may use {:.1}% less of its CPUs than its like", blame.place(), -blame.effect * 100.0);
     }
-    format!("{} is {}, by {}", blame.place(), change(blame), blame.quantity)
+    let verb = if blame.component == "pair" { "are" } else { "is" };
+    format!("{} {verb} {}, by {}", blame.place(), change(blame), blame.quantity)
 }
 
 pub(crate) fn unmeasured(cells: usize) -> String {
@@ -206,4 +207,19 @@ pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
         count => format!("; {} could not be read", counted(count, "file")),
     };
     format!("{}: {}{alone}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_of_cpus_has_the_verb_of_two() {
+        let of = |component: &str, ids: &[u32]| {
+            let (component, quantity) = (component.to_owned(), "c2c-cas".to_owned());
+            told(&Blame { component, ids: ids.to_vec(), quantity, effect: -0.5, interval: [-0.5; 2] })
+        };
+        assert!(of("pair", &[1, 2]).starts_with("CPUs 1-2 to each other are 50.0% slower"), "{}", of("pair", &[1, 2]));
+        assert!(of("core", &[1, 2]).contains(") is 50.0% slower"), "{}", of("core", &[1, 2]));
+    }
 }
