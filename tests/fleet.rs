@@ -41,6 +41,11 @@ fn the_slow_node_is_first_and_one_visit_is_not_enough() {
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     check_harmless("fleet", &ran.out);
     assert!(ran.out.starts_with("12 nodes: 1 unclear, 11 ok; 1 file could not be read"), "{}", ran.out);
+    assert!(
+        ran.out.matches("broken.json").count() == 1 && ran.out.contains("not a usable charz report"),
+        "{}",
+        ran.out
+    );
     let json: Value = serde_json::from_str(&fleet(&place, &["show", "q", "--format", "json"]).out).unwrap();
     let first = &json["nodes"][0];
     assert_eq!((&first["host"], &first["state"]), (&"n5".into(), &"unclear".into()));

@@ -174,7 +174,11 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
                 true => collected(file),
                 false => vec![read(file).map(|report| Visit::of(&report, &names[at]))],
             };
-            let unreadable = |error: Error| Unreadable { file: file.display().to_string(), why: error.whole() };
+            let unreadable = |error: Error| {
+                // The name is said with it.
+                let why = format!(" {}", error.whole()).replacen(&format!(" {file:?}"), "", 1);
+                Unreadable { file: file.display().to_string(), why: why.trim_start_matches([':', ' ']).to_owned() }
+            };
             let visits = visits.into_iter().map(|visit| (at, visit.map_err(unreadable)));
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(visits);
         }
