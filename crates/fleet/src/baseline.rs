@@ -13,7 +13,7 @@ use charz_stats::{Sample, median};
 use crate::judge::{LESS_DELIVERED, by_quota, delivered, judge, once, slow_parts};
 use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
-use crate::visit::{Build, Speed, Visit, other_build};
+use crate::visit::{Build, Speed, Visit, load, other_build};
 use crate::{Error, State, words};
 
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
@@ -354,15 +354,14 @@ impl Baseline {
         if visit.is_partial() {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }
-        let is_compared = |kernel: &str| measured.iter().any(|(quantity, ..)| quantity.kernel == kernel);
-        let is_wanted = |kernel: &&str| !is_quick || visit.families.contains_key(*kernel);
-        let missing: BTreeSet<&str> = kind
-            .quantity
-            .iter()
-            .map(|quantity| quantity.kernel.as_str())
-            .filter(|kernel| !is_compared(kernel))
-            .filter(is_wanted)
-            .collect();
+        let missing = kind.quantity.iter().filter_map(|Quantity { kernel, configuration, .. }| {
+            if !measured.iter().any(|(own, ..)| own.kernel == *kernel) {
+                return (!is_quick || visit.families.contains_key(kernel)).then_some((kernel.as_str(), ""));
+            }
+            let own = load(configuration);
+            visit.unreliable.contains(&(kernel.clone(), own.to_owned())).then_some((kernel.as_str(), own))
+        });
+        let missing: BTreeSet<(&str, &str)> = missing.collect();
         let mut level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);
         let bad: Vec<&str> = found
             .iter()
@@ -379,8 +378,7 @@ impl Baseline {
         };
         if level == Level::Ok && !missing.is_empty() {
             level = Level::Unknown;
-            let missing: Vec<&str> = missing.into_iter().collect();
-            let _ = write!(told, "; no reliable result of {} could be compared", missing.join(", "));
+            let _ = write!(told, "; no reliable result of {} could be compared", words::names(missing));
         }
         let data: Vec<String> = measured.iter().map(|(quantity, speed, _)| perfdata(quantity, *speed)).collect();
         let Checked { line, .. } = Checked::of(level, host, &told);

@@ -8,7 +8,7 @@ use charz_stats::median;
 
 use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, by_build, parts};
 use crate::parts::{By, Part};
-use crate::visit::{Visit, other_build};
+use crate::visit::{Visit, load, other_build};
 use crate::whole::{VISITS, Whole};
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
@@ -79,7 +79,7 @@ fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec
 
 fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
-    let (usual, kernels) = (usual_settings(nodes), usual_kernels(nodes));
+    let (usual, loads) = (usual_settings(nodes), usual_loads(nodes));
     let (delivered, builds) = (delivered(nodes), by_build(nodes));
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
     let with_more =
@@ -124,9 +124,12 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         let quota = blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
-        let missing: Vec<&str> = kernels.iter().copied().filter(|kernel| !newest.has(kernel)).collect();
+        let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
+        let missing = loads.iter().copied().filter(is_missing);
+        let unreliable = newest.unreliable.iter().map(|(kernel, load)| (kernel.as_str(), load.as_str()));
+        let missing: BTreeSet<_> = missing.chain(unreliable.filter(|own| loads.contains(own))).collect();
         if !missing.is_empty() {
-            node.unclear(words::missing(&missing));
+            node.unclear(words::missing(missing));
         }
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
@@ -149,15 +152,17 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     judged.collect()
 }
 
-/// The kernels that most nodes of a group have a reliable result of.
-fn usual_kernels<'a>(nodes: &[Own<'a>]) -> Vec<&'a str> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+/// The kernels, each with its loads and with none, that most nodes of a group have a reliable result of.
+fn usual_loads<'a>(nodes: &[Own<'a>]) -> BTreeSet<(&'a str, &'a str)> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for node in nodes {
-        let kernels: BTreeSet<&str> = node.newest().speeds.keys().map(|(kernel, _)| kernel.as_str()).collect();
-        kernels.into_iter().for_each(|kernel| *counts.entry(kernel).or_default() += 1);
+        let own = node.newest().speeds.keys();
+        let own: BTreeSet<_> =
+            own.flat_map(|(kernel, rest)| ["", load(rest)].map(|load| (kernel.as_str(), load))).collect();
+        own.into_iter().for_each(|load| *counts.entry(load).or_default() += 1);
     }
-    let is_usual = |(_, count): &(&str, usize)| *count as f64 >= USUAL * nodes.len() as f64;
-    counts.into_iter().filter(is_usual).map(|(kernel, _)| kernel).collect()
+    let is_usual = |(_, count): &(_, usize)| *count as f64 >= USUAL * nodes.len() as f64;
+    counts.into_iter().filter(is_usual).map(|(load, _)| load).collect()
 }
 
 impl Node {

@@ -1,6 +1,6 @@
 //! What is kept of a report: the rest of it, a hundred times as much, is forgotten before the next one is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
@@ -8,7 +8,7 @@ use charz_analysis::history::seconds;
 use charz_analysis::point;
 use charz_data::Family;
 use charz_data::escape::counted;
-use charz_data::report::{Evidence, Report, Status, packed_speeds};
+use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
 use charz_stats::median;
 
 use crate::parts::{Part, Partitions};
@@ -47,6 +47,8 @@ pub struct Visit {
     pub(crate) disturbers: Vec<Disturber>,
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
+    /// Those with the most threads of their kernel that have none under any mapping: the kernel, and its [`load`].
+    pub(crate) unreliable: BTreeSet<(String, String)>,
     pub(crate) partitions: Partitions,
 }
 
@@ -66,6 +68,11 @@ pub(crate) struct Speed {
     /// The number as it was measured.
     pub(crate) value: f64,
     pub(crate) unit: charz_data::report::Unit,
+}
+
+/// A configuration without its mapping: its threads, and its parameters.
+pub(crate) fn load(configuration: &str) -> &str {
+    configuration.split_once(' ').map_or("", |(_, load)| load)
 }
 
 impl Visit {
@@ -130,12 +137,28 @@ impl Visit {
             contrasts.entry((contrast.part, kernel.to_owned())).or_default().push(contrast.runs);
         }
         let ok = || report.cells.iter().filter(|cell| cell.status == Status::Ok);
-        let speed = |cell: &charz_data::report::Cell| {
+        let key = |cell: &Cell| {
+            let rest = format!("{} x{} {}", cell.mapping, cell.workers, point::parameters(cell, report));
+            (cell.kernel.clone(), rest.trim().to_owned())
+        };
+        let speed = |cell: &Cell| {
             let (value, unit) = (cell.value().filter(|value| *value > 0.0)?, cell.unit);
             let log = if unit.more_is_better() { value.ln() } else { -value.ln() };
-            let rest = format!("{} x{} {}", cell.mapping, cell.workers, point::parameters(cell, report));
-            Some(((cell.kernel.clone(), rest.trim().to_owned()), Speed { log, value, unit }))
+            Some((key(cell), Speed { log, value, unit }))
         };
+        let speeds: BTreeMap<_, _> = ok().filter_map(speed).collect();
+        let planned = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
+        let mut most: BTreeMap<&str, u64> = BTreeMap::new();
+        for cell in planned() {
+            let most = most.entry(&cell.kernel).or_default();
+            *most = cell.workers.max(*most);
+        }
+        let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
+        let full = planned().filter(|cell| cell.workers == most[cell.kernel.as_str()]);
+        let mut unreliable: BTreeSet<_> = full.map(|cell| loaded(key(cell))).collect();
+        for key in speeds.keys() {
+            unreliable.remove(&loaded(key.clone()));
+        }
         // Of noisy ones too: nodes differ in which are reliable, and configurations in what they deliver.
         let shares = report.cells.iter().filter_map(|cell| cell.delivered_share());
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
@@ -152,13 +175,14 @@ impl Visit {
             build: built(report).map(|(what, value)| (what.to_owned(), value.to_owned())).into(),
             is_guest: host.virtual_machine == Some(true),
             cpus: [usable, machine.strands.len()],
-            speeds: ok().filter_map(speed).collect(),
+            speeds,
             families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
             contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
             // Where runs differ, some deliver more than the capacity that is found.
             delivered: median(shares).map(|share| share.min(1.0)),
             disturbers,
-            reliable: [ok().count(), report.cells.iter().filter(|cell| cell.status != Status::Skipped).count()],
+            reliable: [ok().count(), planned().count()],
+            unreliable,
             partitions,
         }
     }

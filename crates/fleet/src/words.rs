@@ -1,5 +1,7 @@
 //! The sentences of a fleet, without their full stops.
 
+use std::collections::BTreeSet;
+
 use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
 use charz_data::escape::{counted, plain};
@@ -92,9 +94,20 @@ pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[Strin
     format!("{slow} nodes are {slower:.1}% slower than the other {fast} by {kernels}, and {own}")
 }
 
-pub(crate) fn missing(kernels: &[&str]) -> String {
-    let kernels = kernels.join(", ");
-    format!("it has no reliable result of {kernels}, and most nodes like it have one; sweep it again when it is idle")
+pub(crate) fn missing(loads: BTreeSet<(&str, &str)>) -> String {
+    let loads = names(loads);
+    format!("it has no reliable result of {loads}, and most nodes like it have one; sweep it again when it is idle")
+}
+
+/// `arith-int, mem-read x8`, of kernels with their loads.
+pub(crate) fn names(loads: BTreeSet<(&str, &str)>) -> String {
+    let name = |(kernel, load): (&str, &str)| {
+        let threads = load.split(' ').next().filter(|threads| !threads.is_empty());
+        threads.map_or_else(|| kernel.to_owned(), |threads| format!("{kernel} {threads}"))
+    };
+    let mut names: Vec<String> = loads.into_iter().map(name).collect();
+    names.dedup();
+    names.join(", ")
 }
 
 /// `build` is what differs in other builds of charz; `was_delivered` says whether it delivered a share of its capacity that the others

@@ -129,6 +129,31 @@ fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() 
 }
 
 #[test]
+fn a_full_load_that_is_noisy_is_not_made_up_for_by_fewer_threads() {
+    let mut random = Rng::with_seed(21);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    for report in &mut reports {
+        report.cells.push(fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9).seated(&[0]));
+    }
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    let own = reports[7].cells.iter_mut().find(|cell| cell.kernel == "mem-read").unwrap();
+    *own = own.clone().suspect();
+    let fleet = judged(&reports);
+    assert!(
+        node(&fleet).state == State::Unclear && node(&fleet).why[0].contains("mem-read x16,"),
+        "{:?}",
+        node(&fleet)
+    );
+    for is_quick in [false, true] {
+        let checked = baseline.check(&visits_of(&reports)[7], is_quick);
+        assert!(checked.level == Level::Unknown && checked.line.contains(" mem-read x16 "), "{}", checked.line);
+    }
+    let few = reports[6].cells.last_mut().unwrap();
+    *few = few.clone().suspect();
+    assert_eq!(baseline.check(&visits_of(&reports)[6], false).level, Level::Ok, "of fewer threads");
+}
+
+#[test]
 fn many_nodes_of_one_setting_that_are_slow_are_named_with_it() {
     let mut random = Rng::with_seed(8);
     let visits: Vec<Visit> = (0..12)
