@@ -14,6 +14,7 @@ use crate::judge::{LESS_DELIVERED, by_quota, delivered, judge, once, slow_parts}
 use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Build, Speed, Visit, load, other_build};
+use crate::words::quoted;
 use crate::{Error, State, words};
 
 /// Standard deviations of the fleet that make a warning; twice as many are critical.
@@ -41,6 +42,9 @@ struct Kind {
     /// Of charz, which measured them.
     #[serde(default)]
     build: Build,
+    /// How many nodes may be slow, of all that are not known to be.
+    #[serde(skip)]
+    unclear: [usize; 2],
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
     /// The share of their CPUs that such nodes may use for long: 1 without a quota.
@@ -123,13 +127,15 @@ pub struct Checked {
 }
 
 impl Baseline {
-    /// Of nodes that are well, whose slow ones are left out.
+    /// Of nodes that are well: those that are slow are left out, and those that may be, unless no others are left.
     ///
     /// # Errors
     /// If no node that is not slow has a reliable number.
     pub fn of(visits: &[Visit]) -> Result<Self, Error> {
         let fleet = judge(visits, Vec::new());
         let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
+        let may_be_slow: BTreeSet<&str> =
+            fleet.nodes.iter().filter(|node| !node.blame.is_empty()).map(|node| node.host.as_str()).collect();
         let mut kinds: BTreeMap<(usize, &Build), BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
         for visit in once(visits).filter(|visit| is_well(&visit.host)) {
             let name = visit.group();
@@ -138,7 +144,12 @@ impl Baseline {
                 hosts.entry(visit.host.as_str()).or_default().push(visit);
             }
         }
-        let kinds = kinds.into_iter().filter_map(|((group, build), hosts)| {
+        let kinds = kinds.into_iter().filter_map(|((group, build), mut hosts)| {
+            let unclear = hosts.keys().filter(|host| may_be_slow.contains(*host)).count();
+            let unclear = [unclear, hosts.len()];
+            if unclear[0] < unclear[1] {
+                hosts.retain(|host, _| !may_be_slow.contains(host));
+            }
             let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
             let norms = Norms::of(&own);
             let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
@@ -153,6 +164,7 @@ impl Baseline {
                 name: fleet.groups[group].name.clone(),
                 nodes: own.len(),
                 build: build.clone(),
+                unclear,
                 delivered: median(delivered(&own).into_iter().flatten()),
                 allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
                 parts: Tolerance { warning: LEAST, critical: 2.0 * LEAST },
@@ -218,8 +230,16 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The quantities whose tolerance is so wide that a check would miss faults: one sentence each group.
+    /// The groups in which half of the nodes may be slow, and the quantities whose tolerance is so wide that a check would miss faults: one
+    /// sentence each group.
     pub fn warnings(&self) -> Vec<String> {
+        let unclear = |kind: &Kind| {
+            let Kind { name, nodes, unclear: [unclear, all], .. } = kind;
+            (*unclear > 0 && 2 * unclear >= *all).then(|| {
+                let all = counted(*all, "node");
+                format!("{name}: {unclear} of {all} may be slow; the values are those of {nodes}; see charz fleet show")
+            })
+        };
         let wide = |kind: &Kind| {
             let wide: Vec<&Quantity> = kind.quantity.iter().filter(|quantity| quantity.warning > WIDE).collect();
             let most = wide.iter().max_by(|one, other| one.warning.total_cmp(&other.warning))?;
@@ -233,7 +253,7 @@ impl Baseline {
                 kind.quantity.len()
             ))
         };
-        self.group.iter().filter_map(wide).collect()
+        self.group.iter().flat_map(|kind| [unclear(kind), wide(kind)]).flatten().collect()
     }
 
     /// The file.
@@ -248,7 +268,7 @@ impl Baseline {
             let _ = writeln!(text, "# Warning: {}", one_line(&warning));
         }
         for kind in &self.group {
-            let Kind { name, nodes, build, delivered, allowed, parts, usual, deviation, quantity } = kind;
+            let Kind { name, nodes, build, delivered, allowed, parts, usual, deviation, quantity, .. } = kind;
             let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
             let build = build.iter().map(|(what, value)| format!("{} = {}", quoted(what), quoted(value)));
             let _ = writeln!(text, "build = {{ {} }}", build.collect::<Vec<_>>().join(", "));
@@ -475,19 +495,4 @@ fn perfdata(quantity: &Quantity, speed: Speed) -> String {
 /// The bar ends the words of such a line.
 fn nagios(text: &str) -> String {
     one_line(text).replace('|', "/")
-}
-
-/// A basic string of TOML.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for mark in text.chars() {
-        match mark {
-            '"' | '\\' => quoted.extend(['\\', mark]),
-            mark if mark.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(mark));
-            }
-            mark => quoted.push(mark),
-        }
-    }
-    quoted + "\""
 }

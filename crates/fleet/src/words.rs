@@ -1,6 +1,7 @@
 //! The sentences of a fleet, without their full stops.
 
 use std::collections::BTreeSet;
+use std::fmt::Write;
 
 use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
@@ -207,6 +208,21 @@ pub(crate) fn drain(node: &Node, cause: Option<&str>) -> Option<String> {
     let cause: String = cause.into_iter().flat_map(str::chars).filter(|mark| is_name(*mark) || *mark == ' ').collect();
     let cause = if cause.is_empty() { cause } else { format!(", {cause}") };
     Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
+}
+
+/// A basic string of TOML.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for mark in text.chars() {
+        match mark {
+            '"' | '\\' => quoted.extend(['\\', mark]),
+            mark if mark.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(mark));
+            }
+            mark => quoted.push(mark),
+        }
+    }
+    quoted + "\""
 }
 
 /// How many nodes there are, and how many of them are what: the answer. `by_parts` says whether none was compared as a whole.

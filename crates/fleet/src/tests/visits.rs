@@ -387,6 +387,27 @@ fn half_of_a_fleet_that_is_slow_without_a_cause_is_unclear() {
     }
 }
 
+#[test]
+fn a_baseline_is_made_of_nodes_that_are_not_in_question() {
+    for (slow, nodes) in [(1, 8), (5, 8), (1, 2)] {
+        let mut random = Rng::with_seed(18);
+        let visits = (0..nodes).flat_map(|host| (0..3).map(move |visit| (host, visit)));
+        let reports = visits.map(|(host, visit)| {
+            let mut report = report(&mut random, host, visit, Fault::None);
+            report.cells.retain(|cell| !cell.kernel.starts_with("mem"));
+            scaled(&mut report, "arith", if host < slow { 0.5 } else { 1.0 });
+            report
+        });
+        let visits = visits_of(&reports.collect::<Vec<_>>());
+        let baseline = Baseline::of(&visits).unwrap();
+        let levels = [&visits[0], &visits[3 * nodes - 1]].map(|visit| baseline.check(visit, false).level);
+        assert!(levels[0] == Level::Critical && levels[1] < Level::Critical, "{slow} of {nodes}: {levels:?}");
+        let words = format!("{slow} of {nodes} nodes may be slow");
+        let is_told = baseline.warnings().iter().any(|warning| warning.contains(&words));
+        assert_eq!([is_told, baseline.text().contains(&words)], [2 * slow >= nodes; 2], "{slow} of {nodes}");
+    }
+}
+
 /// So many nodes at so many visits, of which node 0 has this share of the arithmetic.
 fn few(random: &mut Rng, nodes: usize, visits: usize, share: f64, fault: Fault) -> Fleet {
     let visits = (0..nodes).flat_map(|host| (0..visits).map(move |visit| (host, visit)));
