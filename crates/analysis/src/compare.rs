@@ -34,10 +34,11 @@ pub use sentence::signed;
 pub use terms::{Design, Quantity};
 pub use wire::{Comparison, Origin, Totals, schema};
 
+use std::collections::HashMap;
 use std::fmt;
 
-use charz_data::report::Report;
-use charz_stats::{Rule, runs_for_verdict};
+use charz_data::report::{Point, Report};
+use charz_stats::{compare_each, runs_for_verdict};
 use row::Candidate;
 
 /// The JSON Schema of a comparison, as `cargo xtask docs` writes it.
@@ -49,8 +50,11 @@ pub const MARGIN: f64 = crate::verdict::MARGIN;
 /// How many times the margin where one side was measured after the other.
 pub const SEQUENTIAL: f64 = 2.0;
 
+/// What the machine, compared with itself, has shown as a difference, as a fraction: of a kernel at a point with so many workers.
+pub type NoiseFloors = HashMap<(String, Point, u64), f64>;
+
 /// What is compared, and what may be beyond sound cells of one machine, one build and one plan.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     pub quantity: Quantity,
     pub cross_machine: bool,
@@ -60,8 +64,8 @@ pub struct Options {
     pub cross_plan: bool,
     /// Suspect cells with any mark.
     pub allow_suspect: bool,
-    /// What the machine, compared with itself, has shown as a difference, as a fraction; the margin is at least that.
-    pub noise_floor: Option<f64>,
+    /// The margin of a row is at least the floor of its cells.
+    pub noise_floors: NoiseFloors,
 }
 
 /// Why two reports are not compared: a sentence.
@@ -124,17 +128,15 @@ pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison
 }
 
 fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Design, options: &Options) -> Comparison {
-    let margin = margin(design, options);
-    let rule = Rule::new(ALPHA, margin).expect("shares and a finite margin");
     let pairs: Vec<_> = rows.iter().filter_map(Candidate::pair).collect();
     let needed = runs_for_verdict(pairs.len(), ALPHA);
-    let fewest = pairs.iter().map(|pair| pair.base.len().min(pair.new.len())).min();
-    let judged = charz_stats::compare(&pairs, &rule);
-    let mut judged = judged.into_iter();
+    let fewest = pairs.iter().map(|(pair, _)| pair.base.len().min(pair.new.len())).min();
+    let mut judged = compare_each(&pairs).into_iter();
     for row in rows.iter_mut().filter(|row| row.is_compared()) {
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
-    rows.iter_mut().for_each(|row| row.look(options.quantity, &rule));
+    let noise_floor = rows.iter().filter(|row| row.is_compared()).filter_map(|row| row.floor).max_by(f64::total_cmp);
+    rows.iter_mut().for_each(|row| row.look(options.quantity));
     let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
         schema: schema(),
@@ -143,8 +145,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
         design,
         quantity: options.quantity,
         alpha: ALPHA,
-        margin,
-        noise_floor: options.noise_floor,
+        margin: margin(design, None),
+        noise_floor,
         allow_suspect: options.allow_suspect,
         differences: Vec::new(),
         notes: Vec::new(),
@@ -161,9 +163,9 @@ struct Allowed<'a> {
 }
 
 /// How much is still the same, as a fraction.
-fn margin(design: Design, options: &Options) -> f64 {
+fn margin(design: Design, noise_floor: Option<f64>) -> f64 {
     let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
-    margin.max(options.noise_floor.unwrap_or(0.0))
+    margin.max(noise_floor.unwrap_or(0.0))
 }
 
 fn allows(options: &Options, caveat: Caveat) -> bool {

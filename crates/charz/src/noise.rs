@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use charz_analysis::compare::Quantity;
+use charz_analysis::compare::{NoiseFloors, Quantity};
 use charz_analysis::point;
 use charz_data::report::{Cell, Report};
 use charz_measure::atomic_file;
@@ -136,11 +136,15 @@ impl Floors {
         self.0.iter().find(|floor| floor.subject == *subject).map(|floor| floor.floor)
     }
 
-    /// The largest floor of the reports' cells: a comparison has one margin, so its noisiest cell counts.
-    pub fn largest(&self, reports: [&Report; 2], quantity: Quantity) -> Option<f64> {
-        let subject = |report, cell| Subject::of(report, cell, quantity);
-        let subjects = reports.iter().flat_map(|report| report.cells.iter().map(|cell| subject(report, cell)));
-        subjects.filter_map(|subject| self.of(&subject)).max_by(f64::total_cmp)
+    /// The floors of the reports' cells, of those that both have the larger one.
+    pub fn of_cells(&self, reports: [&Report; 2], quantity: Quantity) -> NoiseFloors {
+        let mut floors = NoiseFloors::new();
+        for (report, cell) in reports.iter().flat_map(|report| report.cells.iter().map(move |cell| (*report, cell))) {
+            let Some(floor) = self.of(&Subject::of(report, cell, quantity)) else { continue };
+            let known = floors.entry((cell.kernel.clone(), cell.point, cell.workers)).or_insert(floor);
+            *known = known.max(floor);
+        }
+        floors
     }
 
     /// Takes a floor in place of an older one of the same subject.

@@ -56,7 +56,8 @@ pub use stopping::{LOOKS, Step, needed, next_step, precision};
 pub use superiority::superiority;
 pub use trend::trend;
 pub use verdict::{
-    Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_one, runs_for_verdict,
+    Better, Comparison, Doubt, LEAST_FOR_VERDICT, Pair, Rule, Verdict, compare, compare_each, compare_one,
+    runs_for_verdict,
 };
 
 /// A non-empty set of finite numbers, sorted.

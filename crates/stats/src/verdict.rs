@@ -178,22 +178,28 @@ impl fmt::Display for Doubt {
 
 /// Judges one pair by itself.
 pub fn compare_one(pair: Pair<'_>, rule: &Rule) -> Comparison {
-    compare(&[pair], rule).pop().expect("each pair has its comparison")
+    compare_each(&[(pair, *rule)]).pop().expect("each pair has its comparison")
 }
 
 /// Judges a batch, in the order given. The pairs that can have a verdict count as one family: each makes it harder for the
 /// others, see [`min_invocations`].
 pub fn compare(pairs: &[Pair<'_>], rule: &Rule) -> Vec<Comparison> {
+    compare_each(&pairs.iter().map(|pair| (*pair, *rule)).collect::<Vec<_>>())
+}
+
+/// As [`compare`], with a margin for each pair: all rules have the α of the first.
+pub fn compare_each(pairs: &[(Pair<'_>, Rule)]) -> Vec<Comparison> {
+    let Some((_, Rule { alpha, .. })) = pairs.first() else { return Vec::new() };
     let mut ranks = Ranks::default();
-    let needed = runs_for_verdict(pairs.len(), rule.alpha);
+    let needed = runs_for_verdict(pairs.len(), *alpha);
     let sides: Vec<Result<Sides, Comparison>> =
-        pairs.iter().map(|pair| Sides::new(pair, rule, needed, &mut ranks)).collect();
+        pairs.iter().map(|(pair, rule)| Sides::new(pair, rule, needed, &mut ranks)).collect();
     let p: Vec<f64> = sides.iter().flatten().map(|sides| ranks.p_of_sorted(&sides.base, &sides.new)).collect();
     let adjusted = benjamini_hochberg(&p);
     let many =
-        Many { batch: pairs.len(), comparisons: p.len(), called: adjusted.iter().filter(|p| **p < rule.alpha).count() };
+        Many { batch: pairs.len(), comparisons: p.len(), called: adjusted.iter().filter(|p| **p < *alpha).count() };
     let mut tested = p.iter().zip(&adjusted);
-    let judged = sides.into_iter().map(|sides| match sides {
+    let judged = sides.into_iter().zip(pairs).map(|(sides, (_, rule))| match sides {
         Ok(sides) => {
             let (p, adjusted_p) = tested.next().expect("each pair with two sides was tested");
             judge(&sides, (*p, *adjusted_p), &many, rule, &mut ranks)

@@ -50,6 +50,8 @@ pub struct Row {
     pub superiority: Option<f64>,
     /// Where that lies (Newcombe 2006, method 5).
     pub superiority_interval: Option<Interval>,
+    /// How much is still the same, as a fraction: the margin of the comparison, or the noise floor of the cell where that is larger.
+    pub margin: f64,
     /// Whether the values of the two sides differ by more than the margin, though there is no verdict: a difference that is open.
     pub apart: bool,
     /// The clock of the cores, where the values of both sides follow it; null elsewhere.
@@ -128,6 +130,7 @@ pub(super) struct Candidate<'a> {
     cells: (Option<&'a Cell>, Option<&'a Cell>),
     /// Of both sides where they can be compared.
     rates: Option<Rates>,
+    pub(super) floor: Option<f64>,
     pub(super) row: Row,
 }
 
@@ -154,9 +157,14 @@ impl<'a> Candidate<'a> {
     fn new(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Self {
         let cell = cells.0.or(cells.1).expect("a row has a side");
         let quantity = allowed.options.quantity;
+        let floor =
+            |cell: &Cell| allowed.options.noise_floors.get(&(cell.kernel.clone(), cell.point, cell.workers)).copied();
+        let floor = [cells.0, cells.1].into_iter().flatten().filter_map(floor).max_by(f64::total_cmp);
+        let margin = margin(allowed.design, floor);
         let mut candidate = Candidate {
             cells,
             rates: None,
+            floor,
             row: Row {
                 kernel: cell.kernel.clone(),
                 point: cell.point,
@@ -174,6 +182,7 @@ impl<'a> Candidate<'a> {
                 smallest_effect: None,
                 superiority: None,
                 superiority_interval: None,
+                margin,
                 apart: false,
                 clock: None,
                 despite: Vec::new(),
@@ -181,8 +190,7 @@ impl<'a> Candidate<'a> {
         };
         match comparable(cells, allowed) {
             Ok((base, new, despite)) => {
-                let at_one_clock = at_one_clock(base, new, margin(allowed.design, allowed.options));
-                let at_one_clock = at_one_clock.filter(|_| quantity == Quantity::Capacity);
+                let at_one_clock = at_one_clock(base, new, margin).filter(|_| quantity == Quantity::Capacity);
                 candidate.row.clock = at_one_clock.as_ref().map(|found| found.0);
                 candidate.rates = match at_one_clock {
                     Some((_, rates)) => Some(rates),
@@ -195,9 +203,13 @@ impl<'a> Candidate<'a> {
         candidate
     }
 
-    pub(super) fn pair(&self) -> Option<Pair<'_>> {
+    pub(super) fn pair(&self) -> Option<(Pair<'_>, Rule)> {
         let (base, new) = self.rates.as_ref()?;
-        Some(Pair { base, new, better: Better::Higher })
+        Some((Pair { base, new, better: Better::Higher }, self.rule()))
+    }
+
+    fn rule(&self) -> Rule {
+        Rule::new(ALPHA, self.row.margin).expect("shares and a finite margin")
     }
 
     pub(super) fn is_compared(&self) -> bool {
@@ -230,8 +242,9 @@ impl<'a> Candidate<'a> {
 
 impl Candidate<'_> {
     /// What the values show by themselves, also of what was skipped: no difference is passed over in silence.
-    pub(super) fn look(&mut self, quantity: Quantity, rule: &Rule) {
+    pub(super) fn look(&mut self, quantity: Quantity) {
         let (Some(base), Some(new)) = self.cells else { return };
+        let rule = self.rule();
         let has_values = [self.row.base, self.row.new].into_iter().flatten().all(|side| side.value.is_some());
         if base.unit != new.unit || !has_values {
             return;
@@ -241,7 +254,7 @@ impl Candidate<'_> {
         let (base, new) = self.rates.take().unwrap_or_else(|| (rates(base, quantity), rates(new, quantity)));
         let row = &mut self.row;
         if !is_compared {
-            let shown = compare_one(Pair { base: &base, new: &new, better: Better::Higher }, rule);
+            let shown = compare_one(Pair { base: &base, new: &new, better: Better::Higher }, &rule);
             (row.effect, row.p, row.smallest_effect) = (shown.effect, shown.p, shown.smallest_effect);
             row.interval = shown.interval.map(|found| Interval { low: found.low, high: found.high });
         }

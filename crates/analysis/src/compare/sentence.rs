@@ -34,14 +34,16 @@ impl Comparison {
             clauses.push(format!("{new} {verb} {named}{more}"));
         }
         let totals = &self.totals;
-        let margin = units::percent(self.margin);
-        let same = format!("{} the same within ±{margin}", totals.same);
-        let open = format!("{} inconclusive", totals.inconclusive);
-        let rest: Vec<String> = [(totals.same, same), (totals.inconclusive, open)]
-            .into_iter()
-            .filter(|one| one.0 > 0)
-            .map(|one| one.1)
-            .collect();
+        let mut same: Vec<f64> = of(Verdict::Same).map(|row| row.margin).collect();
+        same.sort_by(f64::total_cmp);
+        // Those with a noise floor of their own by the largest of these.
+        let (usual, wide) = same.split_at(same.partition_point(|margin| *margin <= self.margin));
+        let same = |margins: &[f64]| {
+            let margin = units::percent(*margins.last()?);
+            Some(format!("{} the same within ±{margin}", margins.len()))
+        };
+        let open = (totals.inconclusive > 0).then(|| format!("{} inconclusive", totals.inconclusive));
+        let rest: Vec<String> = [same(usual), same(wide), open].into_iter().flatten().collect();
         clauses.extend((!rest.is_empty()).then(|| rest.join(", ")));
         if totals.compared() == 0 {
             clauses.push("nothing could be compared".to_owned());
@@ -126,11 +128,18 @@ impl Comparison {
         remarks
     }
 
-    /// What the verdicts rest on.
+    /// What the verdicts rest on: the margin, and where a noise floor is larger, that of the row.
     pub fn rule(&self) -> String {
-        let floor = match self.noise_floor {
-            Some(floor) => format!(" (noise floor of this machine {})", units::percent(floor)),
-            None => String::new(),
+        let wide = self.rows.iter().filter(|row| row.verdict != Verdict::Uncompared && row.margin > self.margin);
+        let mut wide: Vec<&Row> = wide.collect();
+        wide.sort_by(|one, other| other.margin.total_cmp(&one.margin));
+        let more = wide.len().saturating_sub(MOST);
+        let named = wide.iter().take(MOST).map(|row| format!("{} for {}", units::percent(row.margin), row.name()));
+        let named: Vec<String> = named.chain((more > 0).then(|| format!("up to that for {more} more"))).collect();
+        let floor = if named.is_empty() {
+            String::new()
+        } else {
+            format!("; {} (noise floors of this machine)", named.join(", "))
         };
         let runs = match self.design {
             Design::Sequential => "runs not interleaved",

@@ -98,15 +98,15 @@ fn less_time_is_faster() {
 }
 
 #[test]
-fn the_margin_is_doubled_and_yields_to_the_noise_floor() {
-    let (base, new) = (report(&[("a", &around(1.0))]), report(&[("a", &around(0.9))]));
-    let margin = |noise_floor| {
-        let comparison = compare(&base, &new, &Options { noise_floor, ..Options::default() }).unwrap();
-        (comparison.margin, comparison.rows[0].verdict)
-    };
-    assert_eq!(margin(None), (0.04, Verdict::Slower));
-    assert_eq!(margin(Some(0.01)), (0.04, Verdict::Slower));
-    assert_eq!(margin(Some(0.2)), (0.2, Verdict::Same));
+fn the_margin_is_doubled_and_yields_to_the_noise_floor_of_its_own_row() {
+    let [base, new] = [1.0, 0.9].map(|factor| report(&[("a", &around(factor)), ("b", &around(factor))]));
+    for (floor, margin, verdict) in [(0.01, 0.04, Verdict::Slower), (0.2, 0.2, Verdict::Same)] {
+        let noise_floors = [(("b".to_owned(), Default::default(), 1), floor)].into();
+        let found = compare(&base, &new, &Options { noise_floors, ..Options::default() }).unwrap();
+        let rows = [0, 1].map(|at| (found.rows[at].margin, found.rows[at].verdict));
+        assert_eq!((found.margin, rows), (0.04, [(0.04, Verdict::Slower), (margin, verdict)]), "{}", found.rule());
+        assert_eq!([found.rule(), found.sentence("new")].map(|text| text.contains("20.0%")), [floor > 0.04; 2]);
+    }
 }
 
 #[test]
@@ -326,7 +326,7 @@ fn a_suspicion_refuses_only_what_it_makes_unsafe() {
             }
         }
         let allowed =
-            interleaved(&base, &fixtures::report(vec![marked]), &Options { allow_suspect: true, ..delivered });
+            interleaved(&base, &fixtures::report(vec![marked]), &Options { allow_suspect: true, ..delivered.clone() });
         assert_eq!(allowed.rows[0].despite.contains(&Caveat::Suspect), !expected[1], "{codes:?}");
     }
     let invalid = fixtures::report(vec![sound().marked("V12", Severity::Invalid, "none"), sound().under("auto")]);
@@ -384,7 +384,7 @@ fn what_was_delivered_is_compared_on_demand() {
     for (quantity, verdict, share) in
         [(Quantity::Capacity, Verdict::Same, 1.0), (Quantity::Delivered, Verdict::Slower, 0.5)]
     {
-        let comparison = compare(&base, &new, &Options { quantity, ..options }).unwrap();
+        let comparison = compare(&base, &new, &Options { quantity, ..options.clone() }).unwrap();
         assert_eq!(comparison.quantity, quantity);
         let is_said = comparison.sentence("new").contains("load included");
         assert_eq!(is_said, quantity == Quantity::Delivered, "{quantity:?}");
@@ -397,17 +397,17 @@ fn what_was_delivered_is_compared_on_demand() {
 
 #[test]
 fn nothing_to_compare_is_no_comparison() {
-    let options = Options::default();
+    let options = Options::default;
     let (base, other) = (report(&[("a", &around(1.0))]), report(&[("b", &around(1.0))]));
-    check_nothing(&base, &other, options, "no configuration in common");
-    check_nothing(&report(&[]), &report(&[]), options, "no configuration in common");
+    check_nothing(&base, &other, options(), "no configuration in common");
+    check_nothing(&report(&[]), &report(&[]), options(), "no configuration in common");
     let mut suspect = base.clone();
     (suspect.cells[0].status, suspect.cells[0].reason) = ended(Status::Suspect, "waited");
-    check_nothing(&suspect, &base, options, "no number of the base report");
-    check_nothing(&base, &suspect, options, "--allow-suspect");
+    check_nothing(&suspect, &base, options(), "no number of the base report");
+    check_nothing(&base, &suspect, options(), "--allow-suspect");
     let mut elsewhere = base.clone();
     elsewhere.cells[0].seats = vec![Some(1)];
-    check_nothing(&base, &elsewhere, options, "different CPUs");
+    check_nothing(&base, &elsewhere, options(), "different CPUs");
 }
 
 prop_compose! {

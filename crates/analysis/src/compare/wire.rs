@@ -8,7 +8,7 @@ use charz_data::report::{Report, Schema};
 
 /// The major version changes when a field changes its meaning or goes away, the minor one grows with every added field.
 pub fn schema() -> Schema {
-    Schema { name: "charz-comparison".into(), major: 1, minor: 2 }
+    Schema { name: "charz-comparison".into(), major: 1, minor: 3 }
 }
 
 /// Two reports, compared.
@@ -27,9 +27,9 @@ pub struct Comparison {
     pub quantity: Quantity,
     /// The share of false calls to accept over all comparisons.
     pub alpha: f64,
-    /// How much is still the same, as a fraction.
+    /// How much is still the same, as a fraction, where no noise floor of a row is larger.
     pub margin: f64,
-    /// What the machine, compared with itself, has shown as a difference, as a fraction; null where it was not asked.
+    /// The largest difference that the machine, compared with itself, has shown in a compared row, as a fraction; null where none is known.
     pub noise_floor: Option<f64>,
     /// Whether suspect cells are compared whatever their marks.
     pub allow_suspect: bool,

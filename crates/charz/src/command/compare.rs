@@ -32,7 +32,7 @@ pub enum Options {
 
 /// What makes a difference of two reports a verdict, and how it is shown.
 pub struct Terms {
-    /// The noise floor is that of the file.
+    /// The noise floors are those of the file.
     pub rules: compare::Options,
     /// The file of noise floors; `None` takes the user's.
     pub noise: Option<PathBuf>,
@@ -71,7 +71,7 @@ impl Terms {
 
     /// The rules for these reports.
     pub(super) fn rules(&self, floors: &Floors, reports: [&Report; 2]) -> compare::Options {
-        compare::Options { noise_floor: floors.largest(reports, self.rules.quantity), ..self.rules }
+        compare::Options { noise_floors: floors.of_cells(reports, self.rules.quantity), ..self.rules.clone() }
     }
 }
 

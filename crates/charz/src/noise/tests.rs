@@ -1,6 +1,7 @@
 use std::os::unix::fs::PermissionsExt;
 
 use super::*;
+use charz_data::report::{Unit, fixtures};
 
 fn subject(kernel: &str) -> Subject {
     Subject {
@@ -37,6 +38,17 @@ fn the_last_floor_is_read_again_for_its_own_subject_only() {
     let delivered = Subject { quantity: Quantity::Delivered, ..subject("arith-int") };
     assert_eq!(read.of(&delivered), None, "another quantity");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn each_cell_of_a_comparison_has_its_own_floor() {
+    let cell = |kernel: &str| fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1e9);
+    let report = fixtures::report(vec![cell("arith-int"), cell("mem-read")]);
+    let mut floors = Floors::default();
+    let subject = Subject::of(&report, &report.cells[1], Quantity::Capacity);
+    floors.learn(Floor { subject, ..floor("mem-read", 0.4) });
+    let found = floors.of_cells([&report; 2], Quantity::Capacity);
+    assert_eq!(found.into_iter().collect::<Vec<_>>(), [(("mem-read".to_owned(), report.cells[1].point, 1), 0.4)]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ fn row(verdict: Verdict, kernel: &str) -> Row {
         smallest_effect: Some(1.07),
         superiority: Some(0.125),
         superiority_interval: None,
+        margin: 0.04,
         apart: false,
         clock: None,
         despite: vec![Caveat::OtherMachine],
