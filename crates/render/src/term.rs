@@ -152,7 +152,7 @@ fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     blocks.iter().try_for_each(|block| part(block, pen))
 }
 
-/// Rows of dots as a table: a row per name and series.
+/// Rows of dots as a table: a row per name and series that was measured.
 fn listed(plot: &Plot) -> Table {
     let Quantity::Names(names) = &plot.x.quantity else { return Table::default() };
     let shown = |number: f64| plot.y.quantity.shown(number);
@@ -164,7 +164,7 @@ fn listed(plot: &Plot) -> Table {
         let data = vec![Datum::word(names.get(at)?), Datum::word(&series.name), value, interval];
         Some((at, Row::new(data, spot.state)))
     };
-    let spots = plot.series.iter().flat_map(|series| series.points.iter().map(move |spot| (series, spot)));
+    let spots = plot.measured().flat_map(|(_, series)| series.points.iter().map(move |spot| (series, spot)));
     let mut rows: Vec<(usize, Row)> = spots.filter_map(|(series, spot)| row(series, spot)).collect();
     rows.sort_by_key(|(at, _)| *at);
     Table::new(&["name", "series", &plot.y.label, "interval"], rows.into_iter().map(|(_, row)| row))

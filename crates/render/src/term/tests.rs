@@ -4,6 +4,7 @@ use textwrap::core::display_width;
 
 use super::*;
 use crate::formats::tests::{everything, without_colours, written};
+use charz_analysis::figure::Role;
 use charz_analysis::page::{Source, page};
 
 fn whole(look: &TerminalStyle) -> String {
@@ -107,7 +108,10 @@ fn what_is_not_drawn_has_its_numbers_and_their_doubt() {
         }
         match &shown.body {
             Body::Dots(plot) => {
-                assert_eq!(table.rows.len(), plot.series.iter().map(|series| series.points.len()).sum::<usize>());
+                assert_eq!(table.rows.len(), plot.measured().map(|(_, series)| series.points.len()).sum::<usize>());
+                let mut limited = plot.clone();
+                limited.series.push(Series { role: Role::Bound, ..plot.series[0].clone() });
+                assert_eq!(listed(&limited), table, "a limit is no result");
             }
             Body::Joint(joint) => {
                 assert!(text.contains(&joint.summary()) && text.contains("noisy") == joint.is_doubtful, "{text}");
