@@ -102,6 +102,15 @@ pub fn percent(fraction: f64) -> String {
     format!("{:.1}%", fraction * 100.0)
 }
 
+/// How many times as much: `1.31`, `12.3`, `250`, and below 0.1 in three digits too: `0.00412`.
+pub fn ratio(ratio: f64) -> String {
+    match ratio.abs() {
+        r if r < 1e-4 && r > 0.0 => format!("{ratio:.2e}"),
+        r if r < 0.0995 && r > 0.0 => format!("{ratio:.*}", (2.0 - r.log10().floor()) as usize),
+        _ => three_digits(ratio),
+    }
+}
+
 fn si(value: f64, unit: &str) -> String {
     scaled(value, unit, &[(1.0, ""), (1e3, "k"), (1e6, "M"), (1e9, "G"), (1e12, "T")])
 }
@@ -155,6 +164,15 @@ mod tests {
             [(999.7e6, "1.00 Gop/s"), (9.996e9, "10.0 Gop/s"), (99.96, "100 op/s"), (999.4, "999 op/s")]
         {
             assert_eq!(value(number, Unit::OpsPerSecond), text);
+        }
+    }
+
+    #[test]
+    fn ratios_keep_their_digits() {
+        for (number, text) in
+            [(0.0, "0.00"), (3.2e-7, "3.20e-7"), (0.004, "0.00400"), (0.0412, "0.0412"), (0.9, "0.90"), (250.3, "250")]
+        {
+            assert_eq!(ratio(number), text);
         }
     }
 

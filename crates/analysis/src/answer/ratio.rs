@@ -42,12 +42,13 @@ impl Ratio {
 
     /// `1.31~`, with the marker of a noisy number.
     pub(crate) fn number(self) -> String {
-        format!("{:.2}{}", self.times, units::doubt(self.noisy))
+        units::ratio(self.times) + units::doubt(self.noisy)
     }
 
     /// `1.31 (1.27 to 1.35)`.
     pub(crate) fn text(self) -> String {
-        let ends = self.interval.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
+        let ends = self.interval.map(|ends| ends.map(units::ratio));
+        let ends = ends.map(|[low, high]| format!(" ({low} to {high})")).unwrap_or_default();
         self.number() + &ends
     }
 }

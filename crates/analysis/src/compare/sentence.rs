@@ -20,12 +20,12 @@ impl Comparison {
         differing.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
         if !differing.is_empty() {
             let named = differing.iter().take(MOST).copied();
-            let equal = grouped(named, |row| times(row));
+            let words = if self.quantity == Quantity::Delivered { ["much", "little"] } else { ["fast", "slow"] };
+            let equal = grouped(named, |row| times(row, words));
             let each = equal.iter().map(|rows| {
                 let other = |row: &Row| if row.despite.contains(&Caveat::OtherPlan) { " (other plan)" } else { "" };
                 let names: Vec<String> = rows.iter().map(|row| row.name() + other(row)).collect();
-                let fast = if self.quantity == Quantity::Delivered { "much" } else { "fast" };
-                format!("{} times as {fast} at {}", times(rows[0]), names.join(" and "))
+                format!("{} at {}", times(rows[0], words), names.join(" and "))
             });
             let named = each.collect::<Vec<_>>().join(", ");
             let more = differing.len().saturating_sub(MOST);
@@ -176,19 +176,33 @@ fn distance(row: &Row) -> f64 {
     row.effect.map_or(0.0, |effect| effect.ln().abs())
 }
 
-/// `1.31 ±0.04`, or `0.46 to 0.95` where the ends are not as far from the middle, or too far for one number.
-fn times(row: &Row) -> String {
-    let effect = row.effect.unwrap_or(1.0);
-    let Some(Interval { low, high }) = row.interval else { return format!("{effect:.2}") };
+/// `1.31 ±0.04 times as fast`, or `0.46 to 0.95 times as fast` where the ends are not as far from the middle, or too far for one number;
+/// of very little how many times as slow, as `0.004` shows fewer digits.
+fn times(row: &Row, [fast, slow]: [&str; 2]) -> String {
+    let (effect, ends) = (row.effect.unwrap_or(1.0), row.interval.map(|Interval { low, high }| [low, high]));
+    let (effect, ends, word) = match effect < LITTLE {
+        true => (effect.recip(), ends.map(|[low, high]| [high.recip(), low.recip()]), slow),
+        false => (effect, ends, fast),
+    };
+    let Some([low, high]) = ends else { return format!("{} times as {word}", units::ratio(effect)) };
+    // Of the last digit that is shown.
+    let digits = [10.0, 100.0].iter().filter(|more| effect < **more).count();
+    let step = 0.1_f64.powi(digits as i32);
     let [less, more] = [effect - low, high - effect];
-    if (less - more).abs() > LOPSIDED || less.max(more) > WIDE * effect {
-        return format!("{low:.2} to {high:.2}");
+    if (less - more).abs() > LOPSIDED * step || less.max(more) > WIDE * effect {
+        return format!("{} to {} times as {word}", units::ratio(low), units::ratio(high));
     }
-    format!("{effect:.2} ±{:.2}", less.max(more))
+    // Rounded up, so none seems to be certain.
+    let half = (less.max(more) / step - SAME).ceil().max(1.0) * step;
+    format!("{} ±{half:.digits$} times as {word}", units::ratio(effect))
 }
 
+/// Below so many times as fast it is said how many times as slow.
+const LITTLE: f64 = 0.1;
 /// What two ends may differ by in digits that are shown.
-const LOPSIDED: f64 = 0.015;
+const LOPSIDED: f64 = 1.5;
+/// What makes two numbers different in spite of their arithmetic, in digits that are shown.
+const SAME: f64 = 1e-6;
 /// The widest half of an interval that is given as one, as a fraction.
 const WIDE: f64 = 0.3;
 

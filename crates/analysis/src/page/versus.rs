@@ -103,8 +103,9 @@ fn is_noisy(row: &Compared) -> State {
 
 fn point(row: &Compared, place: f64) -> DataPoint {
     let spread = row.interval.map(|Interval { low, high }| [low, high]);
-    let range = spread.map(|[low, high]| format!(" ({low:.2} to {high:.2})")).unwrap_or_default();
-    let times = row.effect.map(|effect| format!("{effect:.2}{range} times as fast")).unwrap_or_default();
+    let range = spread.map(|ends| ends.map(units::ratio)).map(|[low, high]| format!(" ({low} to {high})"));
+    let range = range.unwrap_or_default();
+    let times = row.effect.map(|effect| format!("{}{range} times as fast", units::ratio(effect))).unwrap_or_default();
     let state = is_noisy(row);
     let doubt = units::doubt(state == State::Suspect);
     let clock = row.of_clock().map(|clock| format!(", {clock}")).unwrap_or_default();
@@ -117,7 +118,7 @@ fn row(row: &Compared) -> figure::Row {
         let doubt = units::doubt(side.is_some_and(|side| side.status == Status::Suspect));
         Datum::known(side.and_then(|side| side.value), |value| units::value(value, row.unit) + doubt)
     };
-    let times = |number: Option<f64>| Datum::known(number, |number| format!("{number:.2}"));
+    let times = |number: Option<f64>| Datum::known(number, units::ratio);
     let reason = [row.reason.clone(), row.of_clock()].into_iter().flatten().collect::<Vec<_>>().join("; ");
     let end = |of: fn(Interval) -> f64| times(row.interval.map(of));
     let data = vec![
@@ -127,7 +128,7 @@ fn row(row: &Compared) -> figure::Row {
         times(row.effect),
         end(|interval| interval.low),
         end(|interval| interval.high),
-        times(row.superiority),
+        Datum::known(row.superiority, |share| format!("{share:.2}")),
         Datum::word(row.verdict.name()),
         Datum::word(if reason.is_empty() { "-" } else { &reason }),
     ];

@@ -81,6 +81,19 @@ fn what_machines_of_different_sizes_do_not_have_in_common_is_named() {
     assert!(crossed.contains("2 configurations of one machine only") && crossed.contains("--machines"), "{crossed}");
 }
 
+#[test]
+fn a_ratio_keeps_its_digits_however_far_it_is_from_one() {
+    let sentence = |factor: f64, spread: f64| {
+        let values: Vec<f64> = around(1.0).iter().map(|value| 1.0 + (value - 1.0) * spread).collect();
+        let new: Vec<f64> = values.iter().map(|value| value * factor).collect();
+        compare(&report(&[("a", &values)]), &report(&[("a", &new)]), &Options::default()).unwrap().sentence("new")
+    };
+    let slow = sentence(0.004, 1.0);
+    assert!(slow.starts_with("new is 250 ±") && slow.contains("times as slow") && !slow.contains("±0 "), "{slow}");
+    assert!(sentence(20.0, 1.0).starts_with("new is 20.0 ±0."), "{}", sentence(20.0, 1.0));
+    assert!(sentence(1.5, 0.0).starts_with("new is 1.50 ±0.01 times as fast"), "{}", sentence(1.5, 0.0));
+}
+
 /// The plan of a report, which has one kernel more.
 fn with_kernel<'a>(report: &'a mut Report, kernel: &str) -> &'a mut charz_data::report::Plan {
     report.plan.kernels.push(kernel.into());
