@@ -186,7 +186,8 @@ impl Plot {
     /// From what to what each measured series goes, and how many gaps and doubtful points it has.
     pub(super) fn in_words(&self) -> String {
         let axes = format!("{} against {}", self.y.label, self.x.label);
-        let series = self.measured().map(|(_, series)| self.said(series));
+        let series = self.measured().filter(|(_, series)| !series.points.is_empty());
+        let series = series.map(|(_, series)| self.said(series));
         let flags = self.flags.iter().filter(|flag| flag.series < self.series.len()).map(|flag| flag.note(self));
         let rules = self.reference_lines.iter().map(|rule| rule.note(&self.x));
         [axes].into_iter().chain(series).chain(flags).chain(rules).collect::<Vec<_>>().join(". ") + "."

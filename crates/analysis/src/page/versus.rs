@@ -2,11 +2,10 @@
 
 use super::{Source, VERSUS};
 use crate::answer::{Answer, Ratio, Reading, Row};
-use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, compare};
+use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdict, compare};
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
-use crate::group::grouped;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
 
@@ -17,6 +16,9 @@ type Drawn = (Body, Table, Vec<String>);
 
 /// The most reports that are compared with the first in words.
 const MOST_SENTENCES: usize = 3;
+/// In the order of their colours.
+const VERDICTS: [Verdict; 5] =
+    [Verdict::Same, Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared];
 /// The most configurations that are drawn: a screen of them.
 const MOST_ROWS: usize = 40;
 
@@ -67,11 +69,12 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     let all = comparison.sorted();
     let drawn: Vec<(f64, &Compared)> =
         (0_u32..).map(f64::from).zip(all.iter().copied().filter(|row| row.effect.is_some())).take(MOST_ROWS).collect();
-    let series = grouped(drawn.iter().copied(), |(_, row)| row.verdict).into_iter().map(|own| Series {
-        name: own[0].1.verdict.name().to_owned(),
+    // Empty ones too: a colour is that of a place.
+    let series = VERDICTS.into_iter().map(|verdict| Series {
+        name: verdict.name().to_owned(),
         role: Role::Measured,
         source: 1,
-        points: own.into_iter().map(|(place, row)| point(row, place)).collect(),
+        points: drawn.iter().filter(|(_, row)| row.verdict == verdict).map(|(place, row)| point(row, *place)).collect(),
     });
     let level = |name: String, times: f64| Series {
         name,
@@ -192,8 +195,26 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
 
 #[cfg(test)]
 mod tests {
-    use crate::page::{Source, VERSUS, page};
+    use super::*;
+    use crate::page::page;
     use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn a_verdict_has_its_colour_whatever_the_others_are() {
+        let rows = [1.0, 0.5, 2.0].map(|factor| fixtures::cell("k", 1, Unit::OpsPerSecond, factor * 1e9));
+        let place = |new: usize, verdict: Verdict| {
+            let reports = [&rows[0], &rows[new]].map(|cell| fixtures::report(vec![cell.clone()]));
+            let sources = reports.each_ref().map(|report| Source { name: "x", report });
+            let page = page(&sources);
+            let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
+            let Body::Dots(plot) = &figure.body else { panic!("{figure:?}") };
+            let found = plot.measured().find(|(_, series)| !series.points.is_empty()).unwrap();
+            assert_eq!(found.1.name, verdict.name());
+            found.0
+        };
+        let places = [place(0, Verdict::Same), place(1, Verdict::Slower), place(2, Verdict::Faster)];
+        assert!(places[0] != places[1] && places[1] != places[2] && places[0] != places[2], "{places:?}");
+    }
 
     /// Two threads with loads of their own do more of them than one, though each load takes longer.
     #[test]

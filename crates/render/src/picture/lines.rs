@@ -70,7 +70,7 @@ pub(super) fn draw(plot: &Plot, id: &str, wide: f64, top: f64, pen: &mut Pen) ->
 
 /// What the legend explains: the series that were measured, and the signs that occur.
 pub(super) fn keys(plot: &Plot) -> Vec<(Key, String)> {
-    let named = plot.measured().filter(|(_, series)| !series.name.is_empty());
+    let named = plot.measured().filter(|(_, series)| !series.name.is_empty() && !series.points.is_empty());
     let series = named.map(|(at, series)| (Key::Series(at), plain(&series.name)));
     let doubtful = plot.has(State::Suspect).then(|| (Key::Doubtful, "noisy".to_owned()));
     let missing = plot.has(State::Missing).then(|| (Key::Missing, "no result".to_owned()));
