@@ -6,6 +6,7 @@ use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdic
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
+use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
 
@@ -14,7 +15,7 @@ pub(super) type Found = Result<Comparison, Refusal>;
 /// A picture, the numbers behind it, and what is said of it.
 type Drawn = (Body, Table, Vec<String>);
 
-/// The most reports that are compared with the first in words.
+/// The most reports of which the answer is given in words.
 const MOST_SENTENCES: usize = 3;
 /// In the order of their colours.
 const VERDICTS: [Verdict; 5] =
@@ -29,16 +30,42 @@ pub(super) fn compared(sources: &[Source<'_>]) -> Vec<Found> {
     let [first, others @ ..] = sources else { return Vec::new() };
     let strictly = |other: &Source<'_>| compare(first.report, other.report, &Options::default());
     let compared = |other| strictly(other).or_else(|_| compare(first.report, other.report, &rules));
-    others.iter().take(MOST_SENTENCES).map(compared).collect()
+    others.iter().map(compared).collect()
 }
 
-/// What `charz compare` answers; of two reports with what it rests on.
+/// How bad the worst verdict of a comparison is, the worst first, and how far it goes.
+fn worst(compared: &Found) -> (usize, f64) {
+    let Ok(Comparison { totals, rows, .. }) = compared else { return (2, 0.0) };
+    let rank = match totals {
+        _ if totals.slower > 0 => 0,
+        _ if totals.open > 0 || totals.has_no_verdict() => 1,
+        _ if totals.inconclusive > 0 => 2,
+        _ if totals.faster > 0 => 3,
+        _ => 4,
+    };
+    let judged = rows.iter().filter(|row| matches!(row.verdict, Verdict::Slower | Verdict::Faster));
+    (rank, judged.filter_map(|row| row.effect).fold(f64::INFINITY, f64::min))
+}
+
+/// What `charz compare` answers, the worst reports first; of two reports with what it rests on.
 pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String> {
     let sentence = |(other, compared): (&Source<'_>, &Found)| match compared {
-        Ok(comparison) => comparison.sentence(other.name),
+        Ok(comparison) => {
+            let (sentence, totals) = (comparison.sentence(other.name), &comparison.totals);
+            // One that finds a difference begins with the name.
+            let is_named = sources.len() <= 2 || totals.slower + totals.faster > 0;
+            if is_named { sentence } else { format!("{}: {sentence}", other.name) }
+        }
         Err(refusal) => format!("{}: {refusal}", other.name),
     };
-    let mut summary: Vec<String> = sources.iter().skip(1).zip(compared).map(sentence).collect();
+    let mut all: Vec<(&Source<'_>, &Found)> = sources.iter().skip(1).zip(compared).collect();
+    all.sort_by(|(_, one), (_, other)| {
+        let [one, other] = [one, other].map(|found| worst(found));
+        one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
+    });
+    let more = all.len().saturating_sub(MOST_SENTENCES);
+    let mut summary: Vec<String> = all.into_iter().take(MOST_SENTENCES).map(sentence).collect();
+    summary.extend((more > 0).then(|| format!("{}: see the table.", counted(more, "more report"))));
     if let [Ok(comparison)] = compared {
         summary.push(format!("{}; {}", comparison.counts(), comparison.rule()));
         summary.extend(comparison.remarks());
@@ -214,6 +241,20 @@ mod tests {
         };
         let places = [place(0, Verdict::Same), place(1, Verdict::Slower), place(2, Verdict::Faster)];
         assert!(places[0] != places[1] && places[1] != places[2] && places[0] != places[2], "{places:?}");
+    }
+
+    #[test]
+    fn the_answer_names_its_report_and_begins_with_the_worst() {
+        let reports = [1.0, 1.0, 1.0, 1.5, 1.0, 0.6]
+            .map(|factor| fixtures::report(vec![fixtures::cell("k", 1, Unit::OpsPerSecond, factor * 1e9)]));
+        let names = ["base", "same", "bq", "fast", "f1045", "m06"];
+        let sources: Vec<_> = names.into_iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
+        let summary = summary(&sources, &compared(&sources));
+        let begins = ["m06 is 0.6", "fast is 1.5", "same: 1 the same", "2 more reports"];
+        assert!(
+            summary.iter().zip(begins).all(|(found, begin)| found.starts_with(begin)) && summary.len() == 4,
+            "{summary:?}"
+        );
     }
 
     /// Two threads with loads of their own do more of them than one, though each load takes longer.
