@@ -13,7 +13,7 @@ use charz_stats::Sample;
 #[derive(Clone, Debug)]
 pub struct Series {
     pub key: Key,
-    /// How far the CPUs were apart, where that splits the values of a key: ` 25 ns apart`, or nothing.
+    /// How far the CPUs were apart, where that splits the values of a key: ` 25 ns apart`, ` distance unknown`, or nothing.
     placement: String,
     /// One per report that has the cell, in the order of time.
     pub values: Vec<Value>,
@@ -102,7 +102,8 @@ impl Series {
         series.into_iter().flat_map(|(key, (values, _))| Series::by_placement(key, values)).collect()
     }
 
-    /// What the host put elsewhere in between is no change: a series for each distance between the CPUs.
+    /// What the host put elsewhere in between is no change: a series for each distance between the CPUs, and one for values and gaps
+    /// without any.
     fn by_placement(key: Key, values: Vec<Value>) -> Vec<Self> {
         let apart = |value: &Value| value.cell.summary.as_ref()?.apart_ns;
         let placements = Sample::new(values.iter().filter_map(apart).collect()).map(|all| all.groups(1.0 + MOVED));
@@ -116,7 +117,9 @@ impl Series {
             let values = values.iter().filter(is_in).cloned().collect();
             Series { key: key.clone(), placement: format!(" {} apart", units::nanos(placement.median())), values }
         };
-        placements.iter().map(of).collect()
+        let unknown: Vec<Value> = values.iter().filter(|value| apart(value).is_none()).cloned().collect();
+        let of_unknown = Series { key: key.clone(), placement: " distance unknown".into(), values: unknown };
+        placements.iter().map(of).chain(Some(of_unknown).filter(|series| !series.values.is_empty())).collect()
     }
 
     /// That of its key, and where its CPUs were.

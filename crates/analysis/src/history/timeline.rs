@@ -197,4 +197,16 @@ mod tests {
         );
         assert!(timeline.tracks.iter().all(|track| track.changes.is_empty() && track.series.values.len() == 8));
     }
+
+    #[test]
+    fn reports_without_a_distance_keep_their_values_and_their_change() {
+        let numbers = [around(47e9, 12), around(42e9, 12)].concat();
+        let cells = numbers.into_iter().enumerate().map(|(at, number)| {
+            let own = cell("mem-read", Unit::BytesPerSecond, number);
+            vec![if at < 16 { own } else { own.apart([60.0, 150.0][at % 2]) }]
+        });
+        let timeline = Timeline::new(of_cells(cells));
+        let counts: Vec<_> = timeline.tracks.iter().map(|own| (own.series.values.len(), own.changes.len())).collect();
+        assert_eq!(counts, [(4, 0), (4, 0), (16, 1)]);
+    }
 }
