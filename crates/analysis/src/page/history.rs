@@ -49,6 +49,11 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
             figures: drawn.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
         },
     ];
+    let mut summary = summary(timeline, &tracks);
+    // Where there is no change there is no section of changes.
+    if sections[0].figures.is_empty() && !tracks.is_empty() {
+        summary.extend(remarks(timeline, &tracks));
+    }
     let newest = timeline.entries.last();
     let title = |entry: &Entry| {
         let host = entry.report.host.name.as_deref().unwrap_or("a machine");
@@ -58,7 +63,7 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
         |entry: &Entry| about(&Source { name: &format!("report {}, the newest", entry.id), report: &entry.report });
     let mut page = Page {
         title: newest.map_or_else(|| "a history without reports".into(), title),
-        summary: summary(timeline, &tracks),
+        summary,
         sources: newest.map(source).into_iter().collect(),
         sections: sections.into_iter().filter(|section| !section.figures.is_empty()).collect(),
         ..Page::default()
@@ -77,7 +82,7 @@ pub fn summary(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     };
     let all = sorted(tracks);
     let Some((_, newest)) = all.first() else {
-        let (all, long) = (tracks.len(), |track: &&&Track| track.series.numbers().count() >= LEAST_FOR_CHANGE);
+        let all = tracks.len();
         return vec![match tracks.iter().filter(long).count() {
             0 => format!("No verdict: {all} of {all} series have fewer than {LEAST_FOR_CHANGE} values"),
             enough => format!("No change in {enough} series since report {}", first.name()),
@@ -93,9 +98,15 @@ pub fn summary(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     [headline].into_iter().chain(told.take(MOST_TOLD)).chain(more).collect()
 }
 
+/// Whether a series can show a change.
+fn long(track: &&&Track) -> bool {
+    track.series.numbers().count() >= LEAST_FOR_CHANGE
+}
+
 /// What the changes mean, one sentence each.
 pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
-    let (short, enough) = timeline.short();
+    let (_, enough) = timeline.short();
+    let short = tracks.len() - tracks.iter().filter(long).count();
     let mut remarks = vec![format!(
         "Changes: E-divisive over {enough} series, at most {} of the calls false; a change is one of performance with an interval of \
          99%, levels are medians with 95%",
@@ -104,7 +115,7 @@ pub fn remarks(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     if short > 0 {
         remarks.push(format!(
             "{short} of {} series have fewer than {LEAST_FOR_CHANGE} values, too few to show a change; add more reports",
-            short + enough
+            tracks.len()
         ));
     }
     if tracks.iter().any(|track| track.series.numbers().count() > MOST_FOR_CHANGE) {
@@ -358,6 +369,22 @@ mod tests {
         assert!(summary(&many).starts_with("No change in 1 series"), "{}", summary(&many));
         let levels = levels(&few, &few.tracks.iter().collect::<Vec<_>>());
         assert!(levels.rows[0].data.last().is_some_and(|newest| newest.text.ends_with('~')), "{levels:?}");
+    }
+
+    #[test]
+    fn a_page_without_a_change_says_of_which_series_there_are_too_few_values() {
+        let day = |(at, value): (usize, f64)| {
+            let short = (at < 2).then(|| cell("short", Unit::OpsPerSecond, value));
+            [cell("long", Unit::OpsPerSecond, value)].into_iter().chain(short).collect()
+        };
+        let timeline = Timeline::new(of_cells(around(1e9, 20).into_iter().enumerate().map(day)));
+        let few = |kernel: &str| {
+            let tracks: Vec<&Track> =
+                timeline.tracks.iter().filter(|track| track.series.key.kernel.contains(kernel)).collect();
+            let summary = history(&timeline, &tracks).summary;
+            summary.into_iter().find(|sentence| sentence.contains("too few"))
+        };
+        assert!(few("").is_some_and(|few| few.starts_with("1 of 2 series")) && few("long").is_none(), "{:?}", few(""));
     }
 
     #[test]
