@@ -157,9 +157,9 @@ fn smallest(
 
 impl Hwloc {
     fn machine(&self) -> Result<&Topology, String> {
-        // It changes no binding while it looks.
-        let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::DONT_CHANGE_BINDING;
-        self.0.get_or_init(|| smallest(flags, from_the_kernel)).as_ref().map_err(Clone::clone)
+        // Without the x86 component hwloc changes no binding while it looks.
+        let whole = || smallest(BuildFlags::INCLUDE_DISALLOWED, from_the_kernel);
+        self.0.get_or_init(whole).as_ref().map_err(Clone::clone)
     }
 }
 
@@ -265,4 +265,14 @@ pub fn hwloc_version() -> String {
         let version = hwloc_api_version();
         format!("{}.{}.{}", version >> 16, version >> 8 & 0xff, version & 0xff)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Hwloc;
+
+    #[test]
+    fn the_machine_is_read_with_flags_that_hwloc_2_4_knows() {
+        assert_eq!(Hwloc::default().machine().unwrap().build_flags().bits() >> 4, 0);
+    }
 }

@@ -20,8 +20,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use charz_system::{cpuinfo, file, meminfo};
-use hwlocality::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
+use hwlocality::{Topology, hwloc_api_version};
 
 use crate::error::quote;
 use crate::{Error, Machine, NumaNode, cpulist, usable};
@@ -76,9 +76,7 @@ pub fn discover(source: &Source) -> Result<Machine, Error> {
         Source::Synthetic(text) => synthetic::check(text).and_then(|description| {
             let scale = Scale::of(text, &description);
             let text = scale.as_ref().map_or(text, |scale| &scale.twin);
-            let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
-            let topology =
-                load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| refused.into()))?;
+            let topology = load_synthetic(text)?;
             let mut machine = hwloc::machine(&topology, source.to_string(), description.alu_width, scale.as_ref(), &[]);
             if !synthetic::names_memory(text) {
                 machine.numa_nodes.iter_mut().for_each(|node| node.memory_bytes = None);
@@ -113,9 +111,7 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
 fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
-    // Memory attributes are not read here.
-    let flags = BuildFlags::INCLUDE_DISALLOWED | BuildFlags::IGNORE_MEMORY_ATTRIBUTES;
-    let topology = load(flags, from_the_kernel)?;
+    let topology = load(flags(hwloc_api_version()), from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
     }
@@ -134,6 +130,13 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     }
     machine.doubts.extend(memory_doubt(&machine.numa_nodes, &online, &meminfo::read()));
     Ok(machine)
+}
+
+/// How this machine is read by a hwloc with this version of its interface: it refuses flags that it does not know.
+fn flags(version: usize) -> BuildFlags {
+    // Memory attributes are not read here.
+    let spared = if version >= 0x2_08_00 { BuildFlags::IGNORE_MEMORY_ATTRIBUTES } else { BuildFlags::empty() };
+    BuildFlags::INCLUDE_DISALLOWED | spared
 }
 
 /// Lets hwloc read this machine from the kernel's files only, as far as there are any.
@@ -193,6 +196,13 @@ fn load(
     build().map_err(|error| format!("hwloc cannot load it: {error}"))
 }
 
+/// Loads a synthetic description that was checked.
+fn load_synthetic(text: &str) -> Result<Topology, String> {
+    let refused = "hwloc refuses it; write levels from the outside in, such as Package:4 Core:16 PU:8";
+    let text = synthetic::in_bytes(text);
+    load(BuildFlags::empty(), |builder| builder.from_synthetic(&text).map_err(|_| refused.into()))
+}
+
 fn what(source: &Source) -> String {
     match source {
         Source::ThisMachine => "this machine".to_owned(),
@@ -203,7 +213,7 @@ fn what(source: &Source) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Source, memory_doubt};
+    use super::{BuildFlags, Source, flags, memory_doubt};
     use crate::NumaNode;
 
     #[track_caller]
@@ -221,6 +231,14 @@ mod tests {
         for text in ["machine.xml", "core", "2 4", "./odd:1.xml", "/tmp/pack:2 pu:2"] {
             check(text, Source::File(text.into()));
         }
+    }
+
+    #[test]
+    fn an_older_hwloc_gets_no_flag_that_it_does_not_know() {
+        // Those of hwloc 2.4 are the lowest four.
+        let newer = |version| flags(version).bits() >> 4;
+        assert_eq!((newer(0x2_04_00), newer(0x2_05_00), newer(0x2_07_00)), (0, 0, 0));
+        assert!(newer(0x2_08_00) != 0 && flags(0x2_04_00).contains(BuildFlags::INCLUDE_DISALLOWED));
     }
 
     #[track_caller]

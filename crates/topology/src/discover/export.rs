@@ -13,7 +13,7 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
-use super::{ELSEWHERE, Source, discover, from_the_kernel, load, synthetic, what, xml};
+use super::{ELSEWHERE, Source, discover, from_the_kernel, load, load_synthetic, synthetic, what, xml};
 use crate::{Access, AluSource, Error};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
@@ -103,7 +103,7 @@ fn whole(source: &Source) -> Result<Topology, String> {
             if strands > LARGEST {
                 return Err(format!("it has {strands} strands, and can be exported with up to {LARGEST}"));
             }
-            load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "hwloc refuses it".into()))
+            load_synthetic(text)
         }
     };
     let topology = loaded?;

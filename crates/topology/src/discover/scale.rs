@@ -48,8 +48,7 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::Scale;
-    use crate::discover::{hwloc, load, synthetic};
-    use hwlocality::topology::builder::BuildFlags;
+    use crate::discover::{hwloc, load_synthetic, synthetic};
     use proptest::prelude::*;
 
     /// hwloc's own reading of the description is the oracle.
@@ -57,9 +56,7 @@ mod tests {
     fn check(text: &str) {
         let description = synthetic::check(text).unwrap();
         let read = |text: &str, scale: Option<&Scale>| {
-            let topology =
-                load(BuildFlags::empty(), |builder| builder.from_synthetic(text).map_err(|_| "refused".into()))
-                    .unwrap();
+            let topology = load_synthetic(text).unwrap();
             hwloc::machine(&topology, String::new(), description.alu_width, scale, &[])
         };
         let scale = Scale::new(text, &description);

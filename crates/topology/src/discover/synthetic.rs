@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use crate::error::quote;
 use attributes::attributes;
+pub(crate) use attributes::in_bytes;
 
 /// The maximum number of strands of a described machine.
 const MAX_STRANDS: u64 = 65_536;
@@ -251,7 +252,7 @@ fn number(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, in_bytes};
 
     #[track_caller]
     fn accepts(text: &str, alu_width: Option<u32>) {
@@ -276,6 +277,13 @@ mod tests {
         accepts("pu:8(indexes=4*2:1*4)", None);
         accepts("group:2 pack:2 group:2 core:1 group:1 pu:3", Some(3));
         accepts("Package:64 Core:128 PU:8", None);
+    }
+
+    #[test]
+    fn sizes_are_given_in_bytes() {
+        let text = "(memory=1GB ) node:2(memory=2KiB indexes=1,0) l3:1(size=3 ) pu:4(indexes=2*2:1*2)";
+        let bytes = "(memory=1000000000 ) node:2(memory=2048 indexes=1,0) l3:1(size=3 ) pu:4(indexes=2*2:1*2)";
+        assert_eq!(in_bytes(text), bytes);
     }
 
     #[test]

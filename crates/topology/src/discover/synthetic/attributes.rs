@@ -30,24 +30,40 @@ pub(super) fn attributes(text: &str, kind: Type, width: u64) -> Result<&str, Str
     Ok(rest)
 }
 
-/// Checks a size such as `32MiB`; as hwloc has it, `MB` counts in thousands.
 fn size(text: &str) -> Result<(), String> {
+    bytes(text).map(drop).ok_or_else(|| format!("{} is not a size; write such as 32MiB", quote(text)))
+}
+
+/// A description that was checked with its sizes in bytes: before 2.8 hwloc has `MB` and no `MiB`, and takes it for that.
+pub(crate) fn in_bytes(text: &str) -> String {
+    let (mut written, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once('=') {
+        let (value, next) = after.split_at(after.find([' ', ')']).unwrap_or(after.len()));
+        let is_size = before.ends_with("size") || before.ends_with("memory");
+        let size = bytes(value).filter(|_| is_size).map_or_else(|| value.to_owned(), |bytes| bytes.to_string());
+        written += &format!("{before}={size}");
+        rest = next;
+    }
+    written + rest
+}
+
+/// The bytes of a size such as `32MiB`; as hwloc has it, `MB` counts in thousands.
+fn bytes(text: &str) -> Option<u64> {
     let digits = text.find(|next: char| !next.is_ascii_digit()).unwrap_or(text.len());
     let (size, unit) = text.split_at(digits);
-    let bytes = match unit.to_ascii_lowercase().as_str() {
-        "" => Some(1),
-        "kb" => Some(1000),
-        "mb" => Some(1_000_000),
-        "gb" => Some(1_000_000_000),
-        "tb" => Some(1_000_000_000_000),
-        "kib" => Some(1 << 10),
-        "mib" => Some(1 << 20),
-        "gib" => Some(1 << 30),
-        "tib" => Some(1 << 40),
-        _ => None,
+    let unit: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" => 1,
+        "kb" => 1000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "tb" => 1_000_000_000_000,
+        "kib" => 1 << 10,
+        "mib" => 1 << 20,
+        "gib" => 1 << 30,
+        "tib" => 1 << 40,
+        _ => return None,
     };
-    let bytes = number(size).zip(bytes).and_then(|(size, unit): (u64, u64)| size.checked_mul(unit));
-    bytes.map(|_| ()).ok_or_else(|| format!("{} is not a size; write such as 32MiB", quote(text)))
+    number(size)?.checked_mul(unit)
 }
 
 /// Checks operating-system ids for a level of this width: all of them apart by commas, or nested loops `STEP*COUNT:…`.
