@@ -191,7 +191,7 @@ impl Bar for Condition {
         unsafe { self.mutex.close(By::Own) };
         // SAFETY: this thread holds the mutex, which the flag belongs to.
         unsafe { ptr::write(self.closed.get(), false) };
-        // Signalled while the mutex is held, as libMicro does it unless SOURCE_DATE_EPOCH is set.
+        // Signalled while the mutex is held, as libMicro does it by default.
         // SAFETY: it was initialised.
         unsafe { libc::pthread_cond_signal(self.bell.raw()) };
         // SAFETY: this thread holds it.
