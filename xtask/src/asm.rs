@@ -41,7 +41,7 @@ pub fn start(arguments: &[String]) -> Outcome {
     let program = if target.is_host() {
         setup::quietly()?;
         process::run(workspace::cargo().args(build))?;
-        workspace::target().join("lines/charz")
+        workspace::built("lines").join("charz")
     } else {
         target.prepare()?;
         process::run(&mut target.cargo(&build)?)?;

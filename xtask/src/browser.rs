@@ -47,7 +47,7 @@ fn render(reports: &[String], page: &Path) -> Outcome {
     } else {
         reports.iter().map(PathBuf::from).collect()
     };
-    let mut charz = Command::new(workspace::target().join("debug").join("charz"));
+    let mut charz = Command::new(workspace::built("debug").join("charz"));
     process::run(charz.arg("render").args(reports).args(["--format", "html", "--output"]).arg(page))?;
     let bytes = fs::metadata(page).map_err(|error| Failure::io(format!("look at {page:?}"), &error))?.len();
     println!("{}: {} kB", page.display(), bytes / 1000);

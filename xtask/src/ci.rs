@@ -60,7 +60,7 @@ pub fn start(words: &[String]) -> Outcome {
 
 /// Runs a program to its end, and gives what it said.
 fn aside(command: &mut Command) -> Outcome<(String, Outcome)> {
-    let path = workspace::target().join("tmp/aside.txt");
+    let path = workspace::built("tmp").join("aside.txt");
     let failed = |error| Failure::io(format!("write {path:?}"), &error);
     let file = File::create(&path).map_err(failed)?;
     let ended = process::run(command.stderr(file.try_clone().map_err(failed)?).stdout(file));

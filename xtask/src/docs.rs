@@ -46,7 +46,7 @@ fn each_page(mut with: impl FnMut(&str, &str) -> Outcome) -> Outcome {
     }
     // What it prints is the same in every build, and the tests' is there already.
     test::programs()?;
-    let charz = workspace::target().join("debug/charz");
+    let charz = workspace::built("debug").join("charz");
     let list = process::read(Command::new(&charz).arg("docs"))?;
     for (name, file) in pages(&list)? {
         with(file, &process::read(Command::new(&charz).args(["docs", name]))?)?;

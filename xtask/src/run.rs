@@ -17,6 +17,7 @@ pub fn start(arguments: &[String]) -> Outcome {
     let mut command = Command::new(workspace::cargo_program());
     command.args(["run", "--release", "--package", "charz", "--manifest-path"]);
     command.arg(workspace::root().join("Cargo.toml")).arg("--").args(arguments);
+    workspace::link_what_is_loaded(&mut command);
     let error = command.exec();
     Err(Failure::environment(format!("cannot start `{}`: {error}", process::line(&command))))
 }

@@ -44,7 +44,7 @@ fn bash(script: &Path) -> Command {
 /// The program is found as a user's would be.
 fn guide(scripts: &Path, folder: &Path) -> Outcome<Command> {
     let own = env::var_os("PATH").unwrap_or_default();
-    let path = env::join_paths([workspace::target().join("release")].into_iter().chain(env::split_paths(&own)));
+    let path = env::join_paths([workspace::built("release")].into_iter().chain(env::split_paths(&own)));
     let path =
         path.map_err(|error| Failure::environment(format!("the path of programs cannot be extended: {error}")))?;
     let mut command = bash(&scripts.join("guide.sh"));

@@ -45,7 +45,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
     }
     if everything {
         stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--doc"])))?;
-        stages.stage("asm", || asm::check(Target::host()?, &workspace::target().join("debug/charz")))?;
+        stages.stage("asm", || asm::check(Target::host()?, &workspace::built("debug").join("charz")))?;
     }
     for Skipped { test, reason } in &all.skipped {
         println!("skipped: {test}: {reason}");

@@ -29,7 +29,7 @@ impl User {
         let user = User { home };
         give(&user.home)?;
         // Tests write here, and root may have left files of its own.
-        let scratch = workspace::target().join("tmp");
+        let scratch = workspace::built("tmp");
         let _ = fs::remove_dir_all(&scratch);
         fs::create_dir_all(&scratch).map_err(|error| Failure::io(format!("create {scratch:?}"), &error))?;
         give(&scratch)?;

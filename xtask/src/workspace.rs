@@ -1,5 +1,6 @@
 //! Where things are: the checkout, its target folder, its cargo.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
@@ -15,19 +16,64 @@ pub fn root() -> &'static Path {
     &ROOT
 }
 
-/// The folder where cargo builds.
+/// The folder where cargo builds, as its variables or a configuration name it.
 pub fn target() -> PathBuf {
-    match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(folder) => std::path::absolute(&folder).unwrap_or_else(|_| folder.into()),
-        None => root().join("target"),
+    static TARGET: LazyLock<PathBuf> = LazyLock::new(|| {
+        let named = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from).filter(|folder| folder.is_absolute());
+        // Where the task was started: another folder may have another configuration.
+        let asked = || target_directory(&mut Command::new(cargo_program()));
+        named.or_else(asked).unwrap_or_else(|| root().join("target"))
+    });
+    TARGET.clone()
+}
+
+fn target_directory(cargo: &mut Command) -> Option<PathBuf> {
+    cargo.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(root().join("Cargo.toml"));
+    let output = cargo.output().ok()?;
+    let metadata = String::from_utf8(output.stdout).ok()?;
+    let mut rest = metadata.split_once("\"target_directory\":\"")?.1.chars();
+    let mut folder = String::new();
+    loop {
+        match rest.next()? {
+            '"' => return Some(folder.into()),
+            '\\' => folder.push(rest.next()?),
+            c => folder.push(c),
+        }
     }
+}
+
+/// The folder of a profile, such as `debug`, or `tmp`, of what cargo builds by itself.
+pub fn built(profile: &str) -> PathBuf {
+    let own = std::env::current_exe().unwrap_or_default();
+    below(&own, &target()).join(profile)
+}
+
+/// Where `build.target` names a triple, cargo builds in a folder of that name: this program, too.
+fn below(own: &Path, target: &Path) -> PathBuf {
+    let place = target.canonicalize().unwrap_or_else(|_| target.to_owned());
+    let first = own.strip_prefix(place).ok().and_then(|own| own.iter().next());
+    let triple = first.filter(|name| name.to_string_lossy().contains("-linux-"));
+    triple.map_or_else(|| target.to_owned(), |triple| target.join(triple))
 }
 
 /// The cargo that runs this task, started in the root of the checkout.
 pub fn cargo() -> Command {
     let mut command = Command::new(cargo_program());
-    command.current_dir(root());
+    command.current_dir(root()).env("CARGO_TARGET_DIR", target());
+    link_what_is_loaded(&mut command);
     command
+}
+
+/// Makes a linker that a command starts find the libraries that `LD_LIBRARY_PATH` has programs load.
+pub fn link_what_is_loaded(command: &mut Command) {
+    const LINKED: &str = "LIBRARY_PATH";
+    if let Some(loaded) = std::env::var_os("LD_LIBRARY_PATH") {
+        command.env(LINKED, joined(std::env::var_os(LINKED), loaded));
+    }
+}
+
+fn joined(linked: Option<OsString>, loaded: OsString) -> OsString {
+    linked.into_iter().chain([loaded]).collect::<Vec<_>>().join(":".as_ref())
 }
 
 /// The path of the cargo that runs this task.
@@ -38,5 +84,39 @@ pub fn cargo_program() -> PathBuf {
 /// Builds charz for measuring and returns the path of the program.
 pub fn build_charz() -> crate::Outcome<PathBuf> {
     crate::process::run(cargo().args(["build", "--release", "--package", "charz"]))?;
-    Ok(target().join("release").join("charz"))
+    Ok(built("release").join("charz"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_target_folder_is_the_one_that_cargo_has() {
+        let mut cargo = Command::new(cargo_program());
+        cargo.current_dir(root()).env_remove("CARGO_TARGET_DIR").env("CARGO_BUILD_TARGET_DIR", "/a \"b\"");
+        if !crate::process::succeeds(Command::new(cargo_program()).arg("--version")) {
+            return println!("skipped: this user cannot start cargo");
+        }
+        assert_eq!(target_directory(&mut cargo), Some("/a \"b\"".into()));
+    }
+
+    #[test]
+    fn programs_lie_below_a_triple_where_this_one_does() {
+        let target = Path::new("/a-linux-b/target");
+        for (own, folder) in [
+            ("/a-linux-b/target/debug/xtask", "/a-linux-b/target"),
+            ("/a-linux-b/target/debug/deps/xtask-1", "/a-linux-b/target"),
+            ("/a-linux-b/target/x86_64-unknown-linux-gnu/debug/xtask", "/a-linux-b/target/x86_64-unknown-linux-gnu"),
+            ("/elsewhere/xtask", "/a-linux-b/target"),
+        ] {
+            assert_eq!(below(Path::new(own), target), Path::new(folder), "{own}");
+        }
+    }
+
+    #[test]
+    fn what_is_loaded_is_linked_after_what_is_linked_already() {
+        assert_eq!(joined(None, "/b".into()), "/b");
+        assert_eq!(joined(Some("/a".into()), "/b:/c".into()), "/a:/b:/c");
+    }
 }

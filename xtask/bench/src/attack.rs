@@ -99,7 +99,7 @@ fn random(seed: u64, case: u64) -> Rng {
 /// A build that checks for overflow.
 fn build() -> Outcome<PathBuf> {
     process::run(workspace::cargo().args(["build", "--locked", "--package", "charz"]))?;
-    Ok(workspace::target().join("debug/charz"))
+    Ok(workspace::built("debug").join("charz"))
 }
 
 impl Target {

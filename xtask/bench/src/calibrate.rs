@@ -142,7 +142,7 @@ impl Bench {
         }
         let folder = workspace::target().join("calibrate");
         fs::create_dir_all(&folder).map_err(|error| Failure::io(format!("create {folder:?}"), &error))?;
-        Ok(Bench { charz, kernel: workspace::target().join("release/examples/kernel"), seats, folder })
+        Ok(Bench { charz, kernel: workspace::built("release").join("examples/kernel"), seats, folder })
     }
 
     /// Runs charz under a condition and returns what it printed; an exit code that is not 0 is no failure, since a report with

@@ -63,7 +63,7 @@ fn is_chosen(row: &Row, names: &[String]) -> bool {
 fn build() -> Outcome<Programs> {
     let examples = ["build", "--release", "--package", "charz-kernels", "--example", "kernel", "--example", "bare"];
     process::run(workspace::cargo().args(examples))?;
-    let folder = workspace::target().join("release").join("examples");
+    let folder = workspace::built("release").join("examples");
     let compile = |name: &str| {
         let (program, source) = (folder.join(name), workspace::root().join(format!("xtask/bench/src/peers/{name}.c")));
         process::run(Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(program).arg(source))
