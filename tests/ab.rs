@@ -124,7 +124,7 @@ fn a_suspect_side_is_no_verdict_and_nothing_compared_is_no_pass() {
 fn a_program_that_dies_leaves_its_reason() {
     let folder = tempfile::tempdir().unwrap();
     let charz = env!("CARGO_BIN_EXE_charz");
-    let dying = script(folder.path(), &format!("[ \"$2\" = --about ] && exec {charz} measure --about\nkill -9 $$"));
+    let dying = script(folder.path(), &format!("[ \"$2\" = --about ] && exec '{charz}' measure --about\nkill -9 $$"));
     let more = ["--format", "json", "--b-program"];
     let ran = small(&more.iter().map(OsStr::new).chain([dying.as_os_str()]).collect::<Vec<_>>());
     assert_eq!(ran.code, Some(3), "{ran:?}");

@@ -202,14 +202,15 @@ fn each_rank_that_a_line_launches_is_on_its_own_seat() {
 #[test]
 fn a_line_for_likwid_holds_in_the_cpuset_that_it_was_made_in() {
     let last = cpus().pop().unwrap();
-    let charz = env!("CARGO_BIN_EXE_charz");
-    let map = format!("{charz} map --mapping list:{last} --threads 1 --format likwid");
-    let script =
-        format!("command -v likwid-pin >/dev/null && $({map} | grep -v '#') grep Cpus_allowed_list: /proc/self/status");
-    let output = Command::new("taskset").args(["-c", &last.to_string(), "sh", "-c", &script]).output().unwrap();
-    if !output.status.success() {
+    if !Command::new("sh").args(["-c", "command -v likwid-pin"]).output().unwrap().status.success() {
         return println!("absent: likwid");
     }
+    let map = format!("\"$0\" map --mapping list:{last} --threads 1 --format likwid");
+    let script = format!("$({map} | grep -v '#') grep Cpus_allowed_list: /proc/self/status");
+    let mut pinned = Command::new("taskset");
+    pinned.args(["-c", &last.to_string(), "sh", "-c", &script, env!("CARGO_BIN_EXE_charz")]);
+    let output = pinned.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
     let shown = String::from_utf8(output.stdout).unwrap();
     let list = shown.lines().find_map(|line| Some(line.split_once("Cpus_allowed_list:")?.1.trim()));
     assert_eq!(list, Some(last.to_string().as_str()), "{shown}");

@@ -409,11 +409,11 @@ fn exec_stops_with_its_program_when_asked_to() {
 #[test]
 fn a_shell_gets_its_terminal_back_when_the_program_stops_itself() {
     for way in WAYS {
-        let charz = env!("CARGO_BIN_EXE_charz");
-        let job = format!("{charz} exec -q --follow {way} -- sh -c 'kill -STOP $$; echo back'");
+        let job = format!("\"$PROGRAM\" exec -q --follow {way} -- sh -c 'kill -STOP $$; echo back'");
         let shell = format!("set -m; {job}; echo stopped $?; fg; echo ended $?");
         let mut terminal = Command::new("timeout");
         terminal.args(["--kill-after=5", "120", "script", "-qec", &shell, "/dev/null"]).env("SHELL", "/bin/sh");
+        terminal.env("PROGRAM", env!("CARGO_BIN_EXE_charz"));
         let output = terminal.stdin(Stdio::null()).output().unwrap();
         let said = String::from_utf8_lossy(&output.stdout);
         let stopped = format!("stopped {}", 128 + libc::SIGSTOP);

@@ -149,8 +149,8 @@ fn files_that_may_not_grow_end_in_a_sentence() {
         (24, "history add r.json --db x.db", None),
     ] {
         let mut command = Command::new("sh");
-        let limited = format!("ulimit -f {blocks}; {} {line}", env!("CARGO_BIN_EXE_charz"));
-        command.current_dir(place.path()).args(["-c", &limited]);
+        let limited = format!("ulimit -f {blocks}; \"$0\" {line}");
+        command.current_dir(place.path()).args(["-c", &limited, env!("CARGO_BIN_EXE_charz")]);
         let ran = run(line, command);
         assert_eq!((ran.code, ran.err.lines().count()), (Some(3), 1), "{line}: {}", ran.err);
         let mut names: Vec<_> = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -168,7 +168,8 @@ fn streams_that_are_closed_end_nothing_in_a_panic() {
         [("no output", "topo >&-", 0), ("no errors", "topo --bogus 2>&-", 2), ("no input", "topo <&- >/dev/null", 0)]
     {
         let mut command = Command::new("sh");
-        command.current_dir(place.path()).args(["-c", &format!("{} {redirection}", env!("CARGO_BIN_EXE_charz"))]);
+        let line = format!("\"$0\" {redirection}");
+        command.current_dir(place.path()).args(["-c", &line, env!("CARGO_BIN_EXE_charz")]);
         let ran = run(what, command);
         assert_eq!((ran.code, ran.err.as_str()), (Some(code), ""), "{what}");
     }

@@ -1,8 +1,8 @@
 //! `conditions`: the tests where a machine is not quiet, not root's and not whole. What fails here only is a fault of the test or of
 //! the program, not of the machine.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -31,6 +31,7 @@ const CONDITIONS: [Condition; 6] = [
 struct Made {
     /// The words before each test program.
     runner: String,
+    script: Option<Script>,
     beside: Vec<Beside>,
     user: Option<User>,
     group: Option<Group>,
@@ -38,6 +39,9 @@ struct Made {
 
 /// A process that disturbs, with all that it starts.
 struct Beside(Child);
+
+/// A file that is there for as long as the condition.
+struct Script(PathBuf);
 
 /// A control group without processes in the end.
 struct Group(PathBuf);
@@ -120,19 +124,19 @@ fn cpuset() -> Outcome<Made> {
 
 /// With the lock that users have.
 fn sweep() -> Outcome<Made> {
-    let charz = workspace::target().join("debug/charz");
-    let file = workspace::target().join("tmp/conditions.json");
+    let charz = workspace::built("debug").join("charz");
+    let file = workspace::built("tmp").join("conditions.json");
     let sweeps = format!("while :; do {charz:?} sweep --force --output {file:?}; done");
     Ok(Made { beside: vec![Beside::start(&sweeps)?], ..Made::default() })
 }
 
-/// A condition that a script makes before it becomes the test program: cargo splits the words of a runner at spaces.
+/// A condition that a script makes before it becomes the test program: cargo splits the words of a runner at spaces, which
+/// the path of the checkout may have.
 fn script(name: &str, setup: &str) -> Outcome<Made> {
-    let file = workspace::target().join("tmp").join(format!("{name}.sh"));
-    let written = fs::write(&file, format!("#!/bin/sh\n{setup}\nexec \"$@\"\n"))
-        .and_then(|()| fs::set_permissions(&file, fs::Permissions::from_mode(0o755)));
+    let file = std::env::temp_dir().join(format!("charz-{name}-{}.sh", std::process::id()));
+    let written = File::create_new(&file).and_then(|mut script| writeln!(script, "{setup}\nexec \"$@\""));
     written.map_err(|error| Failure::io(format!("write {file:?}"), &error))?;
-    Ok(Made { runner: file.display().to_string(), ..Made::default() })
+    Ok(Made { runner: format!("sh {}", file.display()), script: Some(Script(file)), ..Made::default() })
 }
 
 /// The first CPU that this process may use.
@@ -161,8 +165,30 @@ impl Drop for Beside {
     }
 }
 
+impl Drop for Script {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_a_runner_and_leaves_no_file() {
+        let made = script("test", "exec 7</").unwrap();
+        let words: Vec<&str> = made.runner.split(' ').collect();
+        assert!(process::succeeds(Command::new(words[0]).args(&words[1..]).args(["test", "-d", "/proc/self/fd/7/"])));
+        let file = PathBuf::from(words[1]);
+        assert!(file.is_file());
+        drop(made);
+        assert!(!file.exists());
     }
 }
