@@ -5,12 +5,14 @@ use std::process::Command;
 use crate::failure::{Failure, Outcome};
 use crate::process;
 
-/// Something outside of cargo's reach that a task needs: a program, by its `.so` a library, or by its path a file.
+/// Something outside of cargo's reach that a task needs: a program, or one ` or ` another, by its `.so` a library, or by its
+/// path a file.
 pub struct Need {
     what: &'static str,
     /// What needs it, as the end of the sentence "… is missing; … needs it".
     why: &'static str,
-    /// The packages that bring it, in the order of [`MANAGERS`]; separated by spaces.
+    /// The packages that bring it, in the order of [`MANAGERS`]; separated by spaces, and by `|` from what replaces one where
+    /// the system does not have it.
     packages: [&'static str; 5],
 }
 
@@ -24,7 +26,10 @@ impl Need {
         if self.what.starts_with('/') {
             return std::path::Path::new(self.what).is_file();
         }
-        if self.what.contains(".so") { has_library(self.what) } else { process::find(self.what).is_some() }
+        if self.what.contains(".so") {
+            return has_library(self.what);
+        }
+        self.what.split(" or ").any(|program| process::find(program).is_some())
     }
 }
 
@@ -109,17 +114,19 @@ pub fn ensure(needs: &[Need]) -> Outcome<bool> {
         Some(need) => Err(Failure::environment(format!(
             "{} is still not found after installing {}; install it by hand",
             need.what,
-            packages.join(" ")
+            named(&packages).join(" ")
         ))),
     }
 }
 
 fn install(manager: &Manager, packages: &[&str]) -> Outcome {
-    let by_hand = typed("sudo", manager, packages);
     let Some(privilege) = privilege() else {
-        return Err(Failure::environment(format!("installing needs root; run: {by_hand}")));
+        return Err(Failure::environment(format!(
+            "installing needs root; run: {}",
+            by_hand(manager, &named(packages))
+        )));
     };
-    eprintln!("installing it: {}", typed(&privilege.join(" "), manager, packages));
+    eprintln!("installing it: {}", typed(&privilege.join(" "), manager, &named(packages)));
     let command = |arguments: &[&str], packages: &[&str]| {
         let words: Vec<&str> = privilege.iter().copied().chain(["env", "DEBIAN_FRONTEND=noninteractive"]).collect();
         let mut command = Command::new(words[0]);
@@ -128,19 +135,44 @@ fn install(manager: &Manager, packages: &[&str]) -> Outcome {
         command.stdin(std::process::Stdio::null()).stdout(std::io::stderr());
         command
     };
-    let installed = process::run(&mut command(manager.install, packages));
-    if installed.is_ok() {
+    let installs = |packages: &[&str]| process::run(&mut command(manager.install, packages)).is_ok();
+    if installs(&named(packages)) {
         return Ok(());
     }
     // A fresh image has no lists of packages, and stale lists name versions that are gone.
     if !manager.refresh.is_empty() {
         eprintln!("that did not work; fetching the lists of packages first");
         let _ = process::run(&mut command(manager.refresh, &[]));
-        if process::run(&mut command(manager.install, packages)).is_ok() {
+        if installs(&named(packages)) {
             return Ok(());
         }
     }
-    Err(Failure::environment(format!("{} could not install {}; run: {by_hand}", manager.program, packages.join(" "))))
+    let left = left_by_each(&named(packages), installs);
+    let (program, by_hand) = (manager.program, by_hand(manager, &left));
+    let failed = || Failure::environment(format!("{program} could not install {}; run: {by_hand}", left.join(" ")));
+    if left.is_empty() { Ok(()) } else { Err(failed()) }
+}
+
+/// The packages that cannot be installed one by one either: a manager that lacks one installs none of a list.
+fn left_by_each<'a>(packages: &[&'a str], installs: impl Fn(&[&str]) -> bool) -> Vec<&'a str> {
+    packages.iter().copied().filter(|package| !installs(&[package])).collect()
+}
+
+/// Of packages that replace each other the first that apt can install.
+fn named<'a>(packages: &[&'a str]) -> Vec<&'a str> {
+    let policy = |name: &str| {
+        let output = Command::new("apt-cache").env("LC_ALL", "C").args(["policy", name]).output();
+        output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+    };
+    packages.iter().map(|names| first_there(names, policy)).collect()
+}
+
+/// The first that has a candidate by apt's `policy`; where none has, as before the lists are fetched, the first.
+fn first_there(names: &str, policy: impl Fn(&str) -> String) -> &str {
+    let Some((first, _)) = names.split_once('|') else { return names };
+    let is_there =
+        |name: &&str| policy(name).split_once("Candidate: ").is_some_and(|(_, of)| !of.starts_with("(none)"));
+    names.split('|').find(is_there).unwrap_or(first)
 }
 
 /// The words before a command that make it run as root; `None` when there are none that do not ask.
@@ -151,6 +183,15 @@ fn privilege() -> Option<Vec<&'static str>> {
         Some(vec!["sudo", "-n"])
     } else {
         None
+    }
+}
+
+/// The commands that install `packages` where the lists of packages may be missing, as one would type them.
+fn by_hand(manager: &Manager, packages: &[&str]) -> String {
+    let install = typed("sudo", manager, packages);
+    match manager.refresh {
+        [] => install,
+        refresh => format!("sudo {} {} && {install}", manager.program, refresh.join(" ")),
     }
 }
 
@@ -203,11 +244,34 @@ mod tests {
             "sudo apt-get install --yes --quiet --no-install-recommends libhwloc15"
         );
         assert!(typed("", &MANAGERS[1], &["hwloc-libs"]).starts_with("dnf install "));
+        let commands =
+            |manager| by_hand(manager, &["hwloc"]).split(" && ").filter(|line| line.starts_with("sudo ")).count();
+        assert_eq!([0, 1].map(|at| commands(&MANAGERS[at])), [2, 1]);
+    }
+
+    #[test]
+    fn one_package_that_is_not_to_be_had_keeps_no_other_away() {
+        let left = left_by_each(&["gcc", "gone", "make"], |packages| packages == ["gcc"] || packages == ["make"]);
+        assert_eq!(left, ["gone"]);
+    }
+
+    #[test]
+    fn a_virtual_package_is_replaced() {
+        let check = |candidates: [&str; 2], expected: &str| {
+            let policy = |name: &str| format!("{name}:\n  Candidate: {}\n", candidates[usize::from(name == "b")]);
+            assert_eq!(first_there("a|b", policy), expected, "{candidates:?}");
+        };
+        check(["(none)", "1:10.1"], "b");
+        check(["1:7.2", "1:7.2"], "a");
+        check(["(none)", "(none)"], "a");
+        assert_eq!(first_there("a", |_| String::new()), "a");
     }
 
     #[test]
     fn what_is_there_is_not_installed() {
-        let need = Need { what: "sh", why: "y", packages: ["no-such-package"; 5] };
-        assert!(!ensure(&[need]).unwrap());
+        for what in ["sh", "no-such-program or sh"] {
+            let need = Need { what, why: "y", packages: ["no-such-package"; 5] };
+            assert!(!ensure(&[need]).unwrap());
+        }
     }
 }

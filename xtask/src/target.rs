@@ -19,8 +19,8 @@ pub struct Target {
     pub debian: &'static str,
     /// The prefix of the GNU tools.
     gnu: &'static str,
-    /// QEMU's program that runs a program of this architecture on another one.
-    pub emulator: &'static str,
+    /// QEMU's programs that run a program of this architecture on another one, the best first.
+    emulators: [&'static str; 2],
     cross: [Need; 3],
 }
 
@@ -30,11 +30,11 @@ pub const TARGETS: [Target; 2] = [
         triple: "x86_64-unknown-linux-gnu",
         debian: "amd64",
         gnu: "x86_64-linux-gnu",
-        emulator: "qemu-x86_64-static",
+        emulators: ["qemu-x86_64-static", "qemu-x86_64"],
         cross: [
             compiler("x86_64-linux-gnu-gcc", ["gcc-x86-64-linux-gnu", "gcc-x86_64-linux-gnu", "", "", ""]),
             library("/usr/x86_64-linux-gnu/lib/libc.a", ["libc6-dev-amd64-cross", "", "", "", ""]),
-            emulator("qemu-x86_64-static"),
+            emulator("qemu-x86_64-static or qemu-x86_64"),
         ],
     },
     Target {
@@ -42,7 +42,7 @@ pub const TARGETS: [Target; 2] = [
         triple: "aarch64-unknown-linux-gnu",
         debian: "arm64",
         gnu: "aarch64-linux-gnu",
-        emulator: "qemu-aarch64-static",
+        emulators: ["qemu-aarch64-static", "qemu-aarch64"],
         cross: [
             compiler(
                 "aarch64-linux-gnu-gcc",
@@ -52,7 +52,7 @@ pub const TARGETS: [Target; 2] = [
                 "/usr/aarch64-linux-gnu/lib/libc.a",
                 ["libc6-dev-arm64-cross", "", "aarch64-linux-gnu-glibc", "", ""],
             ),
-            emulator("qemu-aarch64-static"),
+            emulator("qemu-aarch64-static or qemu-aarch64"),
         ],
     },
 ];
@@ -67,7 +67,7 @@ const fn library(what: &'static str, packages: [&'static str; 5]) -> Need {
 
 const fn emulator(what: &'static str) -> Need {
     const PACKAGES: [&str; 5] =
-        ["qemu-user-static", "qemu-user-static", "qemu-user-static", "qemu-linux-user", "qemu-user"];
+        ["qemu-user-static|qemu-user", "qemu-user-static", "qemu-user-static", "qemu-linux-user", "qemu-user"];
     Need::new(what, "it runs programs of the other architecture", PACKAGES)
 }
 
@@ -149,11 +149,16 @@ impl Target {
         if !self.is_host() {
             let name = self.triple.to_uppercase().replace('-', "_");
             cargo.env(format!("CARGO_TARGET_{name}_LINKER"), self.tool("gcc"));
-            cargo.env(format!("CARGO_TARGET_{name}_RUNNER"), self.emulator);
+            cargo.env(format!("CARGO_TARGET_{name}_RUNNER"), self.emulator());
             cargo.env(format!("CC_{}", self.triple.replace('-', "_")), self.tool("gcc"));
         }
         cargo.args(rest);
         Ok(cargo)
+    }
+
+    /// The emulator that is installed, or the one to install.
+    pub fn emulator(&self) -> &'static str {
+        self.emulators.into_iter().find(|name| process::find(name).is_some()).unwrap_or(self.emulators[0])
     }
 
     /// The start of a program of it: under the emulator where this machine has another architecture.
@@ -161,7 +166,7 @@ impl Target {
         if self.is_host() {
             return Command::new(program);
         }
-        let mut command = Command::new(self.emulator);
+        let mut command = Command::new(self.emulator());
         command.arg(program);
         command
     }

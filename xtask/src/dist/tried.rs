@@ -45,8 +45,8 @@ fn in_an_empty_root(target: &Target, root: &Path, archive: &Path) -> Outcome {
 
 /// The emulator in the root, by the path that it has there.
 fn emulator(target: &Target, root: &Path) -> Outcome<String> {
-    let found = process::find(target.emulator);
-    let found = found.ok_or_else(|| Failure::environment(format!("{} is missing", target.emulator)))?;
+    let found = process::find(target.emulator());
+    let found = found.ok_or_else(|| Failure::environment(format!("{} is missing", target.emulator())))?;
     super::copy(&found, &root.join("emulator"))?;
     Ok("/emulator".to_owned())
 }
