@@ -23,20 +23,32 @@ const INSTALLED: [&str; 4] = [
 ];
 
 pub(super) fn all(target: &Target, folder: &Path, archive: &Path, package: &Path) -> Outcome {
-    in_an_empty_root(target, &folder.join("try"), archive)?;
-    installed(target, &folder.join("try-package"), package)
+    let rooted = in_an_empty_root(target, &folder.join("try"), archive);
+    if rooted.as_ref().is_err_and(|failure| !failure.is_environment()) {
+        return rooted;
+    }
+    installed(target, &folder.join("try-package"), package).and(rooted)
 }
 
 fn in_an_empty_root(target: &Target, root: &Path, archive: &Path) -> Outcome {
+    let roots = changes_root(process::is_root(), |words| process::succeeds(Command::new(words[0]).args(&words[1..])))?;
     super::empty(root)?;
     let mut tar = Command::new("tar");
     tar.args(["--extract", "--strip-components=1", "--directory"]).arg(root).arg("--file").arg(archive);
     process::run(&mut tar)?;
     fs::create_dir_all(root.join("run/lock")).map_err(|error| Failure::io("create a folder", &error))?;
     let emulator = if target.is_host() { None } else { Some(emulator(target, root)?) };
+    if let Some(name) = &emulator
+        && !process::succeeds(change_root(roots, root).args([name, "--version"]))
+    {
+        let name = target.emulator();
+        return Err(Failure::environment(format!(
+            "not tried in an empty root: {name} needs libraries; install qemu-user-static"
+        )));
+    }
     let measures = MEASURES.iter().filter(|_| target.is_host());
     for words in ANYWHERE.iter().chain(measures) {
-        let mut command = change_root(root);
+        let mut command = change_root(roots, root);
         let output = process::read(command.args(&emulator).arg("/bin/charz").args(*words))?;
         println!("tried in an empty root: charz {}: {} lines", words.join(" "), output.lines().count());
     }
@@ -51,14 +63,24 @@ fn emulator(target: &Target, root: &Path) -> Outcome<String> {
     Ok("/emulator".to_owned())
 }
 
-/// Also as an ordinary user, where the system lets it be root in a namespace of its own.
-fn change_root(root: &Path) -> Command {
-    let mut command = if process::is_root() { Command::new("env") } else { Command::new("unshare") };
+/// The words before `chroot`: also as an ordinary user, where the system lets it be root in a namespace of its own, or sudo
+/// does not ask.
+fn changes_root(is_root: bool, works: impl Fn(&[&str]) -> bool) -> Outcome<&'static [&'static str]> {
+    const NAMESPACE: &[&str] = &["unshare", "--user", "--map-root-user"];
+    const SUDO: &[&str] = &["sudo", "-n", "env", "-i"];
+    let works = |words: &&&[&str]| works(&[words, &["true"][..]].concat());
+    let way = if is_root { Some(&["env"][..]) } else { [NAMESPACE, SUDO].iter().find(works).copied() };
+    way.ok_or_else(|| {
+        Failure::environment(
+            "not tried in an empty root: neither `unshare --user --map-root-user` nor `sudo -n` works for this user",
+        )
+    })
+}
+
+fn change_root(words: &[&str], root: &Path) -> Command {
+    let mut command = Command::new(words[0]);
     // An empty root knows nothing of this one's folders, which variables such as CHARZ_LOCK_DIR name.
-    command.env_clear();
-    if !process::is_root() {
-        command.args(["--user", "--map-root-user"]);
-    }
+    command.env_clear().args(&words[1..]);
     command.arg(process::find("chroot").unwrap_or_else(|| PathBuf::from("chroot"))).arg(root);
     command
 }
@@ -87,4 +109,19 @@ fn installed(target: &Target, root: &Path, package: &Path) -> Outcome {
     }
     println!("installed and removed: {} ({})", package.display(), version.lines().next().unwrap_or_default());
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_root_is_changed_by_what_works() {
+        let by =
+            |is_root, works: &[&str]| changes_root(is_root, |words| works.contains(&words[0])).map(|words| words[0]);
+        assert_eq!(by(true, &[]).unwrap(), "env");
+        assert_eq!(by(false, &["unshare", "sudo"]).unwrap(), "unshare");
+        assert_eq!(by(false, &["sudo"]).unwrap(), "sudo");
+        assert!(by(false, &[]).is_err_and(|failure| failure.is_environment()));
+    }
 }
