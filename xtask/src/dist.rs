@@ -6,6 +6,7 @@ mod tried;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::UNIX_EPOCH;
 
 use xtask::target::{self, Target};
 use xtask::{Failure, Outcome, process, workspace};
@@ -23,6 +24,7 @@ pub fn start(words: &[String]) -> Outcome {
     if process::find("dpkg-deb").is_none() {
         return Err(Failure::environment("`dist` makes its package with dpkg-deb: run it on Debian or Ubuntu"));
     }
+    let epoch = epoch(workspace::root(), std::env::var("SOURCE_DATE_EPOCH").ok())?;
     target.prepare()?;
     process::run(&mut target.cargo(&["build", "--release", "--package", "charz"])?)?;
     let charz = target.folder("release").join("charz");
@@ -32,8 +34,9 @@ pub fn start(words: &[String]) -> Outcome {
     let folder = workspace::target().join("dist").join(target.arch);
     let root = empty(&folder.join("root"))?;
     lay_out(&root, target, &charz)?;
-    let archive = archive(&folder, &root, target, &build)?;
-    let package = package(&folder, &root, target, &build)?;
+    remove_packages(&folder)?;
+    let archive = archive(&folder, &root, target, &build, &epoch)?;
+    let package = package(&folder, &root, target, &build, &epoch)?;
     let bill = root.join("share/doc/charz").join(licences::BILL);
     for made in [&archive, &package, &bill] {
         println!("{}", made.display());
@@ -95,7 +98,22 @@ fn place(page: &str) -> Option<String> {
     })
 }
 
-fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Outcome<PathBuf> {
+/// Those of an earlier commit, which the lines that install one would take, too.
+fn remove_packages(folder: &Path) -> Outcome {
+    let failed = |error| Failure::io(format!("remove the packages in {folder:?}"), &error);
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if (name.starts_with("charz-") && name.ends_with(".tar.gz"))
+            || (name.starts_with("charz_") && name.ends_with(".deb"))
+        {
+            fs::remove_file(&path).map_err(failed)?;
+        }
+    }
+    Ok(())
+}
+
+fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch: &str) -> Outcome<PathBuf> {
     let name = format!("charz-{}-{}-{}-linux", build.version, build.commit, target.arch);
     let file = folder.join(format!("{name}.tar.gz"));
     let mut tar = Command::new("tar");
@@ -107,12 +125,12 @@ fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Ou
         "--numeric-owner",
         "--use-compress-program=gzip -9n",
     ]);
-    tar.arg(format!("--mtime=@{}", epoch()?)).arg(format!("--transform=s,^[.],{name},"));
+    tar.arg(format!("--mtime=@{epoch}")).arg(format!("--transform=s,^[.],{name},"));
     process::run(tar.arg("--file").arg(&file).arg("--directory").arg(root).arg("."))?;
     Ok(file)
 }
 
-fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Outcome<PathBuf> {
+fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch: &str) -> Outcome<PathBuf> {
     let tree = empty(&folder.join("deb"))?;
     process::run(Command::new("cp").args(["--recursive", "--preserve=mode"]).arg(root).arg(tree.join("usr")))?;
     // Debian's zsh looks there, and keeps the other folder for the administrator, below /usr/local.
@@ -128,22 +146,23 @@ fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>) -> Ou
     write(&tree.join("DEBIAN/control"), &control)?;
     let file = folder.join(format!("charz_{version}_{architecture}.deb"));
     let mut dpkg = Command::new("dpkg-deb");
-    dpkg.env("SOURCE_DATE_EPOCH", epoch()?).args(["--root-owner-group", "--build"]).arg(&tree).arg(&file);
+    dpkg.env("SOURCE_DATE_EPOCH", epoch).args(["--root-owner-group", "--build"]).arg(&tree).arg(&file);
     // Its one line on standard output says what this task says, too.
     process::read(&mut dpkg)?;
     Ok(file)
 }
 
-/// The time of all files, so the same source makes the same packages: that of the commit, unless SOURCE_DATE_EPOCH is set.
-fn epoch() -> Outcome<String> {
-    match std::env::var("SOURCE_DATE_EPOCH") {
-        Ok(epoch) => Ok(epoch),
-        Err(_) => {
-            let mut git = Command::new("git");
-            let time = process::read(git.current_dir(workspace::root()).args(["log", "-1", "--format=%ct"]))?;
-            Ok(time.trim().to_owned())
-        }
+/// The time of all files, so the same source makes the same packages: that of SOURCE_DATE_EPOCH, of the commit, or without
+/// git of the lock file.
+fn epoch(root: &Path, set: Option<String>) -> Outcome<String> {
+    let commit = || process::git(root, &["log", "-1", "--format=%ct"]).map(|time| time.trim().to_owned());
+    if let Some(time) = set.or_else(commit) {
+        return Ok(time);
     }
+    let lock = root.join("Cargo.lock");
+    let time = fs::metadata(&lock).and_then(|lock| lock.modified());
+    let time = time.map_err(|error| Failure::io(format!("read the time of {lock:?}"), &error))?;
+    Ok(time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs().to_string())
 }
 
 /// A folder without anything in it.
@@ -180,6 +199,24 @@ mod tests {
         let printed = "charz 0.1.0\ncommit: 4d3b2b872e34-dirty\ntarget: x86_64-unknown-linux-gnu\nhwloc: 2.9.0\n";
         assert_eq!(Build::read(printed), Some(build));
         assert_eq!(Build::read("charz 0.1.0\n"), None);
+    }
+
+    #[test]
+    fn packages_of_earlier_commits_are_removed_and_the_time_needs_no_git() {
+        let folder = std::env::temp_dir().join(format!("charz-dist-{}", std::process::id()));
+        empty(&folder.join("root")).unwrap();
+        for file in
+            ["charz-0.1.0-old-x86_64-linux.tar.gz", "charz_0.1.0+old_amd64.deb", "charz-mine.json", "Cargo.lock"]
+        {
+            write(&folder.join(file), "").unwrap();
+        }
+        remove_packages(&folder).unwrap();
+        let mut left: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["Cargo.lock", "charz-mine.json", "root"]);
+        assert_eq!(epoch(&folder, Some("5".to_owned())).unwrap(), "5");
+        assert!(epoch(&folder, None).unwrap().parse::<u64>().is_ok_and(|time| time > 0));
+        fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]

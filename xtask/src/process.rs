@@ -26,6 +26,12 @@ pub fn read(command: &mut Command) -> Outcome<String> {
     }
 }
 
+/// What git says of a folder, if it is there and succeeds; its complaints are thrown away.
+pub fn git(folder: &Path, words: &[&str]) -> Option<String> {
+    let output = Command::new("git").current_dir(folder).args(words).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
 /// Whether a program can be started and succeeds; what it writes is thrown away.
 pub fn succeeds(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
