@@ -12,7 +12,7 @@ use std::fs;
 use std::path::Path;
 
 use source::Source;
-use xtask::{Failure, Outcome, arguments, workspace};
+use xtask::{Failure, Outcome, arguments, process, workspace};
 
 /// A file that breaks a convention.
 #[derive(Debug, PartialEq)]
@@ -44,9 +44,7 @@ pub fn start(words: &[String]) -> Outcome {
 }
 
 pub fn check() -> Outcome {
-    let mut files = Vec::new();
-    collect(workspace::root(), "", &mut files)?;
-    files.sort();
+    let files = files(workspace::root())?;
     let mut findings = Vec::new();
     let mut crates = circles::Crates::default();
     for path in &files {
@@ -85,7 +83,21 @@ fn file(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// The files below `folder` that are checked.
+/// The files of the checkout that are checked, and none that its user has put there: those that git has, or without git all.
+fn files(root: &Path) -> Outcome<Vec<String>> {
+    let listed = process::git(root, &["ls-files", "-z"]).unwrap_or_default();
+    let mut files: Vec<String> = listed.split('\0').map(str::to_owned).collect();
+    // A checkout without git may lie in one of something else.
+    if !files.iter().any(|path| path == "Cargo.lock") {
+        files.clear();
+        collect(root, "", &mut files)?;
+    }
+    files.retain(|path| is_checked(path));
+    files.sort();
+    Ok(files)
+}
+
+/// The files below `folder`, but for those in hidden folders and in caches.
 fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
     let place = root.join(folder);
     let entries = fs::read_dir(&place).map_err(|error| Failure::io(format!("list {place:?}"), &error))?;
@@ -94,10 +106,11 @@ fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
         let path = if folder.is_empty() { name.clone() } else { format!("{folder}/{name}") };
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
-            if !(name == ".git" || name.starts_with("target")) {
+            let is_hidden = name.starts_with('.') && ![".cargo", ".ci", ".github"].contains(&name.as_str());
+            if !is_hidden && !name.starts_with("target") && !entry.path().join("CACHEDIR.TAG").exists() {
                 collect(root, &path, files)?;
             }
-        } else if kind.is_file() && is_checked(&path) {
+        } else if kind.is_file() {
             files.push(path);
         }
     }
@@ -127,6 +140,21 @@ mod tests {
         let lines: Vec<(usize, bool)> =
             file("crates/kernels/src/arith.rs", text).iter().map(|f| (f.line, f.sentence.contains("unsafe"))).collect();
         assert_eq!(lines, [(1, false), (1, false), (4, true), (4, true)]);
+    }
+
+    #[test]
+    fn the_users_own_files_are_not_checked() {
+        let root = std::env::temp_dir().join(format!("charz-tidy-{}", std::process::id()));
+        let folders = [".ci", "src", ".venv", "cache"].map(|name| root.join(name));
+        folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
+        for file in ["Cargo.lock", ".ci/run", "src/a.rs", ".venv/b.md", "cache/CACHEDIR.TAG", "cache/c.rs", "d.md"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        assert_eq!(files(&root).unwrap(), [".ci/run", "d.md", "src/a.rs"]);
+        if process::git(&root, &["init", "-q"]).and(process::git(&root, &["add", "Cargo.lock", "src"])).is_some() {
+            assert_eq!(files(&root).unwrap(), ["src/a.rs"]);
+        }
+        fs::remove_dir_all(&root).unwrap();
     }
 
     #[test]
