@@ -45,11 +45,15 @@ pub(super) enum Architecture {
 impl Architecture {
     /// The root of a tree with the kernel and the shell of its machines.
     pub(super) fn debian(self) -> Outcome<PathBuf> {
-        let name = match self {
-            Architecture::X86 => "amd64",
-            Architecture::Arm => "arm64",
-        };
+        let name = self.target()?.debian;
         Debian::new(folder().join(name), name).unpacked(&["busybox-static"])
+    }
+
+    fn target(self) -> Outcome<&'static Target> {
+        Target::named(match self {
+            Architecture::X86 => "x86_64-unknown-linux-gnu",
+            Architecture::Arm => "aarch64-unknown-linux-gnu",
+        })
     }
 }
 
@@ -65,18 +69,15 @@ pub(super) struct System {
 
 impl System {
     pub(super) fn new(architecture: Architecture) -> Outcome<Self> {
-        let debian = architecture.debian()?;
-        match architecture {
-            Architecture::X86 => Self::native(debian),
-            Architecture::Arm => Self::cross(debian),
-        }
+        let (target, debian) = (architecture.target()?, architecture.debian()?);
+        if target.is_host() { Self::native(target, debian) } else { Self::cross(target, debian) }
     }
 
     /// The debug build, which the tests use too: checks of this kind take no time.
-    fn native(debian: PathBuf) -> Outcome<Self> {
+    fn native(target: &Target, debian: PathBuf) -> Outcome<Self> {
         test::programs()?;
-        let debug = workspace::target().join("debug");
-        let charz = stripped("strip", &debug.join("charz"), &folder().join("amd64/charz"))?;
+        let debug = workspace::built("debug");
+        let charz = stripped(target, &debug);
         let libraries = process::read(Command::new("ldd").arg(&charz))?;
         let libraries = libraries.split_whitespace().filter(|word| word.starts_with('/')).map(PathBuf::from);
         let mut files: Vec<(String, PathBuf)> =
@@ -86,14 +87,13 @@ impl System {
         Self::with(debian, files)
     }
 
-    /// A debug build for an architecture that this machine may not have. All that it needs is linked into it.
-    fn cross(debian: PathBuf) -> Outcome<Self> {
-        let target = Target::named("aarch64-unknown-linux-gnu")?;
+    /// A debug build for an architecture that this machine does not have. All that it needs is linked into it.
+    fn cross(target: &Target, debian: PathBuf) -> Outcome<Self> {
         target.prepare()?;
         process::run(&mut target.cargo(&["build", "--quiet", "--package", "charz"])?)?;
         process::run(&mut target.cargo(&["build", "--quiet", "--package", "xtask", "--example", "guest"])?)?;
         let debug = target.folder("debug");
-        let charz = stripped(&target.tool("strip"), &debug.join("charz"), &folder().join("arm64/charz"))?;
+        let charz = stripped(target, &debug);
         let files = vec![("bin/charz".to_owned(), charz), ("bin/guest".to_owned(), debug.join("examples/guest"))];
         Self::with(debian, files)
     }
@@ -116,10 +116,11 @@ impl System {
     }
 }
 
-/// A copy without what only debuggers read, where there is a program that makes one.
-fn stripped(strip: &str, from: &Path, to: &Path) -> Outcome<PathBuf> {
-    let made = process::succeeds(Command::new(strip).arg("-o").arg(to).arg(from));
-    Ok(if made { to } else { from }.to_owned())
+/// charz without what only debuggers read, where there is a program that makes such a copy.
+fn stripped(target: &Target, built: &Path) -> PathBuf {
+    let (from, to) = (built.join("charz"), folder().join(target.debian).join("charz"));
+    let made = process::succeeds(Command::new(target.tool("strip")).arg("-o").arg(&to).arg(&from));
+    if made { to } else { from }
 }
 
 /// Boots a machine, which runs its script and powers itself off. What its console showed; a copy is kept in `folder`.
@@ -211,4 +212,18 @@ fn words(machine: &Machine) -> Vec<String> {
         ["-append", &line, "-no-reboot", "-nodefaults", "-display", "none", "-serial", "stdio"].map(str::to_owned),
     );
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_architecture_has_a_target_and_its_own_emulator() {
+        for architecture in [Architecture::X86, Architecture::Arm] {
+            let machine = super::super::MACHINES.iter().find(|machine| machine.architecture == architecture).unwrap();
+            let target = architecture.target().unwrap();
+            assert_eq!(words(machine)[0], format!("qemu-system-{}", target.arch));
+        }
+    }
 }

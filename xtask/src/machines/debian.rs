@@ -69,7 +69,8 @@ impl Debian {
     /// apt with lists, a status and a cache of its own.
     fn apt(&self, program: &str) -> Command {
         let mut apt = Command::new(program);
-        apt.current_dir(&self.folder).arg("--quiet");
+        // What is read of it is English.
+        apt.current_dir(&self.folder).env("LC_ALL", "C").arg("--quiet");
         let at = |name: &str| self.folder.join(name).display().to_string();
         for (option, value) in [
             ("APT::Architecture", self.architecture.to_owned()),
@@ -124,5 +125,8 @@ mod tests {
         let listed = "linux-image-cloud-arm64\n  Depends: linux-image-6.1.0-56-cloud-arm64\n  Suggests: linux-doc\n";
         assert_eq!(depends(listed), Some("linux-image-6.1.0-56-cloud-arm64"));
         assert_eq!(depends("linux-image-cloud-arm64\n"), None);
+        // Another language has another word for it.
+        let asked = Debian::new(PathBuf::new(), "arm64").apt("apt-cache");
+        assert!(asked.get_envs().any(|(name, value)| name == "LC_ALL" && value == Some("C".as_ref())));
     }
 }
