@@ -47,7 +47,7 @@ const TASKS: &[Task] = &[
     Task(
         "ci",
         "[--checks-only]",
-        "format and lint checks, then the tests and the count of instructions unless SOURCE_DATE_EPOCH is set",
+        "format and lint checks, then the tests and the count of instructions unless --checks-only",
         ci::start,
     ),
     Task("tidy", "", "check the conventions: layers, unsafe, words", tidy::start),

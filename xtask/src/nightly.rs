@@ -25,6 +25,7 @@ const PARTS: [Part; 12] = [
 ];
 
 /// How a part ended.
+#[derive(PartialEq)]
 enum End {
     Passed,
     Failed,
@@ -57,9 +58,16 @@ pub fn start(words: &[String]) -> Outcome {
         };
         println!("{:>8.1} s  {word:<7}  {name}", took.as_secs_f64());
     }
-    match ends.iter().filter(|(_, end, _)| matches!(end, End::Failed)).count() {
-        0 => Ok(()),
-        n => Err(Failure::found(format!("{n} of {} parts failed", ends.len()))),
+    verdict(&ends.into_iter().map(|(_, end, _)| end).collect::<Vec<_>>())
+}
+
+/// A part that was not run is a failure of the machine where none failed.
+fn verdict(ends: &[End]) -> Outcome {
+    let count = |of: End| ends.iter().filter(|end| **end == of).count();
+    match (count(End::Failed), count(End::NotRun)) {
+        (0, 0) => Ok(()),
+        (0, n) => Err(Failure::environment(format!("{n} of {} parts could not be run", ends.len()))),
+        (n, _) => Err(Failure::found(format!("{n} of {} parts failed", ends.len()))),
     }
 }
 
@@ -115,5 +123,9 @@ mod tests {
         assert!(matches!(of(vec![End::Passed, End::NotRun]), End::NotRun));
         assert!(matches!(of(vec![End::Failed, End::NotRun, End::Passed]), End::Failed));
         assert!(matches!(of(vec![]), End::Passed));
+        let code = |ends: &[End]| verdict(ends).err().map(|failure| failure.code);
+        assert_eq!(code(&[End::Passed, End::Passed]), None);
+        assert_eq!(code(&[End::NotRun, End::Passed]), Some(3));
+        assert_eq!(code(&[End::NotRun, End::Failed]), Some(1));
     }
 }
