@@ -4,7 +4,7 @@
 mod boot;
 mod checks;
 mod console;
-mod debian;
+pub mod debian;
 mod initramfs;
 mod json;
 mod rows;

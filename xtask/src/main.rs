@@ -18,6 +18,7 @@ mod machines;
 mod miri;
 mod models;
 mod nightly;
+mod oldest;
 mod package;
 mod run;
 mod slurm;
@@ -60,6 +61,7 @@ const TASKS: &[Task] = &[
     ),
     Task("package", "", "make the crates' packages, and compile charz from them outside the checkout", package::start),
     Task("machines", "[--list] [NAME…]", "boot machines in an emulator, and check charz on them", machines::start),
+    Task("old-hwloc", "", "run charz with the oldest hwloc that it supports", oldest::start),
     Task(
         "slurm",
         "",

@@ -9,11 +9,12 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 12] = [
+const PARTS: [Part; 13] = [
     Part("loom", &[&["loom"]]),
     Part("package", &[&["package"]]),
     Part("emulated", &[&["emulated"]]),
     Part("machines", &[&["machines"]]),
+    Part("old-hwloc", &[&["old-hwloc"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),
     Part("slurm", &[&["slurm"]]),
     Part("attack", &[&["attack", "--seconds", "900"], &["attack", "--planted"]]),

@@ -46,7 +46,7 @@ impl Architecture {
     /// The root of a tree with the kernel and the shell of its machines.
     pub(super) fn debian(self) -> Outcome<PathBuf> {
         let name = self.target()?.debian;
-        Debian::new(folder().join(name), name).unpacked(&["busybox-static"])
+        Debian::new(folder().join(name), name, debian::KERNELS).unpacked(&["busybox-static"], true)
     }
 
     fn target(self) -> Outcome<&'static Target> {

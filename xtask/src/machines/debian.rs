@@ -18,24 +18,25 @@ const KEYRING: Need = Need::new(
 );
 
 /// The release that the machines run: its kernel is the same wherever they are booted.
-const RELEASE: &str = "bookworm";
+pub(super) const KERNELS: &str = "bookworm";
 
-/// A folder with the packages of one architecture, as Debian calls it.
-pub(super) struct Debian {
+/// A folder with the packages of one release for one architecture, as Debian calls them.
+pub(crate) struct Debian {
     folder: PathBuf,
     architecture: &'static str,
+    release: &'static str,
 }
 
 impl Debian {
-    pub(super) fn new(folder: PathBuf, architecture: &'static str) -> Self {
-        Debian { folder, architecture }
+    pub(crate) fn new(folder: PathBuf, architecture: &'static str, release: &'static str) -> Self {
+        Debian { folder, architecture, release }
     }
 
-    /// The root of a tree with the files of all these packages, and the kernel. What an earlier run unpacked is used again.
-    pub(super) fn unpacked(&self, names: &[&str]) -> Outcome<PathBuf> {
-        let root = self.folder.join("root");
+    /// The root of a tree with the files of all these packages, and `with_kernel`. What an earlier run unpacked is used again.
+    pub(crate) fn unpacked(&self, names: &[&str], with_kernel: bool) -> Outcome<PathBuf> {
+        let (root, release) = (self.folder.join("root"), self.release);
         // Its name says what it holds.
-        let whole = self.folder.join(format!("{RELEASE} {}", names.join(" ")));
+        let whole = self.folder.join(format!("{release} {}", names.join(" ")));
         if whole.is_file() {
             return Ok(root);
         }
@@ -50,15 +51,19 @@ impl Debian {
         let line = |archive: &str, suite: &str| {
             format!("deb [signed-by={KEYS}] http://deb.debian.org/{archive} {suite} main\n")
         };
-        let sources = line("debian", RELEASE) + &line("debian-security", &format!("{RELEASE}-security"));
+        let sources = line("debian", release) + &line("debian-security", &format!("{release}-security"));
         write(&self.folder.join("sources.list"), &sources)?;
         write(&self.folder.join("status"), "")?;
-        process::run(self.apt("apt-get").arg("update").stdout(Stdio::null()))?;
-        let kernel = process::read(
-            self.apt("apt-cache").args(["depends", &format!("linux-image-cloud-{}", self.architecture)]),
-        )?;
-        let kernel = depends(&kernel).ok_or_else(|| Failure::environment("apt-cache names no kernel of Debian"))?;
-        process::run(self.apt("apt-get").arg("download").arg(kernel).args(names).stdout(Stdio::null()))?;
+        let fetched = |apt: &mut Command| process::run(apt.stdout(Stdio::null())).map_err(Failure::of_environment);
+        fetched(self.apt("apt-get").arg("update"))?;
+        let mut download = self.apt("apt-get");
+        download.arg("download").args(names);
+        if with_kernel {
+            let kernel = format!("linux-image-cloud-{}", self.architecture);
+            let kernel = process::read(self.apt("apt-cache").args(["depends", &kernel]))?;
+            download.arg(depends(&kernel).ok_or_else(|| Failure::environment("apt-cache names no kernel of Debian"))?);
+        }
+        fetched(&mut download)?;
         for file in files(&self.folder)?.into_iter().filter(|file| file.extension().is_some_and(|end| end == "deb")) {
             process::run(Command::new("dpkg-deb").arg("--extract").arg(file).arg(&root))?;
         }
@@ -126,7 +131,7 @@ mod tests {
         assert_eq!(depends(listed), Some("linux-image-6.1.0-56-cloud-arm64"));
         assert_eq!(depends("linux-image-cloud-arm64\n"), None);
         // Another language has another word for it.
-        let asked = Debian::new(PathBuf::new(), "arm64").apt("apt-cache");
+        let asked = Debian::new(PathBuf::new(), "arm64", KERNELS).apt("apt-cache");
         assert!(asked.get_envs().any(|(name, value)| name == "LC_ALL" && value == Some("C".as_ref())));
     }
 }
