@@ -55,7 +55,7 @@ const LEAST_LEFT: usize = INTERVAL_NEEDS;
 pub(super) fn leave_out_shared(cell: &mut Cell, facts: &JudgeContext) {
     let workers = cell.seats.len();
     let shared = |invocation: &Invocation| {
-        let used = others(slice::from_ref(invocation), facts);
+        let used = others(slice::from_ref(invocation), workers, facts);
         used.is_some_and(|used| V34.severity(share_taken(used, workers, facts)).is_some())
     };
     let alone = |invocation: &&Invocation| invocation.ending == Ending::Done && !shared(invocation);
@@ -116,17 +116,23 @@ pub(super) fn share_of_cpus(used: f64, facts: &JudgeContext) -> f64 {
 /// What other programs used for sure while these were made, in strands; `None` where that is not known of any.
 ///
 /// `/proc/stat` shows whole ticks of three times: over n readings their differences are off by some 7 ms √n, of which twenty are
-/// three standard deviations. Where the kernel counts by ticks, each CPU is off by one: on more than two, by the root of their number.
-pub(super) fn others<'a>(invocations: impl IntoIterator<Item = &'a Invocation>, facts: &JudgeContext) -> Option<f64> {
-    others_less(invocations, facts, |_| 0)
+/// three standard deviations. Where the kernel counts by ticks of its own (4 ms at 250 per second), all CPUs may look at the same moment:
+/// a repetition that begins and ends between ticks is then off by 1.6 ms on each worker's CPU alike, and by √n as much over n of them.
+pub(super) fn others<'a>(
+    invocations: impl IntoIterator<Item = &'a Invocation>,
+    workers: usize,
+    facts: &JudgeContext,
+) -> Option<f64> {
+    others_less(invocations, workers, facts, |_| 0)
 }
 
 /// The same without what they used of the workers' own strands, for which the workers waited.
 pub(super) fn others_elsewhere<'a>(
     invocations: impl IntoIterator<Item = &'a Invocation>,
+    workers: usize,
     facts: &JudgeContext,
 ) -> Option<f64> {
-    others_less(invocations, facts, |invocation| {
+    others_less(invocations, workers, facts, |invocation| {
         let laps = invocation.runs.iter().flat_map(|run| &run.laps);
         laps.filter_map(|lap| lap.counts.run_delay_ns).fold(0, u64::saturating_add)
     })
@@ -134,17 +140,22 @@ pub(super) fn others_elsewhere<'a>(
 
 fn others_less<'a>(
     invocations: impl IntoIterator<Item = &'a Invocation>,
+    workers: usize,
     facts: &JudgeContext,
     less: impl Fn(&Invocation) -> u64,
 ) -> Option<f64> {
     const DOUBT_NS: f64 = 20e6;
-    let (mut used, mut time, mut count) = (0.0, 0.0, 0.0);
+    const DOUBT_OF_A_WORKER_NS: f64 = 3e6;
+    let (mut used, mut time, mut count, mut runs) = (0.0, 0.0, 0.0, 0.0);
     for invocation in invocations {
         let Some(busy) = invocation.evidence.as_ref().and_then(|evidence| evidence.busy) else { continue };
-        used += busy.others_ns().saturating_sub(less(invocation)) as f64;
+        // What is too little in one invocation is too much in another.
+        used += busy.all_ns as f64 - busy.own_ns as f64 - less(invocation) as f64;
         time += busy.time_ns as f64;
         count += 1.0;
+        runs += invocation.runs.len() as f64;
     }
-    let pairs = (facts.cpus as f64 / 2.0).max(1.0);
-    (time > 0.0).then(|| ((used - DOUBT_NS * f64::sqrt(count * pairs)) / time).max(0.0))
+    let busy = workers.min(facts.cpus) as f64;
+    let doubt = f64::hypot(DOUBT_NS * f64::sqrt(count), DOUBT_OF_A_WORKER_NS * busy * f64::sqrt(runs));
+    (time > 0.0).then(|| ((used - doubt) / time).max(0.0))
 }

@@ -15,17 +15,18 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
 /// Over the invocations that count.
 fn used_by_others(case: &Case<'_>) -> Option<Mark> {
     let counted = || case.done().filter(|invocation| invocation.clean_runs().next().is_some());
+    let workers = case.cell.seats.len();
     let used = match shares_memory(case.cell, case.facts) {
         _ if case.crowded => return None,
-        true => exclude::others(counted(), case.facts)?,
+        true => exclude::others(counted(), workers, case.facts)?,
         // The second level is often shared, if only by the strands of a core.
         false if case.facts.shares_l2 && case.cell.level.as_deref() == Some("L2") => {
-            exclude::others_elsewhere(counted(), case.facts)?
+            exclude::others_elsewhere(counted(), workers, case.facts)?
         }
         false => return None,
     };
     let told = || format!("other programs used {used:.2} CPUs");
-    let taken = exclude::share_taken(used, case.cell.seats.len(), case.facts);
+    let taken = exclude::share_taken(used, workers, case.facts);
     // A program that leaves CPUs free shares the memory, the power and the clock with them even so.
     let on_free = || {
         let is_more = V34.severity(exclude::share_of_cpus(used, case.facts)).is_some();

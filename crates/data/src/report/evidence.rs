@@ -142,13 +142,6 @@ pub struct Busy {
     pub own_ns: u64,
 }
 
-impl Busy {
-    /// What others used.
-    pub fn others_ns(self) -> u64 {
-        self.all_ns.saturating_sub(self.own_ns)
-    }
-}
-
 /// Resident bytes by kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
