@@ -75,7 +75,8 @@ impl Disturber {
             CulpritKind::Host => format!("the host of this virtual machine took {cpus:.1} CPUs away (steal)"),
             CulpritKind::Unseen => {
                 format!(
-                    "something not visible from here used {cpus:.1} CPUs (another container, or very short processes)"
+                    "something not visible from here used {cpus:.1} CPUs (another container, another user's processes where \
+                     hidepid hides them, or very short ones)"
                 )
             }
         }
@@ -107,13 +108,15 @@ mod tests {
             culprit(CulpritKind::Process, Some(812), "firefox", 60),
             culprit(CulpritKind::Interrupts, None, "24 nic", 30),
             culprit(CulpritKind::Quota, None, "CPU quota", 20),
+            culprit(CulpritKind::Unseen, None, "", 10),
         ];
         for run in &mut cell.invocations {
             run.evidence = Some(Evidence { culprits: all.to_vec(), looked_ns: Some(100), ..Evidence::default() });
         }
         let told: Vec<String> = disturbers(cell.invocations.iter()).iter().map(Disturber::clause).collect();
         assert_eq!(told[0], "firefox (pid 812) used 0.6 CPUs");
-        assert!(told.len() == 3 && told[1].contains("24 nic") && told[2].contains("quota"), "{told:?}");
+        assert!(told.len() == 4 && told[1].contains("24 nic") && told[2].contains("quota"), "{told:?}");
+        assert!(told[3].contains("hidepid"), "{told:?}");
         // Over the time of all looks, and by what is shown.
         let run = |name: &str, others, cpu_ns| {
             let mut culprits = vec![Culprit { others, ..culprit(CulpritKind::Process, Some(9), name, cpu_ns) }];

@@ -88,7 +88,7 @@ pub enum CulpritKind {
     Quota,
     /// The hypervisor, which ran something else.
     Host,
-    /// Something that is not listed here: a process of another container, or processes too short to be seen.
+    /// Something that is not listed here: a process of another container, that of another user under hidepid, or processes too short to be seen.
     Unseen,
 }
 

@@ -24,8 +24,10 @@ const APART: Duration = Duration::from_millis(500);
 /// A reading may take one part in so many of the time.
 const MOST_COST: u32 = 100;
 /// What no process is named for is the rest between the system's count, which looks at a CPU a hundred times in a second, and that of processes,
-/// which is exact: it has to be more.
+/// which is exact: it has to be more, in CPUs.
 const WORTH_NAMING_UNSEEN: f64 = 0.25;
+/// The same for each seat: all CPUs may be looked at together, and a tick of 10 ms is so much of half a second.
+const WORTH_NAMING_UNSEEN_OF_A_SEAT: f64 = 0.02;
 /// How the names of those begin that no user can stop.
 pub(crate) const KERNEL_THREAD: &str = "kernel thread ";
 /// The most that are kept of an interval.
@@ -136,11 +138,13 @@ impl Reading {
         about: impl Fn(u32) -> About,
     ) -> Vec<Culprit> {
         let time_ns = self.until(after);
+        let seated = seats.len().min(after.cpus.len()) as f64;
+        let least_unseen = WORTH_NAMING_UNSEEN.max(WORTH_NAMING_UNSEEN_OF_A_SEAT * seated);
         let mut found = self.processes(after, seats, own, about);
         found.extend(self.others(after, seats));
         found.retain(|culprit| {
             let is_unseen = culprit.kind == CulpritKind::Unseen;
-            let least = if is_unseen { WORTH_NAMING_UNSEEN } else { Culprit::LEAST };
+            let least = if is_unseen { least_unseen } else { Culprit::LEAST };
             culprit.cpu_ns > 0 && culprit.cpu_ns as f64 >= least * time_ns as f64
         });
         found.sort_by_key(|culprit| std::cmp::Reverse(culprit.cpu_ns));
@@ -305,6 +309,12 @@ mod tests {
         ];
         assert_eq!(found(&after, &[Some(0)]), expected);
         assert_eq!(found(&after, &[None])[0], (CulpritKind::Unseen, 85 + 90 - 50));
+        // A tick on each of many seats is an accident.
+        after.cpus.extend((8..100).map(|id| (id, Ticks::default())));
+        let all = |many: u32| (0..many).map(Some).collect::<Vec<_>>();
+        let names_unseen =
+            |seats: &[Option<u32>]| found(&after, seats).iter().any(|(kind, _)| *kind == CulpritKind::Unseen);
+        assert_eq!([16, 100].map(|many| names_unseen(&all(many))), [true, false]);
     }
 
     #[test]
