@@ -105,25 +105,31 @@ fn reserved(look: &Look) -> Result<Seen, String> {
     let kib = |name: String| name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok();
     let mut pools: Vec<u64> = look.root.names(FOLDER)?.into_iter().filter_map(kib).collect();
     pools.sort_unstable();
-    let (mut read, mut all) = (Vec::new(), true);
+    let (mut read, mut empty) = (Vec::new(), Vec::new());
     for kib in &pools {
         let (bytes, free) = (kib << 10, look.root.number(format!("{FOLDER}/hugepages-{kib}kB/free_hugepages"))?);
         read.push(format!("{}: {free} free", units::iec(bytes)));
         // aarch64 has other sizes too.
-        let is_used = [PageKind::Huge2M, PageKind::Huge1G].iter().any(|kind| kind.bytes() as u64 == bytes);
-        all &= free > 0 || !is_used;
+        let kind = [PageKind::Huge2M, PageKind::Huge1G].into_iter().find(|kind| kind.bytes() as u64 == bytes);
+        empty.extend(kind.filter(|_| free == 0));
     }
     let read = format!("{}; the smallest have {}", read.join(", "), units::iec(mmap::base_page() as u64));
-    match pools.first() {
-        None => Err(format!("{FOLDER}: names no pool")),
-        Some(_) if all => Ok(Seen::ok(read)),
-        Some(_) => {
-            let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
-            let before = look.root.text(&pool).unwrap_or_default();
-            let fix = format!("`echo 512 > {pool}`");
-            Ok(Seen::limits(read, fix).undone(&before, |before| format!("echo {before} > {pool}")))
-        }
+    if pools.is_empty() {
+        return Err(format!("{FOLDER}: names no pool"));
     }
+    if empty.is_empty() {
+        return Ok(Seen::ok(read));
+    }
+    // Pages in use count too: a smaller number would take pages from the pool.
+    let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
+    let before = look.root.number(&pool).ok().filter(|_| empty.contains(&PageKind::Huge2M));
+    Ok(match before {
+        Some(before) => Seen::limits(read, format!("`echo {} > {pool}`", before.saturating_add(512)))
+            .undone(&before.to_string(), |before| format!("echo {before} > {pool}")),
+        None => {
+            Seen::limits(read, "Reserve pages of the size that has none free, those of 1 GiB when the kernel starts.")
+        }
+    })
 }
 
 fn balancing(look: &Look) -> Result<Seen, String> {
@@ -152,11 +158,16 @@ fn bytes(look: &Look, name: &str) -> Result<u64, String> {
 fn swap(look: &Look) -> Result<Seen, String> {
     let (total, free) = (bytes(look, "SwapTotal")?, bytes(look, "SwapFree")?);
     let used = total.saturating_sub(free);
+    // What does not fit would end programs.
+    let (fix, before) = match bytes(look, "MemAvailable") {
+        Ok(available) if used < available => ("`swapoff -a`", "on"),
+        _ => ("End programs until memory holds what is in swap, then `swapoff -a`.", ""),
+    };
     Ok(match (total, used) {
         (0, _) => Seen::ok("none"),
         (_, 0) => Seen::ok(format!("{}, unused", units::iec(total))).valued("unused"),
-        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), "`swapoff -a`")
-            .undone("all", |_| "swapon -a".to_owned())
+        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), fix)
+            .undone(before, |_| "swapon -a".to_owned())
             .valued("used"),
     })
 }

@@ -329,6 +329,18 @@ fn systems() {
     check("user", &[("/proc/self/status", "Uid:\t1000\t0\t0\t0\n")], Limits, "user 1000, with the rights of user 0");
     for (usual, other, word) in [
         (" 20 0 1 0 ", " 39 19 1 0 ", "policy other, nice 19"),
+    let command = |name: &str, files: &[(&str, &str)]| finding(name, files, |_| {}).command().map(str::to_owned);
+    for (available, fits) in [(1025, true), (1024, false)] {
+        let text = format!("SwapTotal: 2048 kB\nSwapFree: 1024 kB\nMemAvailable: {available} kB\n");
+        assert_eq!(command("swap", &[("/proc/meminfo", &text)]).is_some(), fits, "{available}");
+    }
+    // A pool that exists is never made smaller.
+    let pools = |free: &str| {
+        let names = ["2048kB/nr_hugepages", "2048kB/free_hugepages", "1048576kB/free_hugepages"];
+        let [all, small, large] = names.map(|name| format!("/sys/kernel/mm/hugepages/hugepages-{name}"));
+        command("reserved huge pages", &[(&all, "20480"), (&small, free), (&large, "0")])
+    };
+    assert!(pools("0").is_some_and(|command| command.contains("20992")) && pools("1024").is_none());
         (" 20 0 1 0 ", " 10 -10 1 0 ", "policy other, nice -10"),
         (" 17 0 0 0", " 17 0 50 1", "policy fifo, nice 0"),
         (" 17 0 0 0", " 17 0 0 5", "policy idle, nice 0"),
