@@ -143,7 +143,7 @@ pub fn read(text: &str) -> Result<LockWaits, &'static str> {
                 if !has_kind {
                     found.note(format!("perf lock contention by {subject} {UNKNOWN_SLEEP}"));
                 }
-                perf(&words, columns, subject)
+                perf(&words, columns, subject, has_kind)
             }
             Section::LockStat { most } => match lock_stat(line) {
                 Some(wait) => {
@@ -278,7 +278,7 @@ fn perf_heading(line: &str) -> Option<(Vec<&str>, &str)> {
 }
 
 /// `238  1.41 ms  29.20 us  5.94 us  spinlock  update_blocked_averages+0x4c`.
-fn perf(words: &[&str], columns: &[&str], subject: &str) -> Option<LockWait> {
+fn perf(words: &[&str], columns: &[&str], subject: &str, has_kind: bool) -> Option<LockWait> {
     // Those that spin while the owner runs do so within what perf times, but for rwsem (kernel/locking of Linux 5.19 and later).
     const KINDS_THAT_SPIN_FIRST: [&str; 4] = ["mutex", "rtmutex", "rt-mutex", "rt=mutex"];
     const KINDS_THAT_SLEEP: [&str; 5] = ["rwsem", "pcpu-sem", "percpu-rwsem", "rwlock-rt", "semaphore"];
@@ -311,7 +311,7 @@ fn perf(words: &[&str], columns: &[&str], subject: &str) -> Option<LockWait> {
     };
     Some(LockWait {
         lock: lock.to_owned(),
-        sleeps: (!KINDS_THAT_SPIN_FIRST.contains(&kind)).then(|| KINDS_THAT_SLEEP.contains(&kind)),
+        sleeps: (has_kind && !KINDS_THAT_SPIN_FIRST.contains(&kind)).then(|| KINDS_THAT_SLEEP.contains(&kind)),
         caller: if caller.is_empty() { "-".into() } else { caller },
         count: count?,
         waited_s: waited_s?,
@@ -330,7 +330,7 @@ fn lock_stat(line: &str) -> Option<LockWait> {
         count: numbers[1],
         waited_s: numbers[4] / 1e6,
         elapsed_s: None,
-        sleeps: Some(false),
+        sleeps: None,
     })
 }
 
