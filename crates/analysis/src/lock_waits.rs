@@ -114,6 +114,9 @@ pub fn read(text: &str) -> Result<LockWaits, &'static str> {
         }
         if words[0] == "lock_stat" || line.contains("class name") {
             found.note(format!("/proc/lock_stat {UNKNOWN_SLEEP}"));
+            found.note(
+                "/proc/lock_stat does not divide the time of a lock by caller: the most frequent one is shown".into(),
+            );
             section = Section::LockStat { most: None };
             continue;
         }
@@ -207,9 +210,12 @@ impl LockWaits {
         if count > *most {
             *most = count;
             let class = class.trim();
-            let is_of = |lock: &str| lock.strip_prefix(class).is_some_and(|rest| ["", "-W", "-R"].contains(&rest));
-            for wait in self.waits.iter_mut().rev().take(2).filter(|wait| is_of(&wait.lock)) {
-                wait.caller = place.split_once(']')?.1.trim().to_owned();
+            let place = place.split_once(']')?.1.trim();
+            let is_of =
+                |wait: &LockWait| wait.lock.strip_prefix(class).is_some_and(|rest| ["", "-W", "-R"].contains(&rest));
+            let all: f64 = self.waits.iter().rev().take(2).filter(|wait| is_of(wait)).map(|wait| wait.count).sum();
+            for wait in self.waits.iter_mut().rev().take(2).filter(|wait| is_of(wait)) {
+                wait.caller = format!("{place} ({count} of {all} waits)");
             }
         }
         Some(())

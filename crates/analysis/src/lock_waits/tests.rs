@@ -55,7 +55,7 @@ fn perf_and_lock_stat_are_read_with_the_time_that_is_told() {
     assert_eq!(found.waits[1].caller, "do_mmap+0x1 (mm)");
     assert_eq!(found.waits[0].share(2, None), None, "perf does not tell how long it watched");
     let lock_stat = "lock_stat version 0.4\n-----\n   class name    con-bounces    contentions   waittime-min\n-----\n\n\
-           &mm->mmap_sem-W:            46             84           0.26         939.10       5000000.0         194.90  1 1 1 1 1 1\n\
+           &mm->mmap_sem-W:            46            184           0.26         939.10       5000000.0         194.90  1 1 1 1 1 1\n\
            &mm->mmap_sem-R:            46              0           0.00           0.00             0.0           0.00  1 1 1 1 1 1\n\
            ---------------\n\
            &mm->mmap_sem              1          [<ffffffff811502a7>] khugepaged_scan_mm_slot+0x57/0x280\n\
@@ -65,7 +65,11 @@ fn perf_and_lock_stat_are_read_with_the_time_that_is_told() {
            &quiet:     0    0    0.0   0.0   0.0  0.0 1 1 1 1 1 1\n";
     let found = read(lock_stat).unwrap();
     assert_eq!((found.waits.len(), found.unknown), (1, 0), "{found:?}");
-    assert_eq!((found.waits[0].lock.as_str(), found.waits[0].caller.as_str()), ("&mm->mmap_sem-W", "other+0x1 [kvm]"));
+    let wait = &found.waits[0];
+    assert_eq!((wait.lock.as_str(), wait.sleeps), ("&mm->mmap_sem-W", None));
+    // The row is of all callers, and more than this one waited.
+    assert!(wait.caller.starts_with("other+0x1 [kvm]") && wait.caller.contains("96 of 184"), "{wait:?}");
+    assert!(found.notes.iter().any(|note| note.contains("caller")), "{found:?}");
     assert_eq!(shares(lock_stat, 1, Some(10.0)), ["0.500"]);
 }
 
