@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-use crate::stat::Ticks;
+use crate::Error;
+use crate::stat::{self, Ticks};
 
 /// The interrupts by which CPUs call each other, by the kernel's descriptions of them: those of x86_64, and of aarch64.
 const BETWEEN_CPUS: [(&str, &[&str]); 3] =
@@ -48,10 +49,10 @@ pub fn calls() -> [&'static str; 3] {
 /// Reads a sample from a `/proc`.
 ///
 /// # Errors
-/// If there is no `stat` in it.
-pub fn read(proc: &Path) -> io::Result<Sample> {
+/// If there is no `stat` in it, or one whose CPUs are not those of the other files.
+pub fn read(proc: &Path) -> Result<Sample, Error> {
     let mut sample = Sample::default();
-    for (id, ticks) in Ticks::of_each(&fs::read_to_string(proc.join("stat"))?) {
+    for (id, ticks) in Ticks::of_each(&stat::read(proc)?) {
         sample.cpus.insert(id, Cpu { ticks, ..Cpu::default() });
     }
     let mut file = |name: &'static str, columns: &'static str| match fs::read_to_string(proc.join(name)) {

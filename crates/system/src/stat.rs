@@ -1,9 +1,36 @@
 //! `/proc/stat`: how the processors spent their time.
 
+use std::fs;
+use std::path::Path;
+
 use crate::Error;
 
 /// The file.
 pub const FILE: &str = "/proc/stat";
+
+/// What is wrong with the file in a container under lxcfs, as the end of a sentence about it.
+pub const OF_LXCFS: &str = "lxcfs numbers the CPUs anew, and counts this container's own work only";
+
+/// The text of the file in a `/proc`.
+///
+/// # Errors
+/// If it cannot be read, and [`OF_LXCFS`] if it is not the kernel's: its CPUs are not those of the kernel's other files.
+pub fn read(proc: &Path) -> Result<String, Error> {
+    let mounts = fs::read_to_string(proc.join("self/mountinfo"));
+    if mounts.is_ok_and(|mounts| is_of_lxcfs(&mounts)) {
+        return Err(Error::new(FILE, OF_LXCFS));
+    }
+    fs::read_to_string(proc.join("stat")).map_err(|error| Error::new(FILE, error.to_string()))
+}
+
+/// Whether lxcfs serves the file, given the text of [`MOUNTS`](crate::cgroup::MOUNTS).
+pub fn is_of_lxcfs(mounts: &str) -> bool {
+    let is_it = |line: &str| {
+        let (mount, system) = line.split_once(" - ")?;
+        Some(["/proc", FILE].contains(&mount.split(' ').nth(4)?) && system.starts_with("fuse.lxcfs "))
+    };
+    mounts.lines().any(|line| is_it(line) == Some(true))
+}
 
 /// The nanoseconds of a tick: `USER_HZ` is 100 on every Linux that Rust supports.
 pub const TICK_NS: u64 = 10_000_000;

@@ -151,6 +151,27 @@ fn meminfo_counts_in_kib() {
 
 #[test]
 fn the_first_value_of_cpuinfo_counts() {
+#[test]
+fn the_view_of_lxcfs_is_not_the_kernels() {
+    let proc = tempfile::tempdir().unwrap();
+    fs::create_dir(proc.path().join("self")).unwrap();
+    fs::write(proc.path().join("stat"), "cpu  1 2 3 4 5 6 7 8 9 10\n").unwrap();
+    let read = |mount: &str| {
+        fs::write(proc.path().join("self/mountinfo"), format!("30 23 0:4 / /proc rw - proc proc rw\n{mount}\n"))
+            .unwrap();
+        stat::read(proc.path()).map_err(|error| error.why)
+    };
+    for (mount, is_kernels) in [
+        ("600 590 0:50 /proc/stat /proc/stat rw,nosuid - fuse.lxcfs lxcfs rw,user_id=0", false),
+        ("600 590 0:50 /proc /proc rw,nosuid shared:7 - fuse.lxcfs lxcfs rw,user_id=0", false),
+        ("600 590 0:50 /proc/meminfo /proc/meminfo rw,nosuid - fuse.lxcfs lxcfs rw,user_id=0", true),
+        ("600 590 0:50 / /var/lib/lxcfs rw - fuse.lxcfs lxcfs rw", true),
+    ] {
+        let expected = is_kernels.then_some(()).ok_or(stat::OF_LXCFS.to_owned());
+        assert_eq!(read(mount).map(drop), expected, "{mount}");
+    }
+}
+
     let text = "model name\t: x: y\ncpu MHz\t\t: 2596.134\nmicrocode\t: \n\ncpu MHz\t\t: 1.0\nbogomips\t: fast\n";
     assert_eq!((cpuinfo::number(text, "cpu MHz"), cpuinfo::value(text, "model name")), (Some(2596.134), Some("x: y")));
     assert_eq!((cpuinfo::value(text, "microcode"), cpuinfo::number(text, "bogomips")), (Some(""), None));

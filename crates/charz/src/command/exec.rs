@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
@@ -244,7 +245,7 @@ fn end_as(status: ExitStatus) -> ! {
 type Stolen = HashMap<u32, Ticks>;
 
 fn stolen() -> Stolen {
-    Ticks::of_each(&fs::read_to_string(stat::FILE).unwrap_or_default()).collect()
+    Ticks::of_each(&stat::read(Path::new("/proc")).unwrap_or_default()).collect()
 }
 
 /// The share of the time of these CPUs, or of all where there are none, that the hypervisor took.

@@ -60,13 +60,16 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let signals = Signals::catch().map_err(refused)?;
     let machine = discover(&Source::ThisMachine)?;
     let proc = Path::new("/proc");
-    let cannot = |error| Error::environment("cannot read /proc/stat").caused_by(error);
+    let cannot = |error: charz_system::Error| Error::environment("cannot watch CPUs").caused_by(error);
     let mut begun = Instant::now();
-    let (mut before, mut threads) = (read(proc).map_err(cannot)?, BTreeMap::new());
-    if let Some(pid) = options.of {
-        threads = threads_of(pid)?;
+    let (mut before, mut threads) = (Sample::default(), BTreeMap::new());
+    match options.of {
+        Some(pid) => threads = threads_of(pid)?,
+        None => {
+            before = read(proc).map_err(cannot)?;
+            check(options, &before)?;
+        }
     }
-    check(options, &before)?;
     let mut next = begun + options.interval;
     for at in 0.. {
         if options.count.is_some_and(|count| at >= count) {

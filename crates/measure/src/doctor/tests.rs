@@ -234,6 +234,8 @@ fn loads() {
     let busy = timed(|timed| timed.processors.as_mut().unwrap().idle = 100);
     check_look("other load", &[], busy, Disturbs, "1.00 of 2 CPUs busy");
     let named = timed(|timed| {
+    let lxcfs = format!("{MOUNT}600 590 0:50 /proc/stat /proc/stat rw - fuse.lxcfs lxcfs rw\n");
+    check("steal", &[("/proc/self/mountinfo", &lxcfs)], Unavailable, "lxcfs");
         timed.processors.as_mut().unwrap().idle = 100;
         let user = |name: &str, others, cpu_ns| Culprit {
             kind: CulpritKind::Process,

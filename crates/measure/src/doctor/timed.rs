@@ -4,6 +4,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_system::cgroup::MOUNTS;
 use charz_system::pressure;
 use charz_system::stat::{self, Ticks};
 
@@ -60,6 +61,9 @@ impl Timed {
 impl Processors {
     /// Since the system started, by `/proc/stat`.
     pub fn read(root: &Root) -> Result<Self, String> {
+        if root.text(MOUNTS).is_ok_and(|mounts| stat::is_of_lxcfs(&mounts)) {
+            return Err(format!("{}: {}", stat::FILE, stat::OF_LXCFS));
+        }
         let stat = root.text(stat::FILE)?;
         let all = Ticks::of_all(&stat)?;
         let strands = Ticks::of_each(&stat).count() as u64;

@@ -7,6 +7,8 @@ pub(crate) mod hardware;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
 
 use charz_data::report::{Busy, Counts};
 use charz_system::energy::{self, Meter};
@@ -80,7 +82,7 @@ impl MachineCounts {
     pub fn read(seats: &[u32]) -> Self {
         MachineCounts {
             time_ns: time(ClockId::Monotonic),
-            steal_ns: fs::read_to_string(stat::FILE).ok().and_then(|text| steal(&text, seats)),
+            steal_ns: processors().and_then(|text| steal(&text, seats)),
             throttled_periods: cgroup::throttled_periods(),
             pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure::waited_ns(&text)),
             // Last: a reading may interrupt a CPU of each package, and the pressure is held against the time.
@@ -119,7 +121,7 @@ pub(crate) struct Usage(Busy);
 impl Usage {
     /// `None` where the system does not tell.
     pub(crate) fn read() -> Option<Self> {
-        let all_ns = tasks_ns(&fs::read_to_string(stat::FILE).ok()?)?;
+        let all_ns = tasks_ns(&processors()?)?;
         // With the programs that it started and has waited for, whichever `/proc` shows them.
         let own_ns = time(ClockId::ProcessCPUTime)?.checked_add(children_ns()?)?;
         Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns }))
@@ -133,6 +135,12 @@ impl Usage {
             own_ns: later.own_ns.saturating_sub(earlier.own_ns),
         }
     }
+}
+
+/// The text of `/proc/stat`, where it is the kernel's. Whether it is, is asked once: a host of containers has thousands of mounts.
+fn processors() -> Option<String> {
+    static IS_KERNELS: LazyLock<bool> = LazyLock::new(|| stat::read(Path::new("/proc")).is_ok());
+    IS_KERNELS.then(|| fs::read_to_string(stat::FILE).ok())?
 }
 
 fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {

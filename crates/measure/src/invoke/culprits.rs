@@ -12,7 +12,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_system::stat::{TICK_NS, Ticks};
+use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::task::{Used, used_by_all};
 use charz_system::{Status, cgroup, per_cpu};
 use rustix::time::{ClockId, clock_gettime};
@@ -118,7 +118,7 @@ impl Reading {
         let used = || Duration::try_from(clock_gettime(ClockId::ProcessCPUTime)).unwrap_or_default();
         let (at, before) = (Instant::now(), used());
         let processes = used_by_all(proc);
-        let stat = fs::read_to_string(proc.join("stat")).unwrap_or_default();
+        let stat = stat::read(proc).unwrap_or_default();
         let (cpus, throttled_ns) = (Ticks::of_each(&stat).collect(), cgroup::throttled_ns());
         Reading { at, cost: used().saturating_sub(before), processes, cpus, throttled_ns }
     }
