@@ -94,7 +94,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
                     }
                     later => later?,
                 };
-                let rows = of_threads(&threads, &later, interval_s);
+                let rows = of_threads(&threads, &later, interval_s, options.top);
                 threads = later;
                 Told { t, interval_s, threads: Some(rows), ..Told::default() }
             }
@@ -294,8 +294,14 @@ fn of_threads(
         let busy = ticks.saturating_sub(since) as f64 * TICK_NS as f64 / 1e9 / interval_s * 100.0;
         Thread { busy, ..thread.clone() }
     };
-    after.iter().map(busy).collect()
+    let mut threads: Vec<Thread> = after.iter().map(busy).collect();
+    if let Some(top) = top {
+        threads.sort_by(|one, other| other.busy.total_cmp(&one.busy));
+        threads.truncate(top);
+    }
+    threads
 }
+    top: Option<usize>,
 
 #[cfg(test)]
 mod tests;

@@ -48,6 +48,17 @@ fn top_leaves_the_busy_share_that_of_all_cpus() {
     assert_eq!((told.rows.len(), told.rows[0].cpu, told.busy), (1, 1, 60.0));
 }
 
+#[test]
+fn the_busiest_threads_of_a_process_are_on_top() {
+    let thread = |tid| Thread { tid, name: String::new(), cpu: None, allowed: Vec::new(), busy: 0.0 };
+    let all = |ticks: [u64; 3]| (1..).zip(ticks).map(|(tid, ticks)| (tid, (ticks, thread(tid)))).collect();
+    let shown = |top| {
+        let threads = of_threads(&all([0; 3]), &all([10, 70, 40]), 1.0, top);
+        threads.iter().map(|thread| thread.tid).collect::<Vec<_>>()
+    };
+    assert_eq!((shown(Some(2)), shown(None)), (vec![2, 3], vec![1, 2, 3]));
+}
+
 /// The expected figures were added up from the listing by other means.
 #[test]
 fn quartiles_and_sockets_of_a_machine_of_256_cpus_have_the_means_of_their_cpus() {
