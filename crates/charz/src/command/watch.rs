@@ -215,17 +215,23 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
     // Without a tick nothing is known.
     let percent = |part: f64| if all > 0.0 { part / all * 100.0 } else { 0.0 };
     let rate = |before: u64, after: u64| after.saturating_sub(before) as f64 / interval_s;
-    let calls = before.calls.zip(after.calls).map(|(before, after)| [0, 1, 2].map(|at| rate(before[at], after[at])));
+    // A sum of counters of 32 bits, of which any may have begun anew; one that has gone takes its count along.
+    let rate_32 = |before: u64, after: u64| {
+        let anew = after.wrapping_sub(before) as u32;
+        let anew = if anew > u32::MAX / 2 { 0 } else { anew.into() };
+        after.checked_sub(before).unwrap_or(anew) as f64 / interval_s
+    };
+    let calls = before.calls.zip(after.calls).map(|(before, after)| [0, 1, 2].map(|at| rate_32(before[at], after[at])));
     let waits = before.waits.zip(after.waits);
     Row {
         cpu: id,
         name: id.to_string(),
         shares: parts.map(percent),
-        intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate(before, after)),
+        intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate_32(before, after)),
         calls,
         csw: waits.map(|(before, after)| rate(before[1], after[1])),
         rundelay: waits.map(|(before, after)| rate(before[0], after[0]) / 1e9 * 100.0),
-        softirqs: before.softirqs.iter().zip(&after.softirqs).map(|(before, after)| rate(*before, *after)).collect(),
+        softirqs: before.softirqs.iter().zip(&after.softirqs).map(|(before, after)| rate_32(*before, *after)).collect(),
     }
 }
 

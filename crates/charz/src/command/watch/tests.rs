@@ -49,6 +49,20 @@ fn top_leaves_the_busy_share_that_of_all_cpus() {
 }
 
 #[test]
+fn a_counter_of_32_bits_that_begins_anew_is_not_a_machine_without_interrupts() {
+    const OTHERS: u64 = 5 << 32;
+    let cpu = |count| Cpu { interrupts: Some(count), calls: Some([count; 3]), softirqs: vec![count], ..Cpu::default() };
+    let rates = |before, after| {
+        let row = row(0, &cpu(before), &cpu(after), 2.0);
+        [row.intr.unwrap(), row.calls.unwrap()[2], row.softirqs[0]]
+    };
+    assert_eq!(rates(OTHERS + u64::from(u32::MAX), OTHERS + 199), [100.0; 3]);
+    assert_eq!(rates(OTHERS, OTHERS + 20), [10.0; 3]);
+    // A device that has gone.
+    assert_eq!(rates(OTHERS, OTHERS - 1000), [0.0; 3]);
+}
+
+#[test]
 fn the_busiest_threads_of_a_process_are_on_top() {
     let thread = |tid| Thread { tid, name: String::new(), cpu: None, allowed: Vec::new(), busy: 0.0 };
     let all = |ticks: [u64; 3]| (1..).zip(ticks).map(|(tid, ticks)| (tid, (ticks, thread(tid)))).collect();
