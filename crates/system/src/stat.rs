@@ -52,8 +52,12 @@ pub struct Ticks {
 
 impl Ticks {
     /// All CPUs together.
+    ///
+    /// # Errors
+    /// If the file has no such line, or no tick was counted, as by gVisor.
     pub fn of_all(stat: &str) -> Result<Self, Error> {
-        Ticks::parse(line(stat, "cpu").ok_or_else(|| Error::new(FILE, "has no line cpu"))?)
+        let ticks = Ticks::parse(line(stat, "cpu").ok_or_else(|| Error::new(FILE, "has no line cpu"))?)?;
+        if ticks.total() == 0 { Err(Error::new(FILE, "counts no time")) } else { Ok(ticks) }
     }
 
     /// Each CPU that is online, by its id.

@@ -147,6 +147,7 @@ fn meminfo_counts_in_kib() {
         ["MemAvailable", "MemFree", "HugePages_Total", "SwapFree"].map(bytes),
         [Some(1 << 20), None, None, None]
     );
+    assert_eq!(why("cpu  0 0 0 0 0 0 0 0 0 0\n"), "/proc/stat: counts no time");
 }
 
 #[test]

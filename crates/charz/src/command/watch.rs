@@ -129,7 +129,9 @@ fn check(options: &Options, sample: &Sample) -> Result<(), Error> {
             counted(count, "CPU")
         )));
     }
-    let rows: Vec<Row> = sample.cpus.iter().map(|(id, cpu)| row(*id, cpu, cpu, 1.0)).collect();
+    // Since the system started.
+    let rows = sample.cpus.iter().map(|(id, cpu)| row(*id, &Cpu { ticks: Ticks::default(), ..cpu.clone() }, cpu, 1.0));
+    let rows: Vec<Row> = rows.collect();
     let is_here = |column: &str| rows.iter().any(|row| row.value(column).is_some());
     let Some(key) = options.key.filter(|key| !is_here(key)) else { return Ok(()) };
     let missing = missing(sample);
@@ -213,7 +215,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
     let parts: [f64; SHARES] = std::array::from_fn(|at| later[at].saturating_sub(earlier[at]) as f64);
     let all: f64 = parts.iter().sum();
     // Without a tick nothing is known.
-    let percent = |part: f64| if all > 0.0 { part / all * 100.0 } else { 0.0 };
+    let shares = (all > 0.0).then(|| parts.map(|part| part / all * 100.0));
     let rate = |before: u64, after: u64| after.saturating_sub(before) as f64 / interval_s;
     // A sum of counters of 32 bits, of which any may have begun anew; one that has gone takes its count along.
     let rate_32 = |before: u64, after: u64| {
@@ -226,7 +228,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
     Row {
         cpu: id,
         name: id.to_string(),
-        shares: parts.map(percent),
+        shares,
         intr: before.interrupts.zip(after.interrupts).map(|(before, after)| rate_32(before, after)),
         calls,
         csw: waits.map(|(before, after)| rate(before[1], after[1])),
@@ -294,6 +296,7 @@ fn of_threads(
     before: &BTreeMap<u32, (u64, Thread)>,
     after: &BTreeMap<u32, (u64, Thread)>,
     interval_s: f64,
+    top: Option<usize>,
 ) -> Vec<Thread> {
     let busy = |(tid, (ticks, thread)): (&u32, &(u64, Thread))| {
         let since = before.get(tid).map_or(0, |(before, _)| *before);
@@ -307,7 +310,6 @@ fn of_threads(
     }
     threads
 }
-    top: Option<usize>,
 
 #[cfg(test)]
 mod tests;

@@ -43,8 +43,8 @@ pub struct Told {
     pub t: f64,
     pub interval_s: f64,
     pub rows: Vec<Row>,
-    /// Percent of all CPUs, of which `rows` may have a few.
-    pub busy: f64,
+    /// Percent of all CPUs, of which `rows` may have a few; `None` where none was counted.
+    pub busy: Option<f64>,
     /// The threads of a process, in place of CPUs.
     pub threads: Option<Vec<Thread>>,
     /// The kinds of softirqs, in the order of the rows'.
@@ -62,8 +62,8 @@ pub struct Told {
 pub struct Row {
     pub cpu: u32,
     pub name: String,
-    /// Percent of the interval, in the order of [`COLUMNS`].
-    pub shares: [f64; SHARES],
+    /// Percent of the interval, in the order of [`COLUMNS`]; `None` where nothing was counted.
+    pub shares: Option<[f64; SHARES]>,
     pub intr: Option<f64>,
     /// In the order of [`calls`].
     pub calls: Option<[f64; 3]>,
@@ -87,10 +87,10 @@ pub struct Thread {
 impl Row {
     pub fn value(&self, column: &str) -> Option<f64> {
         if let Some(at) = COLUMNS[..SHARES].iter().position(|name| *name == column) {
-            return Some(self.shares[at]);
+            return self.shares.map(|shares| shares[at]);
         }
         match column {
-            "busy" => Some(self.busy()),
+            "busy" => self.busy(),
             "rundelay" => self.rundelay,
             "intr" => self.intr,
             // Shootdowns are among the calls of functions.
@@ -100,18 +100,20 @@ impl Row {
         }
     }
 
-    pub fn busy(&self) -> f64 {
-        self.shares[..BUSY].iter().sum()
+    pub fn busy(&self) -> Option<f64> {
+        Some(self.shares?[..BUSY].iter().sum())
     }
 
     pub fn mean(name: String, rows: &[Row]) -> Row {
         let count = rows.len().max(1) as f64;
         let known = |of: &dyn Fn(&Row) -> Option<f64>| rows.iter().map(of).sum::<Option<f64>>().map(|sum| sum / count);
+        let shares: Vec<[f64; SHARES]> = rows.iter().filter_map(|row| row.shares).collect();
+        let mean = |at: usize| shares.iter().map(|shares| shares[at]).sum::<f64>() / shares.len() as f64;
         let [res, cal, tlb] = [0, 1, 2].map(|at| known(&|row| Some(row.calls?[at])));
         Row {
             cpu: rows.first().map_or(0, |row| row.cpu),
             name,
-            shares: std::array::from_fn(|at| rows.iter().map(|row| row.shares[at]).sum::<f64>() / count),
+            shares: (!shares.is_empty()).then(|| std::array::from_fn(mean)),
             intr: known(&|row| row.intr),
             calls: res.zip(cal).zip(tlb).map(|((res, cal), tlb)| [res, cal, tlb]),
             csw: known(&|row| row.csw),
@@ -153,8 +155,10 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
         grid::columns(&["TID", "name", "CPU", "busy%", "allowed", "seat"], &[1, 4, 5], &rows, width, out)?;
     } else {
         let shown = ["usr", "sys", "irq", "soft", "wt", "st", "idl", "rundelay", "intr", "xcal", "csw"];
+        let is_known = |column: &&str| told.rows.iter().any(|row| row.value(column).is_some());
+        // Of shares that are missing there is no other word.
         let known: Vec<&str> =
-            shown.into_iter().filter(|column| told.rows.iter().any(|row| row.value(column).is_some())).collect();
+            shown.into_iter().filter(|column| COLUMNS[..SHARES].contains(column) || is_known(column)).collect();
         let cell = |row: &Row, column: &str| row.value(column).map_or("-".to_owned(), |value| format!("{value:.0}"));
         let rows: Vec<Vec<String>> = told
             .rows
@@ -201,7 +205,7 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
     }
     let style = look::of_stdout();
     let mark = |row: &Row| {
-        let busy = row.busy().clamp(0.0, 100.0);
+        let Some(busy) = row.busy().map(|busy| busy.clamp(0.0, 100.0)) else { return '-' };
         match style.unicode {
             true => MARKS[(busy / 100.0 * 8.0).round() as usize],
             // From 0 to 9.
@@ -242,8 +246,8 @@ fn heat(told: &Told, at: usize, machine: &Machine, out: &mut dyn Write) -> io::R
     }
     writeln!(
         out,
-        "{:.0}% busy; {} idle to {} busy",
-        told.busy,
+        "{}% busy; {} idle to {} busy",
+        told.busy.map_or("-".to_owned(), |busy| format!("{busy:.0}")),
         if style.unicode { '·' } else { '0' },
         if style.unicode { '█' } else { '9' }
     )?;
@@ -320,15 +324,19 @@ mod tests {
 
     #[test]
     fn the_mean_of_a_group_knows_only_what_all_of_it_know() {
-        let row = |usr, csw| Row { shares: [usr; SHARES], csw, softirqs: vec![usr], ..Row::default() };
+        let row = |usr, csw| Row { shares: Some([usr; SHARES]), csw, softirqs: vec![usr], ..Row::default() };
         let mean = Row::mean("x".into(), &[row(10.0, Some(4.0)), row(30.0, Some(8.0))]);
         assert_eq!((mean.value("usr").unwrap(), mean.csw, mean.softirqs[0]), (20.0, Some(6.0), 20.0));
+        // A CPU of which nothing was counted is not idle.
+        let mean = |rows: &[Row]| Row::mean("x".into(), rows).busy();
+        assert_eq!((mean(&[row(10.0, None), Row::default()]), mean(&[Row::default()])), (Some(40.0), None));
         assert_eq!(Row::mean("x".into(), &[row(1.0, None), row(3.0, Some(8.0))]).csw, None);
     }
 
     #[test]
     fn every_column_can_be_a_key() {
         let row = Row {
+            shares: Some([1.0; SHARES]),
             intr: Some(1.0),
             calls: Some([1.0, 2.0, 3.0]),
             csw: Some(1.0),
@@ -336,6 +344,7 @@ mod tests {
             ..Row::default()
         };
         assert!(COLUMNS.iter().all(|column| row.value(column).is_some()));
+        assert_eq!(Row::default().value("idl"), None);
         assert_eq!((row.value("xcal"), row.value("tlb"), row.value("nonsense")), (Some(3.0), Some(3.0), None));
     }
 }

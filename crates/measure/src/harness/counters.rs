@@ -188,7 +188,8 @@ fn steal(stat: &str, cpus: &[u32]) -> Option<u64> {
         // One pass: it is read around each run, and a large machine has thousands of lines.
         cpus => {
             let each: BTreeMap<u32, Ticks> = Ticks::of_each(stat).collect();
-            cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(each.get(cpu)?.steal))?
+            let of = |cpu| each.get(cpu).filter(|ticks| ticks.total() > 0);
+            cpus.iter().try_fold(0_u64, |sum, cpu| sum.checked_add(of(cpu)?.steal))?
         }
     };
     ticks.checked_mul(TICK_NS)
@@ -225,5 +226,8 @@ mod tests {
             [Some(80_000_000), Some(50_000_000), Some(80_000_000), None]
         );
         assert_eq!(steal("cpu  1 2 3\n", &[]), None);
+        // gVisor counts nothing: that is no quiet machine.
+        let nothing = "cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n";
+        assert_eq!([steal(nothing, &[]), steal(nothing, &[0]), tasks_ns(nothing)], [None; 3]);
     }
 }

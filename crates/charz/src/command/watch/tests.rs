@@ -12,6 +12,7 @@ fn rows() -> Vec<Row> {
         let [intr, csw, usr, sys, idl] = figures[..] else { panic!("{line}") };
         let mut shares = [0.0; SHARES];
         (shares[0], shares[1], shares[SHARES - 1]) = (usr, sys, idl);
+        let shares = Some(shares);
         Row { cpu: cpu as u32, name: cpu.to_string(), shares, intr: Some(intr), csw: Some(csw), ..Row::default() }
     };
     LISTING.lines().skip(1).enumerate().map(read).collect()
@@ -45,7 +46,14 @@ fn top_leaves_the_busy_share_that_of_all_cpus() {
     let options = Options { interval, count: None, key: Some("busy"), groups: None, top: Some(1), of: None, format };
     let machine = discover(&Source::Synthetic("core:2 pu:1".to_owned())).unwrap();
     let told = of_cpus(&options, &machine, [&samples[0], &samples[1]], 0.0, 1.0);
-    assert_eq!((told.rows.len(), told.rows[0].cpu, told.busy), (1, 1, 60.0));
+    assert_eq!((told.rows.len(), told.rows[0].cpu, told.busy), (1, 1, Some(60.0)));
+}
+
+#[test]
+fn a_cpu_without_ticks_has_no_shares() {
+    let ticks = |user| Cpu { ticks: Ticks { user, idle: 90, ..Ticks::default() }, ..Cpu::default() };
+    let busy = |before, after| row(0, &ticks(before), &ticks(after), 1.0).busy();
+    assert_eq!((busy(0, 0), busy(0, 5)), (None, Some(100.0)));
 }
 
 #[test]
