@@ -3,7 +3,9 @@
 //! A group is limited by its ancestors too, so all groups on the path count. Machines in hybrid mode have both
 //! versions mounted, each controller in one of them; in a container a mount may show a part of the hierarchy only.
 
+use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -180,7 +182,14 @@ pub fn cpuset() -> Option<Vec<u32>> {
 
 /// The groups that may limit this process's time on CPUs. Looked up once: finding them takes longer than reading their files, and a process is
 /// not expected to change its group.
-static OF_CPUS: LazyLock<Vec<Group>> = LazyLock::new(|| groups("cpu"));
+static OF_CPUS: LazyLock<Vec<Group>> = LazyLock::new(|| distinct(groups("cpu")));
+
+/// Each group once: a hierarchy may be mounted in several places, where a group's folder is the same.
+pub(crate) fn distinct(mut groups: Vec<Group>) -> Vec<Group> {
+    let mut seen = BTreeSet::new();
+    groups.retain(|group| fs::metadata(&group.folder).is_ok_and(|folder| seen.insert((folder.dev(), folder.ino()))));
+    groups
+}
 
 /// How many periods a quota has stopped this process's groups in, summed over the group and its ancestors: it counts in the group that
 /// has the quota. `None` where no group counts.

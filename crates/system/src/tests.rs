@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use charz_data::cpulist;
 
-use crate::cgroup::{Group, counted, groups_in, tightest};
+use crate::cgroup::{Group, counted, distinct, groups_in, tightest};
 use crate::stat::Ticks;
 use crate::task::{Stat, migrations, times_ns, waited};
 use crate::{Status, cpuinfo, meminfo, numa_maps, pressure, stat, threads};
@@ -59,6 +59,17 @@ fn control_groups_of_all_systems_are_read() {
         }
         assert_eq!(found(groups, mounts, root), expected.replace(root, "@"), "{}", system.display());
     }
+}
+
+#[test]
+fn a_group_under_two_mounts_is_one() {
+    let root = tempfile::tempdir().unwrap();
+    let place = |name: &str| root.path().join(name);
+    ["a", "b"].iter().for_each(|name| fs::create_dir(place(name)).unwrap());
+    std::os::unix::fs::symlink(place("a"), place("again")).unwrap();
+    let groups = ["a", "again", "b", "missing"].map(|name| Group { folder: place(name), unified: true });
+    let folders: Vec<_> = distinct(groups.into()).into_iter().map(|group| group.folder).collect();
+    assert_eq!(folders, [place("a"), place("b")]);
 }
 
 #[test]
@@ -136,22 +147,10 @@ fn what_proc_stat_lacks_is_named() {
     assert_eq!(why("intr 5\n"), "/proc/stat: has no line cpu");
     assert_eq!(why("cpu  1 2 3\n"), "/proc/stat: does not count steal");
     assert_eq!(why("cpu  a b\n"), "/proc/stat: \" a b\" are not numbers");
+    assert_eq!(why("cpu  0 0 0 0 0 0 0 0 0 0\n"), "/proc/stat: counts no time");
     assert!(stat::running("procs_running\n").unwrap_err().to_string().ends_with("(procs_running)"));
 }
 
-#[test]
-fn meminfo_counts_in_kib() {
-    let text = "MemTotal:       24684084 kB\nMemAvailable:   1024 kB\nHugePages_Total:       0\nSwapFree: 18446744073709551615 kB\n";
-    let bytes = |name| meminfo::bytes(text, name);
-    assert_eq!(
-        ["MemAvailable", "MemFree", "HugePages_Total", "SwapFree"].map(bytes),
-        [Some(1 << 20), None, None, None]
-    );
-    assert_eq!(why("cpu  0 0 0 0 0 0 0 0 0 0\n"), "/proc/stat: counts no time");
-}
-
-#[test]
-fn the_first_value_of_cpuinfo_counts() {
 #[test]
 fn the_view_of_lxcfs_is_not_the_kernels() {
     let proc = tempfile::tempdir().unwrap();
@@ -173,6 +172,18 @@ fn the_view_of_lxcfs_is_not_the_kernels() {
     }
 }
 
+#[test]
+fn meminfo_counts_in_kib() {
+    let text = "MemTotal:       24684084 kB\nMemAvailable:   1024 kB\nHugePages_Total:       0\nSwapFree: 18446744073709551615 kB\n";
+    let bytes = |name| meminfo::bytes(text, name);
+    assert_eq!(
+        ["MemAvailable", "MemFree", "HugePages_Total", "SwapFree"].map(bytes),
+        [Some(1 << 20), None, None, None]
+    );
+}
+
+#[test]
+fn the_first_value_of_cpuinfo_counts() {
     let text = "model name\t: x: y\ncpu MHz\t\t: 2596.134\nmicrocode\t: \n\ncpu MHz\t\t: 1.0\nbogomips\t: fast\n";
     assert_eq!((cpuinfo::number(text, "cpu MHz"), cpuinfo::value(text, "model name")), (Some(2596.134), Some("x: y")));
     assert_eq!((cpuinfo::value(text, "microcode"), cpuinfo::number(text, "bogomips")), (Some(""), None));
