@@ -58,6 +58,12 @@ impl Root {
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
+    /// Where a link points to.
+    pub fn link(&self, path: &str) -> Result<String, String> {
+        let target = fs::read_link(self.place(Path::new(path))).map_err(|error| format!("{path}: {error}"))?;
+        Ok(target.to_string_lossy().into_owned())
+    }
+
     pub fn number(&self, path: impl AsRef<Path>) -> Result<u64, String> {
         let text = self.text(&path)?;
         text.parse().map_err(|_| format!("{}: {:?} is not a number", path.as_ref().display(), start(&text)))

@@ -169,17 +169,23 @@ fn guest(look: &Look) -> Result<Seen, String> {
 fn container(look: &Look) -> Result<Seen, String> {
     const MARKS: [&str; 3] = ["/.dockerenv", "/run/.containerenv", "/run/systemd/container"];
     const FIX: &str = "Measure outside of the container, or with `docker run --privileged --pid=host --cpuset-cpus=…`.";
-    if let Some(mark) = MARKS.into_iter().find(|mark| look.root.has(mark)) {
-        return Ok(Seen::limits(format!("there is {mark}"), FIX).valued("yes"));
+    /// Those of the system itself, whose numbers are fixed (`linux/proc_ns.h`).
+    const FIRST: [(&str, &str); 2] = [("pid", "pid:[4026531836]"), ("cgroup", "cgroup:[4026531835]")];
+    let namespace = |kind: &str| {
+        let path = format!("/proc/self/ns/{kind}");
+        let link = look.root.link(&path)?;
+        if link.starts_with(&format!("{kind}:[")) { Ok(link) } else { Err(format!("{path}: is no namespace")) }
+    };
+    namespace("pid")?;
+    // Kernels before 4.6 have none of control groups.
+    let differs = |(kind, first): &(&str, &str)| namespace(kind).is_ok_and(|found| found != *first);
+    let own: Vec<&str> = FIRST.into_iter().filter(differs).map(|(kind, _)| kind).collect();
+    if own.is_empty() {
+        return Ok(Seen::ok("none").valued("no"));
     }
-    // The first process is in the root group, or in one that systemd calls so, unless it has been put into another.
-    let groups = look.root.text("/proc/1/cgroup")?;
-    let fields = groups.lines().map(|line| line.splitn(3, ':').nth(2));
-    let paths = fields.collect::<Option<Vec<_>>>().ok_or("/proc/1/cgroup: is not a list of control groups")?;
-    Ok(match paths.iter().find(|path| !["/", "/init.scope"].contains(path)) {
-        None => Seen::ok("none").valued("no"),
-        Some(path) => Seen::limits(format!("the first process is in the group {}", start(path)), FIX).valued("yes"),
-    })
+    let named = MARKS.into_iter().find(|mark| look.root.has(mark));
+    let named = named.map(|mark| format!(" (there is {mark})")).unwrap_or_default();
+    Ok(Seen::limits(format!("a {} namespace of its own{named}", own.join(" and a ")), FIX).valued("yes"))
 }
 
 fn watchdogs(look: &Look) -> Result<Seen, String> {

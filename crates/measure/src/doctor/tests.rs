@@ -1,6 +1,9 @@
 //! Every item both ways, on fake roots.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,7 +23,6 @@ const STAT: &str =
 /// A quiet, ordinary machine with two strands: every item that reads files is fine with it.
 const QUIET: &[(&str, &str)] = &[
     ("/.keep", ""),
-    ("/proc/1/cgroup", "0::/init.scope\n"),
     ("/proc/loadavg", "0.00 0.01 0.05 1/123 4567\n"),
     ("/proc/meminfo", "MemTotal: 100 kB\nSwapTotal:       2048 kB\nSwapFree:        2048 kB\n"),
     ("/proc/pressure/cpu", "some avg10=0.10 avg60=0.00 avg300=0.00 total=100\n"),
@@ -28,6 +30,8 @@ const QUIET: &[(&str, &str)] = &[
     ("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=100\n"),
     ("/proc/self/cgroup", "0::/a\n"),
     ("/proc/self/mountinfo", MOUNT),
+    ("/proc/self/ns/cgroup", "cgroup:[4026531835]"),
+    ("/proc/self/ns/pid", "pid:[4026531836]"),
     ("/proc/self/numa_maps", "7f00 default\n"),
     ("/proc/self/sched", "se.nr_migrations : 0\n"),
     ("/proc/self/schedstat", "12 34 5\n"),
@@ -72,7 +76,13 @@ const WITHOUT_FILES: [&str; 3] = ["guest", "build", "timer"];
 fn write(folder: &Path, path: &str, contents: impl AsRef<[u8]>) {
     let place = folder.join(path.trim_start_matches('/'));
     fs::create_dir_all(place.parent().unwrap()).unwrap();
-    fs::write(place, contents).unwrap();
+    if path.starts_with("/proc/self/ns/") {
+        let _ = fs::remove_file(&place);
+        // No link points to what is empty or too long.
+        let _ = symlink(OsStr::from_bytes(contents.as_ref()), place);
+    } else {
+        fs::write(place, contents).unwrap();
+    }
 }
 
 fn quiet_look(folder: &Path) -> Look {
@@ -354,8 +364,11 @@ fn systems() {
     let dmi = [("/sys/class/dmi/id/product_name", "KVM\n")];
     check_look("guest", &dmi, |look| look.hypervisor = Some(true), Limits, "(KVM)");
     check_look("guest", &dmi, |look| look.hypervisor = None, Unavailable, "cannot be asked");
-    check("container", &[("/.dockerenv", "")], Limits, "/.dockerenv");
-    check("container", &[("/proc/1/cgroup", "3:cpu:/docker/1\n")], Limits, "/docker/1");
+    // A guest that was made of an image of a container is none.
+    let image = ("/.dockerenv", "");
+    check("container", &[image], Ok, "none");
+    check("container", &[image, ("/proc/self/ns/pid", "pid:[4026532221]")], Limits, "/.dockerenv");
+    check("container", &[("/proc/self/ns/cgroup", "cgroup:[4026532222]")], Limits, "cgroup");
     check("watchdog panics", &[("/proc/sys/kernel/softlockup_panic", "1\n")], Limits, "softlockup_panic is 1");
     check("watchdog panics", &[("/proc/sys/kernel/softlockup_panic", "?\n")], Unavailable, "not a number");
     check("address space layout", &[("/proc/sys/kernel/randomize_va_space", "0\n")], Limits, "is 0");
