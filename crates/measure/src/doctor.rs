@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::harness::counters::of_processor;
 use crate::limits::Limits;
 
 pub use load::busiest;
@@ -66,6 +67,8 @@ pub struct Look {
     /// Whether the processor says that a hypervisor runs below; `None` where it cannot be asked.
     pub hypervisor: Option<bool>,
     pub optimised: bool,
+    /// Whether the processor's counters can be opened, or why not.
+    pub counters: Result<(), String>,
     /// What was measured over a while; `None` if the machine was not watched.
     pub timed: Option<Timed>,
 }
@@ -77,6 +80,7 @@ impl Look {
             limits: Limits::read(),
             hypervisor: under_hypervisor(),
             optimised: !cfg!(debug_assertions),
+            counters: of_processor(),
             timed: None,
         }
     }

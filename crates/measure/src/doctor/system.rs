@@ -128,21 +128,16 @@ fn priority(look: &Look) -> Result<Seen, String> {
 }
 
 fn counters(look: &Look) -> Result<Seen, String> {
-    const SOURCES: &str = "/sys/bus/event_source/devices";
-    /// The most that still lets a process count its own cycles in user space.
-    const OWN: i64 = 2;
+    const FIX: &str = "`sysctl kernel.perf_event_paranoid=2`";
     let paranoid = look.root.text("/proc/sys/kernel/perf_event_paranoid")?;
     let level: i64 =
         paranoid.parse().map_err(|_| "/proc/sys/kernel/perf_event_paranoid: is not a number".to_owned())?;
-    // The processor's own counters are `cpu`, on hybrid processors `cpu_core` and `cpu_atom`, on ARM `armv8_…`.
-    let sources = look.root.names(SOURCES)?;
-    let of_processor = |name: &&String| name.starts_with("cpu") || name.starts_with("armv");
-    let Some(source) = sources.iter().find(of_processor) else {
-        return Err(format!("the processor's counters are not offered ({SOURCES} has only {})", sources.join(", ")));
+    let seen = match &look.counters {
+        Ok(()) => Seen::ok(format!("the processor counts, kernel.perf_event_paranoid is {level}")),
+        // Only where it names the command does the kernel's refusal depend on it.
+        Err(why) if why.contains(FIX) => Seen::limits(format!("kernel.perf_event_paranoid is {level}"), FIX),
+        Err(why) => return Err(why.clone()),
     };
-    let read = format!("{source} counts, kernel.perf_event_paranoid is {level}");
-    let fix = "`sysctl kernel.perf_event_paranoid=2`";
-    let seen = if level <= OWN { Seen::ok(read) } else { Seen::limits(read, fix) };
     Ok(seen.undone(&paranoid, |before| format!("sysctl kernel.perf_event_paranoid={before}")).valued(paranoid.clone()))
 }
 

@@ -45,7 +45,6 @@ const QUIET: &[(&str, &str)] = &[
     ("/proc/sys/kernel/randomize_va_space", "2\n"),
     ("/proc/sys/kernel/softlockup_panic", "0\n"),
     ("/proc/sys/vm/overcommit_memory", "0\n"),
-    ("/sys/bus/event_source/devices/cpu/type", "4\n"),
     ("/sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n"),
     ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n"),
     ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n"),
@@ -70,6 +69,9 @@ const QUIET: &[(&str, &str)] = &[
     ("/sys/kernel/mm/transparent_hugepage/use_zero_page", "1\n"),
 ];
 
+/// As the counters say where the kernel refuses them.
+const REFUSED: &str = "allow them with `sysctl kernel.perf_event_paranoid=2`";
+
 /// Items that read no file of the root: they ask the processor, the build and the timer.
 const WITHOUT_FILES: [&str; 3] = ["guest", "build", "timer"];
 
@@ -91,6 +93,7 @@ fn quiet_look(folder: &Path) -> Look {
         limits: Limits { memory_budget_bytes: Some(1 << 30), ..Limits::unlimited() },
         hypervisor: Some(false),
         optimised: true,
+        counters: Ok(()),
         timed: None,
     }
 }
@@ -231,6 +234,8 @@ fn loads() {
     check("steal", &[("/proc/stat", "cpu 1 1 1 1 1 1 1 100\nprocs_running 1\n")], Limits, "93.5%");
     check("steal", &[("/proc/stat", "cpu 1 1 1 1\nprocs_running 1\n")], Unavailable, "does not count steal");
     check("steal", &[("/proc/stat", "cpu 0 0 0 0 0 0 0 0\n")], Unavailable, "no time");
+    let lxcfs = format!("{MOUNT}600 590 0:50 /proc/stat /proc/stat rw - fuse.lxcfs lxcfs rw\n");
+    check("steal", &[("/proc/self/mountinfo", &lxcfs)], Unavailable, "lxcfs");
     check("other load", &[("/proc/stat", "cpu 1 1 1 1\nprocs_running 3\n")], Disturbs, "2 other tasks");
     let timed = |change: fn(&mut Timed)| {
         move |look: &mut Look| {
@@ -244,8 +249,6 @@ fn loads() {
     let busy = timed(|timed| timed.processors.as_mut().unwrap().idle = 100);
     check_look("other load", &[], busy, Disturbs, "1.00 of 2 CPUs busy");
     let named = timed(|timed| {
-    let lxcfs = format!("{MOUNT}600 590 0:50 /proc/stat /proc/stat rw - fuse.lxcfs lxcfs rw\n");
-    check("steal", &[("/proc/self/mountinfo", &lxcfs)], Unavailable, "lxcfs");
         timed.processors.as_mut().unwrap().idle = 100;
         let user = |name: &str, others, cpu_ns| Culprit {
             kind: CulpritKind::Process,
@@ -326,6 +329,18 @@ fn memory_and_pages() {
     check("NUMA balancing", &one_node, Ok, "NUMA nodes: 1");
     check("same-page merging", &[("/sys/kernel/mm/ksm/run", "1\n")], Disturbs, "is 1");
     check("swap", &[("/proc/meminfo", "SwapTotal: 2048 kB\nSwapFree: 1024 kB\n")], Limits, "1 MiB of 2 MiB");
+    let command = |name: &str, files: &[(&str, &str)]| finding(name, files, |_| {}).command().map(str::to_owned);
+    for (available, fits) in [(1025, true), (1024, false)] {
+        let text = format!("SwapTotal: 2048 kB\nSwapFree: 1024 kB\nMemAvailable: {available} kB\n");
+        assert_eq!(command("swap", &[("/proc/meminfo", &text)]).is_some(), fits, "{available}");
+    }
+    // A pool that exists is never made smaller.
+    let pools = |free: &str| {
+        let names = ["2048kB/nr_hugepages", "2048kB/free_hugepages", "1048576kB/free_hugepages"];
+        let [all, small, large] = names.map(|name| format!("/sys/kernel/mm/hugepages/hugepages-{name}"));
+        command("reserved huge pages", &[(&all, "20480"), (&small, free), (&large, "0")])
+    };
+    assert!(pools("0").is_some_and(|command| command.contains("20992")) && pools("1024").is_none());
     check("swap", &[("/proc/meminfo", "SwapTotal: 0 kB\nSwapFree: 0 kB\n")], Ok, "none");
     check("swap", &[("/proc/meminfo", "SwapTotal: 18446744073709551615 kB\n")], Unavailable, "SwapTotal");
     check("overcommit", &[("/proc/sys/vm/overcommit_memory", "2\n")], Limits, "is 2");
@@ -341,18 +356,6 @@ fn systems() {
     check("user", &[("/proc/self/status", "Uid:\t1000\t0\t0\t0\n")], Limits, "user 1000, with the rights of user 0");
     for (usual, other, word) in [
         (" 20 0 1 0 ", " 39 19 1 0 ", "policy other, nice 19"),
-    let command = |name: &str, files: &[(&str, &str)]| finding(name, files, |_| {}).command().map(str::to_owned);
-    for (available, fits) in [(1025, true), (1024, false)] {
-        let text = format!("SwapTotal: 2048 kB\nSwapFree: 1024 kB\nMemAvailable: {available} kB\n");
-        assert_eq!(command("swap", &[("/proc/meminfo", &text)]).is_some(), fits, "{available}");
-    }
-    // A pool that exists is never made smaller.
-    let pools = |free: &str| {
-        let names = ["2048kB/nr_hugepages", "2048kB/free_hugepages", "1048576kB/free_hugepages"];
-        let [all, small, large] = names.map(|name| format!("/sys/kernel/mm/hugepages/hugepages-{name}"));
-        command("reserved huge pages", &[(&all, "20480"), (&small, free), (&large, "0")])
-    };
-    assert!(pools("0").is_some_and(|command| command.contains("20992")) && pools("1024").is_none());
         (" 20 0 1 0 ", " 10 -10 1 0 ", "policy other, nice -10"),
         (" 17 0 0 0", " 17 0 50 1", "policy fifo, nice 0"),
         (" 17 0 0 0", " 17 0 0 5", "policy idle, nice 0"),
@@ -360,7 +363,12 @@ fn systems() {
     ] {
         check("priority", &[("/proc/self/stat", &OWN_STAT.replace(usual, other))], Limits, word);
     }
-    check("hardware counters", &[("/proc/sys/kernel/perf_event_paranoid", "4\n")], Limits, "is 4");
+    let refused = |look: &mut Look| look.counters = Err(REFUSED.into());
+    let paranoid = [("/proc/sys/kernel/perf_event_paranoid", "4\n")];
+    check_look("hardware counters", &paranoid, refused, Limits, "is 4");
+    // For root it does not matter, and a guest without counters is not helped.
+    check("hardware counters", &paranoid, Ok, "is 4");
+    check_look("hardware counters", &[], |look| look.counters = Err("none here".into()), Unavailable, "none here");
     let dmi = [("/sys/class/dmi/id/product_name", "KVM\n")];
     check_look("guest", &dmi, |look| look.hypervisor = Some(true), Limits, "(KVM)");
     check_look("guest", &dmi, |look| look.hypervisor = None, Unavailable, "cannot be asked");
@@ -392,7 +400,7 @@ fn a_fix_that_is_a_command_can_be_undone() {
     ];
     for (key, path, text, undo) in PATHS {
         let folder = quiet_folder(&[(path, text)]);
-        let findings = examine(&quiet_look(folder.path()));
+        let findings = examine(&Look { counters: Err(REFUSED.into()), ..quiet_look(folder.path()) });
         let finding = findings.iter().find(|finding| finding.key == key).unwrap();
         assert!(finding.command().is_some(), "{finding:?}");
         // Where CPUs differ, one command cannot bring them back.
@@ -412,16 +420,6 @@ fn keys_are_words_of_their_own() {
     let keys: std::collections::BTreeSet<_> = items().map(|item| item.key).collect();
     assert_eq!(keys.len(), items().count());
     assert!(keys.iter().all(|key| key.chars().all(|mark| mark.is_ascii_lowercase() || mark == '-')), "{keys:?}");
-}
-
-#[test]
-fn without_counters_the_reason_is_reported() {
-    let folder = tempfile::tempdir().unwrap();
-    write(folder.path(), "/proc/sys/kernel/perf_event_paranoid", "2\n");
-    write(folder.path(), "/sys/bus/event_source/devices/software/type", "1\n");
-    let found = examine(&quiet_look(folder.path()));
-    let counters = found.iter().find(|finding| finding.name == "hardware counters").unwrap();
-    assert!(counters.state == State::Unavailable && counters.read.contains("software"), "{counters:?}");
 }
 
 #[test]
