@@ -235,8 +235,8 @@ impl<'a> ThisMachine<'a> {
 
     /// The measured clock against what the system claims.
     fn clock_relation(&self) -> Relation {
-        let strand = self.context.machine.usable_strands().next().map_or(0, |strand| strand.os_id);
-        let range = claimed_range(strand);
+        let strands = || self.context.machine.usable_strands().map(|strand| strand.os_id);
+        let range = claimed_range(Path::new("/sys/devices/system/cpu"), strands());
         let nominal = clock::claimed_hz();
         let mut figures = Vec::new();
         let mut figure = |name: &str, value: Option<f64>| figures.extend(value.map(|hz| Figure::new(name, hz, "Hz")));
@@ -263,7 +263,7 @@ impl<'a> ThisMachine<'a> {
         let verdict = if measured.is_some() { Verdict::Confirmed } else { Verdict::Inconclusive };
         let reason = reason.map(str::to_owned);
         let evidence = Evidence { claimed: Some(true), measured, figures, reason, ..Evidence::default() };
-        Relation { kind: Kind::Clock, a: Some(strand), b: None, verdict, evidence }
+        Relation { kind: Kind::Clock, a: Some(strands().next().unwrap_or(0)), b: None, verdict, evidence }
     }
 
     /// What offsets of time-stamp counters say of packages, as in the TACC report on multi-core systems: nothing where they agree.
@@ -364,18 +364,32 @@ fn is_clean(lap: &Lap) -> bool {
     !(lap.off_seat() || lap.moved() || lap.waited() || lap.stood_still() || lap.faulted())
 }
 
-/// The lowest and the highest clock of a strand that cpufreq claims, in Hz.
-fn claimed_range(strand: u32) -> Option<[f64; 2]> {
-    let read = |name: &str| -> Option<f64> {
-        Some(file::number::<f64>(format!("/sys/devices/system/cpu/cpu{strand}/cpufreq/{name}"))? * 1e3)
-    };
-    Some([read("cpuinfo_min_freq")?, read("cpuinfo_max_freq")?])
+/// The lowest and the highest clock of all of these strands that cpufreq claims, in Hz: a big core's is not that of a little one.
+fn claimed_range(cpus: &Path, strands: impl Iterator<Item = u32>) -> Option<[f64; 2]> {
+    let ranges = strands.filter_map(|strand| {
+        let hz = |name: &str| Some(file::number::<f64>(cpus.join(format!("cpu{strand}/cpufreq/{name}")))? * 1e3);
+        Some([hz("cpuinfo_min_freq")?, hz("cpuinfo_max_freq")?])
+    });
+    ranges.reduce(|[min, max], [low, high]| [min.min(low), max.max(high)])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use charz_topology::{Source, discover};
+
+    #[test]
+    fn the_range_of_clocks_is_that_of_little_and_big_cores() {
+        let folder = tempfile::tempdir().unwrap();
+        for (strand, [min, max]) in [[600_000, 1_800_000], [800_000, 2_400_000]].iter().enumerate() {
+            let place = folder.path().join(format!("cpu{strand}/cpufreq"));
+            std::fs::create_dir_all(&place).unwrap();
+            std::fs::write(place.join("cpuinfo_min_freq"), format!("{min}\n")).unwrap();
+            std::fs::write(place.join("cpuinfo_max_freq"), format!("{max}\n")).unwrap();
+        }
+        assert_eq!(claimed_range(folder.path(), 0..3), Some([6e8, 2.4e9]));
+        assert_eq!(claimed_range(folder.path(), 2..3), None);
+    }
 
     #[test]
     fn a_block_of_memory_is_past_the_last_cache_of_the_machine() {
