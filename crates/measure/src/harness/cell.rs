@@ -57,7 +57,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let no_counters = OnceLock::new();
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
     let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
-    let before = Fingerprint::read();
+    let before = Fingerprint::read(cell.seats);
     let mut watched = Watched { repetitions: cell.repetitions, ..Watched::default() };
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
@@ -90,7 +90,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
             .collect()
     });
     watched.evidence.no_counters = no_counters.into_inner();
-    watched.evidence.changes = before.changes(&Fingerprint::read());
+    watched.evidence.changes = before.changes(&Fingerprint::read(cell.seats));
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     let mut invocation = conclude(stage.as_ref(), bench, watched, outcomes)?;
     if !cell.separate_laps {

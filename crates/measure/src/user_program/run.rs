@@ -73,7 +73,7 @@ pub(super) fn measure(
         usable: Status::of_process().cpus().unwrap_or_default(),
         kills: OomKills::read(),
     };
-    let (before, begun) = (Fingerprint::read(), Usage::read());
+    let (before, begun) = (Fingerprint::read(order.seats), Usage::read());
     let mut measured = match program.value {
         ProgramValue::Protocol => protocol(&site)?,
         _ => site.repetitions()?,
@@ -84,7 +84,7 @@ pub(super) fn measure(
         busy.own_ns = busy.own_ns.max(measured.cpu_ns);
         busy
     });
-    measured.evidence.changes = before.changes(&Fingerprint::read());
+    measured.evidence.changes = before.changes(&Fingerprint::read(order.seats));
     let stopped = measured.runs.len() < order.repetitions && stop.raised();
     if stopped && measured.runs.is_empty() {
         return Err(Failure::stopped());
