@@ -8,6 +8,8 @@ pub struct Seats {
     /// Where the system may put threads whose seat is its choice.
     anywhere: Vec<u32>,
     live: Vec<usize>,
+    /// How often each was given.
+    given: Vec<usize>,
     /// How many threads have appeared.
     appeared: usize,
 }
@@ -18,21 +20,23 @@ pub type Given = Option<usize>;
 impl Seats {
     /// `anywhere` may be empty if no seat is a CPU.
     pub fn new(seats: Vec<Option<u32>>, skip: Vec<usize>, anywhere: Vec<u32>) -> Self {
-        let live = vec![0; seats.len()];
-        Seats { seats, skip, anywhere, live, appeared: 0 }
+        let [live, given] = [(); 2].map(|()| vec![0; seats.len()]);
+        Seats { seats, skip, anywhere, live, given, appeared: 0 }
     }
 
-    /// The next thread in order of appearance: its ordinal, and the first of the seats with the fewest live threads. A program that
-    /// ends threads and starts others gets by with the same seats, and one that forks workers has each of them on its own.
+    /// The next thread in order of appearance: its ordinal, and of the seats with the fewest live threads the one that was given least
+    /// often, else the first. A program that ends threads and starts others gets by with the same seats, and one that forks workers has
+    /// each of them on its own. Which threads work is not known yet; those that only wait appear early, so the next ones go round.
     pub fn take(&mut self) -> (usize, Given) {
         let ordinal = self.appeared;
         self.appeared += 1;
         if self.skip.contains(&ordinal) {
             return (ordinal, None);
         }
-        let seat = (0..self.seats.len()).min_by_key(|seat| self.live[*seat]);
+        let seat = (0..self.seats.len()).min_by_key(|seat| (self.live[*seat], self.given[*seat]));
         if let Some(seat) = seat {
             self.live[seat] += 1;
+            self.given[seat] += 1;
         }
         (ordinal, seat)
     }
@@ -101,6 +105,16 @@ mod tests {
         assert_eq!([(); 3].map(|()| taken(&mut seats)), [Some(0), Some(1), Some(2)]);
         seats.release(Some(1));
         assert_eq!([(); 2].map(|()| taken(&mut seats)), [Some(1), Some(0)]);
+    }
+
+    #[test]
+    fn workers_do_not_share_a_seat_while_another_has_idle_threads_only() {
+        let mut seats = Seats::new(vec![Some(0), Some(1)], vec![], vec![]);
+        // The first thread, one that waits, one that ends soon, one that waits.
+        assert_eq!([(); 4].map(|()| taken(&mut seats)), [Some(0), Some(1), Some(0), Some(1)]);
+        seats.release(Some(0));
+        let workers = [(); 2].map(|()| taken(&mut seats));
+        assert_ne!(workers[0], workers[1], "{workers:?}");
     }
 
     proptest! {
