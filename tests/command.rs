@@ -161,6 +161,8 @@ fn a_program_that_fails_ends_in_one_sentence() {
     check("true", &["--value", "json:a"], 3, "failed", &["no JSON"]);
     check("echo rate nan", &["--value", "regex:rate (.*)"], 3, "failed", &["NaN"]);
     check("echo -5", &["--value", "last"], 3, "failed", &["negative"]);
+    check("sh -c 'kill -TTIN $$'", &[], 3, "failed", &["the program", "terminal"]);
+    check("true", &["--setup", "sh -c 'kill -TTOU $$'"], 3, "failed", &["--setup", "terminal"]);
     check("true", &["--setup", "sh -c 'echo not there >&2; exit 1'"], 3, "failed", &["--setup", "not there"]);
     check("true", &["--setup", "sleep 60", "--run-timeout", "1s"], 3, "failed", &["--setup did not end in"]);
     check("echo wrong", &["--verify", "^right$"], 4, "invalid", &["^right$", "wrong"]);

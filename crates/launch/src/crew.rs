@@ -56,8 +56,8 @@ pub enum Event {
     Output(Id, Stream, Vec<u8>),
     /// The program and all that it started have ended.
     Ended(Id, Box<Ended>),
-    /// A stop signal has stopped the program's first process.
-    Stopped(Id),
+    /// This stop signal has stopped the program's first process.
+    Stopped(Id, i32),
     /// The descriptor that was to wake is readable.
     Woken,
     /// The time is over.
@@ -223,7 +223,7 @@ impl Crew {
     fn look(&mut self) -> io::Result<()> {
         let mut stopped = self.look_at_traced()?;
         stopped.extend(self.look_at_others()?);
-        self.events.extend(stopped.into_iter().map(|number| Event::Stopped(Id(number))));
+        self.events.extend(stopped.into_iter().map(|(number, signal)| Event::Stopped(Id(number), signal)));
         let now = Instant::now();
         let numbers: Vec<usize> = self.programs.keys().copied().collect();
         for number in numbers {

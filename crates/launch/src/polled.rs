@@ -21,8 +21,8 @@ const LIVELY: Duration = Duration::from_millis(100);
 const COUNTING: Duration = Duration::from_millis(100);
 
 impl Crew {
-    /// Programs that are not traced: their ends, their threads. Those that a signal has stopped.
-    pub(crate) fn look_at_others(&mut self) -> io::Result<Vec<usize>> {
+    /// Programs that are not traced: their ends, their threads. Those that a signal has stopped, each with the signal.
+    pub(crate) fn look_at_others(&mut self) -> io::Result<Vec<(usize, i32)>> {
         let mut stopped = Vec::new();
         let now = Instant::now();
         let numbers: Vec<usize> = self.programs.keys().copied().collect();
@@ -41,7 +41,7 @@ impl Crew {
                 continue;
             }
             match wait::child(program.pid)? {
-                Some(status) if libc::WIFSTOPPED(status) => stopped.push(number),
+                Some(status) if libc::WIFSTOPPED(status) => stopped.push((number, libc::WSTOPSIG(status))),
                 Some(status) => {
                     program.exited(status);
                     let pid = program.pid;

@@ -21,8 +21,8 @@ enum Change {
     Exec,
     /// It is about to end.
     End,
-    /// A stop signal has stopped it, until SIGCONT.
-    Halt,
+    /// This stop signal has stopped it, until SIGCONT.
+    Halt(i32),
     /// It stops at its birth, or goes on after SIGCONT.
     Pause,
     /// It is about to get this signal.
@@ -38,15 +38,17 @@ fn change(status: i32) -> Change {
         (libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => Change::Birth,
         (libc::PTRACE_EVENT_EXEC, _) => Change::Exec,
         (libc::PTRACE_EVENT_EXIT, _) => Change::End,
-        (libc::PTRACE_EVENT_STOP, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => Change::Halt,
+        (libc::PTRACE_EVENT_STOP, signal @ (libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU)) => {
+            Change::Halt(signal)
+        }
         (libc::PTRACE_EVENT_STOP, _) => Change::Pause,
         (_, signal) => Change::Signal(signal),
     }
 }
 
 impl Crew {
-    /// Lets every stopped thread go on, after what is to be done with it. Programs that a signal has stopped.
-    pub(crate) fn look_at_traced(&mut self) -> io::Result<Vec<usize>> {
+    /// Lets every stopped thread go on, after what is to be done with it. Programs that a signal has stopped, each with the signal.
+    pub(crate) fn look_at_traced(&mut self) -> io::Result<Vec<(usize, i32)>> {
         let mut stopped = Vec::new();
         if !self.programs.values().any(|program| program.following.by == Follow::Ptrace) {
             return Ok(stopped);
@@ -57,20 +59,23 @@ impl Crew {
         Ok(stopped)
     }
 
-    fn treat(&mut self, tid: i32, status: i32) -> Option<usize> {
+    fn treat(&mut self, tid: i32, status: i32) -> Option<(usize, i32)> {
         let mut stopped = None;
         // A thread that SIGKILL ends meanwhile takes no more requests, and is reported again.
         let done = match change(status) {
-            Change::Gone => return self.gone(tid, status),
+            Change::Gone => {
+                self.gone(tid, status);
+                return None;
+            }
             Change::Birth => self.birth(tid),
             Change::Exec => self.exec(tid),
             Change::End => {
                 self.end(tid);
                 trace::resume(tid, 0)
             }
-            Change::Halt => {
+            Change::Halt(signal) => {
                 self.welcome(tid);
-                stopped = self.program_of(tid);
+                stopped = self.program_of(tid).map(|program| (program, signal));
                 trace::listen(tid)
             }
             Change::Pause => {
@@ -93,11 +98,11 @@ impl Crew {
         self.programs.iter().find(|(_, program)| program.pid == pid).map(|(number, _)| *number)
     }
 
-    fn gone(&mut self, tid: i32, status: i32) -> Option<usize> {
+    fn gone(&mut self, tid: i32, status: i32) {
         self.forget(tid);
-        let number = self.program_of(tid)?;
-        self.programs.get_mut(&number)?.exited(status);
-        None
+        if let Some(program) = self.program_of(tid).and_then(|number| self.programs.get_mut(&number)) {
+            program.exited(status);
+        }
     }
 
     /// Gives the new thread its seat before its creator goes on: seats are taken in the order of creation, whichever of them is
@@ -169,7 +174,7 @@ mod tests {
     fn a_stop_signal_is_told_from_a_birth() {
         let stop = |event: i32, signal: i32| event << 16 | signal << 8 | 0x7f;
         assert_eq!(change(stop(libc::PTRACE_EVENT_STOP, libc::SIGTRAP)), Change::Pause);
-        assert_eq!(change(stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP)), Change::Halt);
+        assert_eq!(change(stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP)), Change::Halt(libc::SIGTSTP));
         assert_eq!(change(stop(0, libc::SIGSTOP)), Change::Signal(libc::SIGSTOP));
         assert_eq!(change(stop(0, libc::SIGTRAP)), Change::Signal(libc::SIGTRAP));
         assert_eq!(change(3 << 8), Change::Gone);

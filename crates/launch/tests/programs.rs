@@ -35,7 +35,7 @@ fn run(follow: Follow, launch: &Launch) -> (Ended, String) {
             Event::Output(_, _, bytes) => said.extend(bytes),
             Event::Ended(_, end) => ended = Some(*end),
             Event::Idle => return (ended.unwrap(), String::from_utf8_lossy(&said).into_owned()),
-            Event::Stopped(_) => {}
+            Event::Stopped(..) => {}
             other => panic!("{other:?}"),
         }
     }
@@ -205,14 +205,16 @@ fn a_deadline_is_kept_and_all_can_be_killed() {
 
 #[test]
 fn a_stopped_program_goes_on() {
-    for follow in WAYS {
+    for (follow, signal) in
+        WAYS.into_iter().flat_map(|follow| [libc::SIGSTOP, libc::SIGTTIN].map(|signal| (follow, signal)))
+    {
         let mut crew = Crew::new(follow).unwrap();
-        let id = crew.start(&shell("kill -STOP $$; exit 7")).unwrap();
+        let id = crew.start(&shell(&format!("kill -{signal} $$; exit 7"))).unwrap();
         let mut stops = 0;
         loop {
             match crew.next(Some(Instant::now() + Duration::from_secs(10)), None).unwrap() {
-                Event::Stopped(stopped) => {
-                    assert_eq!(stopped, id);
+                Event::Stopped(stopped, by) => {
+                    assert_eq!((stopped, by), (id, signal), "{follow:?}");
                     stops += 1;
                     let pid = rustix::process::Pid::from_raw(crew.pid(id).unwrap()).unwrap();
                     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();

@@ -152,7 +152,7 @@ fn watch(crew: &mut Crew, id: Id, relay: &Relay) -> io::Result<Ended> {
         match event {
             Event::Ended(_, end) => ended = Some(*end),
             Event::Idle => return ended.ok_or_else(|| io::ErrorKind::NotFound.into()),
-            Event::Stopped(_) => signals.stop(crew, id),
+            Event::Stopped(..) => signals.stop(crew, id),
             Event::Woken | Event::Output(..) | Event::Deadline => {}
         }
     }

@@ -277,7 +277,12 @@ impl<'a> Site<'a> {
             }
             Event::Deadline => return Err(self.too_long(what)),
             Event::Woken if self.stop.raised() => return Err(Failure::stopped()),
-            Event::Stopped(_) | Event::Woken => {}
+            // It would wait for the terminal until its time is over.
+            Event::Stopped(_, libc::SIGTTIN | libc::SIGTTOU) => {
+                let why = "asks for the terminal, which a measured program does not have; let it read a file";
+                return Err(Failure::new(Ending::Died, format!("{what} {why}")));
+            }
+            Event::Stopped(..) | Event::Woken => {}
             Event::Idle => return Err(Failure::new(Ending::Died, format!("{what} was lost sight of"))),
         }
         Ok(())
