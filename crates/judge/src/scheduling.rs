@@ -49,9 +49,9 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     let working = |seen: &ProgramSeen| seen.working.unwrap_or(seen.threads).min(seen.threads);
     let seen = programs.min_by_key(|seen| working(seen))?;
     raise(&V36, (asked as u64).saturating_sub(working(seen)) as f64, || {
-        let idle = seen.threads - working(seen);
-        let idle = if idle > 0 { format!(" at work, {idle} idle,") } else { String::new() };
-        format!("the program ran {}{idle} instead of {asked}", counted(working(seen) as usize, "thread"))
+        let (working, all) = (working(seen), seen.threads);
+        let of_all = if working < all { format!(" at a time, of {all},") } else { String::new() };
+        format!("the program ran {}{of_all} instead of {asked}", counted(working as usize, "thread"))
     })
 }
 

@@ -98,19 +98,30 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// How many threads of these programs worked, each counted by its processor time: as 1 from 10 ms or a hundredth of the busiest one's
-    /// on, and as less below that, since a program may do its work in many short threads. `None` where not all were counted to their ends.
+    /// How many threads of these programs worked at the same time at most. Threads that lived one after the other count as one with the
+    /// processor time of all, since a program may do its work in many short threads: as 1 from 10 ms or a hundredth of the busiest one's on,
+    /// and as less below that. `None` where not all were counted to their ends.
     pub fn working<'a>(programs: impl IntoIterator<Item = &'a Ended>) -> Option<u64> {
-        let mut times = Vec::new();
+        let mut threads = Vec::new();
         for ended in programs {
             if ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared {
                 return None;
             }
-            times.extend(ended.threads.iter().map(|thread| thread.counts.cpu_ns));
+            threads.extend(&ended.threads);
         }
-        let times: Vec<u64> = times.into_iter().collect::<Option<_>>()?;
-        let enough = (times.iter().max()? / 100).clamp(1, 10_000_000) as f64;
-        Some(times.iter().map(|time| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
+        threads.sort_by_key(|thread| thread.start);
+        // One after the other: their end, and their processor time.
+        let mut rows: Vec<(Instant, u64)> = Vec::new();
+        for thread in threads {
+            let time = thread.counts.cpu_ns?;
+            // The busiest: a worker continues another one rather than a thread that waited.
+            match rows.iter_mut().filter(|(end, _)| *end <= thread.start).max_by_key(|(_, time)| *time) {
+                Some(row) => *row = (thread.end, row.1.saturating_add(time)),
+                None => rows.push((thread.end, time)),
+            }
+        }
+        let enough = (rows.iter().map(|(_, time)| *time).max()? / 100).clamp(1, 10_000_000) as f64;
+        Some(rows.iter().map(|(_, time)| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
     }
 
     /// How many CPUs the program used on average, from its start to its end; `None` where it was not counted.
@@ -142,6 +153,10 @@ pub struct Thread {
     pub tid: i32,
     /// The name that the thread had at its end.
     pub name: String,
+    /// When it appeared.
+    pub start: Instant,
+    /// When it ended.
+    pub end: Instant,
     /// The CPU that it got; `None` also of one beside which there was none, with several seats.
     pub seat: Option<u32>,
     /// From its start to its end, migrations from when it got its seat; when polled, the last that was seen.

@@ -44,13 +44,17 @@ pub struct Task {
     /// How often it had moved before it got them.
     moved: u64,
     pub unseated_ns: Option<u64>,
+    start: Instant,
+    /// When it was seen to end: before another thread that waits for it goes on.
+    pub end: Option<Instant>,
     /// What was seen of it last.
     pub seen: Seen,
 }
 
 impl Task {
     pub fn new(program: usize, ordinal: usize, given: Given, cpus: Vec<u32>) -> Self {
-        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), seen: Seen::default() }
+        let (start, seen) = (Instant::now(), Seen::default());
+        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), start, end: None, seen }
     }
 
     /// Lets it run on these CPUs from now on. One that has set its own affinity keeps that.
@@ -129,14 +133,16 @@ impl Program {
 
     /// A thread has ended.
     pub fn note(&mut self, tid: i32, task: Task) {
-        let Task { ordinal, given, cpus, moved, unseated_ns, seen: Seen { name, mut counts, allowed }, .. } = task;
+        let Task { ordinal, given, cpus, moved, unseated_ns, start, end, seen, .. } = task;
+        let Seen { name, mut counts, allowed } = seen;
+        let end = end.unwrap_or_else(Instant::now);
         counts.migrations = counts.migrations.map(|all| all.saturating_sub(moved));
         let seat = self.seats.os_id(given).filter(|id| cpus == [*id]);
         self.seats.release(given);
         self.live -= 1;
         self.ended += 1;
         self.counts = Some(self.counts.map_or(counts, |sum| sum.plus(counts)));
-        let thread = Thread { ordinal, tid, name, seat, counts, allowed, unseated_ns };
+        let thread = Thread { ordinal, tid, name, start, end, seat, counts, allowed, unseated_ns };
         match thread.on_seat() {
             Some(on_seat) => self.off_seat += usize::from(!on_seat),
             None => self.unseen += usize::from(seat.is_some()),

@@ -160,6 +160,7 @@ impl Crew {
     fn end(&mut self, tid: i32) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.seen = observe::thread(tid);
+        task.end = Some(Instant::now());
         if let Some(program) = self.programs.get_mut(&task.program).filter(|program| program.pid == tid) {
             program.pages = observe::pages(tid);
         }

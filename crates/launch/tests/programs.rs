@@ -110,6 +110,9 @@ fn threads_that_only_wait_do_not_work() {
     assert_eq!((ended.appeared, Ended::working([&ended])), (3, Some(2)));
     let (ended, _) = run(Follow::Poll, &shell(script));
     assert_eq!(Ended::working([&ended]), None, "what ended unseen may have worked");
+    let script = "for i in 1 2 3; do (n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done); done";
+    let (ended, _) = run(Follow::Ptrace, &shell(script));
+    assert_eq!((ended.appeared, Ended::working([&ended])), (4, Some(1)), "one after the other");
 }
 
 #[test]

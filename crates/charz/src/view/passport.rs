@@ -117,7 +117,7 @@ fn too_few(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
     let working = Ended::working([ended]).map_or(ended.appeared, |working| working as usize).min(ended.appeared);
     let threads = match ended.appeared {
         1 => "1 thread".to_owned(),
-        all if working < all => format!("{working} of {all} threads at work"),
+        all if working < all => format!("at most {working} of {all} threads at work"),
         all => format!("{all} threads"),
     };
     (working < cpus && ended.following.by != Follow::None).then(|| {
@@ -222,6 +222,8 @@ mod tests {
             ordinal,
             tid: 100,
             name: "wor\u{1b}[31mker".into(),
+            start,
+            end: start + Duration::from_secs(10),
             seat: Some(*seat),
             counts: Counts::default(),
             allowed: allowed.to_vec(),

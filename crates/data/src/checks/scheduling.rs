@@ -175,9 +175,9 @@ pub static V34: Check = Check {
 pub static V36: Check = Check {
     code: "V36",
     title: "fewer threads than asked for",
-    cause: "The program made fewer threads than the configuration is named for, or left some of them idle, so its number is one of \
-            fewer threads, and is left out.",
-    quantity: "Threads that were asked for and did not work. A thread works if it used 1% of the processor time of the busiest one, or 10 ms.",
+    cause: "The program made fewer threads than the configuration is named for, left some of them idle, or ran them one after the other, \
+            so its number is one of fewer threads, and is left out.",
+    quantity: "Threads that were asked for and did not work at the same time. A thread works if it used 1% of the processor time of the busiest one, or 10 ms.",
     scale: Scale::Count,
     invalid: Some(0.0),
     evidence: "The threads of the program and of all processes that it starts, and the processor time of each when it ends.",

@@ -98,7 +98,7 @@ pub enum CulpritKind {
 pub struct ProgramSeen {
     /// The most threads that a repetition had, those of all copies and of the processes that they started together.
     pub threads: u64,
-    /// How many of them worked, by their processor time; null or absent where it was not counted for each.
+    /// How many of them worked at the same time at most, by their processor time; null or absent where it was not counted for each.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working: Option<u64>,
     /// How many CPUs the copies of a repetition had work for on average, whether they got them or not, the most; null or absent where it

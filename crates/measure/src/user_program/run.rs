@@ -458,6 +458,8 @@ mod tests {
             ordinal: 0,
             tid: 1,
             name: String::new(),
+            start: Instant::now(),
+            end: Instant::now(),
             seat,
             counts: Counts { migrations, ..Counts::NOTHING },
             allowed: Vec::new(),
