@@ -116,12 +116,13 @@ impl Placed<'_> {
         Some(cpus)
     }
 
-    /// The seats up to the first one that comes again: tools that start their list over need no more.
+    /// The fewest seats that give all when they are started over, as tools do with their lists. A CPU may repeat within them.
     fn round(&self) -> Option<Vec<u32>> {
-        let seats = self.bound()?;
-        let mut seen = HashSet::new();
-        let end = seats.iter().position(|seat| !seen.insert(*seat)).unwrap_or(seats.len());
-        Some(seats[..end].to_vec())
+        let mut seats = self.bound()?;
+        let is_round = |length: &usize| seats.iter().zip(&seats[*length..]).all(|(one, next)| one == next);
+        let length = (1..seats.len()).find(is_round).unwrap_or(seats.len());
+        seats.truncate(length);
+        Some(seats)
     }
 
     /// OS ids of the NUMA nodes that the memory is to be on, ascending; none where they are not known.

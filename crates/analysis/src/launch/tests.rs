@@ -76,6 +76,21 @@ fn slurm_takes_threads_as_a_mask_and_tasks_as_a_list() {
 }
 
 #[test]
+fn a_list_that_is_started_over_keeps_the_cpus_that_repeat_in_it() {
+    for (seats, list) in
+        [(&[0, 0, 1][..], "0,0,1"), (&[0, 1, 0, 2], "0,1,0,2"), (&[0, 0, 1, 0, 0], "0,0,1"), (&[4, 4, 4], "4")]
+    {
+        let of = |tool: &str| launch(tool, &seated(seats), MemoryHome::Local).line("").unwrap();
+        assert!(of("srun-tasks").contains(&format!("map_cpu:{list} ")), "{}", of("srun-tasks"));
+        assert!(of("likwid").contains(&format!("-c {list} ")), "{}", of("likwid"));
+        let exec = of("exec");
+        let named = exec.split(' ').find_map(|word| word.strip_prefix("list:")).unwrap();
+        assert_eq!(charz_data::cpulist::parse(named).unwrap().len(), list.split(',').count(), "{exec}");
+        assert_eq!(exec.contains("--allow-stack"), list.len() > 1, "{exec}");
+    }
+}
+
+#[test]
 fn likwid_counts_within_a_cpuset() {
     let mut report = report(SERVER);
     for strand in &mut report.machine.strands {

@@ -113,9 +113,9 @@ fn kmp(placed: &Placed<'_>) -> Launch {
 /// the second ones.
 fn likwid(placed: &Placed<'_>) -> Launch {
     let Some(round) = placed.round() else { return without("likwid-pin") };
-    let (threads, cpus) = (placed.seats.len(), round.len());
+    let (threads, cpus) = (placed.seats.len(), placed.cpus().map_or(0, |cpus| cpus.len()));
     let over = format!("likwid-pin starts the list over: {threads} threads on {}.", counted(cpus, "CPU"));
-    let mut notes: Vec<String> = (cpus < threads).then_some(over).into_iter().collect();
+    let mut notes: Vec<String> = (round.len() < threads).then_some(over).into_iter().collect();
     let mut inside: Vec<_> = placed.machine.usable_strands().collect();
     let all = placed.machine.strands.len();
     if inside.len() == all {
@@ -276,6 +276,9 @@ fn exec(placed: &Placed<'_>) -> Launch {
     let mapping = placed.round().map_or_else(|| "auto".to_owned(), |round| format!("list:{}", cpulist::print(&round)));
     let mut words = ["charz", "exec", "--mapping", &mapping, "--threads"].map(str::to_owned).to_vec();
     words.push(placed.seats.len().to_string());
+    if placed.round().is_some_and(|round| placed.cpus().is_some_and(|cpus| cpus.len() < round.len())) {
+        words.push("--allow-stack".to_owned());
+    }
     let memory = match placed.memory {
         MemoryHome::Local => None,
         // Its words have none for the first thread's node.
