@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::cpulist;
+use crate::escape::quoted;
 use crate::reported::ReportedUnit;
 
 /// The name of the kernel that a program is measured as.
@@ -85,31 +86,40 @@ impl Program {
 
     /// The command line for a shell behind the words of a launcher, with all threads in one program; `None` for copies.
     pub fn line(&self, threads: usize, cpus: &[u32], mapping: &str) -> Option<String> {
-        let env = if self.assigns() { "env " } else { "" };
-        (!self.in_copies()).then(|| format!("{env}{}", Self::fill(self.command.trim(), threads, cpus, mapping)))
+        if self.in_copies() { None } else { self.quoted(threads, cpus, mapping, "'{rank}'") }
     }
 
     /// The line for a shell that starts a copy on each of these CPUs, of which there is one at least; `None` where one program has all threads.
     pub fn copies(&self, cpus: &[u32], mapping: &str) -> Option<String> {
-        let env = if self.assigns() { "env " } else { "" };
-        let command = Self::fill(self.command.trim(), cpus.len(), cpus, mapping);
-        if let [cpu] = cpus {
-            return self.in_copies().then(|| format!("taskset -c {cpu} {env}{}", command.replace("{rank}", "0")));
+        if !self.in_copies() {
+            return None;
         }
-        let has_rank = command.contains("{rank}");
-        // A shell in the command finds it too.
-        let [first, next] = if has_rank { ["export rank=0; ", "rank=$((rank + 1)); "] } else { ["", ""] };
+        if let [cpu] = cpus {
+            return Some(format!("taskset -c {cpu} {}", self.quoted(1, cpus, mapping, "0")?));
+        }
+        let command = self.quoted(cpus.len(), cpus, mapping, "\"${rank}\"")?;
+        let has_rank = self.command.contains("{rank}");
+        let [first, next] = if has_rank { ["rank=0; ", "rank=$((rank + 1)); "] } else { ["", ""] };
         let ids = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
-        let command = command.replace("{rank}", "$rank");
-        let line = format!("{first}for cpu in {ids}; do taskset -c $cpu {env}{command} & {next}done; wait");
-        self.in_copies().then_some(line)
+        Some(format!("{first}for cpu in {ids}; do taskset -c $cpu {command} & {next}done; wait"))
     }
 
-    /// Whether it begins with an assignment, which a launcher would take for the program.
-    fn assigns(&self) -> bool {
+    /// The words of the command line, filled, and quoted: they were run without a shell, and one is to run the same. `rank` is code for it,
+    /// outside of quotations. `None` where there are no words.
+    fn quoted(&self, threads: usize, cpus: &[u32], mapping: &str, rank: &str) -> Option<String> {
+        let words = shlex::split(&self.command)?;
+        let word = |text: &String| {
+            let filled = Self::fill(text, threads, cpus, mapping);
+            let parts = filled.split("{rank}").map(|part| if part.is_empty() { String::new() } else { quoted(part) });
+            let spliced = parts.collect::<Vec<_>>().join(rank);
+            if spliced.is_empty() { quoted("") } else { spliced }
+        };
         let is_name =
             |name: &str| !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-        self.command.trim_start().split_once('=').is_some_and(|(name, _)| is_name(name))
+        // A launcher would take an assignment for the program.
+        let assigns = words.first()?.split_once('=').is_some_and(|(name, _)| is_name(name));
+        let env = assigns.then(|| "env".to_owned());
+        Some(env.into_iter().chain(words.iter().map(word)).collect::<Vec<_>>().join(" "))
     }
 }
 
@@ -148,6 +158,8 @@ mod tests {
         assert_eq!(line("./a -t {n} --on {cpus}").as_deref(), Some("./a -t 2 --on 0,3"));
         assert_eq!(line(" OMP_NUM_THREADS={threads} ./a -x=1").as_deref(), Some("env OMP_NUM_THREADS=2 ./a -x=1"));
         assert_eq!(line("./a x=1 {threads}").as_deref(), Some("./a x=1 2"));
+        assert_eq!(line("sh -c \"echo $1 *\" {n}").as_deref(), Some("sh -c 'echo $1 *' 2"), "no shell but its own");
+        assert_eq!(line("'{n}"), None);
         assert_eq!(line("./a {rank}"), None);
     }
 
@@ -160,6 +172,12 @@ mod tests {
         for (command, expected) in [
             ("./a -x", ["-c 0 ./a -x", "-c 3 ./a -x"]),
             ("N=1 ./a {rank}", ["-c 0 env N=1 ./a 0", "-c 3 env N=1 ./a 1"]),
+            ("./a img{rank}_a.png", ["-c 0 ./a img0_a.png", "-c 3 ./a img1_a.png"]),
+            ("awk 'NR=={rank} {print $1}' f", ["-c 0 awk NR==0 {print $1} f", "-c 3 awk NR==1 {print $1} f"]),
+            (
+                "sh -c \"for i in 1; do ./a $i; done\"",
+                ["-c 0 sh -c for i in 1; do ./a $i; done", "-c 3 sh -c for i in 1; do ./a $i; done"],
+            ),
         ] {
             let script = copies(command).unwrap().replace("taskset", "echo");
             let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
