@@ -33,10 +33,34 @@ words! { Better { Higher = "higher", Lower = "lower" } }
 impl ReportedUnit {
     /// Seconds: the time of a run.
     pub const SECONDS: ReportedUnit = ReportedUnit { symbol: Symbol("s"), better: Better::Lower };
-    /// The symbols of times, of which less is better unless something else is said.
-    pub const TIMES: [&str; 10] = ["s", "ms", "us", "µs", "ns", "min", "h", "sec", "seconds", "cycles"];
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
+
+    /// Which numbers are better by the symbol: higher ones of what is `/s`, or by another time, such as `H/s` and `ns/day`; else lower ones
+    /// of times, cycles and joules, also of those for something, such as `ns/op`; else higher ones of what is for a cycle or a joule. `None`
+    /// for all others.
+    pub fn usual(symbol: &str) -> Option<Better> {
+        let [unit, per] = Self::parts(symbol);
+        let is_cost = |unit: &str| [TIMES, CYCLES, JOULES].iter().any(|costs| costs.contains(&unit));
+        match is_cost(&unit) && !TIMES.contains(&&*per) {
+            true => Some(Better::Lower),
+            false => is_cost(&per).then_some(Better::Higher),
+        }
+    }
+
+    /// Whether it counts time or cycles, in all or for something, and less of it is better.
+    pub fn is_time(self) -> bool {
+        let symbol = self.symbol.as_str();
+        self.better == Better::Lower
+            && Self::usual(symbol) == Some(Better::Lower)
+            && !JOULES.contains(&&*Self::parts(symbol)[0])
+    }
+
+    /// What is counted, and for what, in lower case.
+    fn parts(symbol: &str) -> [String; 2] {
+        let (unit, per) = symbol.split_once('/').unwrap_or((symbol, ""));
+        [unit, per].map(|part| part.trim().to_lowercase())
+    }
 
     /// A unit of this symbol.
     ///
@@ -46,6 +70,14 @@ impl ReportedUnit {
         Symbol::new(symbol).map(|symbol| ReportedUnit { symbol, better })
     }
 }
+
+/// Symbols of times, in lower case.
+const TIMES: &[&str] = &[
+    "s", "sec", "secs", "second", "seconds", "ms", "msec", "msecs", "us", "µs", "μs", "usec", "usecs", "ns", "nsec",
+    "nsecs", "ps", "min", "mins", "minute", "minutes", "h", "hour", "hours", "d", "day", "days",
+];
+const CYCLES: &[&str] = &["cycle", "cycles"];
+const JOULES: &[&str] = &["j", "joule", "joules"];
 
 /// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters without control characters. Copied about in every cell, so its text is kept
 /// once for the whole process.
@@ -97,6 +129,22 @@ impl<'de> Deserialize<'de> for Symbol {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_symbol_has_a_direction_by_what_it_counts_and_for_what() {
+        for (symbols, better) in [
+            (
+                &["s", "NS/op", "msec", "usec / call", "s/it", "cycles/B", "J", "J/op", "minutes"][..],
+                Some(Better::Lower),
+            ),
+            (&["MB/s", "H/s", "ns/day", "op/min", "cycles/s", "insn/cycle", "flop/J"], Some(Better::Higher)),
+            (&["units", "MIPS", "MB", "", "/"], None),
+        ] {
+            symbols.iter().for_each(|symbol| assert_eq!(ReportedUnit::usual(symbol), better, "{symbol}"));
+        }
+        let is_time = |symbol: &str| ReportedUnit::new(symbol, Better::Lower).unwrap().is_time();
+        assert_eq!(["ns/op", "cycles", "J", "ns/day", "MB"].map(is_time), [true, true, false, false, false]);
+    }
 
     #[test]
     fn symbols_are_kept_once_and_bounded() {

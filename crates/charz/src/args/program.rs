@@ -41,7 +41,7 @@ pub(crate) struct ProgramArgs {
     /// The unit of the number, e.g. MB/s or tok/s
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) unit: Option<String>,
-    /// Whether a higher or a lower number is better [default: lower for units of time, else higher]
+    /// Whether a higher or a lower number is better [default: lower for time, cycles and joules, also per operation, else higher]
     #[arg(long, value_name = "WHICH")]
     pub(crate) direction: Option<String>,
     /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
@@ -115,7 +115,7 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
     let words = COMMAND.of(command, layers)?;
     SETUP.given(args.setup.as_deref(), layers)?;
     let value = layers.blame("--value", value(args))?;
-    let unit = unit(args, &value, layers)?;
+    let unit = unit(args, &value, layers, notes)?;
     let program = Program {
         command: command.clone(),
         setup: args.setup.clone(),
@@ -162,15 +162,25 @@ fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
     })
 }
 
-fn unit(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<ReportedUnit, Error> {
+fn unit(
+    args: &ProgramArgs,
+    value: &ProgramValue,
+    layers: &Layers,
+    notes: &mut Vec<String>,
+) -> Result<ReportedUnit, Error> {
     let asked = DIRECTION.given(args.direction.as_deref(), layers)?;
     let (usual, is_fixed) = match value {
         ProgramValue::Wall => (ReportedUnit::SECONDS, args.unit.is_some()),
         ProgramValue::Work(_) | ProgramValue::Protocol => (ReportedUnit::RATE, false),
         ProgramValue::Regex(_) | ProgramValue::Json(_) | ProgramValue::Last => {
             let symbol = args.unit.as_deref().unwrap_or(UNNAMED);
-            let by_name = if ReportedUnit::TIMES.contains(&symbol) { Better::Lower } else { Better::Higher };
-            let unit = ReportedUnit::new(symbol, asked.unwrap_or(by_name));
+            let better = asked.or(ReportedUnit::usual(symbol));
+            if better.is_none() {
+                notes.push(format!(
+                    "the number is in {symbol:?}, of which higher is taken for better; --direction says otherwise"
+                ));
+            }
+            let unit = ReportedUnit::new(symbol, better.unwrap_or(Better::Higher));
             return layers.blame("--unit", unit.map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}"))));
         }
     };
@@ -235,10 +245,13 @@ mod tests {
             (&[("value", "last"), ("unit", "ms")], "ms", Better::Lower),
             (&[("value", "last"), ("unit", "ms"), ("direction", "higher")], "ms", Better::Higher),
             (&[("value", "json:a.0"), ("unit", "MB/s")], "MB/s", Better::Higher),
+            (&[("value", "last"), ("unit", "ns/op")], "ns/op", Better::Lower),
             (&[("value", "protocol")], "op/s", Better::Higher),
         ] {
             let flags = [flags, &[("command", "x {n}")]].concat();
-            let program = read(&flags).unwrap().unwrap();
+            let mut notes = Vec::new();
+            let program = program(&args(&flags), &Layers::default(), &mut notes).unwrap().unwrap();
+            assert_eq!(notes.iter().any(|note| note.contains("--direction")), symbol == UNNAMED, "{notes:?}");
             assert_eq!((program.unit.symbol.as_str(), program.unit.better), (symbol, better), "{flags:?}");
         }
     }

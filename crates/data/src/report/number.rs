@@ -50,8 +50,7 @@ impl Unit {
 
     /// Whether it is a time: a user's program may report something else of which less is better.
     pub fn is_time(self) -> bool {
-        let is_known = |unit: ReportedUnit| ReportedUnit::TIMES.contains(&unit.symbol.as_str());
-        !self.more_is_better() && !matches!(self, Unit::Reported(unit) if !is_known(unit))
+        !self.more_is_better() && !matches!(self, Unit::Reported(unit) if !unit.is_time())
     }
 
     /// Whether more is better; for times less is.
