@@ -67,7 +67,7 @@ pub(super) struct Output<'a> {
     last: [String; 2],
     /// What the expression found last.
     matched: Option<String>,
-    number: Option<f64>,
+    number: Option<Result<f64, String>>,
     verified: bool,
     json: Vec<u8>,
     ready: bool,
@@ -136,7 +136,7 @@ impl<'a> Output<'a> {
             self.matched = group.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned());
         }
         if self.readers.value == ProgramValue::Last && from == Stream::Out {
-            self.number = value::last_number(line).or(self.number);
+            self.number = value::last_number(line).or(self.number.take());
         }
         if self.readers.value == ProgramValue::Protocol && from == Stream::Out {
             self.hear(Said::of(line));
@@ -193,9 +193,9 @@ impl<'a> Output<'a> {
                 None => Err(none(format!("{NO_MATCH} {}", quote(regex)))),
                 Some(text) => value::number(text),
             },
-            ProgramValue::Last => match self.number {
+            ProgramValue::Last => match &self.number {
                 None => Err(none("the program printed no value: no line of its output has a number".into())),
-                Some(number) => value::measurable(number),
+                Some(number) => number.clone().and_then(value::measurable),
             },
             ProgramValue::Json(_) if self.json.len() > LARGEST_JSON => {
                 Err(format!("the program printed more than the {} MiB of JSON that are read", LARGEST_JSON >> 20))

@@ -48,10 +48,16 @@ fn compile(flag: &str, text: &str) -> Result<Regex, String> {
 pub(super) fn number(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let value = text.parse().ok().or_else(|| grouped(text)?.parse().ok());
-    match value {
-        None => Err(format!("the value {} of the program is not a number", quote(text))),
-        Some(value) => measurable(value),
-    }
+    value.map_or_else(|| Err(no_number(text)), measurable)
+}
+
+fn no_number(text: &str) -> String {
+    let comma = if text.contains(',') {
+        "; a comma is read between groups of three digits only, so print a point (LC_ALL=C)"
+    } else {
+        ""
+    };
+    format!("the value {} of the program is not a number{comma}", quote(text))
 }
 
 /// # Errors
@@ -71,12 +77,13 @@ pub(super) fn measurable(value: f64) -> Result<f64, String> {
     Err(format!("the value {value} of the program {what}; a value is above 0"))
 }
 
-/// `1,234.5` without its commas.
+/// `1,234.5` without its commas. `0,532` has none between groups.
 fn grouped(text: &str) -> Option<String> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let mut groups = whole.split(',');
     let digits = |group: &str| group.bytes().all(|byte| byte.is_ascii_digit());
     let first = groups.next().filter(|first| (1..=3).contains(&first.len()) && digits(first))?;
+    let first = Some(first).filter(|first| !first.starts_with('0'))?;
     let rest: Vec<&str> = groups.collect();
     let fits = !rest.is_empty() && rest.iter().all(|group| group.len() == 3 && digits(group)) && digits(fraction);
     fits.then(|| format!("{first}{}.{fraction}", rest.concat()))
@@ -91,17 +98,25 @@ pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     ESCAPE.replace_all(line, b"".as_slice())
 }
 
-/// The last number in a line, which may be glued to its unit or its name: `12.5ms`, `time=3`.
-pub(super) fn last_number(line: &[u8]) -> Option<f64> {
+/// The last number in a line, which may be glued to its unit or its name: `12.5ms`, `time=3`; of a list such as `1,2.5,30` the last.
+///
+/// # Errors
+/// Of `12,5`, which may be a number with a comma for a point or a list of two: a sentence.
+pub(super) fn last_number(line: &[u8]) -> Option<Result<f64, String>> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"-?(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?)").expect("a constant")
+        Regex::new(r"-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?").expect("a constant")
     });
     let last = NUMBER.find_iter(line).last()?;
     // What follows a letter or a digit is no sign: `run-5`.
     let after_word = line[..last.start()].last().is_some_and(u8::is_ascii_alphanumeric);
     let text = String::from_utf8_lossy(last.as_bytes());
     let text = if after_word { text.trim_start_matches('-') } else { &*text };
-    text.parse().ok().or_else(|| grouped(text)?.parse().ok())
+    if let Some(value) = text.parse().ok().or_else(|| grouped(text)?.parse().ok()) {
+        return Some(Ok(value));
+    }
+    let is_list = text.contains('.') || text.matches(',').count() > 1;
+    let last = text.rsplit(',').next().filter(|_| is_list).and_then(|last| last.parse().ok());
+    Some(last.ok_or_else(|| no_number(text)))
 }
 
 /// The number at a path of names and indexes in a document, or in the last line of several documents.
@@ -151,6 +166,7 @@ mod tests {
             ("0", "zero"),
             ("x", "not a number"),
             ("1,23", "not a number"),
+            ("0,532", "point"),
             ("1e300", "out of range"),
             ("", "not a number"),
         ] {
@@ -167,7 +183,7 @@ mod tests {
             "\x1b]0;title 7\x073.5 \x1b]8;;http://x/9\x1b\\",
             "3.5 \x1b(0",
         ] {
-            assert_eq!(last_number(&without_escapes(line.as_bytes())), Some(3.5), "{line:?}");
+            assert_eq!(last_number(&without_escapes(line.as_bytes())), Some(Ok(3.5)), "{line:?}");
         }
         let plain = b"no escape: [32m 4";
         assert_eq!(*without_escapes(plain), *plain);
@@ -184,8 +200,14 @@ mod tests {
             ("nothing", None),
             ("x3 = 1e-3s", Some(1e-3)),
             ("run-5", Some(5.0)),
+            ("1,2.5,30", Some(30.0)),
+            ("8,123.5", Some(8123.5)),
+            ("8,12.5", Some(12.5)),
         ] {
-            assert_eq!(last_number(line.as_bytes()), value, "{line}");
+            assert_eq!(last_number(line.as_bytes()), value.map(Ok), "{line}");
+        }
+        for line in ["time 0,532 s", "12,5 s", "1,2345", "1,5e3"] {
+            assert!(last_number(line.as_bytes()).is_some_and(|number| number.is_err()), "{line}");
         }
     }
 
@@ -204,7 +226,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_last_number_is_found_behind_any_words(words in "[a-z :=]{0,20}", value in 0.0..1e9_f64) {
-            prop_assert_eq!(last_number(format!("7 {words} {value}").as_bytes()), Some(value));
+            prop_assert_eq!(last_number(format!("7 {words} {value}").as_bytes()), Some(Ok(value)));
         }
     }
 }
