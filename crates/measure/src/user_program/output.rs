@@ -99,26 +99,34 @@ impl<'a> Output<'a> {
         bytes.chunks(LONGEST_LINE).for_each(|bytes| self.push_lines(from, bytes));
     }
 
+    /// A carriage return ends a line too: a progress bar prints over what it printed before.
     fn push_lines(&mut self, from: Stream, mut bytes: &[u8]) {
-        while let Some(last) = bytes.len().checked_sub(1) {
-            let line = &mut self.lines[from as usize];
+        while !bytes.is_empty() {
+            // The search for one byte is fast, and few lines have a carriage return.
             let all = bytes;
-            let taken = match line.len() < LONGEST_LINE {
-                true => bytes.read_until(b'\n', line),
-                false => bytes.skip_until(b'\n'),
-            };
-            // Nothing fails that is in memory.
-            let taken = taken.unwrap_or(last + 1);
-            if all[taken - 1] == b'\n' {
-                self.end_line(from);
+            let taken = bytes.skip_until(b'\n').unwrap_or(all.len());
+            let line = &all[..taken];
+            match line.contains(&b'\r') {
+                true => line.split_inclusive(|byte| *byte == b'\r').for_each(|piece| self.push_piece(from, piece)),
+                false => self.push_piece(from, line),
             }
+        }
+    }
+
+    fn push_piece(&mut self, from: Stream, piece: &[u8]) {
+        let line = &mut self.lines[from as usize];
+        if line.len() < LONGEST_LINE {
+            line.extend_from_slice(piece);
+        }
+        if matches!(piece.last(), Some(b'\n' | b'\r')) {
+            self.end_line(from);
         }
     }
 
     fn end_line(&mut self, from: Stream) {
         let mut line = mem::take(&mut self.lines[from as usize]);
-        let text = line.strip_suffix(b"\n").unwrap_or(&line);
-        self.look_at(from, text.strip_suffix(b"\r").unwrap_or(text));
+        let text = line.strip_suffix(b"\n").or_else(|| line.strip_suffix(b"\r"));
+        self.look_at(from, text.unwrap_or(&line));
         line.clear();
         // Its room serves the next line.
         self.lines[from as usize] = line;
@@ -309,6 +317,15 @@ mod tests {
         output.push(Stream::Out, b"\nrate: 5\n");
         assert!(output.lines.iter().all(|line| line.capacity() <= 4 * LONGEST_LINE));
         assert_eq!(output.value(1.0), Ok(5.0));
+    }
+
+    #[test]
+    fn a_long_progress_bar_hides_no_number_behind_it() {
+        let bar: String = (0..100_000).map(|step| format!("\r{step} of 100000")).collect();
+        let end = b"\rrate: 7\n";
+        for (read, last) in [(ProgramValue::Last, 7.0), (rate(), 7.0)] {
+            assert_eq!(value(read, &[(Stream::Out, bar.as_bytes()), (Stream::Out, end)]), Ok(last));
+        }
     }
 
     proptest! {
