@@ -132,10 +132,10 @@ impl Layers {
         words.extend(self.typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
         for given in &self.given {
             for value in &given.values {
-                match value.as_str() {
-                    "true" => words.push(format!("--{}", given.key.long)),
-                    "false" => {}
-                    value => words.push(format!("--{}={value}", given.key.long)),
+                match given.key.takes {
+                    Takes::Nothing if value == "true" => words.push(format!("--{}", given.key.long)),
+                    Takes::Nothing => {}
+                    Takes::One | Takes::Several => words.push(format!("--{}={value}", given.key.long)),
                 }
             }
         }
@@ -297,7 +297,18 @@ fn position(text: &str, at: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::position;
+    use super::{Given, Key, Layers, Takes, position};
+
+    #[test]
+    fn a_value_that_is_called_like_a_switch_is_kept_in_the_command_line() {
+        let given = |long: &str, takes, value: &str| {
+            let key = Key { id: long.into(), long: long.into(), takes, example: String::new() };
+            Given { key, values: vec![value.into()], place: String::new() }
+        };
+        let given = [given("command", Takes::One, "true"), given("wait", Takes::Nothing, "false")];
+        let layers = Layers { given: given.into(), typed: Vec::new() };
+        assert_eq!(layers.command_line().replace('\'', ""), "charz --command=true");
+    }
 
     #[test]
     fn places_count_lines_and_characters_from_one() {
