@@ -433,21 +433,34 @@ fn a_program_that_stands_still_can_be_ended() {
     }
 }
 
-/// What `unshare -p` leaves: process ids of one namespace, and a `/proc` of another.
-#[test]
-fn processes_of_another_namespace_are_not_taken_for_the_programs() {
+/// `charz exec` as the first process of what `unshare -p` leaves: process ids of one namespace, and a `/proc` of another. `None` where this
+/// user has no namespaces.
+fn in_namespace(way: &str, script: &str) -> Option<Ran> {
     let unshare = |arguments: &[&str]| {
         let mut command = Command::new("timeout");
         command.args(["--kill-after=5", "120", "unshare", "--user", "--map-current-user", "--pid", "--fork"]);
         command.args(arguments).stdin(Stdio::null()).output().unwrap()
     };
     if !unshare(&["true"]).status.success() {
-        return println!("skipped: no namespaces for this user");
+        println!("skipped: no namespaces for this user");
+        return None;
     }
-    let charz = env!("CARGO_BIN_EXE_charz");
+    Some(unshare(&[env!("CARGO_BIN_EXE_charz"), "exec", "--follow", way, "--", "sh", "-c", script]).into())
+}
+
+#[test]
+fn the_first_process_of_a_namespace_exits_with_the_signal_of_its_program() {
+    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
+        let Some(ran) = in_namespace("ptrace", &format!("kill -{signal} $$")) else { return };
+        assert_eq!(ran.code, Some(code), "{}", ran.err);
+    }
+}
+
+#[test]
+fn processes_of_another_namespace_are_not_taken_for_the_programs() {
     for way in WAYS {
         let script = "for i in 1 2 3; do sleep 0.1 & done; wait; exit 4";
-        let ran: Ran = unshare(&[charz, "exec", "--follow", way, "--", "sh", "-c", script]).into();
+        let Some(ran) = in_namespace(way, script) else { return };
         assert_eq!(ran.code, Some(4), "{way}: {}", ran.err);
         assert!(!ran.err.contains("changed the affinity"), "{way}: {}", ran.err);
         assert!(way != "poll" || ran.err.contains("not followed, since /proc"), "{way}: {}", ran.err);

@@ -234,6 +234,10 @@ fn has_terminal() -> bool {
 /// Ends this process as the program ended.
 fn end_as(status: ExitStatus) -> ! {
     if let Some(signal) = status.signal() {
+        // The first process of a namespace, as in a container, gets no signal that it does not catch, not even from itself.
+        if getpid().is_init() {
+            std::process::exit(BY_SIGNAL + signal)
+        }
         // The program has written its core already, if it was to.
         let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
         let _ = emulate_default_handler(signal);
