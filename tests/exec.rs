@@ -242,6 +242,26 @@ fn any_thread_may_become_another_program() {
     }
 }
 
+/// Where SMT is switched off, or a guest has slots for more CPUs, `/proc` lists CPUs that are offline.
+#[test]
+fn cpus_that_are_offline_are_no_seats() {
+    let folder = tempdir().unwrap();
+    let script = "sed 's/^Cpus_allowed_list:.*/Cpus_allowed_list:\t0-4095/' /proc/$$/status > status &&
+        mount --bind status /proc/$$/status && exec \"$@\"";
+    let listed = |program: &[&str]| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
+        command.args(program).current_dir(&folder).output().unwrap()
+    };
+    if !listed(&["true"]).status.success() {
+        return println!("skipped: no mounts for this user");
+    }
+    let exec = [env!("CARGO_BIN_EXE_charz"), "exec", "--mapping", "dumb", "--", "sh", "-c", "echo $CHARZ_SEATS"];
+    let ran: Ran = listed(&exec).into();
+    assert_eq!(ran.out.trim(), cpus().len().to_string(), "{}", ran.err);
+    assert!(!ran.err.contains("changed the affinity"), "{}", ran.err);
+}
+
 #[test]
 fn skipped_threads_may_run_on_all_seats() {
     let cpus = cpus();

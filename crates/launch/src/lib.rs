@@ -15,4 +15,5 @@ mod traced;
 
 pub use crew::{Crew, Event, Stream};
 pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
+pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};

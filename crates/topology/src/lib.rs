@@ -28,4 +28,4 @@ pub use mapper::{
 };
 pub use memory::memory_homes;
 pub use placement::{Placement, place};
-pub use usable::{Present, affinity};
+pub use usable::Present;

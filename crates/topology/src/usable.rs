@@ -130,7 +130,7 @@ impl Present {
 const LEFT: &str = "left the cpuset of this process";
 
 /// The affinity mask of the process's main thread, ascending; `None` where neither `/proc` nor the kernel reports it.
-pub fn affinity() -> Option<Vec<u32>> {
+pub(crate) fn affinity() -> Option<Vec<u32>> {
     Status::of_process().cpus().ok().or_else(runnable_cpus)
 }
 

@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, runtimes};
+use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, own_allowed, runtimes};
 use charz_system::cgroup;
 use charz_system::stat::{self, Ticks};
-use charz_topology::{Mapping, Order, Source, affinity, discover, memory_homes, place};
+use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, getpid, kill_process, setrlimit};
 use rustix::termios::tcgetpgrp;
 use signal_hook::low_level::emulate_default_handler;
@@ -100,7 +100,7 @@ fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<u32>), Error> {
         place(order, options.threads.unwrap_or(each)).seats
     };
     // A machine that need not be known is not looked at: hwloc would take longer than all the rest.
-    let usable = affinity().filter(|_| options.memory == MemoryPolicy::Local).unwrap_or_default();
+    let usable = if options.memory == MemoryPolicy::Local { own_allowed() } else { Vec::new() };
     if let Some(order) = options.mapping.order_of_ids(&usable) {
         return Ok((placed(&order, usable.len()), Vec::new()));
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
 use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
-use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Thread, runtimes};
-use charz_system::{OomKills, Status};
+use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Thread, own_allowed, runtimes};
+use charz_system::OomKills;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::output::Output;
@@ -70,7 +70,7 @@ pub(super) fn measure(
         wake,
         words: split(&program.command)?,
         setup: program.setup.as_deref().map(split).transpose()?,
-        usable: Status::of_process().cpus().unwrap_or_default(),
+        usable: own_allowed(),
         kills: OomKills::read(),
     };
     let (before, begun) = (Fingerprint::read(order.seats), Usage::read());
