@@ -191,6 +191,20 @@ fn a_setup_is_ended_with_the_sweep() {
 }
 
 #[test]
+fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
+    let sleeps = "86398.5";
+    let given = format!("$CHARZ_SEATS {{cpus}} {}", std::env::var("OMP_NUM_THREADS").unwrap_or_default());
+    let setup = "echo $! > served; echo \"$CHARZ_SEATS {cpus} $OMP_NUM_THREADS\" > given";
+    let setup = format!("sh -c 'sleep {sleeps} & {setup}'");
+    let command =
+        format!("sh -c 'kill -0 $(cat served) && test \"$(cat given)\" = \"{given}\" && echo 5' x {{threads}}");
+    let threads = &["--threads", "2", "--mapping", "dumb"];
+    let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
+    let cell = trial.cell();
+    assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
+}
+
+#[test]
 fn what_a_program_leaves_running_is_ended_and_counted() {
     let sleeps = "86399.75";
     let trial = Trial::of(&format!("sh -c '(setsid sleep {sleeps} &); echo 5'"), &["--value", "last"]);

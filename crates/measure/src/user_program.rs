@@ -6,6 +6,7 @@
 mod lines;
 mod output;
 mod run;
+mod setup;
 mod value;
 mod words;
 

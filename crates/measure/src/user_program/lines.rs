@@ -25,7 +25,7 @@ struct Round {
 /// Has the program, or its copies, answer as often as it is to be repeated.
 pub(super) fn measure(site: &Site<'_>) -> Result<Measured, Failure> {
     let seats = site.seats_to_watch();
-    site.set_up()?;
+    let _serving = site.set_up()?;
     let time = site.order.time_box;
     let mut crew = site.crew()?;
     let mut copies = site.start(&mut crew, Streams::Conversation)?;

@@ -1,6 +1,7 @@
 //! One cell of a program: each repetition starts it, or its copies, with its threads on their seats, and makes laps of what they did.
 
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::os::fd::BorrowedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -46,7 +47,7 @@ pub(super) struct Site<'a> {
     /// Readable when the flag is raised.
     pub(super) wake: BorrowedFd<'a>,
     words: Words,
-    setup: Option<Words>,
+    pub(super) setup: Option<Words>,
     /// The CPUs that this process may use.
     usable: Vec<u32>,
     kills: OomKills,
@@ -151,7 +152,7 @@ impl<'a> Site<'a> {
             if enough || self.stop.raised() {
                 break;
             }
-            self.set_up()?;
+            let _serving = self.set_up()?;
             let until = Instant::now() + self.order.time_box;
             let mut crew = self.crew()?;
             let before = MachineCounts::read(&seats);
@@ -197,45 +198,34 @@ impl<'a> Site<'a> {
     }
 
     fn launch(&self, words: &Words, seats: &[Option<u32>], rank: Option<usize>) -> Launch {
-        let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
-        let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
-        let threads = self.order.seats.len();
-        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
         // Those of the user's shell would put threads elsewhere.
         let unset = runtimes::BINDING.map(|name| (name.into(), None));
         let usual = runtimes::variables(seats, Follow::Ptrace)
             .into_iter()
             .map(|(name, value)| (name.into(), Some(value.into())));
+        let variables = unset.into_iter().chain(usual).collect();
+        Launch { seats: seats.to_vec(), ..self.unseated(words, seats, rank, variables) }
+    }
+
+    /// A launch that may run anywhere, with the names in braces for these seats.
+    pub(super) fn unseated(
+        &self,
+        words: &Words,
+        seats: &[Option<u32>],
+        rank: Option<usize>,
+        variables: Vec<(OsString, Option<OsString>)>,
+    ) -> Launch {
+        let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
+        let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
+        let threads = self.order.seats.len();
+        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
         let own = words.environment.into_iter().map(|(name, value)| (name.into(), Some(value.into())));
         Launch {
             program: words.program.into(),
             arguments: words.arguments.into_iter().map(Into::into).collect(),
-            environment: unset.into_iter().chain(usual).chain(own).collect(),
-            seats: seats.to_vec(),
+            environment: variables.into_iter().chain(own).collect(),
             ..Launch::default()
         }
-    }
-
-    /// Runs `--setup`, anywhere on the machine.
-    pub(super) fn set_up(&self) -> Result<(), Failure> {
-        let Some(words) = &self.setup else { return Ok(()) };
-        // Before the end of the whole invocation, which could not tell what it waited for.
-        let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
-        let until = Instant::now() + limit;
-        let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
-        let launch = Launch { streams: Streams::Captured, ..self.launch(words, &[], None) };
-        let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-        let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
-        self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
-            Ending::TimedOut => {
-                let time = units::duration(limit);
-                Failure::new(
-                    Ending::TimedOut,
-                    format!("--setup did not end in {time}; a longer --run-timeout gives it more"),
-                )
-            }
-            _ => failure,
-        })
     }
 
     /// Waits for the ends of all copies, each of which must be a good one.
@@ -247,7 +237,13 @@ impl<'a> Site<'a> {
         })
     }
 
-    fn wait(&self, crew: &mut Crew, copies: &mut [Replica<'_>], until: Instant, what: &str) -> Result<(), Failure> {
+    pub(super) fn wait(
+        &self,
+        crew: &mut Crew,
+        copies: &mut [Replica<'_>],
+        until: Instant,
+        what: &str,
+    ) -> Result<(), Failure> {
         while copies.iter().any(|copy| copy.ended.is_none()) {
             self.step(crew, copies, until, what)?;
         }
@@ -433,7 +429,7 @@ fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn refused(launch: &Launch, error: &Error) -> Failure {
+pub(super) fn refused(launch: &Launch, error: &Error) -> Failure {
     let what = launch.program.to_string_lossy();
     let ending = match error {
         Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) => Ending::Died,

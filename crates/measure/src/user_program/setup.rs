@@ -1,0 +1,67 @@
+//! `--setup`: what is run before each run of a program.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use charz_data::report::Ending;
+use charz_data::units;
+use charz_launch::{Crew, Follow, Launch, Streams, runtimes};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::output::Output;
+use super::run::{Replica, Site, refused};
+use crate::harness::Failure;
+
+/// How long what a set-up leaves running may take to end after SIGTERM.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// The process group of a set-up, which is ended when the runs that it serves have ended.
+pub(super) struct Serving(Option<Pid>);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let Some(group) = self.0 else { return };
+        let until = Instant::now() + FAREWELL;
+        // An error: there is nothing left of it.
+        let mut left = kill_process_group(group, Signal::TERM);
+        while left.is_ok() && Instant::now() < until {
+            thread::sleep(Duration::from_millis(2));
+            left = test_kill_process_group(group);
+        }
+        if left.is_ok() {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+}
+
+impl Site<'_> {
+    /// Runs `--setup`, anywhere on the machine, with the variables of runtimes as the user has them. What it leaves running serves the runs
+    /// that follow.
+    pub(super) fn set_up(&self) -> Result<Serving, Failure> {
+        let mut serving = Serving(None);
+        let Some(words) = &self.setup else { return Ok(serving) };
+        // Before the end of the whole invocation, which could not tell what it waited for.
+        let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
+        let until = Instant::now() + limit;
+        let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
+        let seats = self.order.seats;
+        let count = (runtimes::SEATS.into(), Some(seats.len().to_string().into()));
+        let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
+        let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
+        serving.0 = crew.pid(id).and_then(Pid::from_raw);
+        let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
+        self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
+            Ending::TimedOut => {
+                let time = units::duration(limit);
+                Failure::new(
+                    Ending::TimedOut,
+                    format!("--setup did not end in {time}; a longer --run-timeout gives it more"),
+                )
+            }
+            _ => failure,
+        })?;
+        // The system may give a number again that no process has.
+        serving.0 = serving.0.filter(|group| test_kill_process_group(*group).is_ok());
+        Ok(serving)
+    }
+}
