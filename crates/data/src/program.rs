@@ -29,7 +29,7 @@ pub struct Program {
     pub unit: ReportedUnit,
     /// A regular expression that a line of the output must match for the run to count; null for none.
     pub verify: Option<String>,
-    /// The longest that a run may take, in nanoseconds; null for ten times what is predicted.
+    /// The longest that a run may take, in nanoseconds; null for five seconds and ten times what is predicted.
     pub timeout_ns: Option<u64>,
 }
 

@@ -104,8 +104,8 @@ pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
     environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
 }
 
-/// The CPUs on which the calling thread may run, ascending; empty where the system does not say. In contrast to `Cpus_allowed_list` in
-/// `/proc` it has none that are offline.
+/// The CPUs on which the calling thread may run, ascending; empty where the system does not say. In contrast to the list in `/proc` it
+/// has none that are offline.
 pub fn own_allowed() -> Vec<u32> {
     allowed(0)
 }

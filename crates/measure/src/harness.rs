@@ -31,6 +31,9 @@ pub use cell::{Cell, LEAST_REPETITIONS, MOST_REPETITIONS, measure};
 use clock::Clock;
 use counters::hardware::OpenCounters;
 
+/// What an invocation is given besides ten times its predicted time before it is thought stuck.
+pub(crate) const LEAST_DEADLINE: Duration = Duration::from_secs(5);
+
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {
     pub binder: &'a Binder,

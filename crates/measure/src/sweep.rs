@@ -32,6 +32,7 @@ pub use record::{Record, Recorder};
 pub use start::{Context, new_report};
 pub use turns::take_turns;
 
+use crate::harness::LEAST_DEADLINE;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
 use crate::limits::Limits;
@@ -419,8 +420,6 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Predictions are right within a half on a quiet machine.
 const ENOUGH: f64 = 1.5;
-/// The least that an invocation is given before it is thought stuck.
-const LEAST_DEADLINE: Duration = Duration::from_secs(5);
 /// How many times its deadline an invocation may take where other programs keep the CPUs busy. What is stuck in earnest and waits for CPUs
 /// besides is ended then.
 const BUSY: u32 = 4;

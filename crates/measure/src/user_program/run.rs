@@ -20,7 +20,7 @@ use super::value::{Readers, measurable};
 use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
-use crate::harness::{Failure, LEAST_REPETITIONS};
+use crate::harness::{Failure, LEAST_DEADLINE, LEAST_REPETITIONS};
 
 /// What is to be run, and how often.
 pub(crate) struct Order<'a> {
@@ -285,11 +285,7 @@ impl<'a> Site<'a> {
     }
 
     fn too_long(&self, what: &str) -> Failure {
-        let time = units::duration(self.order.time_box);
-        let limit = match self.order.program.timeout_ns {
-            Some(_) => format!("the {time} of --run-timeout"),
-            None => format!("{time}, ten times what was predicted; --run-timeout sets another limit"),
-        };
+        let limit = limit(self.order.time_box, self.order.program.timeout_ns.is_some());
         Failure::new(Ending::TimedOut, format!("{what} did not end in {limit}"))
     }
 
@@ -354,6 +350,17 @@ impl<'a> Site<'a> {
             lap(rank, 0, counts, &own, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
         };
         (0..self.order.seats.len()).map(of_seat).collect()
+    }
+}
+
+/// The longest that a run may take, and why.
+fn limit(time_box: Duration, asked: bool) -> String {
+    let (time, least) = (units::duration(time_box), units::duration(LEAST_DEADLINE));
+    match asked {
+        true => format!("the {time} of --run-timeout"),
+        false => format!(
+            "{time}: {least} and ten times the predicted time, or what the budget leaves; --run-timeout sets another limit"
+        ),
     }
 }
 
@@ -441,6 +448,13 @@ pub(super) fn refused(launch: &Launch, error: &Error) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_explained_by_all_that_it_is_made_of() {
+        let least = units::duration(LEAST_DEADLINE);
+        assert!(limit(LEAST_DEADLINE + Duration::from_millis(200), false).contains(&least));
+        assert!(!limit(Duration::from_secs(9), true).contains(&least));
+    }
 
     #[test]
     fn rates_of_copies_add_up_and_the_longest_time_counts() {
