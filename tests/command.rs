@@ -137,6 +137,18 @@ fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
 }
 
 #[test]
+fn a_first_run_has_no_more_threads_than_are_asked_for() {
+    for command in ["sh -c 'echo x >> begun'", "sh -c 'echo {threads} >> begun'"] {
+        let folder = tempdir().unwrap();
+        let ran =
+            charz().current_dir(&folder).args(["sweep", "--dry-run", "--threads", "1", "--command", command]).output();
+        assert!(ran.as_ref().unwrap().status.success(), "{ran:?}");
+        let begun = fs::read_to_string(folder.path().join("begun")).unwrap();
+        assert!(["x\n", "1\n"].contains(&&*begun), "{command}: {begun}");
+    }
+}
+
+#[test]
 fn times_and_other_kernels_stand_beside_each_other() {
     let trial = Trial::with(
         "sleep 0.0{threads}",

@@ -122,7 +122,7 @@ pub(super) struct RunArgs {
     /// The sweep begins when TIME is over, quiet or not, and prints which. The wait is not part of the budget.
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "1m")]
     pub(super) wait_quiet: Option<String>,
-    /// Print the plan and its predicted time, and measure nothing but short pilot runs
+    /// Print the plan and its predicted time, and measure nothing but short pilot runs, in which --command runs once or twice
     #[arg(long)]
     pub(super) dry_run: bool,
     /// Exit with code 5 unless every result is reliable

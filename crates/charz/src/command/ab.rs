@@ -9,7 +9,7 @@ use charz_topology::Backend;
 use super::STREAM;
 use super::compare::Terms;
 use super::sweep::name::{filled, output};
-use super::sweep::{ClockKind, JournalRecorder, MeasuringContext, cannot_record};
+use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
 use crate::provenance;
 use crate::view::look;
@@ -64,10 +64,11 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         None => stage.processes(),
     });
     let predictor = |at: usize| {
-        let Request { kernels, params, program, mappings, budget, .. } = &sides[at].request;
+        let request = &sides[at].request;
+        let Request { kernels, params, program, budget, .. } = request;
         let until = if at == 0 { budget.least() / 2 } else { budget.least() };
         let predictor = stage.predictor(kernels, params, until, &processes[at]);
-        stage.with_program(predictor, params, program.as_ref(), mappings.as_deref(), Budget::Of(until), &processes[at])
+        stage.with_program(predictor, params, program.as_ref(), First::of(request), Budget::Of(until), &processes[at])
     };
     let predictors = [predictor(0)?, predictor(1)?];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;

@@ -8,7 +8,7 @@ use charz_topology::Mapping;
 
 use super::predict::better;
 use super::render::read_named;
-use super::sweep::{MeasuringContext, New};
+use super::sweep::{First, MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
 use crate::view::progress::{self, note};
@@ -90,7 +90,8 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     if let Some(program) = program {
         note(&format!("running the report's program again: {:?}", program.command));
     }
-    let predictor = stage.with_program(predictor, &params, program, None, Budget::Of(budget), &processes)?;
+    let first = First::of_cells(cells.iter().copied(), &stage.machine);
+    let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
     let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
     // The apparatus was measured before.
     let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };

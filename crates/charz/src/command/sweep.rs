@@ -31,8 +31,8 @@ mod stage;
 
 pub(crate) use recorder::from_bytes;
 pub(super) use recorder::{JournalRecorder, cannot_record};
-pub(super) use stage::MeasuringContext;
 use stage::Session;
+pub(super) use stage::{First, MeasuringContext};
 
 /// What is to be measured, and how its report is shown.
 pub enum Options {
@@ -153,10 +153,10 @@ pub(super) fn measure(
     }
     let (limits, machine) = (Limits::read(), &stage.machine);
     let kernels = kernels(machine, &limits)?;
-    let (Request { params, program, mappings, budget, .. }, processes) = (&new.request, stage.processes());
+    let (Request { params, program, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
-    let (program, mappings) = (program.as_ref(), mappings.as_deref());
-    let predictor = stage.with_program(predictor, params, program, mappings, *budget, &processes)?;
+    let first = First::of(&new.request);
+    let predictor = stage.with_program(predictor, params, program.as_ref(), first, *budget, &processes)?;
     let predictor = predictor.on(machine, machine.worth());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

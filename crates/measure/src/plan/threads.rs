@@ -26,6 +26,11 @@ const MOST_NUMBERS: usize = 4096;
 const EXAMPLE: &str = "example: --threads 1,2,4-8,16-64:16, or --threads auto";
 
 impl Threads {
+    /// The largest number, where they are listed.
+    pub fn most(&self) -> Option<usize> {
+        if let Threads::List(list) = self { list.last().copied() } else { None }
+    }
+
     /// The numbers for a machine, at least one series of them: the first that the budget allows is to be taken. `times` as many workers
     /// as usable strands are the most that [`Auto`](Threads::Auto) takes.
     pub fn resolve(&self, machine: &Machine, times: usize, limits: &Limits) -> Result<Vec<Vec<usize>>, PlanError> {

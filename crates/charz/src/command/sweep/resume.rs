@@ -10,7 +10,7 @@ use charz_topology::{Backend, Machine, Present};
 
 use super::recorder::JournalRecorder;
 use super::stage::{Held, exit};
-use super::{ClockKind, MeasuringContext, Resume, Session, kernels_of, read_named};
+use super::{ClockKind, First, MeasuringContext, Resume, Session, kernels_of, read_named};
 use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::look;
@@ -85,7 +85,8 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     let (program, processes) = (report.plan.program.as_ref(), stage.processes());
     let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);
-    let predictor = stage.with_program(predictor, &params, program, None, Budget::Of(budget), &processes)?;
+    let first = First::of_cells(report.cells.iter(), &stage.machine);
+    let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
     let session =
         Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
     stage.sweep(&mut report, &session, Some(recorder), out)

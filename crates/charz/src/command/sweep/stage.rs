@@ -4,7 +4,7 @@ use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Params};
-use charz_topology::{Backend, Binder, Machine, Mapping, Present, Source, discover, parse_mappings, place};
+use charz_topology::{Backend, Binder, Machine, Mapping, Order, Present, Source, discover, parse_mappings, place};
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record, stopper};
@@ -16,13 +16,13 @@ use crate::view::progress::{self, note};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
-use charz_data::{Program, units};
+use charz_data::{COMMAND, Program, units};
 use charz_measure::doctor::quiet::{self, Quiet};
 use charz_measure::harness::clock::{self, Clock, OsClock, Rates, TscClock};
 use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use charz_measure::limits::Limits;
 use charz_measure::lock::{LockError, MachineLock};
-use charz_measure::plan::{Budget, PROGRAMS, nanos};
+use charz_measure::plan::{Budget, PROGRAMS, Request, nanos};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{Adaptive, Context, Listener, Recorder, Sweep};
 use charz_measure::user_program::Words;
@@ -190,14 +190,13 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, self.left(budget) / 4, invoke)
     }
 
-    /// The same with the time of the user's program, which may take what is left of `budget`, or what its own limit is. It runs on the
-    /// seats of the first of `mappings`, or of those that programs are measured with.
+    /// The same with the time of the user's program, which may take what is left of `budget`, or what its own limit is.
     pub(crate) fn with_program(
         &self,
         predictor: Predictor,
         params: &Params,
         program: Option<&Program>,
-        mappings: Option<&[Mapping]>,
+        first: First,
         budget: Budget,
         invoke: &dyn Invoke,
     ) -> Result<Predictor, Error> {
@@ -205,9 +204,12 @@ impl MeasuringContext {
         let words = Words::split(&program.command).and_then(|words| words.check());
         words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
         let limit = program.timeout_ns.map_or_else(|| self.left(budget.most()), Duration::from_nanos);
-        let usual = parse_mappings(PROGRAMS)?;
-        let mapping = mappings.unwrap_or(&usual).first().expect("there is a mapping");
-        let seats = place(&mapping.order(&self.machine)?, self.machine.usable_strands().count()).seats;
+        let usual = || Ok::<_, Error>(parse_mappings(PROGRAMS)?.swap_remove(0));
+        let mapping = first.mapping.map_or_else(usual, Ok)?;
+        let (order, usable) = (mapping.order(&self.machine)?, self.machine.usable_strands().count());
+        let strands = if let Order::Strands(strands) = &order { strands.len() } else { usable };
+        // No more than CPUs: a program in copies would take turns.
+        let seats = place(&order, first.threads.unwrap_or(strands).min(usable)).seats;
         let threads = match program.in_copies() {
             true => format!("{} at once", counted(seats.len(), "run")),
             false => counted(seats.len(), "thread"),
@@ -305,6 +307,31 @@ impl MeasuringContext {
     /// How to end where a signal came or something went wrong, if so.
     pub(crate) fn failure(&self, reports: &[&Report]) -> Option<Exit> {
         self.signals.received().map(|(exit, _)| exit).or_else(|| failure(reports))
+    }
+}
+
+/// Where the first run of a program is: as the configurations that follow it.
+pub(crate) struct First {
+    /// `None` takes the first of those that programs are measured with.
+    mapping: Option<Mapping>,
+    /// The largest number of threads; `None` takes one for each strand of the mapping.
+    threads: Option<usize>,
+}
+
+impl First {
+    pub(crate) fn of(request: &Request) -> Self {
+        let mapping = request.mappings.as_ref().and_then(|mappings| mappings.first()).cloned();
+        First { mapping, threads: request.threads.most() }
+    }
+
+    /// Of what a report measured. A mapping that does not fit this machine is left out.
+    pub(crate) fn of_cells<'a>(cells: impl Iterator<Item = &'a Cell>, machine: &Machine) -> Self {
+        let cells: Vec<&Cell> = cells.filter(|cell| cell.kernel == COMMAND).collect();
+        let mapping = cells.first().and_then(|cell| Mapping::of_data(&cell.mapping).ok());
+        First {
+            mapping: mapping.filter(|mapping| mapping.order(machine).is_ok()),
+            threads: cells.iter().map(|cell| cell.seats.len()).max(),
+        }
     }
 }
 
