@@ -149,6 +149,20 @@ fn a_first_run_has_no_more_threads_than_are_asked_for() {
 }
 
 #[test]
+fn a_plan_for_another_machine_has_no_time_of_a_program() {
+    let plan =
+        ["sweep", "--dry-run", "--topology", "core:2 pu:1", "--command", "true", "--kernel", "arith-int", "--format"];
+    let ran = run([&plan[..], &["json"]].concat());
+    let json: Value = serde_json::from_str(&ran.out).unwrap_or_else(|error| panic!("{error}: {}", ran.err));
+    assert!(json["predicted_s"].is_null(), "{}", ran.out);
+    for cell in json["plan"].as_array().unwrap() {
+        assert_eq!(cell["invocation_s"].is_null(), cell["kernel"] == "command", "{cell}");
+    }
+    let table = run([&plan[..], &["table"]].concat()).out;
+    assert!(!table.contains("about 0") && table.contains("not known"), "{table}");
+}
+
+#[test]
 fn times_and_other_kernels_stand_beside_each_other() {
     let trial = Trial::with(
         "sleep 0.0{threads}",

@@ -242,12 +242,13 @@ fn show(
     let packed = file.is_some_and(report::is_packed) || (new.output.is_none() && plain_bytes > MOST_PLAIN);
     let report_bytes = if packed { plain_bytes / PACKED } else { plain_bytes };
     let report = new_report(&plan, context);
+    let is_timed = dry_run.source == Source::ThisMachine || new.request.program.is_none();
     // Programs get every configuration.
     match pairs.filter(|_| dry_run.format.name == plan_table::FORMATS[0].name) {
         Some(choice) => plan_table::write_pairs(&choice, context.machine, &plan, out)?,
         None => {
             let limits = context.limits;
-            (dry_run.format.write)(&Planned { plan: &plan, limits, report: &report, report_bytes }, out)?
+            (dry_run.format.write)(&Planned { plan: &plan, limits, report: &report, report_bytes, is_timed }, out)?
         }
     }
     Ok(Exit::Done)

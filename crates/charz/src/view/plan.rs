@@ -11,7 +11,7 @@ use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Report;
-use charz_data::units;
+use charz_data::{Role, units};
 use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
 use charz_measure::plan::{Plan, PlannedCell};
 use charz_render::term::ascii;
@@ -28,6 +28,14 @@ pub struct Planned<'a> {
     pub report: &'a Report,
     /// As large as its file will be.
     pub report_bytes: u64,
+    /// Whether it is known how long the user's program takes, or there is none.
+    pub is_timed: bool,
+}
+
+impl Planned<'_> {
+    fn is_timed(&self, cell: &PlannedCell) -> bool {
+        self.is_timed || cell.kernel.card().role != Role::Program
+    }
 }
 
 #[rustfmt::skip]
@@ -37,12 +45,19 @@ pub static FORMATS: &[Format] = &[
 ];
 
 fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Planned { plan, limits, report_bytes, .. } = *planned;
+    let Planned { plan, limits, report_bytes, is_timed, .. } = *planned;
     let open = plan.is_open();
-    let rows: Vec<_> = plan.cells.iter().zip(&open).map(|(cell, open)| row(cell, *open)).collect();
+    let row = |(cell, open): (&PlannedCell, &bool)| row(cell, *open, planned.is_timed(cell));
+    let rows: Vec<_> = plan.cells.iter().zip(&open).map(row).collect();
     let heading = ["kernel", "threads", "mapping", "level", "memory", "iterations", "one run", "planned"];
     grid::columns(&heading, &[0, 2, 3, 7], &rows, look::tables(), out)?;
-    writeln!(out, "\n{} of {} × {}", plan.runnable().count(), counted(plan.cells.len(), "configuration"), ends(plan))?;
+    writeln!(
+        out,
+        "\n{} of {} × {}",
+        plan.runnable().count(),
+        counted(plan.cells.len(), "configuration"),
+        ends(plan, is_timed)
+    )?;
     if plan.adaptive {
         let open = open.into_iter().filter(|open| *open).count();
         let what = if open == 0 {
@@ -70,11 +85,14 @@ fn table(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 /// `6 runs: about 10.3 s, then refined until 1 min 30 s`.
-fn ends(plan: &Plan) -> String {
+fn ends(plan: &Plan, is_timed: bool) -> String {
     let of = plan.repetitions.map(|count| format!(" of {}", counted(count, "iteration"))).unwrap_or_default();
     let (runs, budget) = (counted(plan.invocations.fewest(), "run") + &of, units::duration(plan.budget));
     if plan.runnable().next().is_none() {
         return format!("{runs}: nothing to measure");
+    }
+    if !is_timed {
+        return format!("{runs}, within {budget}: the time of the program is not known");
     }
     let end = match plan.predicted() <= plan.budget {
         true => format!("then refined until {budget}"),
@@ -91,7 +109,7 @@ fn amounts(plan: &Plan) -> Vec<String> {
 }
 
 fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Planned { plan, report, report_bytes, .. } = *planned;
+    let Planned { plan, report, report_bytes, is_timed, .. } = *planned;
     let cells = plan.cells.iter().zip(plan.is_open()).map(|(cell, is_open)| {
         json!({
             "kernel": &*cell.kernel.card().name,
@@ -100,7 +118,7 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
             "level": cell.level,
             "footprint_bytes": cell.footprint_bytes,
             "repetitions": cell.repetitions,
-            "invocation_s": cell.predicted.as_secs_f64(),
+            "invocation_s": planned.is_timed(cell).then_some(cell.predicted.as_secs_f64()),
             "skipped": cell.obstacle,
             "if_needed": is_open,
         })
@@ -113,7 +131,7 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
         "skipped": plan.cells.len() - plan.runnable().count(),
         "invocations": plan.invocations.fewest(),
         "adaptive": plan.adaptive,
-        "predicted_s": plan.predicted().as_secs_f64(),
+        "predicted_s": is_timed.then(|| plan.predicted().as_secs_f64()),
         "budget_s": plan.budget.as_secs_f64(),
         "report_bytes": report_bytes,
         "plan": cells.collect::<Vec<_>>(),
@@ -121,9 +139,10 @@ fn as_json(planned: &Planned<'_>, out: &mut dyn Write) -> io::Result<()> {
     json::write_pretty_line(&totals, out)
 }
 
-fn row(cell: &PlannedCell, is_open: bool) -> [String; 8] {
+fn row(cell: &PlannedCell, is_open: bool, is_timed: bool) -> [String; 8] {
+    let time = if is_timed { units::duration(cell.predicted) } else { "-".to_owned() };
     let (time, runs) = match &cell.obstacle {
-        None => (units::duration(cell.predicted), if is_open { "if needed" } else { "yes" }.to_owned()),
+        None => (time, if is_open { "if needed" } else { "yes" }.to_owned()),
         Some(reason) => ("-".to_owned(), format!("no: {reason}")),
     };
     [
@@ -147,6 +166,6 @@ pub fn write_pairs(choice: &Choice, machine: &Machine, plan: &Plan, out: &mut dy
     let (pairs, each) = (counted(choice.pairs.len(), "pair"), counted(plan.cells.len(), "configuration"));
     ascii::within(&look::of_stdout(), out, |out| {
         grid::columns(&["distance", "pairs", "to measure"], &[0], &rows, look::tables(), out)?;
-        writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan))
+        writeln!(out, "\n{pairs} of {all}, {each} × {}", ends(plan, true))
     })
 }
