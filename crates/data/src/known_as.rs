@@ -23,7 +23,7 @@ pub static KNOWN_AS: &[KnownAs] = &[
     KnownAs { name: "likwid-load", kernels: &["level-read"] },
     KnownAs { name: "likwid-store", kernels: &["level-write"] },
     KnownAs { name: "likwid-copy", kernels: &["level-copy"] },
-    KnownAs { name: "likwid-triad", kernels: &["level-triad"] },
+    KnownAs { name: "likwid-stream", kernels: &["level-triad"] },
     KnownAs { name: "peakflops", kernels: &["peak-float"] },
     KnownAs { name: "lat_mem_rd", kernels: &["chase-stride-unrolled", "chase-random"] },
     KnownAs { name: "lat_pipe", kernels: &["channel-pipe"] },

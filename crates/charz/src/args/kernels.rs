@@ -125,5 +125,7 @@ mod tests {
             assert!(charz_workloads::find(known.name).is_none(), "{known:?} is a kernel's own name");
             assert_eq!(KNOWN_AS.iter().filter(|other| other.name == known.name).count(), 1, "{known:?}");
         }
+        // The triad of likwid-bench passes over four arrays, and no kernel here does.
+        check_refused(kernels(&["likwid-triad".to_owned()]), "likwid-stream");
     }
 }
