@@ -38,17 +38,22 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Strands beyond the first that are looked at: the kernel has compared all of them already when it chose its clock.
 const MOST_PARTNERS: usize = 16;
 
-/// How far the stamps of `strands` may be apart, in nanoseconds: the largest bound over pairs of the first strand with the
-/// others. `None` with fewer than two strands, or where one of them, or a thread, cannot be had.
+/// The strands that the first is compared with: evenly spread, so those of other packages are among them, and the last one.
+fn partners(others: &[u32]) -> impl Iterator<Item = u32> {
+    let count = others.len().min(MOST_PARTNERS);
+    (1..=count).map(move |number| others[number * others.len() / count - 1])
+}
+
+/// How far the stamps of `strands` may be apart, in nanoseconds: the largest bound over pairs of the first strand with others, at most 16
+/// that are evenly spread. `None` with fewer than two strands, or where one of them, or a thread, cannot be had.
 ///
 /// One side stamps, sends, and stamps when the answer is there; the other stamps in between. Its stamp must lie between the
 /// two if the clocks agree, so the smallest of many round trips bounds how far they can disagree (F. Cristian,
 /// "Probabilistic clock synchronization", Distributed Computing 3, 1989).
 pub fn skew(clock: &dyn Clock, binder: &Binder, strands: &[u32]) -> Option<u64> {
     let (&first, others) = strands.split_first()?;
-    let partners = others.iter().take(MOST_PARTNERS);
-    partners
-        .map(|&other| pair_skew(clock, binder, [first, other]))
+    partners(others)
+        .map(|other| pair_skew(clock, binder, [first, other]))
         .try_fold(None, |most, skew| Some(most.max(Some(skew?))))?
 }
 
@@ -99,6 +104,18 @@ mod tests {
         let timer = watch(&Interrupted(FakeClock::new(7), AtomicU64::new(0)), Duration::from_millis(5));
         assert_eq!((timer.overhead_ns, timer.resolution_ns), (7, 7));
         assert!(timer.worst_gap_ns >= 6_000_000, "{timer:?}");
+    }
+
+    #[test]
+    fn a_strand_of_each_package_is_compared_with_the_first() {
+        // Logical order: all strands of a package come before those of the next.
+        let strands: Vec<u32> = (1..1024).collect();
+        let chosen: Vec<u32> = partners(&strands).collect();
+        assert!((0..8).all(|package| chosen.iter().any(|strand| strand / 128 == package)), "{chosen:?}");
+        assert!(chosen.len() <= MOST_PARTNERS, "{chosen:?}");
+        for few in 0..=MOST_PARTNERS {
+            assert!(partners(&strands[..few]).eq(strands[..few].iter().copied()), "each of {few}");
+        }
     }
 
     #[test]
