@@ -202,7 +202,7 @@ pub struct Frequency {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
-    /// What a reading costs, the median.
+    /// What a reading costs: the fastest of several batches, divided by their readings.
     pub overhead_ns: u64,
     /// The smallest step between two different readings.
     pub resolution_ns: u64,

@@ -10,26 +10,30 @@ use charz_topology::Binder;
 use super::Clock;
 use crate::harness::exchange::exchange;
 
-/// However long they take: where another program has the CPU for all of the time, one reading would be the median.
-const FEWEST_GAPS: usize = 1000;
+/// Readings of a batch, whose time is divided by them: where a step of the clock is longer than a reading, each gap is no step or a whole
+/// one.
+const BATCH: u32 = 1000;
+/// However long they take: where another program has the CPU for all of the time, a single batch would have its interruption.
+const FEWEST_BATCHES: usize = 4;
 
-/// Reads a clock again and again on the calling thread for `time`, and for 1000 readings at least.
+/// Reads a clock again and again on the calling thread for `time`, and for 4000 readings at least.
 pub fn watch(clock: &dyn Clock, time: Duration) -> Timer {
-    // Enough readings for the median; the worst gap is looked for until the end.
-    let mut gaps = Vec::with_capacity(1 << 16);
-    let (begun, mut last, mut worst_gap_ns) = (clock.now(), clock.now(), 0);
-    while Duration::from_nanos(last.saturating_sub(begun)) < time || gaps.len() < FEWEST_GAPS {
-        let now = clock.now();
-        let gap = now.saturating_sub(last);
-        worst_gap_ns = gap.max(worst_gap_ns);
-        if gaps.len() < gaps.capacity() {
-            gaps.push(gap);
+    let (begun, mut costs) = (clock.now(), Vec::new());
+    let (mut last, mut least_gap_ns, mut worst_gap_ns) = (begun, u64::MAX, 0);
+    while Duration::from_nanos(last.saturating_sub(begun)) < time || costs.len() < FEWEST_BATCHES {
+        let first = last;
+        for _ in 0..BATCH {
+            let now = clock.now();
+            let gap = now.saturating_sub(last);
+            worst_gap_ns = gap.max(worst_gap_ns);
+            least_gap_ns = if gap > 0 { gap.min(least_gap_ns) } else { least_gap_ns };
+            last = now;
         }
-        last = now;
+        costs.push(last.saturating_sub(first) as f64 / f64::from(BATCH));
     }
-    gaps.sort_unstable();
-    let resolution_ns = gaps.iter().copied().find(|&gap| gap > 0).unwrap_or(0);
-    Timer { overhead_ns: gaps.get(gaps.len() / 2).copied().unwrap_or(0), resolution_ns, worst_gap_ns, skew_ns: None }
+    let overhead_ns = costs.into_iter().fold(f64::INFINITY, f64::min).round() as u64;
+    let resolution_ns = if least_gap_ns == u64::MAX { 0 } else { least_gap_ns };
+    Timer { overhead_ns, resolution_ns, worst_gap_ns, skew_ns: None }
 }
 
 const EXCHANGES: usize = 200;
@@ -82,6 +86,26 @@ mod tests {
     fn a_clock_that_steps_by_seven() {
         let timer = watch(&FakeClock::new(7), Duration::from_micros(1));
         assert_eq!(timer, Timer { overhead_ns: 7, resolution_ns: 7, worst_gap_ns: 7, skew_ns: None });
+    }
+
+    /// A reading takes 20 ns, and the clock counts in steps of 100.
+    #[derive(Debug)]
+    struct Coarse(FakeClock);
+
+    impl Clock for Coarse {
+        fn name(&self) -> &'static str {
+            "coarse"
+        }
+
+        fn now(&self) -> u64 {
+            self.0.now() / 100 * 100
+        }
+    }
+
+    #[test]
+    fn a_reading_that_is_shorter_than_a_step_has_its_cost() {
+        let timer = watch(&Coarse(FakeClock::new(20)), Duration::from_micros(1));
+        assert_eq!((timer.overhead_ns, timer.resolution_ns), (20, 100));
     }
 
     /// Its first step is long: the thread lost its CPU.
