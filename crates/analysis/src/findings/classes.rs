@@ -88,7 +88,7 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
             let shown = format!("with {n} it takes {} times as long as with {m}", many.times(&few));
             return Some(finding(&BROADCAST, many.cell, many.value / few.value, &shown, evidence()));
         }
-        Role::Barrier if series.counts(Unit::NanosecondsPerOp) => {
+        Role::Barrier if series.counts(Unit::NanosecondsSampled) => {
             let more = many.cell.workers / few.cell.workers;
             let shown = format!("with {n} each takes {} times as long as with {m}", many.times(&few));
             let is_one = more >= MANY_TIMES && grows(&few, &many, PROPORTIONAL * more as f64);
@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn a_tree_that_grows_by_steps_takes_no_time_in_proportion() {
         let barrier = |threads: u64, ns| {
-            let mut cell = fixtures::cell("barrier-std", threads, Unit::NanosecondsPerOp, ns);
+            let mut cell = fixtures::cell("barrier-std", threads, Unit::NanosecondsSampled, ns);
             cell.seats = (0..threads as u32).map(Some).collect();
             cell
         };
