@@ -96,6 +96,8 @@ fn impossible(case: &Case<'_>) -> Option<Mark> {
     let strands = case.strands_in_use() as f64;
     let rate = |value: f64| match case.cell.unit {
         unit if unit.more_is_better() => Some(value),
+        // Of all workers together, as the bound is below.
+        Unit::NanosecondsPerOp => Some(1e9 / value),
         // Of each worker.
         Unit::NanosecondsPerStep => Some(strands * 1e9 / value),
         Unit::MillisecondsPerGib => Some((1_u64 << 30) as f64 * 1e3 / value),

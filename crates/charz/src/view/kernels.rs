@@ -165,8 +165,9 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         None => "runs here".to_owned(),
         Some(reason) => format!("cannot run here: {reason}"),
     };
-    let bound =
-        row.max_per_cycle.map(|max| format!("{} per cycle and thread; more is refused (V17)", significant(max)));
+    let bound = row.max_per_cycle.map(|max| {
+        format!("{} per cycle and thread; where the clock is known, more is refused (V17)", significant(max))
+    });
     let bound = bound.unwrap_or_default();
     writeln!(out, "{} ({}, {here})", row.name, row.family)?;
     let contends = if row.contends { "; they contend: more threads than CPUs only with --oversubscribed" } else { "" };

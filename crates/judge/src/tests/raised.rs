@@ -218,16 +218,22 @@ fn v11_clocks_apart() {
 
 #[test]
 fn v17_impossible() {
-    let of_peak = |trial: &mut Trial, share: f64| {
-        let rate = 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9);
+    let of_rate = |trial: &mut Trial, rate: f64, share: f64| {
         let highest_hz = rate / (trial.facts.card.max_per_cycle.unwrap() * 2.0 * share);
         trial.evidence(|evidence| evidence.frequency.as_mut().unwrap().highest_hz = highest_hz);
     };
+    let of_peak = |trial: &mut Trial, share: f64| of_rate(trial, 1024.0 * MIB as f64 / (INTERVAL_NS / 1e9), share);
+    // The time from one operation to the next is that of both workers together.
+    let of_serial = |trial: &mut Trial, share: f64| {
+        (trial.cell.unit, trial.facts.card) = (Unit::NanosecondsPerOp, card("c2c-cas"));
+        trial.laps(|lap| (lap.ops, lap.bytes) = (MIB, 0));
+        of_rate(trial, 2.0 * MIB as f64 / (INTERVAL_NS / 1e9), share);
+    };
     let limit = V17.invalid.unwrap();
-    check_each(
-        of_peak,
-        &[(limit * 0.98, &[]), (limit * 1.02, &[("V17", Invalid)]), (f64::INFINITY, &[("V17", Invalid)])],
-    );
+    let cases: [(f64, &[_]); 3] =
+        [(limit * 0.98, &[]), (limit * 1.02, &[("V17", Invalid)]), (f64::INFINITY, &[("V17", Invalid)])];
+    check_each(of_peak, &cases);
+    check_each(of_serial, &cases);
 }
 
 #[test]
