@@ -1,7 +1,10 @@
 //! What the locks, pools and barriers of ours are built on. Their models put loom's parts, of the same names, in place of these.
 
+use std::num::NonZero;
 use std::time::Duration;
 use std::{hint, thread};
+
+use crate::sys::pthread::thread::Mask;
 
 pub(super) use crossbeam::utils::CachePadded;
 pub(super) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -72,5 +75,25 @@ pub(super) fn pause(pauses: u32) {
 
 /// Strands that this process may use, for delays that grow with them.
 pub(super) fn strands() -> u32 {
-    thread::available_parallelism().map_or(1, |strands| u32::try_from(strands.get()).unwrap_or(u32::MAX))
+    let mask = Mask::own().ok().map(|mask| mask.strands().count());
+    usable(mask, thread::available_parallelism().ok().map(NonZero::get))
+}
+
+/// The fewer of the strands of the mask and those that the standard library counts: it knows the quota, and where the system has more than
+/// 1,024 CPUs all that are online in place of the mask.
+fn usable(mask: Option<usize>, counted: Option<usize>) -> u32 {
+    let fewer = [mask, counted].into_iter().flatten().min().unwrap_or(1);
+    u32::try_from(fewer).unwrap_or(u32::MAX).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mask_and_the_quota_bound_the_strands() {
+        assert_eq!(usable(Some(8), Some(2048)), 8, "the mask of a machine that is too large for the standard library");
+        assert_eq!(usable(Some(8), Some(2)), 2, "a quota");
+        assert_eq!([usable(None, Some(4)), usable(Some(4), None), usable(None, None)], [4, 4, 1]);
+    }
 }
