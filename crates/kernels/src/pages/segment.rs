@@ -13,7 +13,7 @@ use crossbeam::queue::ArrayQueue;
 
 use crate::block::Line;
 use crate::kernel::Error;
-use crate::sys::mmap::{Mapping, base_page};
+use crate::sys::mmap::{HUGE_PAGE, Mapping, base_page};
 
 /// The most parts of a segment. Each may become a mapping of its own while its neighbours are gone, and a process has some
 /// 65,530 (`vm.max_map_count`), of which its threads need some.
@@ -43,6 +43,12 @@ struct Laid {
     trouble: Option<Error>,
 }
 
+/// Bytes of which shares and parts are a multiple: the system makes, locks and splits a huge page as a whole, whichever worker has it.
+pub(super) fn whole_page(pages: PageKind, base: usize, huge: usize) -> usize {
+    let own = pages.bytes().max(base);
+    if pages == PageKind::Transparent { own.max(huge) } else { own }
+}
+
 impl Segment {
     /// A segment for so many workers, to be taken in parts of at least `part` bytes, which are a multiple of 64 KiB.
     pub(super) fn new(
@@ -53,7 +59,7 @@ impl Segment {
         part: usize,
     ) -> Result<Self, Error> {
         let (size, pages) = (params.size_bytes, params.pages);
-        let page = pages.bytes().max(base_page());
+        let page = whole_page(pages, base_page(), *HUGE_PAGE);
         let share = usize::try_from(size).unwrap_or(usize::MAX) / page * page;
         if share == 0 {
             let sentence = format!("{name} needs at least a page of {page} bytes a worker, not {size}: ask for more");

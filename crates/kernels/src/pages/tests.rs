@@ -5,7 +5,7 @@ use charz_data::{PageKind, Params};
 
 use super::*;
 use crate::kernel::{Error, Worker};
-use crate::sys::mmap::base_page;
+use crate::sys::mmap::{HUGE_PAGE, base_page};
 use crate::tests::{may_lock, watch};
 use crate::turns::Turn;
 
@@ -13,6 +13,12 @@ const SIZE: u64 = (5 << 20) + 4711;
 
 fn params(pages: PageKind) -> Params {
     Params { size_bytes: SIZE, pages, samples: 20, span_ns: 1_000_000, ..Params::SMALL }
+}
+
+/// Kinds of which the size has a whole page here.
+fn kinds() -> impl Iterator<Item = PageKind> {
+    let fits = |pages: &PageKind| segment::whole_page(*pages, base_page(), *HUGE_PAGE) as u64 <= SIZE;
+    [PageKind::Small, PageKind::Transparent].into_iter().filter(fits)
 }
 
 /// Workers of a stage of this kernel, on one thread.
@@ -44,7 +50,7 @@ fn ways() -> impl Iterator<Item = (Handling, bool, Option<bool>)> {
 #[test]
 fn parts_go_to_the_worker_that_takes_them() {
     for (how, ..) in ways() {
-        for pages in [PageKind::Small, PageKind::Transparent] {
+        for pages in kinds() {
             let share = SIZE / pages.bytes() as u64 * pages.bytes() as u64;
             let mut workers = workers(how, pages, 3);
             for order in [[0, 1, 2], [2, 0, 1]] {
@@ -59,7 +65,7 @@ fn parts_go_to_the_worker_that_takes_them() {
 
 #[test]
 fn regions_of_workers_are_apart_and_on_pages_of_their_kind() {
-    for pages in [PageKind::Small, PageKind::Transparent] {
+    for pages in kinds() {
         let workers = workers(TOUCH, pages, 3);
         let mut regions: Vec<_> = workers.iter().filter_map(|worker| worker.region()).collect();
         regions.sort_by_key(|region| region.start);
@@ -67,6 +73,17 @@ fn regions_of_workers_are_apart_and_on_pages_of_their_kind() {
         assert!(regions.windows(2).all(|pair| pair[0].start + pair[0].bytes <= pair[1].start), "{regions:?}");
         assert!(regions.iter().all(|region| region.start.is_multiple_of(pages.bytes())), "{regions:?}");
     }
+}
+
+/// On base pages of 64 KiB a huge page has 512 MiB: two workers with parts of the same one would each have all of it made.
+#[test]
+fn no_huge_page_has_parts_of_two_workers() {
+    const KIB: usize = 1 << 10;
+    for (kind, base, huge) in [(PageKind::Transparent, 64, 512 << 10), (PageKind::Transparent, 4, 2 << 10)] {
+        assert_eq!(segment::whole_page(kind, base * KIB, huge * KIB), huge * KIB);
+    }
+    assert_eq!(segment::whole_page(PageKind::Transparent, 4 * KIB, 0), PageKind::Transparent.bytes(), "there are none");
+    assert_eq!(segment::whole_page(PageKind::Small, 64 * KIB, 512 << 20), 64 * KIB);
 }
 
 /// Whether the page at this address has memory, by the top bit of its entry in the system's page map.

@@ -204,7 +204,7 @@ pub fn base_page() -> usize {
 }
 
 /// Bytes of a transparent huge page; 0 where the system has none.
-static HUGE_PAGE: LazyLock<usize> = LazyLock::new(|| file::number(file::HUGE_PAGE).unwrap_or(0));
+pub static HUGE_PAGE: LazyLock<usize> = LazyLock::new(|| file::number(file::HUGE_PAGE).unwrap_or(0));
 
 /// What a mapping of `bytes` bytes is to start at a multiple of: the huge page of this system where one fits. It is larger than 2 MiB
 /// where base pages are larger than 4 KiB.
