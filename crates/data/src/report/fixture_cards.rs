@@ -50,7 +50,7 @@ fn known() -> Vec<Card> {
         ("chase-random", Memory, Role::Latency(Chase::Random), LOADS),
         ("chase-stride", Memory, Role::Latency(Chase::Stride), LOADS),
         ("chase-chains", Memory, Role::Latency(Chase::Chains), &[&SPAN, &SIZE, &MEMORY, &PAGES, &STRIDE, &CHAINS]),
-        ("cas-counter", Sync, Role::Other, WORK),
+        ("cas-counter", Sync, Role::Other, &[&SPAN]),
         ("pool-std", Sync, lock(false, None), POOL),
         ("pool-parking-lot", Sync, lock(true, None), POOL),
         ("pool-tas", Sync, lock(false, None), POOL),

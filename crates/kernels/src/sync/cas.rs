@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use charz_data::card::ROOM;
-use charz_data::params::ITERATIONS;
+use charz_data::params::SPAN;
 use charz_data::{Bytes, Card, Contention, Family, Metric, Work};
 use crossbeam::utils::CachePadded;
 
@@ -13,18 +13,14 @@ use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::watch::Watch;
 
-/// Iterations that make one increment. The workers share them: however many they are, the counter gets as many increments
-/// altogether, since they come one after the other anyway.
-const ITERATIONS_PER_INCREMENT: u64 = 8;
-
 static CARD: Card = Card::new(
     "cas-counter",
     Family::Sync,
     "increments one 64-bit counter that all workers share, each by a load and a compare-and-swap until it succeeds",
-    Metric::ops("one increment that succeeded; 8 iterations make one, and all workers of a run share them"),
+    Metric::ops("one increment that succeeded"),
 )
 .uncounted_traffic("attempts that failed since another worker came first; the line moves from core to core")
-.params(&[&ITERATIONS])
+.params(&[&SPAN])
 .source(
     "M. Herlihy, Wait-free synchronization, TOPLAS 13 (1991): compare-and-swap; R. K. Treiber, IBM RJ 5118 (1986): \
              the retry loop",
@@ -39,12 +35,11 @@ pub(crate) static KERNELS: &[&dyn Kernel] = &[&PlainKernel::new(
     (),
     |_, _| Bytes(size_of::<CachePadded<AtomicU64>>() as u64),
     |kernel, params, workers| {
-        let iterations = kernel.iterations_up_to(u64::MAX, params)?;
-        let increments = (iterations / ITERATIONS_PER_INCREMENT / workers as u64).max(1);
         let shared = Arc::new(Shared::new(workers));
         let variant = if cfg!(target_arch = "x86_64") { "lock cmpxchg" } else { "compare-and-swap" };
-        stage(variant, Extent::Each(Work::ops(increments)), move |rank| {
-            Ok(Box::new(Counter::new(Arc::clone(&shared), rank, increments)))
+        // By time: where the hardware favours some of the workers, equal shares would end far apart.
+        stage(variant, Extent::Span(kernel.span(params)?), move |rank| {
+            Ok(Box::new(Counter::new(Arc::clone(&shared), rank)))
         })
     },
 )];
@@ -66,15 +61,13 @@ impl Shared {
 
 struct Counter {
     rank: usize,
-    /// Increments of a full run.
-    increments: u64,
     shared: Arc<Shared>,
     stats: CachePadded<Contention>,
 }
 
 impl Counter {
-    fn new(shared: Arc<Shared>, rank: usize, increments: u64) -> Self {
-        Counter { rank, increments, shared, stats: CachePadded::default() }
+    fn new(shared: Arc<Shared>, rank: usize) -> Self {
+        Counter { rank, shared, stats: CachePadded::default() }
     }
 }
 
@@ -85,8 +78,8 @@ impl Worker for Counter {
 
     fn run(&mut self, watch: &Watch) -> Work {
         let (mut stats, mut pace) = (Contention::default(), Pace::start());
-        while stats.successes() < self.increments && !watch.should_stop() {
-            stats += increment(&self.shared.counter, self.increments - stats.successes(), pace.attempts());
+        while !watch.should_stop() {
+            stats += increment(&self.shared.counter, pace.attempts());
             pace.adapt();
         }
         *self.stats = stats;
@@ -110,16 +103,15 @@ impl Worker for Counter {
     }
 }
 
-/// Increments the counter until that has succeeded `wanted` times or been tried `most` times.
+/// Tries to increment the counter so many times.
 ///
 /// Relaxed: the counter guards no other memory, and every success is an exchange of its own in the order of that one
 /// variable. A strong exchange: it fails only where another worker came first, which is what a failure is to mean.
-fn increment(counter: &AtomicU64, wanted: u64, most: u64) -> Contention {
-    let mut stats = Contention::default();
-    while stats.successes() < wanted && stats.attempts < most {
+fn increment(counter: &AtomicU64, attempts: u64) -> Contention {
+    let mut stats = Contention { attempts, ..Contention::default() };
+    for _ in 0..attempts {
         let seen = counter.load(Ordering::Relaxed);
         let swapped = counter.compare_exchange(seen, seen.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
-        stats.attempts += 1;
         stats.failures += u64::from(swapped.is_err());
     }
     stats
