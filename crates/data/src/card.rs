@@ -49,6 +49,9 @@ pub struct Card {
     /// Whether the measured work includes work of the operating system: workers sleep and are woken, threads start and end.
     /// Time off the strand and page faults are then no disturbance.
     pub blocks_in_kernel: bool,
+    /// Whether workers take their work from one pool, each as much as it gets to: one that finds it empty is done before the others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares_work: bool,
 }
 
 /// By how much [`Card::max_per_cycle`] exceeds what any known processor can do, but where that follows from the latency by which the clock
@@ -78,6 +81,7 @@ impl Card {
             contends: false,
             workers: WorkerCount::Any,
             blocks_in_kernel: false,
+            shares_work: false,
         }
     }
 
@@ -165,6 +169,7 @@ sets! {
     contends: bool => contends;
     workers: WorkerCount => workers;
     blocks_in_kernel: bool => blocks_in_kernel;
+    shares_work: bool => shares_work;
 }
 
 fn write_params<S: Serializer>(params: &[&'static Param], serializer: S) -> Result<S::Ok, S::Error> {

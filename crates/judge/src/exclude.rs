@@ -22,7 +22,7 @@ pub(super) struct Conditions {
     pub(super) system: bool,
     /// Whether some of the workers write files, and wait in the system meanwhile.
     pub(super) files: bool,
-    /// Whether workers are to work all the time: of memory that is handled part by part, who is done leaves the rest to others.
+    /// Whether workers are to work all the time: of work that is taken part by part, the last parts occupy only some of them.
     pub(super) together: bool,
     /// Whether values are made of blocks, of which those count that nothing disturbed.
     pub(super) blocks: bool,

@@ -119,7 +119,9 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     let files = facts.card.obeys(&params::MIX) && facts.params.mix.io > 0;
     // Copies of a program end when they like.
     let foreign = facts.card.role == Role::Program;
-    let together = cell.unit != Unit::MillisecondsPerGib && !foreign;
+    // Cards of older reports do not have it, and of their kernels those shared their work whose unit this is.
+    let shares_work = facts.card.shares_work || cell.unit == Unit::MillisecondsPerGib;
+    let together = !shares_work && !foreign;
     let blocks = case::is_by_blocks(cell, facts, crowded);
     let quota = facts.card.role == Role::Quota;
     let timed = case::timed(facts);

@@ -103,7 +103,7 @@ pub fn every_kernel_stops_when_told_and_does_what_its_stage_promises(kernels: Ke
         let layouts = if card.obeys(&LAYOUT) { &[Layout::Padded, Layout::Contiguous][..] } else { &[Layout::Padded] };
         for (workers, layout) in crews(kernel, 3).flat_map(|crew| layouts.iter().map(move |layout| (crew, *layout))) {
             let stage = kernel.stage(&Params { layout, ..PARAMS }, workers).unwrap();
-            check_promise(kernel, workers, stage.as_ref());
+            check_promise(kernel, stage.as_ref());
             let is_first = workers == card.workers.min() && layout == Layout::Padded;
             let stops = if is_first && card.metric != Metric::Duration { STOPS } else { 0 };
             let watch = |run| match run {
@@ -126,10 +126,11 @@ pub fn every_kernel_stops_when_told_and_does_what_its_stage_promises(kernels: Ke
 
 /// What a stage says of itself.
 #[track_caller]
-fn check_promise(kernel: &dyn Kernel, workers: usize, stage: &dyn Stage) {
+fn check_promise(kernel: &dyn Kernel, stage: &dyn Stage) {
     let (card, name) = (kernel.card(), &*kernel.card().name);
     assert!(!stage.variant().is_empty(), "{name}");
     assert_eq!(stage.span().is_some(), card.obeys(&SPAN), "{name}");
+    assert_eq!(stage.shares_work(), card.shares_work, "{name}");
     match card.metric {
         Metric::Ops(_) | Metric::SerialTime(_) | Metric::OpTime(_) | Metric::SecondTime => {
             let least = match card.family {
@@ -142,9 +143,7 @@ fn check_promise(kernel: &dyn Kernel, workers: usize, stage: &dyn Stage) {
             assert_eq!(stage.work().bytes.0, 0, "{name}");
         }
         Metric::Bytes(_) | Metric::TimePerGib(_) => {
-            // Workers of a program divide its block.
-            let parts = if card.family == Family::Workload { workers as u64 } else { 1 };
-            let bytes = stage.work().bytes.0 * parts;
+            let bytes = stage.work().bytes.0;
             let whole = bytes <= PARAMS.size_bytes && bytes > PARAMS.size_bytes - 4096;
             assert!(stage.span().is_some() || whole, "{name}: {bytes}");
             assert_eq!(stage.work().ops.0, 0, "{name}");

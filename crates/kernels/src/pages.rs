@@ -63,6 +63,7 @@ struct Handling {
 
 const CARD: Card = Card::new("", Family::Memory, "", Metric::Duration)
     .params(&[&SIZE, &MEMORY, &PAGES])
+    .shares_work(true)
     .source(
         "S. Sistare, on the scalability of Solaris 11: vmtasks, helpers that create, lock and destroy large segments",
     )

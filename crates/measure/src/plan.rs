@@ -164,8 +164,9 @@ impl PlannedCell {
     ) -> Self {
         let own = point.params_with(&request.amounts(1, AUTO_SPAN), block_bytes);
         let blocks = kernel.card().obeys(&params::SIZE);
-        // Workers of a program divide its block.
-        let parts = if kernel.card().family == Family::Workload { seats.len() as u64 } else { 1 };
+        // Workers of a program divide its block, if it does not grow with them.
+        let divides = kernel.card().family == Family::Workload && !kernel.card().shares_work;
+        let parts = if divides { seats.len() as u64 } else { 1 };
         PlannedCell {
             kernel,
             point,

@@ -299,6 +299,8 @@ impl Predictor {
             // Workers share the iterations, and take turns at the line: how many they are matters little.
             Family::Sync if workers > least => CONTENDED,
             Family::Sync => 1.0,
+            // The problem grows with the workers that share it.
+            Family::Workload if card.shares_work => crowd,
             // Workers share the problem.
             Family::Workload => crowd / workers as f64,
             Family::Compute | Family::Timer | Family::Program | Family::Floor => crowd,

@@ -2,7 +2,8 @@
 //!
 //! It is how Solaris dumps the memory of a system that has crashed (S. Sistare, Fast Crash Dump, 2011): one thread goes through memory in
 //! chunks of 4 MB, others compress them, and it writes what they give back. Here that thread compresses too while there is nothing to
-//! write. A worker takes the next chunk when it is done with one, so no worker waits before the last chunk is taken.
+//! write. A worker takes the next chunk when it is done with one, so no worker waits before the last chunk is taken. The memory grows with
+//! the workers, so each has several chunks, however many they are.
 
 use std::fs::File;
 use std::io;
@@ -20,8 +21,11 @@ use charz_kernels::kernel::{Axes, Error, Sizes, Worker};
 use charz_kernels::plain::{Extent, PlainKernel, kernels, stage};
 use charz_kernels::watch::Watch;
 
-/// Bytes of a chunk, as in the source.
+/// The most bytes of a chunk, as in the source.
 const CHUNK: usize = 4 << 20;
+
+/// Chunks of a worker, at least: what one does alone at the end is a small part of its run.
+const CHUNKS: usize = 8;
 
 /// What is compressed between two looks at the watch: at most 100 µs.
 const PIECE: usize = 16 << 10;
@@ -33,7 +37,8 @@ kernels! {
     compressing => Card::new(
         "compress-pipeline",
         Family::Workload,
-        "compresses chunks of 4 MiB (deflate, level 1) as all workers do, while the first one writes the results to a file in their order",
+        "compresses memory chunk by chunk (deflate, level 1; 8 chunks a worker, or more of 4 MiB) as all workers do, while the first one \
+         writes the results to a file in their order",
         Metric::bytes("of memory that is compressed"),
     )
     .uncounted_traffic(
@@ -42,23 +47,29 @@ kernels! {
     )
     .params(&[&SIZE])
     .source("S. Sistare, Fast Crash Dump (weblog, July 2011)")
+    .shares_work(true)
     .blocks_in_kernel(true);
 }
 
 const fn compressing(card: &'static Card) -> PlainKernel {
     let footprint = |_: &PlainKernel, params: &Params| Bytes(params.size_bytes.saturating_mul(2));
     let kernel = PlainKernel::new(card, (), footprint, |kernel, params, workers| {
-        let (name, share) = (kernel.name(), params.size_bytes / workers as u64);
-        let bytes = usize::try_from(share * workers as u64).unwrap_or(usize::MAX);
+        let (name, share) = (kernel.name(), params.size_bytes);
+        let bytes = usize::try_from(share.saturating_mul(workers as u64)).unwrap_or(usize::MAX);
         let folder = Folder::find(name)?;
         let variant = folder.file_system();
         let file = folder.file(0).map_err(|error| folder.refusal(name, &error))?;
-        let pipeline = Arc::new(Pipeline::new(name, (folder, file), bytes, CHUNK, workers)?);
+        let pipeline = Arc::new(Pipeline::new(name, (folder, file), bytes, chunk_bytes(share), workers)?);
         stage(variant, Extent::Together(Work::bytes(share)), move |rank| {
             Ok(Box::new(Compressor::new(Arc::clone(&pipeline), rank)))
         })
     });
-    kernel.axes(Axes { sizes: Sizes::Fixed(64 << 20), ..Axes::NONE }).shares_memory()
+    kernel.axes(Axes { sizes: Sizes::Fixed(8 << 20), ..Axes::NONE })
+}
+
+/// The bytes of a chunk where each worker has so many bytes.
+fn chunk_bytes(share: u64) -> usize {
+    usize::try_from(share / CHUNKS as u64).unwrap_or(usize::MAX).clamp(PIECE, CHUNK)
 }
 
 #[derive(Debug, Default)]
@@ -299,6 +310,17 @@ mod tests {
             for (done, verdict) in runs(&pipeline, |_| ()) {
                 prop_assert_eq!((done, verdict), (bytes as u64, Ok(())));
             }
+        }
+    }
+
+    #[test]
+    fn every_worker_has_several_chunks_however_many_workers_there_are() {
+        let Sizes::Fixed(size) = KERNELS[0].axes().sizes else { panic!("the size is fixed") };
+        for workers in [1, 5, 16, 17, 300] {
+            let pipeline = pipeline(size as usize * workers, chunk_bytes(size), workers, None);
+            assert!(pipeline.chunks.len() >= CHUNKS * workers, "{workers}");
+            let stage = KERNELS[0].stage(&Params { size_bytes: size, ..Params::SMALL }, workers).unwrap();
+            assert_eq!(stage.work().bytes.0, size, "the block grows with them");
         }
     }
 

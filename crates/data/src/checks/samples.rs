@@ -134,8 +134,8 @@ pub static V18: Check = Check {
     lap: Some(0.20),
     note: Some(0.0),
     evidence: "The stamps of all laps.",
-    families: "Numbers made of iterations of several threads on CPUs of their own (not V19). Of blocks those count during \
-               which all threads were at work.",
+    families: "Numbers made of iterations of several threads on CPUs of their own (not V19), unless they take their work from one pool. \
+               Of blocks those count during which all threads were at work.",
     fix: "Give an iteration more work (`--iterations`, `--size`). Where cores differ (hybrid processors), measure each kind \
            by itself.",
     source: "The T3-4 report calls its own first start to last end \"not completely accurate\"; the limit is charz's first \

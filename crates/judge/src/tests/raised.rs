@@ -248,6 +248,11 @@ fn v18_apart() {
     let limit = V18.lap.unwrap();
     check_each(late, &[((50, limit * 0.99), &[]), ((1, limit * 1.01), &[("V18", Note)])]);
     check_each(late, &[((50, limit * 1.01), &[("V12", Invalid), ("V18", Note)])]);
+    // One that finds no more work is done.
+    check(&[], |trial| {
+        trial.facts.card.to_mut().shares_work = true;
+        late(trial, (50, 0.9));
+    });
 }
 
 #[test]
