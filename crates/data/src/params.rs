@@ -353,7 +353,7 @@ pub const SIZE: Param = bytes!(
 );
 pub const PAGES: Param = field!(
     param("pages", "KIND", "thp", "Pages of the blocks: 4k (base pages), thp (transparent huge pages), 2m or 1g").varied().bare().with(
-        "auto is thp, and also 4k if a kernel is about the difference. 4k means base pages of any size. The report says which pages were obtained."
+        "auto is thp, or 4k where the system has no transparent huge pages; both if a kernel is about the difference. 4k means base pages of any size. The report says which pages were obtained."
     ),
     pages
 );

@@ -15,6 +15,8 @@ pub struct Limits {
     /// The most that the blocks of one cell may take; `None` if the system does not report it.
     pub memory_budget_bytes: Option<u64>,
     pub threads: ThreadLimit,
+    /// Whether a process that advises them gets transparent huge pages.
+    pub transparent_pages: bool,
     /// The setting that has the kernel panic when something hogs a processor, if one does.
     pub panics_on_lockup: Option<&'static str>,
     /// Whether they are those of this machine, so its reserved pages and libraries count.
@@ -81,6 +83,8 @@ impl Limits {
             memory_available_bytes: available,
             memory_budget_bytes: available.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
             threads: thread_limit(),
+            transparent_pages: file::word("/sys/kernel/mm/transparent_hugepage/enabled")
+                .is_none_or(|choices| !choices.contains("[never]")),
             panics_on_lockup: ["softlockup_panic", "hung_task_panic"]
                 .into_iter()
                 .find(|name| file::number(format!("/proc/sys/kernel/{name}")).is_some_and(|value: u64| value > 0)),
@@ -107,9 +111,15 @@ impl Limits {
             memory_available_bytes: None,
             memory_budget_bytes: None,
             threads: ThreadLimit { at_most: MOST_THREADS, because: "the program's own cap".into() },
+            transparent_pages: true,
             panics_on_lockup: None,
             of_this_machine: false,
         }
+    }
+
+    /// The pages of blocks where none were asked for.
+    pub fn usual_pages(&self) -> PageKind {
+        if self.transparent_pages { PageKind::Transparent } else { PageKind::Small }
     }
 
     /// The most threads that a measured program may make beside so many workers.

@@ -13,7 +13,7 @@ mod totals;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
-use charz_kernels::{Card, Family, Kernel, Params, WorkerCount, params};
+use charz_kernels::{Card, Family, Kernel, PageKind, Params, WorkerCount, params};
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, BlockSizes};
@@ -233,6 +233,17 @@ pub struct ResolvedRequest<'a> {
 }
 
 impl Request {
+    /// Whether kernels get base pages since the system has no transparent huge ones.
+    pub fn lacks_huge_pages(&self, limits: &Limits) -> bool {
+        self.asked.fitting_pages && limits.usual_pages() == PageKind::Small
+    }
+
+    /// The same with the pages that its kernels get.
+    fn settled(&self, limits: &Limits) -> Request {
+        let pages = if self.lacks_huge_pages(limits) { PageKind::Small } else { self.params.pages };
+        Request { params: Params { pages, ..self.params }, ..self.clone() }
+    }
+
     /// Finds out what the request means on a machine, before anything runs.
     pub fn fit<'a>(&self, machine: &'a Machine, limits: &Limits) -> Result<ResolvedRequest<'a>, PlanError> {
         for policy in self.asked.list(&params::MEMORY).into_iter().flatten().map(|value| value.memory) {
@@ -243,14 +254,14 @@ impl Request {
         }
         let strands = machine.usable_strands().count();
         let threads = self.threads.resolve(machine, self.oversubscribed, limits)?;
-        let ladder = BlockSizes::of(machine);
+        let (ladder, own) = (BlockSizes::of(machine), self.settled(limits).params);
         let points: Vec<Vec<Point>> =
-            self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &self.params, &ladder)).collect();
+            self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &own, &ladder)).collect();
         // What a kernel varies by itself may be too large, and is skipped then.
         let lists = matches!(&self.asked.sizes, Some(AskedSizes::List(_)));
         let block = |(kernel, points): (&&dyn Kernel, &Vec<Point>)| {
             let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
-            asked.map(|point| kernel.footprint(&point.params(&self.params)).0).max()
+            asked.map(|point| kernel.footprint(&point.params(&own)).0).max()
         };
         let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| kernel.card().obeys(&params::SIZE));
         let block = sized.filter_map(block).max().unwrap_or(0);
@@ -351,6 +362,7 @@ impl Plan {
     /// # Panics
     /// If the request has no series of numbers of workers.
     pub fn new(request: &Request, fitted: &ResolvedRequest<'_>, limits: &Limits, predictor: &Predictor) -> Self {
+        let request = &request.settled(limits);
         let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.machine, limits, predictor);

@@ -6,6 +6,7 @@ use super::format::{FormatArgs, takes};
 use super::groups::{RunArgs, budget};
 use super::kernels::in_roles;
 use super::layers::Layers;
+use super::parameters::AUTO;
 use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::numa::Options;
 use crate::exit::Error;
@@ -23,8 +24,10 @@ pub(crate) struct NumaArgs {
     /// auto is past all caches, as for charz sweep.
     #[arg(long, value_name = "SIZE", default_value = "auto", allow_hyphen_values = true)]
     pub(crate) size: String,
-    /// Pages of the blocks: 4k (base pages), thp (transparent huge pages), 2m or 1g (reserved)
-    #[arg(long, value_name = "KIND", default_value = "thp")]
+    /// Pages of the blocks: auto, 4k (base pages), thp (transparent huge pages), 2m or 1g (reserved)
+    ///
+    /// auto is thp, or 4k where the system has no transparent huge pages.
+    #[arg(long, value_name = "KIND", default_value = AUTO)]
     pub(crate) pages: String,
     #[command(flatten)]
     pub(crate) run: RunArgs,
@@ -34,8 +37,11 @@ pub(crate) struct NumaArgs {
 
 pub(super) fn numa(args: NumaArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Options, Error> {
     const ROLES: [Role; 2] = [Role::Latency(Chase::Random), Role::MemoryBandwidth(Access::Read)];
-    let own = [("kernel", &*in_roles(&ROLES)), ("pages", &args.pages), ("size", &args.size)];
-    let new = sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?;
+    let is_auto = args.pages == AUTO;
+    let pages = if is_auto { "thp" } else { &args.pages };
+    let own = [("kernel", &*in_roles(&ROLES)), ("pages", pages), ("size", &args.size)];
+    let mut new = sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?;
+    new.request.asked.fitting_pages = is_auto;
     match &new.request.asked.sizes {
         None => {}
         Some(AskedSizes::List(list)) if list.len() == 1 => {}

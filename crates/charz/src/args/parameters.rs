@@ -13,7 +13,7 @@ use charz_measure::plan::{Asked, AskedSizes};
 const BLOCK: &str = "256MiB";
 const QUICK_BLOCK: &str = "128MiB";
 /// The value of a flag with which the sweep chooses.
-const AUTO: &str = "auto";
+pub(super) const AUTO: &str = "auto";
 
 /// The values of the parameters as typed: of all that say how much is measured, or of all others.
 #[derive(Clone, Debug)]
@@ -98,6 +98,7 @@ pub(super) fn read(args: &ParamArgs, quick: bool, layers: &Layers) -> Result<(As
         let flag = flag(param);
         let is_size = *param == params::SIZE;
         let text = if quick && is_size { AUTO } else { text };
+        asked.fitting_pages |= *param == params::PAGES && text == AUTO;
         if is_size {
             set(param, if quick { QUICK_BLOCK } else { BLOCK }, &mut params)?;
             asked.sizes = layers.blame(&flag, sizes(text))?;
@@ -184,8 +185,10 @@ mod tests {
     #[test]
     fn one_value_is_the_plans_and_several_are_varied() {
         let (asked, params) = of("auto", "auto", "auto").unwrap();
-        assert_eq!((asked, params.size_bytes, params.pages), (Asked::default(), 256 << 20, PageKind::Transparent));
+        assert_eq!((params.size_bytes, params.pages), (256 << 20, PageKind::Transparent));
+        assert_eq!(asked, Asked { fitting_pages: true, ..Asked::default() });
         let (asked, params) = of("1MiB", "4k,2m", "128").unwrap();
+        assert!(!asked.fitting_pages);
         assert_eq!(asked.sizes, Some(AskedSizes::List(vec![1 << 20])));
         assert_eq!(shown(&asked, &PAGES), ["4k", "2m"]);
         assert_eq!((params.size_bytes, params.pages, params.stride_bytes), (1 << 20, PageKind::Transparent, 128));

@@ -9,7 +9,7 @@ use charz_topology::Backend;
 use super::STREAM;
 use super::compare::Terms;
 use super::sweep::name::{filled, output};
-use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record};
+use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages};
 use crate::exit::{Error, Exit};
 use crate::provenance;
 use crate::view::look;
@@ -56,6 +56,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     // Before anything runs: bad input is refused first.
     for side in &sides {
         side.request.fit(&stage.machine, &limits)?;
+        note_pages(&side.request, &side.request.kernels, &limits);
     }
     let tool_a = tool(&stage, sides[0].program.as_deref(), "--a-program")?;
     let tool_b = tool(&stage, sides[1].program.as_deref(), "--b-program")?;

@@ -139,6 +139,7 @@ struct ThisMachine<'a> {
     rounds: u64,
     /// A block past all caches.
     memory: u64,
+    pages: PageKind,
     /// The iterations of each arithmetic kernel that take [`SPAN`].
     iterations: Vec<(&'static str, u64)>,
     /// The lowest and the highest clock of the cores in rounds of a dependent chain.
@@ -150,8 +151,9 @@ impl<'a> ThisMachine<'a> {
     fn new(context: &'a MeasuringContext, budget: Duration, seed: u64) -> Self {
         let (processes, noted) = (context.processes(), Instant::now());
         let (rounds, iterations) = (0, Vec::new());
-        let memory = past_caches(&context.machine, Limits::read().memory_budget_bytes);
-        ThisMachine { context, processes, budget, seed, rounds, memory, iterations, clocks: None, noted }
+        let limits = Limits::read();
+        let (memory, pages) = (past_caches(&context.machine, limits.memory_budget_bytes), limits.usual_pages());
+        ThisMachine { context, processes, budget, seed, rounds, memory, pages, iterations, clocks: None, noted }
     }
 
     fn is_over(&self) -> bool {
@@ -160,7 +162,7 @@ impl<'a> ThisMachine<'a> {
 
     /// The kernel of a probe, and its parameters.
     fn load(&mut self, probe: Probe, first: u32) -> Option<(&'static dyn Kernel, Params)> {
-        let small = Params { span_ns: SPAN.as_nanos() as u64, pages: PageKind::Transparent, ..Params::SMALL };
+        let small = Params { span_ns: SPAN.as_nanos() as u64, pages: self.pages, ..Params::SMALL };
         let (name, params) = match probe {
             Probe::Integer => ("arith-int-ilp", small),
             Probe::Float => ("arith-float-ilp", small),

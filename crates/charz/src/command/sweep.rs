@@ -14,6 +14,7 @@ use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
 use charz_analysis::pairs::Choice;
 use charz_data::escape::{plain, quoted};
+use charz_data::params::PAGES;
 use charz_data::report::{self, Report};
 use charz_measure::doctor;
 use charz_measure::journal;
@@ -153,6 +154,7 @@ pub(super) fn measure(
     }
     let (limits, machine) = (Limits::read(), &stage.machine);
     let kernels = kernels(machine, &limits)?;
+    note_pages(&new.request, &kernels, &limits);
     let (Request { params, program, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
     let first = First::of(&new.request);
@@ -193,6 +195,15 @@ pub(super) fn measure(
     }
     let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
+}
+
+/// Says on which pages blocks are where the system has none of the usual ones.
+pub(super) fn note_pages(request: &Request, kernels: &[&'static dyn Kernel], limits: &Limits) {
+    if request.lacks_huge_pages(limits) && kernels.iter().any(|kernel| kernel.card().obeys(&PAGES)) {
+        note(
+            "blocks are on 4k pages: transparent huge pages are off (/sys/kernel/mm/transparent_hugepage/enabled is never)",
+        );
+    }
 }
 
 /// Where the batch system gave the job more CPUs of this node than the process may use: the numbers are then those of a part of it.

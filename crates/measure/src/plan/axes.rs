@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use charz_kernels::{Bytes, Card, Family, Kernel, Params, Sizes, params};
+use charz_kernels::{Bytes, Card, Family, Kernel, PageKind, Params, Sizes, params};
 use charz_topology::{CacheHolds, Machine, Strand};
 
 use super::{Request, ResolvedRequest};
@@ -16,6 +16,8 @@ pub struct Asked {
     pub sizes: Option<AskedSizes>,
     /// Whether kernels with a curve of sizes take one size of each level.
     pub no_curves: bool,
+    /// Whether the pages were left to the plan: base pages take the place of transparent huge ones where the system gives none.
+    pub fitting_pages: bool,
     /// Values of other parameters.
     pub lists: Vec<(&'static Param, Vec<Params>)>,
 }
@@ -197,7 +199,7 @@ fn holds_data(holds: CacheHolds) -> bool {
 
 pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: &BlockSizes) -> Vec<Point> {
     let (own, card) = (kernel.axes(), kernel.card());
-    let block = base.size_bytes;
+    let (block, is_without_huge) = (base.size_bytes, asked.fitting_pages && base.pages == PageKind::Small);
     let sizes = match &asked.sizes {
         None if asked.no_curves && own.sizes == Sizes::Curve => Some(ladder.of_one(block)),
         None if own.alone && card.workers.min() == 1 && own.sizes == Sizes::Levels => Some(ladder.of_one(block)),
@@ -209,8 +211,16 @@ pub(super) fn points(kernel: &dyn Kernel, asked: &Asked, base: &Params, ladder: 
     };
     let mut points = vec![Point::default()];
     for param in PARAMS.iter().filter(|param| param.vary && **param != &params::SIZE && **param != &params::MEMORY) {
-        let own =
-            || own.lists.iter().find(|(of, _)| of == param).map(|(_, list)| param.list(list).expect("it is tested"));
+        let own = || {
+            let (_, list) = own.lists.iter().find(|(of, _)| of == param)?;
+            let mut values = param.list(list).expect("it is tested");
+            if is_without_huge && *param == &params::PAGES {
+                let huge = values.iter_mut().filter(|value| value.pages == PageKind::Transparent);
+                huge.for_each(|value| value.pages = PageKind::Small);
+                values.dedup();
+            }
+            Some(values)
+        };
         let values = match asked.list(param) {
             Some(values) => (values.len() > 1 || is_named(param, values)).then(|| values.to_vec()),
             None => own(),

@@ -24,7 +24,7 @@ impl Plan {
         limits: &Limits,
         predictor: &Predictor,
     ) -> Result<Plan, PlanError> {
-        let ladder = BlockSizes::of(machine);
+        let (request, ladder) = (&request.settled(limits), BlockSizes::of(machine));
         let mut orders: HashMap<&str, (Mapping, Result<Order, String>)> = HashMap::new();
         let mut seen = HashSet::new();
         let mut cells = Vec::new();

@@ -213,6 +213,31 @@ fn a_block_larger_than_the_memory_is_refused_where_a_kernel_needs_one() {
 }
 
 #[test]
+fn without_transparent_huge_pages_those_that_were_not_asked_for_are_base_pages() {
+    use charz_kernels::PageKind::{Huge2M, Small, Transparent};
+    let kinds = |kernel: &str, fitting_pages: bool, transparent_pages: bool| {
+        let mut request = request(&[kernel], "dumb", "1");
+        (request.asked.fitting_pages, request.params.pages) = (fitting_pages, Transparent);
+        if !fitting_pages {
+            request.asked.lists = vec![(&params::PAGES, params::PAGES.list("thp").unwrap())];
+        }
+        let plan = plan(&request, &Limits { transparent_pages, ..Limits::unlimited() }, &predictor(&[]));
+        plan.cells.iter().map(|cell| cell.point.params(&plan.params).pages).collect::<BTreeSet<_>>()
+    };
+    for (kernel, usual, without) in [
+        ("mem-read", vec![Transparent], vec![Small]),
+        ("level-read", vec![Transparent], vec![Small]),
+        ("chase-chains", vec![Transparent], vec![Small]),
+        ("chase-random", vec![Small, Transparent], vec![Small]),
+        ("pages-touch", vec![Small, Transparent, Huge2M], vec![Small, Huge2M]),
+    ] {
+        assert_eq!(kinds(kernel, true, true), usual.into_iter().collect(), "{kernel}");
+        assert_eq!(kinds(kernel, true, false), without.into_iter().collect(), "{kernel}");
+        assert_eq!(kinds(kernel, false, false), [Transparent].into(), "{kernel}: asked for");
+    }
+}
+
+#[test]
 fn a_single_place_of_memory_is_a_cells_own_unless_it_is_the_usual_one() {
     let machine = discover(&Source::Synthetic("NUMA:2 Core:2 PU:1".into())).unwrap();
     let of = |place: &str| {
