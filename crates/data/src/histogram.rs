@@ -87,7 +87,7 @@ impl FromIterator<u64> for Histogram {
 }
 
 impl Histogram {
-    /// The middle of the bin that the time in the middle falls into; not a number without times.
+    /// The [quantile](Self::quantile) of the time in the middle, in nanoseconds; not a number without times.
     pub fn median(&self) -> f64 {
         self.quantile(self.count().div_ceil(2))
     }
@@ -97,15 +97,20 @@ impl Histogram {
         self.bins.iter().fold(0, |sum, [_, count]| sum.saturating_add(*count))
     }
 
-    /// The middle of the bin with the time of this rank, from 1, but within the shortest and the longest time; not a number
-    /// without times.
+    /// The time of this rank, from 1, in nanoseconds: the times of a bin are taken to lie evenly over it, but within the shortest and
+    /// the longest time. Not a number without times.
     pub fn quantile(&self, rank: u64) -> f64 {
-        let mut before = 0_u64;
+        let mut so_far = 0_u64;
         let found = self.bins.iter().find(|[_, count]| {
-            before = before.saturating_add(*count);
-            before >= rank
+            so_far = so_far.saturating_add(*count);
+            so_far >= rank
         });
-        found.map_or(f64::NAN, |[low, _]| self.middle(*low))
+        found.map_or(f64::NAN, |&[low, count]| {
+            let longer = so_far.saturating_sub(rank);
+            let share = 1.0 - (longer as f64 + 0.5) / count as f64;
+            // A time of whole nanoseconds may be half of one more or less.
+            self.within(low as f64 + (width(low, BITS) as f64 * share - 0.5))
+        })
     }
 
     /// The mean, each time taken for the middle of its bin; not a number without times.
@@ -116,7 +121,11 @@ impl Histogram {
 
     fn middle(&self, low: u64) -> f64 {
         let last = low.saturating_add(width(low, BITS) - 1);
-        f64::midpoint(low as f64, last as f64).clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64)
+        self.within(f64::midpoint(low as f64, last as f64))
+    }
+
+    fn within(&self, time: f64) -> f64 {
+        time.clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64)
     }
 
     /// Of each bin: its shortest time, the shortest beyond it, and the number of times in it.

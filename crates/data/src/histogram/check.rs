@@ -149,7 +149,7 @@ mod tests {
             let rank = at.index(times.len());
             let found = samples(&pairs).first.quantile(rank as u64 + 1);
             let (low, end) = (bin(times[rank], BITS), bin_end(times[rank], BITS));
-            prop_assert!(low as f64 <= found && found <= end as f64);
+            prop_assert!(low as f64 - 0.5 <= found && found <= end as f64);
         }
 
         /// A count that is another one, anywhere, is noticed.
@@ -166,6 +166,19 @@ mod tests {
             };
             *count = count.wrapping_add(more);
             prop_assert!(changed.contradiction().is_some(), "{changed:?}");
+        }
+    }
+
+    #[test]
+    fn a_median_follows_the_share_of_times_in_each_bin() {
+        let median = |low: u64, high: u64, of_low: usize| {
+            (0..100).map(|at| if at < of_low { low } else { high }).collect::<Histogram>().median()
+        };
+        for (low, high) in [(24, 25), (9984, 10_239)] {
+            let medians = [99, 60, 51, 49, 40, 1].map(|of_low| median(low, high, of_low));
+            assert!(medians.is_sorted_by(|one, next| one < next), "{medians:?}");
+            assert!(medians[3] - medians[2] < 0.1 * (high - low) as f64, "no step between the bins: {medians:?}");
+            assert_eq!([median(low, high, 100), median(low, high, 0)], [low as f64, high as f64]);
         }
     }
 
