@@ -136,7 +136,7 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
     let noise_floor = rows.iter().filter(|row| row.is_compared()).filter_map(|row| row.floor).max_by(f64::total_cmp);
-    rows.iter_mut().for_each(|row| row.look(options.quantity));
+    rows.iter_mut().for_each(|row| row.look(options.quantity, [base, new]));
     let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
         schema: schema(),

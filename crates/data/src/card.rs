@@ -5,7 +5,7 @@ use std::{iter, mem};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::params::{PROCESS, Param, Params, Process};
+use crate::params::{PROCESS, Param, Params, Process, TIMEOUT};
 pub use crate::role::{
     Access, Chase, CounterKind, LineOperation, Multiplier, Numbers, Role, Text, Waiter, WordOwner, Words,
 };
@@ -118,6 +118,12 @@ impl Card {
     /// Whether the parameter changes what it does.
     pub fn obeys(&self, param: &Param) -> bool {
         self.params.contains(&param)
+    }
+
+    /// Whether its times are stamped by the clock of the laps. A clock under test either reports its own steps or is timed by the counter
+    /// behind fences.
+    pub fn is_stamped(&self) -> bool {
+        self.family != Family::Timer || self.obeys(&TIMEOUT)
     }
 
     /// Whether workers share lines or memory, so what they do depends on how far their CPUs are apart.

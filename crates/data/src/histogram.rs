@@ -52,6 +52,11 @@ pub const fn bin_end(nanos: u64, bits: u32) -> u64 {
     bin(nanos, bits).saturating_add(width(nanos, bits))
 }
 
+/// How far a median of times may be off, in nanoseconds: half of its bin, and half a step of the clock that stamps them.
+pub fn median_error(median_ns: f64, step_ns: u64) -> f64 {
+    (width(median_ns as u64, BITS) as f64 + step_ns as f64) / 2.0
+}
+
 /// How many whole nanoseconds the bin of a time holds.
 const fn width(nanos: u64, bits: u32) -> u64 {
     match nanos.checked_ilog2() {

@@ -68,12 +68,6 @@ impl<'a> Case<'a> {
         Some(self.rates_that_follow_the_clock()?.iter().map(|(rate, clock)| rate / clock).collect())
     }
 
-    /// Whether its times are stamped by the clock of the laps. A clock under test either reports its own steps or is timed by the counter
-    /// behind fences.
-    pub(super) fn is_stamped(&self) -> bool {
-        self.facts.card.family != Family::Timer || self.obeys(&params::TIMEOUT)
-    }
-
     pub(super) fn obeys(&self, knob: &Param) -> bool {
         self.facts.card.obeys(knob)
     }

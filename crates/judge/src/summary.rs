@@ -2,7 +2,7 @@
 
 use super::case::{Case, total};
 use super::estimate::{FastModes, is_number};
-use charz_data::histogram::{BITS, bin, bin_end};
+use charz_data::histogram::median_error;
 use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary, Unit};
 use charz_stats::{Sample, median, median_interval, pooled};
 
@@ -52,9 +52,9 @@ fn resolved(case: &Case<'_>, value: f64, Interval { low, high }: Interval) -> In
     if case.cell.unit != Unit::NanosecondsSampled {
         return Interval { low, high };
     }
-    let step = case.facts.timer.as_ref().filter(|_| case.is_stamped()).map_or(0, |timer| timer.resolution_ns);
-    let bin = bin_end(value as u64, BITS) - bin(value as u64, BITS);
-    let open = (bin as f64 + step as f64) / 2.0;
+    let step =
+        case.facts.timer.as_ref().filter(|_| case.facts.card.is_stamped()).map_or(0, |timer| timer.resolution_ns);
+    let open = median_error(value, step);
     Interval { low: low.min(value - open).max(0.0), high: high.max(value + open) }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![
         few(&samples),
         apart(case, &samples).filter(|_| !by_one_clock),
-        dear(case, &samples).filter(|_| case.is_stamped()),
+        dear(case, &samples).filter(|_| case.facts.card.is_stamped()),
     ]
 }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use serde::{Deserialize, Serialize};
 
 use super::carried::objection;
-use super::terms::{Design, Quantity};
+use super::terms::{Design, Quantity, ends};
 use super::{ALPHA, Allowed, allows, flag_of, margin};
 use crate::number::Number;
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
@@ -242,7 +242,7 @@ impl<'a> Candidate<'a> {
 
 impl Candidate<'_> {
     /// What the values show by themselves, also of what was skipped: no difference is passed over in silence.
-    pub(super) fn look(&mut self, quantity: Quantity) {
+    pub(super) fn look(&mut self, quantity: Quantity, reports: [&Report; 2]) {
         let (Some(base), Some(new)) = self.cells else { return };
         let rule = self.rule();
         let has_values = [self.row.base, self.row.new].into_iter().flatten().all(|side| side.value.is_some());
@@ -261,18 +261,22 @@ impl Candidate<'_> {
         // A reader divides the two values.
         if let Some(effect) = row.effect.and_then(|_| row.quotient()) {
             row.effect = Some(effect);
-            row.interval =
-                row.interval.map(|found| Interval { low: found.low.min(effect), high: found.high.max(effect) });
+            let [least, most] = row.ends(reports).map(|factor| factor * effect);
+            row.interval = row.interval.map(|found| Interval { low: found.low.min(least), high: found.high.max(most) });
             let margin = 1.0 + rule.margin();
-            let is_contradicted = match row.verdict {
-                Verdict::Faster => effect <= margin,
-                Verdict::Slower => effect >= margin.recip(),
-                Verdict::Same => effect > margin || effect < margin.recip(),
+            let verdict = row.verdict;
+            let contradict = |low: f64, high: f64| match verdict {
+                Verdict::Faster => low <= margin,
+                Verdict::Slower => high >= margin.recip(),
+                Verdict::Same => high > margin || low < margin.recip(),
                 Verdict::Inconclusive | Verdict::Uncompared => false,
             };
-            if is_contradicted {
+            if contradict(effect, effect) {
                 row.verdict = Verdict::Inconclusive;
                 row.reason = Some("the two values and their runs do not differ alike".to_owned());
+            } else if contradict(least, most) {
+                row.verdict = Verdict::Inconclusive;
+                row.reason = Some("the bins of the times and the step of the clock are too coarse".to_owned());
             }
         }
         if hides {
@@ -297,6 +301,15 @@ impl Candidate<'_> {
 }
 
 impl Row {
+    /// How many times the effect may be as low, and as high, by what the medians of both sides are known to.
+    fn ends(&self, reports: [&Report; 2]) -> [f64; 2] {
+        let side = |side: Option<Side>, report| {
+            side.and_then(|side| side.value).map_or([1.0, 1.0], |value| ends(report, &self.kernel, self.unit, value))
+        };
+        let [base, new] = [side(self.base, reports[0]), side(self.new, reports[1])];
+        [new[0] / base[1], new[1] / base[0]]
+    }
+
     /// The performance that the values of the two sides show, at one clock where they are compared at one.
     fn quotient(&self) -> Option<f64> {
         let [base, new] = [self.base?.value?, self.new?.value?];

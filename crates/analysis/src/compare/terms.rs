@@ -1,5 +1,8 @@
 //! In which order two sides were measured, and what of them is compared.
 
+use charz_data::Card;
+use charz_data::histogram::median_error;
+use charz_data::report::{Report, Unit};
 use serde::{Deserialize, Serialize};
 
 /// In which order two sides were measured.
@@ -28,3 +31,16 @@ pub enum Quantity {
 }
 
 charz_data::words! { Quantity { Capacity = "capacity", Delivered = "delivered" } }
+
+/// How many times the performance of a number may be as low, and as high: medians of stamped times may be off. Both ends are finite and
+/// positive, as `nanos` is.
+pub(super) fn ends(report: &Report, kernel: &str, unit: Unit, nanos: f64) -> [f64; 2] {
+    const MOST: f64 = 0.9;
+    if unit != Unit::NanosecondsSampled {
+        return [1.0, 1.0];
+    }
+    let is_stamped = report.card(kernel).is_none_or(Card::is_stamped);
+    let step_ns = report.timer.as_ref().filter(|_| is_stamped).map_or(0, |timer| timer.resolution_ns);
+    let error = (median_error(nanos, step_ns) / nanos).min(MOST);
+    [(1.0 + error).recip(), (1.0 - error).recip()]
+}

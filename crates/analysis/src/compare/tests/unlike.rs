@@ -1,6 +1,7 @@
 //! Reports and configurations that differ in more than their numbers.
 
 use super::*;
+use charz_data::report::Timer;
 
 /// Each configuration has its size; that of the plan was for none of them.
 #[test]
@@ -221,4 +222,30 @@ fn a_page_gives_no_verdict_that_a_comparison_refuses() {
     let found = compare(&base, &new, &Options::default()).unwrap();
     assert_eq!(crate::page::page(&sources).summary[0], found.sentence("new"));
     assert!(found.rows.iter().any(|row| row.verdict == Verdict::Uncompared));
+}
+
+#[test]
+fn no_verdict_is_finer_than_stamped_times() {
+    let sampled = |nanos: f64, resolution_ns: u64| {
+        let mut report = report(&[]);
+        report.cells = vec![Cell { unit: Unit::NanosecondsSampled, ..cell("a", &around(nanos)) }];
+        report.timer = Some(Timer { overhead_ns: 20, resolution_ns, worst_gap_ns: 1000, skew_ns: None });
+        report
+    };
+    let check = |base: f64, new: f64, step: u64, verdict: Verdict, word: &str| {
+        super::check(&sampled(base, step), &sampled(new, step), Options::default(), &[(verdict, word)]);
+    };
+    check(24.0, 25.5, 1, Verdict::Inconclusive, "bins");
+    check(24.0, 24.0, 1, Verdict::Inconclusive, "bins");
+    check(24.0, 48.0, 1, Verdict::Slower, "");
+    // Bins of 1.3%.
+    check(2400.0, 2550.0, 1, Verdict::Slower, "");
+    check(2400.0, 2400.0, 1, Verdict::Same, "");
+    check(2400.0, 2550.0, 100, Verdict::Inconclusive, "step");
+    let intervals = [(24.0, 24.0), (2400.0, 2400.0)].map(|(base, new)| {
+        let comparison = compare(&sampled(base, 1), &sampled(new, 1), &Options::default()).unwrap();
+        comparison.rows[0].interval.unwrap()
+    });
+    assert!(intervals[0].low < 0.96 && intervals[0].high > 1.04, "{intervals:?}");
+    assert!(intervals[1].low > 0.96 && intervals[1].high < 1.04, "{intervals:?}");
 }
