@@ -6,7 +6,10 @@ use charz_data::Family;
 use charz_data::checks::{Check, V08, V09, V11, V17, V18, V35, needed_ns};
 use charz_data::report::{Invocation, Mark, Severity, Unit};
 use charz_data::units;
-use charz_stats::{Sample, median};
+use charz_stats::{Sample, median, median_interval};
+
+/// The confidence of the interval that a higher clock must leave.
+const CONFIDENCE: f64 = 0.95;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
@@ -37,8 +40,21 @@ fn drifted(case: &Case<'_>) -> Option<Mark> {
         format!("CPU clock changed: {usual} in the median run, {most} in another")
     })?;
     // What goes through memory follows the clock of the memory.
-    let follows = case.modes.is_some() || case.facts.card.family != Family::Memory;
+    let is_of_memory = case.modes.is_none() && case.facts.card.family == Family::Memory;
+    let follows = !is_of_memory && are_faster_with_it(&case.cell.clocked_rates());
     Some(if follows { found } else { Mark { severity: Severity::Note, ..found } })
+}
+
+/// Whether the invocations with a clearly higher clock are faster: their median lies beyond the interval of that of the others. True where
+/// the clocks are unknown.
+fn are_faster_with_it(rates: &[(f64, f64)]) -> bool {
+    let Some(middle) = median(rates.iter().map(|rate| rate.1)) else { return true };
+    let limit = middle * (1.0 + V08.suspect.unwrap_or_default());
+    let (higher, others): (Vec<_>, Vec<_>) = rates.iter().copied().partition(|rate| rate.1 > limit);
+    let sample = |of: Vec<(f64, f64)>| Sample::new(of.into_iter().map(|rate| rate.0).collect());
+    let (Some(higher), Some(others)) = (sample(higher), sample(others)) else { return false };
+    let end = median_interval(&others, CONFIDENCE).map_or(others.max(), |found| found.high);
+    higher.median() > end
 }
 
 /// Whether it is the clock that makes the fastest invocation faster than the others: in cycles it is so by no more than half as much.

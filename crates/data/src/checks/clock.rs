@@ -23,8 +23,8 @@ pub static V08: Check = Check {
     cause: "Turbo, a governor, heat, a power limit, wide vectors or the neighbours of a guest changed the processor's \
             frequency while the configuration was measured. Rates of arithmetic follow it one to one, those of memory less.",
     quantity: "By how much the highest frequency that the canary saw exceeds that of the run in the middle, as a \
-               fraction, and no more than by how much the best value exceeds the number. A note for numbers of memory, and \
-               where the best value exceeds the number by no more than half as much in cycles: the number is then that of the \
+               fraction, and at most the best value's lead over the number. A note for numbers of memory, where runs with a \
+               higher clock are not faster, and where the best leads by at most half in cycles: the number is then that of the \
                middle clock, and comparisons allow for it. The canary is a chain of dependent multiplications, whose length \
                in cycles never changes; what disturbs it only makes it slower, so the fastest of several counts.",
     scale: Scale::Share,

@@ -179,6 +179,14 @@ fn v08_drifted() {
         first.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.05;
         first.runs.iter_mut().for_each(|run| stretch(run, 1.0 / 1.05));
     });
+    // Another run is the faster one.
+    check(&[("V08", Note)], |trial| {
+        trial.facts.card = card("futex-wake");
+        let [first, second, ..] = &mut trial.cell.invocations[..] else { unreachable!() };
+        first.evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.05;
+        first.runs.iter_mut().for_each(|run| stretch(run, 1.004));
+        second.runs.iter_mut().for_each(|run| stretch(run, 1.0 / 1.05));
+    });
     // What does not follow the clock is as right at another.
     check(&[], |trial| {
         trial.cell.invocations[0].evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.5;
