@@ -1,6 +1,6 @@
 //! Words a cycle, as TACC's paper on multi-core systems has them: a worker's words over its time in cycles of its core's clock.
 
-use super::latency::clocks;
+use super::latency::clock;
 use super::on_cell;
 use crate::number::Number;
 use crate::point;
@@ -21,15 +21,15 @@ pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
 
 fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
     let number = Number::of(cell)?;
-    let hz = clocks(cell).max_by(f64::total_cmp)?;
+    let hz = clock(cell)?;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);
     let words = cell.params(&report.plan.params).size_bytes / WORD;
     let doubt = units::doubt(number.is_doubtful());
     let (sentence, value) = a_cycle(whose, number.value / cell.workers as f64, hz, words, phases, doubt)?;
     let each = if cell.workers > 1 { " per thread" } else { "" };
-    let clock = units::count_of(hz / 1e9);
-    let text = format!("{}: {sentence}{each} (the canary's clock of {clock} GHz)", point::name(cell));
+    let shown = units::count_of(hz / 1e9);
+    let text = format!("{}: {sentence}{each} (the canary's clock of {shown} GHz)", point::name(cell));
     Some(on_cell(cell, FindingKind::Efficiency, Some(value), text))
 }
 
@@ -77,6 +77,9 @@ mod tests {
         assert!(sentence.starts_with("cache-read rr x2 500 KiB: 0.50 words per cycle per thread"), "{sentence}");
         assert!(text(read().suspect()).contains(": 0.50~ words per cycle per thread"), "{}", text(read().suspect()));
         assert_eq!(efficiency(&report(vec![read().invalid()])), []);
+        let mut boosted = read();
+        boosted.invocations[3].evidence.as_mut().unwrap().frequency.as_mut().unwrap().highest_hz *= 1.5;
+        assert!(text(boosted).contains(": 0.50 words per cycle"), "one run at another clock");
         let other = Cell { kernel: "mem-read".into(), ..read() };
         assert_eq!(efficiency(&report(vec![other])), []);
     }

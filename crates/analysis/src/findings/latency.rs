@@ -14,7 +14,7 @@ use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
 
-pub(crate) use curves::{Curve, clocks};
+pub(crate) use curves::{Curve, clock, clocks};
 
 pub(super) fn latency(report: &Report) -> Vec<Finding> {
     let random = Curve::of(report, Chase::Random);

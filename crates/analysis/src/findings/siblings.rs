@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::latency::clocks;
+use super::latency::clock;
 use super::on_cell;
 use crate::number::Number;
 use charz_data::machine::Strand;
@@ -47,7 +47,7 @@ fn within_a_core<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>) -> Option<
     let [Some(one), Some(other)] = cell.seats[..] else { return None };
     let core = |strand: u32| strands.get(&strand)?.core;
     let number = Number::of(cell)?;
-    let cycles = number.value * clocks(cell).max_by(f64::total_cmp)? / 1e9;
+    let cycles = number.value * clock(cell)? / 1e9;
     (core(one)? != core(other)? && cycles < WITHIN_A_CORE).then_some(([one, other], number, cycles))
 }
 

@@ -8,6 +8,7 @@ use charz_data::Role;
 use charz_data::card::Chase;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
+use charz_stats::median;
 
 const LINE: u64 = 64;
 
@@ -38,7 +39,7 @@ pub(crate) struct Curve<'a> {
     pub(crate) strand: Option<&'a Strand>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
     pub(crate) caches: Vec<u64>,
-    /// The clock of its core, if that is known: the fastest that it was found to have.
+    /// The clock of its core in hertz, if that is known: the median of those of its cells with a number.
     pub(crate) hz: Option<f64>,
     /// What all of its cells have in common, including the kind of pages if the sweep does not vary it.
     place: Place,
@@ -65,12 +66,12 @@ impl<'a> Curve<'a> {
             let first = numbers().next()?.cell;
             let mut curve = Curve::begin(report, first, place(first));
             curve.asked = cells.iter().map(|cell| own(cell).size_bytes).collect();
+            curve.hz = median(numbers().filter_map(|number| clock(number.cell)));
             for number in numbers().take(MOST_POINTS) {
                 let doubtful = number.is_doubtful();
                 let slack = if doubtful { DOUBT } else { number.slack().min(DOUBT) };
                 let size_bytes = own(number.cell).size_bytes;
                 curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
-                curve.hz = clocks(number.cell).chain(curve.hz).max_by(f64::total_cmp);
             }
             curve.points.sort_by_key(|point| point.size_bytes);
             Some(curve)
@@ -129,6 +130,11 @@ impl<'a> Curve<'a> {
             && Place { pages, ..self.place } == other.place;
         self.place.pages == small && pages.is_some() && pages != small && alike
     }
+}
+
+/// The clock in hertz at which a cell has its number, which is that of the middle invocation.
+pub(crate) fn clock(cell: &Cell) -> Option<f64> {
+    median(clocks(cell))
 }
 
 /// The clocks that cores of a cell's invocations were found to have.

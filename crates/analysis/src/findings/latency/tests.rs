@@ -60,6 +60,14 @@ fn check(sentences: &[String], expected: &[&[&str]]) {
 }
 
 #[test]
+fn cycles_are_those_of_the_middle_clock() {
+    let cells = curve(RANDOM, PageKind::Transparent, 64, guest).into_iter().map(|cell| cell.clocked(2e9));
+    let mut cells: Vec<Cell> = cells.collect();
+    cells[2] = cells[2].clone().clocked(3e9);
+    check(&sentences(true, cells), &[&["L2 3.80 ns (7.60 cycles)", "memory 140 ns (280 cycles)"]]);
+}
+
+#[test]
 fn levels_stand_beside_the_claims() {
     let cells = || curve(RANDOM, PageKind::Transparent, 64, guest);
     let levels = [
