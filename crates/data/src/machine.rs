@@ -288,6 +288,11 @@ impl Machine {
         self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes).collect()
     }
 
+    /// The levels of the same caches, from the innermost outwards.
+    pub fn cache_levels(&self, strand: &Strand) -> Vec<u32> {
+        self.data_caches(strand).map_while(|(_, cache)| cache.size_bytes.map(|_| cache.level)).collect()
+    }
+
     /// Counts for each part the strands that lie in it.
     pub fn count_strands(&mut self) {
         fn count<T>(parts: &mut [T], field: fn(&mut T) -> &mut u32, found: impl Iterator<Item = u32>) {

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::series::list;
-use crate::curve::{self, Edge, Level, MEMORY, Plateau, Reading};
+use crate::curve::{self, Edge, MEMORY, Plateau, Reading};
 use crate::number::time;
 use crate::point;
 use charz_data::card::Chase;
@@ -65,15 +65,8 @@ fn part(plateau: &Plateau, curve: &Curve<'_>, other: &str) -> String {
         (Some(_), Some((_, bytes))) => format!(" (reported {})", units::iec(bytes)),
         _ => String::new(),
     };
-    let level = plateau.level.map_or(other.to_owned(), word);
+    let level = plateau.level.map_or(other.to_owned(), |level| curve.level_name(level));
     format!("{level} {}{cycles}{end}{claim}", time(plateau.ns, plateau.doubtful))
-}
-
-fn word(level: Level) -> String {
-    match level {
-        Level::Cache(level) => format!("L{level}"),
-        Level::Memory => "memory".into(),
-    }
 }
 
 fn between(edge: Edge) -> String {
@@ -86,7 +79,7 @@ fn unknown(plateau: &Plateau, curve: &Curve<'_>) -> Option<String> {
     let (level, edge) = (plateau.level?, plateau.edge);
     let (inner, bytes) = level.claim(&curve.caches)?;
     let lack = curve::lack(&curve.points, &curve.asked, inner, bytes, edge)?;
-    edge.is_none_or(|edge| !edge.agrees(bytes)).then(|| format!(". {}: {lack}", word(level)))
+    edge.is_none_or(|edge| !edge.agrees(bytes)).then(|| format!(". {}: {lack}", curve.level_name(level)))
 }
 
 /// Edges that are not where the claims would put them, and what that is likely to be.
@@ -94,7 +87,7 @@ fn contradictions(report: &Report, curve: &Curve<'_>, plateaus: &[Plateau]) -> S
     let words = plateaus.iter().filter(|plateau| unknown(plateau, curve).is_none()).filter_map(|plateau| {
         let (edge, level) = (plateau.edge?, plateau.level?);
         let (_, bytes) = level.claim(&curve.caches)?;
-        let (level, place, claim) = (word(level), between(edge), units::iec(bytes));
+        let (level, place, claim) = (curve.level_name(level), between(edge), units::iec(bytes));
         if edge.agrees(bytes) {
             None
         } else if bytes > edge.beyond_bytes {
@@ -139,11 +132,10 @@ fn edges(small: &Curve<'_>, huge: &Curve<'_>) -> String {
     let both = of(small).into_iter().filter_map(|(level, edge)| {
         let (_, beside) = other.iter().find(|(other, _)| *other == level)?;
         let apart = edge.beyond_bytes < beside.inside_bytes || beside.beyond_bytes < edge.inside_bytes;
+        let (level, place) = (small.level_name(level), between(edge));
         Some(match apart {
-            true => {
-                format!("; {} ends at {}, on {} pages at {}", word(level), between(edge), huge.pages, between(*beside))
-            }
-            false => format!("; {} ends at {} on both", word(level), between(edge)),
+            true => format!("; {level} ends at {place}, on {} pages at {}", huge.pages, between(*beside)),
+            false => format!("; {level} ends at {place} on both"),
         })
     });
     both.collect()

@@ -128,8 +128,9 @@ fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'
     for source in shown {
         let report = sorted.sources[source].report;
         let curves = if is_chase(kernel.role()) { Curve::of_kernel(report, kernel.name) } else { Vec::new() };
-        let claimed = curves.first().map_or_else(|| claims(report), |curve| curve.caches.clone());
-        let claimed = (1..).zip(claimed).map(|(level, bytes)| {
+        let of_curve = |curve: &Curve<'_>| (curve.levels.clone(), curve.caches.clone());
+        let (levels, sizes) = curves.first().map_or_else(|| claims(report), of_curve);
+        let claimed = levels.into_iter().zip(sizes).map(|(level, bytes)| {
             let place = bytes as f64;
             ReferenceLine { from: place, to: place, label: format!("L{level}, claimed") }
         });
@@ -140,10 +141,11 @@ fn edges(sorted: &CellsByKernel<'_>, kernel: &Kernel<'_>, cells: &[SourcedCell<'
 
 const MOST_RULES: usize = 16;
 
-/// What the system claims of the caches of the first strand.
-fn claims(report: &Report) -> Vec<u64> {
+/// The levels and the sizes that the system claims of the caches of the first strand.
+fn claims(report: &Report) -> (Vec<u32>, Vec<u64>) {
     let machine = &report.machine;
-    machine.usable_strands().next().map_or_else(Vec::new, |strand| machine.cache_sizes(strand))
+    let of = |strand| (machine.cache_levels(strand), machine.cache_sizes(strand));
+    machine.usable_strands().next().map(of).unwrap_or_default()
 }
 
 /// The edges of the curve that is least disturbed by the translation of addresses: the last kind of pages of those that are plain.
@@ -155,10 +157,9 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<ReferenceLine> {
     }
     let plateaus = curve::plateaus(&curve.points, &curve.caches);
     let rule = |plateau: &curve::Plateau| {
-        let (edge, level) = (plateau.edge?, plateau.level?);
-        let curve::Level::Cache(level) = level else { return None };
+        let (edge, level) = (plateau.edge?, plateau.level.filter(|level| *level != curve::Level::Memory)?);
         let doubt = units::doubt(edge.doubtful);
-        let label = format!("L{level} ends, measured{doubt}");
+        let label = format!("{} ends, measured{doubt}", curve.level_name(level));
         Some(ReferenceLine { from: edge.inside_bytes as f64, to: edge.beyond_bytes as f64, label })
     };
     plateaus.iter().filter_map(rule).collect()

@@ -1,6 +1,6 @@
 //! Curves as the cells of a report give them.
 
-use crate::curve::Point;
+use crate::curve::{Level, Point};
 use crate::group::grouped;
 use crate::number::Number;
 use crate::point;
@@ -39,6 +39,8 @@ pub(crate) struct Curve<'a> {
     pub(crate) strand: Option<&'a Strand>,
     /// What the operating system claims that the data caches of its strand hold, from the innermost outwards.
     pub(crate) caches: Vec<u64>,
+    /// The levels of those caches: a machine may lack one.
+    pub(crate) levels: Vec<u32>,
     /// The clock of its core in hertz, if that is known: the median of those of its cells with a number.
     pub(crate) hz: Option<f64>,
     /// What all of its cells have in common, including the kind of pages if the sweep does not vary it.
@@ -97,6 +99,7 @@ impl<'a> Curve<'a> {
             asked: Vec::new(),
             strand,
             caches: strand.map_or_else(Vec::new, |strand| report.machine.cache_sizes(strand)),
+            levels: strand.map_or_else(Vec::new, |strand| report.machine.cache_levels(strand)),
             hz: None,
             place,
         }
@@ -104,6 +107,17 @@ impl<'a> Curve<'a> {
 
     pub(super) fn name(&self) -> String {
         format!("{} {}{}", self.kernel, self.mapping, point::label(&self.place))
+    }
+
+    /// `L2`, or `memory`: a cache is called by the level of the one that is claimed, else by its order.
+    pub(crate) fn level_name(&self, level: Level) -> String {
+        match level {
+            Level::Cache(at) => {
+                let claimed = usize::from(at).checked_sub(1).and_then(|at| self.levels.get(at));
+                format!("L{}", claimed.copied().unwrap_or(at.into()))
+            }
+            Level::Memory => "memory".into(),
+        }
     }
 
     /// What those have in common that differ in their strides and chains as well.

@@ -33,6 +33,11 @@ fn curve(kernel: &str, pages: PageKind, stride: u64, ns: impl Fn(u64) -> f64) ->
 }
 
 fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
+    sentences_at([1, 2, 3], virtual_machine, cells)
+}
+
+/// Where the caches are claimed to be of these levels.
+fn sentences_at(levels: [u32; 3], virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
     let mut report = fixtures::report(cells);
     let strand = report.machine.strands[0].clone();
     let cache = |(level, size)| Cache {
@@ -45,7 +50,7 @@ fn sentences(virtual_machine: bool, cells: Vec<Cell>) -> Vec<String> {
         inclusive: None,
         strands: 1,
     };
-    report.machine.caches = (1..).zip(CACHES).map(cache).collect();
+    report.machine.caches = levels.into_iter().zip(CACHES).map(cache).collect();
     report.machine.strands = vec![Strand { usable: true, caches: vec![0, 1, 2], ..strand }];
     report.host = Host { virtual_machine: Some(virtual_machine), ..report.host };
     latency(&report).into_iter().map(|finding| finding.text).collect()
@@ -57,6 +62,13 @@ fn check(sentences: &[String], expected: &[&[&str]]) {
     for (sentence, words) in sentences.iter().zip(expected) {
         assert_words(sentence, words);
     }
+}
+
+#[test]
+fn a_cache_has_the_level_that_is_claimed() {
+    let cells = curve(RANDOM, PageKind::Transparent, 64, guest);
+    let names = ["L1 1.08 ns", "L3 3.80 ns", "L4 15.0 ns", "The edge of L4", "memory 140 ns"];
+    check(&sentences_at([1, 3, 4], true, cells), &[&names]);
 }
 
 #[test]
