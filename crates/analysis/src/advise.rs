@@ -19,7 +19,7 @@ use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Basis, Number, better, had, placed};
-use crate::verdict::{AUTO, Claim, Loss, Rivals};
+use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
@@ -114,6 +114,8 @@ pub struct Advice<'a> {
     pub is_only_count: bool,
     /// A clause, where the most threads that have a number are the best and CPUs for more are left.
     pub open: Option<String>,
+    /// The fewest threads, if fewer than are advised, that are not shown to lose more than 5% beside the best number.
+    pub fewer: Option<Loss<'a>>,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
     /// Whether noise may hide another one: the number or the best one is suspect.
@@ -218,6 +220,9 @@ impl<'a> Advice<'a> {
         regret.sort_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
         let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
+        let fewer = numbers.iter().filter(|number| number.cell.workers < fewest && number.interval.is_some());
+        let fewer = fewer.map(|number| rivals.loss(*number, &peak)).filter(|loss| loss.may_be(1.0 - SATURATED));
+        let fewer = fewer.min_by_key(|loss| loss.number.cell.workers);
         let is_open = !is_only_count && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
         Some(Advice {
             load,
@@ -229,6 +234,7 @@ impl<'a> Advice<'a> {
             is_only_count,
             open: is_open.then(|| open(best.cell, cpus, report)),
             alike,
+            fewer,
             mappings: beside().count(),
             doubtful: best.is_doubtful() || peak.is_doubtful(),
             auto: regret.iter().find(is_auto).copied(),

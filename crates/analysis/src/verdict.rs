@@ -120,9 +120,10 @@ impl Loss<'_> {
     }
 
     /// Whether it may be as little as that.
-    fn may_be(&self, share: f64) -> bool {
+    pub(crate) fn may_be(&self, share: f64) -> bool {
         self.interval.map_or(self.share, |found| found.low) <= share
     }
+
     /// Whether it is one, or a gain, that neither noise nor the clock explains.
     pub fn is_sure(&self) -> bool {
         self.open == Some(false) && !self.is_clock && !self.doubtful

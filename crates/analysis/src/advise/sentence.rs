@@ -40,6 +40,9 @@ impl Advice<'_> {
         if self.peak.cell.workers > cell.workers {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
+        if let Some(fewer) = &self.fewer {
+            text += &format!("; {} may do as well{}", fewer.number.cell.workers, within(fewer.interval));
+        }
         if self.is_only_count {
             text += "; no other number of threads has a result";
         }
@@ -200,4 +203,28 @@ pub fn lost(loss: &Loss<'_>, subject: Subject) -> String {
 /// ` (2.1 to 4.4%)`.
 fn within(interval: Option<Interval>) -> String {
     interval.map(|found| format!(" ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::advise::advise;
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+
+    #[test]
+    fn fewer_threads_that_may_do_as_well_are_named() {
+        let sentence = |eight: f64, width: f64| {
+            let of = |threads: u64, value: f64| {
+                let seats: Vec<u32> = (0..threads as u32).collect();
+                cell("mem-read", threads, Unit::BytesPerSecond, value * 1e9).seated(&seats).within(width)
+            };
+            let report = report(vec![of(4, 40.0), of(8, eight), of(16, 80.0)]).on(16);
+            advise(&report)[0].sentence()
+        };
+        let noisy = sentence(79.0, 0.05);
+        assert!(noisy.contains(": 16 threads") && noisy.contains("; 8 may do as well ("), "{noisy}");
+        let [sure, slow] = [sentence(79.0, 0.005), sentence(60.0, 0.05)];
+        assert!(sure.contains(": 8 threads") && !sure.contains("may do"), "{sure}");
+        assert!(slow.contains(": 16 threads") && !slow.contains("may do"), "{slow}");
+    }
 }

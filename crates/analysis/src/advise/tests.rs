@@ -5,7 +5,6 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fixtures::valued;
-use crate::verdict::SATURATED;
 use charz_data::cpulist;
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{Cell, Ending, Evidence, Invocation, Point, ProgramSeen};
