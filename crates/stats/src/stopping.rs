@@ -1,7 +1,7 @@
 //! When has a cell been measured often enough?
 //!
-//! A cell is looked at after 6, 10, 15, 20 and 30 invocations only, and is done when the 95 % interval of its median is narrow
-//! enough. Looking after each would end on lucky streaks.
+//! A cell is looked at after 6, 10, 15, 20 and 30 invocations only, and beyond, where more were asked for, after half as many again each
+//! time. It is done when the 95 % interval of its median is narrow enough. Looking after each would end on lucky streaks.
 //!
 //! Five looks have a price too: to stop when an interval happens to be narrow is to stop more often at a wrong one.
 //! Simulated (20,000 cells each, target 2 %), the final interval holds the true median in 97 % of cells with normal values
@@ -12,7 +12,7 @@
 
 use super::{LEAST_FOR_INTERVAL, Sample, median_interval};
 
-/// After how many invocations a cell is looked at. The last one is where its budget ends.
+/// After how many invocations a cell is looked at. The last one is where its budget ends, unless more were asked for.
 pub const LOOKS: [usize; 5] = [LEAST_FOR_INTERVAL, 10, 15, 20, 30];
 
 const CONFIDENCE: f64 = 0.95;

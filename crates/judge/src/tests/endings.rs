@@ -158,6 +158,18 @@ fn a_user_who_asks_for_few_or_many_gets_them() {
     trial.judge();
     assert!(wants_more(&trial.cell, 12, 30));
     assert!(wants_more(&trial.cell, 40, 50));
+    trial.cell.invocations.truncate(8);
+    trial.judge();
+    assert!(!wants_more(&trial.cell, 8, 30), "the least is looked at");
+    noisy(&mut trial, 30);
+    trial.judge();
+    assert!(wants_more(&trial.cell, 30, 200) && wants_more(&trial.cell, 6, 200));
+    trial.cell.invocations.extend((30..100).map(invocation));
+    trial.judge();
+    assert!(!wants_more(&trial.cell, 6, 200), "{:?}", trial.cell.marks);
+    noisy(&mut trial, 40);
+    trial.judge();
+    assert!(wants_more(&trial.cell, 40, 200));
     noisy(&mut trial, 3);
     trial.judge();
     assert!(!wants_more(&trial.cell, 1, 3));
