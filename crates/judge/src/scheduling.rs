@@ -102,8 +102,10 @@ fn stolen(case: &Case<'_>) -> Option<Mark> {
     let stolen = total(case.clean_runs().filter_map(|run| run.steal_ns));
     let window = total(case.clean_runs().map(|run| run.interval_ns)).max(1) as f64;
     let counted = window >= STEAL_WINDOW_NS as f64 || stolen >= STEAL_TICKS_NS;
-    // What was there to be stolen: the time of the strands that the workers were on.
-    let share = stolen as f64 / (window * case.strands_in_use() as f64);
+    // What was there to be stolen: the time of the strands that the workers were on, or of all where one of them floats.
+    let floats = case.cell.seats.contains(&None);
+    let cpus = if floats { case.facts.cpus.max(1) } else { case.strands_in_use() };
+    let share = stolen as f64 / (window * cpus as f64);
     raise(&V05, if counted { share } else { 0.0 }, || format!("{} CPU steal", units::percent(share.min(1.0))))
 }
 

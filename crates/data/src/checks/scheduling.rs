@@ -103,7 +103,7 @@ pub static V05: Check = Check {
     title: "CPU steal",
     cause: "The host ran something else on the processor below the virtual one: neighbours, or the guest's own quota. The \
             time is missing from the lap, and the neighbour has used the caches.",
-    quantity: "Stolen time, as a share of the time of the CPUs in use, over at least 1 s or from 2 ticks on.",
+    quantity: "Stolen time, as a share of the time of the CPUs watched, over at least 1 s or from 2 ticks on.",
     scale: Scale::Share,
     note: Some(0.005),
     evidence: "The eighth number of the lines `cpu` of `/proc/stat`, in ticks of 10 ms, before and after the configuration.",

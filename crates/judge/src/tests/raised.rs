@@ -122,6 +122,13 @@ fn v05_stolen() {
         trial.runs().for_each(|run| run.steal_ns = Some((run.interval_ns as f64 * 2.0 * share) as u64));
     };
     check_each(steal, &[(note * 0.99, &[]), (note * 1.01, &[("V05", Note)]), (0.5, &[("V05", Note)])]);
+    // It is that of all CPUs where threads float.
+    let floating = |trial: &mut Trial, share: f64| {
+        float(trial);
+        trial.facts.cpus = 8;
+        steal(trial, 4.0 * share);
+    };
+    check_each(floating, &[(note * 0.99, &[]), (note * 1.01, &[("V05", Note)])]);
     // Of a single tick in a short time nothing is known.
     let ticks = |trial: &mut Trial, count: u64| {
         trial.runs().for_each(|run| stretch(run, 0.15));
