@@ -12,7 +12,7 @@ use charz_data::checks::{
     ENOUGH, INTERVAL_NEEDS, LEAST_FOR_OUTLIERS, V12, V13, V14, V15, V16, V28, V29, V33, WIDEST, WIDEST_OF_COMPUTE,
 };
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Ending, Mark, Run, Severity};
+use charz_data::report::{Cell, Ending, Mark, Run, Severity, Unit};
 use charz_data::units;
 use charz_stats::{LEAST_FOR_INTERVAL, Sample, median, median_interval, trend};
 
@@ -59,8 +59,17 @@ fn spread(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
     raise(&V13, spread, || format!("high variation (MAD {})", units::percent(spread)))
 }
 
-fn outliers(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
-    let severe = clean.outliers().severe;
+/// The smallest difference between two repetitions that their values show: a step of the clock, or what they are rounded to.
+fn step(case: &Case<'_>, clean: &Sample) -> f64 {
+    let of_clock = match case.cell.unit {
+        Unit::NanosecondsSampled => case.facts.timer.as_ref().map_or(0.0, |timer| timer.resolution_ns as f64),
+        _ => summary::resolution(case, clean),
+    };
+    of_clock.max(clean.smallest_gap())
+}
+
+fn outliers(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
+    let severe = clean.outliers(step(case, clean)).severe;
     let share = if clean.len() < LEAST_FOR_OUTLIERS { 0.0 } else { severe as f64 / clean.len() as f64 };
     raise(&V14, share, || format!("{severe} of {} iterations are outliers", clean.len()))
 }
@@ -83,8 +92,8 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
     trend.or(start)
 }
 
-fn modes(_: &Case<'_>, clean: &Sample) -> Option<Mark> {
-    let m_value = clean.m_value()?;
+fn modes(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
+    let m_value = clean.m_value(step(case, clean))?;
     raise(&V16, m_value, || format!("multimodal results (m-value {m_value:.1})"))
 }
 

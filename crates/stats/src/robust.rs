@@ -65,10 +65,18 @@ impl Sample {
         Some(deviation / self.median().abs())
     }
 
-    /// The values outside of Tukey's fences.
-    pub fn outliers(&self) -> Outliers {
+    /// The smallest distance between two values that differ, in the unit of the values; 0 where none do. The step of a coarse instrument
+    /// is no larger.
+    pub fn smallest_gap(&self) -> f64 {
+        let gaps = self.0.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
+        gaps.reduce(f64::min).unwrap_or(0.0)
+    }
+
+    /// The values outside of Tukey's fences. `step` is the smallest difference that the instrument shows, in the unit of the values: where
+    /// the quartiles are equal, or nearly so, what is one step away from them is not severe.
+    pub fn outliers(&self, step: f64) -> Outliers {
         let (low, high) = (self.quantile(0.25), self.quantile(0.75));
-        let range = high - low;
+        let range = (high - low).max(step / 2.0);
         let beyond =
             |fence: f64| self.0.iter().filter(|v| **v < low - fence * range || **v > high + fence * range).count();
         let severe = beyond(3.0);
@@ -87,8 +95,11 @@ impl Sample {
     /// deviations apart are seen in 23 % of samples of 30 values, 96 % of 90 and all of 300. An m-value above 2.8 shows
     /// modes; one below does not show that there is only one.
     ///
+    /// `step` is the smallest difference that the instrument shows, in the unit of the values. A column holds two of them at least, and
+    /// whole ones: others would be empty, or uneven, between the readings.
+    ///
     /// `None` with fewer than 30 values, of which such columns cannot show anything.
-    pub fn m_value(&self) -> Option<f64> {
+    pub fn m_value(&self, step: f64) -> Option<f64> {
         if self.len() < LEAST_FOR_MODES {
             return None;
         }
@@ -101,18 +112,23 @@ impl Sample {
         if width <= range * 1e-6 {
             return Some(2.0);
         }
-        let mut largest = steps_over_highest(&inside, width);
+        if step > 0.0 {
+            width = (width / step).ceil().max(2.0) * step;
+        }
+        // Readings lie in the middle of their step.
+        let first = inside[0] - step / 2.0;
+        let mut largest = steps_over_highest(&inside, first, width);
         while width <= range {
             width *= 2.0;
-            largest = largest.max(steps_over_highest(&inside, width));
+            largest = largest.max(steps_over_highest(&inside, first, width));
         }
         Some(largest)
     }
 }
 
-/// The sum of steps between the columns over the highest column.
-fn steps_over_highest(sorted: &[f64], width: f64) -> f64 {
-    let column = |value: f64| ((value - sorted[0]) / width) as usize;
+/// The sum of steps between the columns over the highest column. The columns begin at `first`.
+fn steps_over_highest(sorted: &[f64], first: f64, width: f64) -> f64 {
+    let column = |value: f64| ((value - first) / width) as usize;
     let mut columns = vec![0_u32; column(sorted[sorted.len() - 1]) + 1];
     sorted.iter().for_each(|value| columns[column(*value)] += 1);
     let ends = columns[0] + columns[columns.len() - 1];

@@ -66,7 +66,8 @@ pub static V14: Check = Check {
     title: "outliers",
     cause: "Now and then something takes far longer: an interrupt storm, a management interrupt, compaction, a neighbour. \
             Outliers are never dropped for their value; many of them say that what disturbs is no accident.",
-    quantity: "The share of clean iterations outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles.",
+    quantity: "The share of clean iterations outside of Tukey's outer fences, 3 interquartile ranges beyond the quartiles, and more \
+               than one step of the readings.",
     scale: Scale::Share,
     note: Some(0.10),
     evidence: "The report's own samples.",

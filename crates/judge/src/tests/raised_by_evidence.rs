@@ -120,6 +120,20 @@ fn v14_outliers() {
     check_each(wild, &[(5, &[]), (6, &[("V14", Note)])]);
 }
 
+/// Readings in steps of 0.5%, most of which are equal.
+#[test]
+fn coarse_values_are_neither_outliers_nor_groups() {
+    const STEP_NS: f64 = 0.005 * INTERVAL_NS;
+    check(&[], |trial| {
+        for run in trial.runs() {
+            run.interval_ns = ((run.interval_ns as f64 / STEP_NS).round() * STEP_NS) as u64;
+            for lap in &mut run.laps {
+                (lap.end_ns, lap.counts.cpu_ns) = (run.interval_ns, Some(run.interval_ns + 2000));
+            }
+        }
+    });
+}
+
 #[test]
 fn v15_trend() {
     let slope = |trial: &mut Trial, by: f64| {

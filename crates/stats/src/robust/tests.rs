@@ -50,7 +50,7 @@ fn the_spread_falls_back() {
 fn fences() {
     #[track_caller]
     fn check(values: &[f64], mild: usize, severe: usize) {
-        assert_eq!(sample(values).outliers(), Outliers { mild, severe }, "{values:?}");
+        assert_eq!(sample(values).outliers(0.0), Outliers { mild, severe }, "{values:?}");
     }
     check(&[1.0], 0, 0);
     check(&[1.0, 9.0], 0, 0);
@@ -66,16 +66,16 @@ fn fences() {
 
 #[test]
 fn modes() {
-    assert_eq!(sample(&[1.0; 29]).m_value(), None);
-    assert_eq!(sample(&[1.0; 30]).m_value(), Some(2.0));
+    assert_eq!(sample(&[1.0; 29]).m_value(0.0), None);
+    assert_eq!(sample(&[1.0; 30]).m_value(0.0), Some(2.0));
     let two = |far: f64| [vec![1.0; 300], vec![far; 300]].concat();
-    assert_eq!(sample(&two(2.0)).m_value(), Some(4.0));
+    assert_eq!(sample(&two(2.0)).m_value(0.0), Some(4.0));
     let three = [two(2.0), vec![3.0; 300]].concat();
-    assert_eq!(sample(&three).m_value(), Some(6.0));
+    assert_eq!(sample(&three).m_value(0.0), Some(6.0));
     // A flat sample and a single wild value are no modes.
     let flat: Vec<f64> = (0..100).map(f64::from).collect();
-    assert!(sample(&flat).m_value().unwrap() < 2.8);
-    assert!(sample(&[flat, vec![1e300]].concat()).m_value().unwrap() < 2.8);
+    assert!(sample(&flat).m_value(0.0).unwrap() < 2.8);
+    assert!(sample(&[flat, vec![1e300]].concat()).m_value(0.0).unwrap() < 2.8);
 }
 
 /// The figures that the documentation states.
@@ -83,11 +83,30 @@ fn modes() {
 fn modes_raise_few_false_alarms() {
     let mut random = Rng::with_seed(16);
     let mut alarms = |law: Law, count: usize| {
-        (0..500).filter(|_| sample(&law.draw(count, &mut random)).m_value().unwrap() > 2.8).count()
+        (0..500).filter(|_| sample(&law.draw(count, &mut random)).m_value(0.0).unwrap() > 2.8).count()
     };
     assert!(alarms(Law::Normal(0.02), 30) + alarms(Law::Lognormal(0.5), 30) <= 5);
     assert!(alarms(Law::Normal(0.02), 90) + alarms(Law::Lognormal(0.5), 90) <= 5);
     assert!(alarms(Law::Bimodal, 300) >= 350);
+}
+
+/// Normal values that are read in steps of two standard deviations.
+#[test]
+fn steps_are_neither_modes_nor_outliers() {
+    let mut random = Rng::with_seed(17);
+    let mut alarms = [0, 0];
+    for _ in 0..200 {
+        let values: Vec<f64> = Law::Normal(0.02).draw(50, &mut random);
+        let coarse = sample(&values.iter().map(|value| (value / 0.04).floor() * 0.04).collect::<Vec<_>>());
+        let step = coarse.smallest_gap();
+        alarms[0] += usize::from(coarse.m_value(0.0).unwrap() > 2.8);
+        alarms[1] += usize::from(coarse.m_value(step).unwrap() > 2.8);
+    }
+    assert!(alarms[0] >= 50 && alarms[1] == 0, "{alarms:?}");
+    let most = |other: f64| sample(&[vec![5.0; 40], vec![other; 8], vec![5.1]].concat());
+    let severe = |values: Sample| values.outliers(values.smallest_gap()).severe;
+    assert_eq!((severe(most(5.1)), severe(most(5.2))), (0, 8));
+    assert_eq!(sample(&[5.0; 3]).smallest_gap(), 0.0);
 }
 
 proptest! {
@@ -109,8 +128,8 @@ proptest! {
         let unit = 2.0_f64.powi(power);
         let (one, other) = (sample(&values), sample(&values.iter().map(|v| v * unit).collect::<Vec<_>>()));
         prop_assert_eq!(one.robust_spread(0.25), other.robust_spread(0.25 * unit));
-        prop_assert_eq!(one.outliers(), other.outliers());
-        prop_assert_eq!(one.m_value(), other.m_value());
+        prop_assert_eq!(one.outliers(0.25), other.outliers(0.25 * unit));
+        prop_assert_eq!(one.m_value(0.25), other.m_value(0.25 * unit));
         prop_assert_eq!(one.mad() * unit, other.mad());
     }
 
