@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
-use charz_analysis::advise::{Advice, Check, Outcome, Subject, Validation, Wire, lost};
+use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
 use charz_analysis::verdict::{Claim, Loss};
 use charz_data::escape::counted;
@@ -108,25 +108,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         let validation = advised.validation.as_ref().and_then(|all| all.get(at));
         if let Some(validation) = validation.filter(|_| advice.too_few.is_none() && advice.occupied().is_none()) {
             blocks.extend([Block::Gap, checks(validation)]);
-            blocks.extend(validation.regret.map(|regret| {
-                let is_open = |check: &Check<'_>| check.measured.is_none_or(|loss| loss.interval.is_none());
-                let how = match regret > 0.0 {
-                    _ if validation.checks.iter().any(is_open) => {
-                        "has too few runs to be held against the others; give more time with --budget".to_owned()
-                    }
-                    true if validation.is_beaten() => {
-                        format!("loses {} beside the best of these", units::percent(regret))
-                    }
-                    true => "is not significantly worse than the best of these".to_owned(),
-                    false => "is the best of these".to_owned(),
-                };
-                let failed = validation.checks.iter().filter(|check| check.holds() == Some(false)).count();
-                let failed = match failed {
-                    0 => String::new(),
-                    failed => format!("; {failed} of {} failed", counted(validation.checks.len(), "prediction")),
-                };
-                Block::Text(format!("Measured again, the advised placement {how}{failed}."))
-            }));
+            blocks.extend(conclusion(validation).map(Block::Text));
         }
         // What is not advised has no line to paste.
         if is_whole && advice.is_settled() {
@@ -139,6 +121,33 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         }
     }
     blocks
+}
+
+/// What the second measurement shows of the advised placement; `None` where it has no number.
+fn conclusion(validation: &Validation<'_>) -> Option<String> {
+    let (regret, checks) = (validation.regret?, &validation.checks);
+    let losses = || checks.iter().filter_map(|check| check.measured);
+    let how = match regret > 0.0 {
+        _ if !checks.is_empty() && losses().next().is_none() => "has no other number to be held against".to_owned(),
+        _ if losses().any(|loss| matches!(loss.claim(), Claim::TooNoisy(_))) => {
+            "is too noisy to be held against the others".to_owned()
+        }
+        _ if losses().any(|loss| loss.interval.is_none()) => {
+            "has too few runs to be held against the others; give more time with --budget".to_owned()
+        }
+        true if validation.is_beaten() => format!("loses {} beside the best of these", units::percent(regret)),
+        true => "is not significantly worse than the best of these".to_owned(),
+        false => "is the best of these".to_owned(),
+    };
+    let failed = match checks.iter().filter(|check| check.holds() == Some(false)).count() {
+        0 => String::new(),
+        failed => format!("; {failed} of {} failed", counted(checks.len(), "prediction")),
+    };
+    let missing = checks.iter().filter(|check| check.measured.is_none()).map(|check| {
+        let status = check.status.map(|status| format!(" ({})", status.name())).unwrap_or_default();
+        format!("; {} has no number{status}", placement(&check.predicted))
+    });
+    Some(format!("Measured again, the advised placement {how}{failed}{}.", missing.collect::<String>()))
 }
 
 /// `auto x2 loses 3.2% (2.1 to 4.4%)`.
@@ -196,5 +205,30 @@ fn checks(validation: &Validation<'_>) -> Block<'static> {
         heading: ["placement", "predicted loss", "measured loss", "prediction"].map(str::to_owned).to_vec(),
         words: vec![0, 3],
         rows: rows.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_analysis::advise::{advise, validate};
+    use charz_data::report::fixtures::{cell, report};
+    use charz_data::report::{Cell, Status, Unit};
+
+    #[test]
+    fn a_placement_without_a_number_does_not_silence_the_others() {
+        let of = |mapping: &str, value: f64| {
+            let cell = cell("mem-read", 2, Unit::BytesPerSecond, value * 1e9).under(mapping).within(0.005);
+            if mapping == "auto" { cell } else { cell.seated(&[0, 1]) }
+        };
+        let swept = |auto: Cell| report(vec![of("rr", 10.0), of("dumb", 8.0), auto]);
+        let first = swept(of("auto", 9.0));
+        let advice = advise(&first);
+        let text = |auto: Cell| conclusion(&validate(&advice, &swept(auto))[0]).unwrap();
+        let failed = text(of("auto", 9.0).unmeasured(Status::Failed, "it crashed"));
+        assert!(failed.contains("is the best of these"), "{failed}");
+        assert!(failed.contains("auto x2 has no number (failed)"), "{failed}");
+        let few = text(of("auto", 9.0).without_interval());
+        assert!(few.contains("too few runs") && !few.contains("no number"), "{few}");
     }
 }

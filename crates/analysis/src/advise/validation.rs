@@ -4,7 +4,7 @@ use super::{Advice, Load, of_performance, performance};
 use crate::number::{Basis, Number, placed};
 use crate::point;
 use crate::verdict::{AUTO, Loss, Rivals};
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, Report, Status};
 
 /// How many other placements are measured again.
 const OTHERS: usize = 3;
@@ -38,6 +38,8 @@ pub struct Check<'a> {
     pub predicted: Loss<'a>,
     /// `None` where one of the two has no number now.
     pub measured: Option<Loss<'a>>,
+    /// How its configuration ended now; `None` where there is none.
+    pub status: Option<Status>,
 }
 
 impl Check<'_> {
@@ -104,7 +106,8 @@ fn of<'a>(advice: &Advice<'a>, again: &'a Report) -> Validation<'a> {
     let rivals = Rivals::of(again, &advice.best.cell.kernel);
     let check = |predicted: Loss<'a>| {
         let measured = best.and_then(|best| Some(rivals.loss(measured(predicted.number.cell)?, &best)));
-        Check { predicted, measured }
+        let is_same = |other: &&Cell| point::name(other) == point::name(predicted.number.cell);
+        Check { predicted, measured, status: again.cells.iter().find(is_same).map(|cell| cell.status) }
     };
     let checks: Vec<Check<'a>> = advice.rivals().into_iter().map(check).collect();
     let regret = best.map(|best| {
