@@ -141,7 +141,9 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         // The empty kernel's time is no work; a program's may be all there is.
         let counts = number.cell.unit != Unit::Nanoseconds || load == Load::Program;
         let card = report.card(&number.cell.kernel);
-        counts && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
+        // Which node has the memory is asked of the nodes, and each has placements of its own.
+        let is_of_a_node = matches!(number.cell.point.memory, Some(MemoryHome::Node(_)));
+        counts && !is_of_a_node && card.and_then(|card| Load::of(card, number.cell.unit)) == Some(load)
     };
     let numbers = placed(&Basis::of(report), &report.cells).into_iter().filter(is_of);
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());

@@ -184,6 +184,8 @@ fn memory_elsewhere_is_a_cost_and_no_placement_of_threads() {
         assert_eq!((advice.regret.len(), costs), (1, vec!["0.40".to_owned(), "0.20".to_owned()]));
         assert!(advice.extras()[0].starts_with("remote memory loses 40.0%"), "{:?}", advice.extras());
     });
+    let of_nodes = [0, 1].map(|node| on(MemoryHome::Node(node), 10.0)).concat();
+    assert!(advise(&report(of_nodes)).is_empty(), "which node has the memory is no placement");
 }
 
 #[test]
@@ -252,8 +254,7 @@ fn contenders_are_the_advised_one_and_three_others() {
     cells.push(rate("rr", 8, 20.0));
     let names = only(4, cells, |advice| advice.contenders().into_iter().map(crate::point::name).collect::<Vec<_>>());
     assert_eq!(names, ["mem-read rr x4", "mem-read auto x4", "mem-read dumb x4", "mem-read dumb x1"]);
-    let few = only(2, vec![rate("rr", 1, 1.0), rate("rr", 2, 2.0)], |advice| advice.contenders().len());
-    assert_eq!(few, 2);
+    assert_eq!(only(2, vec![rate("rr", 1, 1.0), rate("rr", 2, 2.0)], |advice| advice.contenders().len()), 2);
 }
 
 /// A machine on which it is known what each placement gives.
@@ -299,8 +300,7 @@ impl Truth {
             });
             valued(rate(mapping, *threads, 1.0), values.collect())
         });
-        let cells = cells.collect();
-        report(cells).on(self.cpus as u32)
+        report(cells.collect()).on(self.cpus as u32)
     }
 }
 
