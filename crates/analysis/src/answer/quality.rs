@@ -53,7 +53,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 15] = [
+const CAUSES: [(&str, &[&str], &str); 17] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
@@ -74,7 +74,13 @@ const CAUSES: [(&str, &[&str], &str); 15] = [
         "more work in each: a larger --size, more --iterations, or a longer --budget where neither is given",
     ),
     (CLOCK, &["V08", "V10", "V11", "V31", "V32"], ""),
-    ("pages", &["V20", "V21", "V22", "V27"], "charz doctor shows which pages can be had"),
+    ("pages", &["V20", "V22"], "charz doctor shows which pages can be had"),
+    (
+        "memory on other NUMA nodes",
+        &["V21"],
+        "sysctl kernel.numa_balancing=0; where a node is full, a smaller --size (charz explain V21)",
+    ),
+    ("block within a cache", &["V27"], "a larger --size (charz explain V27)"),
     ("more threads than CPUs", &["V19"], "no more threads than CPUs"),
     ("checks", &["V17", "V23", "V24", "V25", "V26"], ""),
 ];

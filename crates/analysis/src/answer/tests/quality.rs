@@ -71,8 +71,10 @@ fn a_configuration_has_one_cause_and_its_own_fix() {
     let wrong = one().marked("V23", Severity::Invalid, "no line of its output matches --verify \"y\"");
     let (_, fix) = quality(vec![wrong]);
     assert!(fix.contains("explain V23") && fix.contains("--verify"), "{fix}");
-    let (_, fix) = quality(vec![one().marked("V35", Severity::Suspect, "2 of 9 iterations discarded")]);
-    assert!(fix.contains("--span"), "{fix}");
+    for (code, word) in [("V35", "--span"), ("V20", "pages"), ("V21", "numa_balancing"), ("V27", "--size")] {
+        let (causes, fix) = quality(vec![one().marked(code, Severity::Suspect, "a reason")]);
+        assert!(causes.len() == 1 && fix.contains(word), "{causes:?} {fix}");
+    }
 }
 
 /// Beside other programs it is they that widen intervals and move the clock.
