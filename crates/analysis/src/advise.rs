@@ -19,7 +19,7 @@ use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Basis, Number, better, had, placed};
-use crate::verdict::{AUTO, Claim, Loss, Rivals, SATURATED};
+use crate::verdict::{AUTO, Claim, Loss, MARGIN, Rivals, SATURATED};
 use charz_data::card::{Access, Card, Chase, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
@@ -104,7 +104,7 @@ pub struct Advice<'a> {
     pub peak: Number<'a>,
     /// The numbers of other mappings with as many threads that are not apart from the best of them.
     pub alike: Vec<Number<'a>>,
-    /// Whether those differ from it by no more than [`MARGIN`](crate::verdict::MARGIN), by their intervals.
+    /// Whether those differ from it by no more than [`MARGIN`], by their intervals.
     pub is_equal: bool,
     /// The fewest runs of a number that decides, where these are too few for an interval: nothing is advised.
     pub too_few: Option<usize>,
@@ -159,8 +159,13 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         return all.into_iter().map(|(_, advice)| advice).collect();
     }
     all.sort_by_key(|(asked, _)| *asked);
-    let matters = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
-    let chosen = all.iter().position(|(_, advice)| matters(advice)).unwrap_or(0);
+    let auto_loses = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
+    let another_loses = |advice: &Advice<'_>| {
+        let mut beside = advice.regret.iter().filter(|loss| loss.number.cell.workers == advice.best.cell.workers);
+        beside.any(|loss| loss.is_sure() && loss.share > MARGIN)
+    };
+    let matters = |matters: &dyn Fn(&Advice<'_>) -> bool| all.iter().position(|(_, advice)| matters(advice));
+    let chosen = matters(&auto_loses).or_else(|| matters(&another_loses)).unwrap_or(0);
     if all.is_empty() { Vec::new() } else { vec![all.swap_remove(chosen).1] }
 }
 

@@ -150,6 +150,9 @@ fn the_kernel_to_which_the_mapping_matters_is_the_one_that_is_advised_on() {
     let of = |kernel: &str, auto: f64| vec![rate(kernel, "rr", 2, 1e9), rate(kernel, "auto", 2, auto)];
     let answer = answer_of([of("arith-int", 1e9), of("arith-float", 0.5e9)].concat());
     assert!(answer.advice[0].text.contains("50.0%"), "{:?}", answer.advice);
+    let with = |kernel: &str, dumb: f64| [of(kernel, 1e9), vec![rate(kernel, "dumb", 2, dumb)]].concat();
+    let answer = answer_of([with("arith-int", 1e9), with("arith-float", 0.5e9)].concat());
+    assert!(answer.advice[0].text.contains("rr or auto"), "dumb loses of one: {:?}", answer.advice);
 }
 
 #[test]
