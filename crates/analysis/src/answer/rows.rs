@@ -1,5 +1,7 @@
 //! What a kernel does with one thread, with all CPUs, and under which mapping.
 
+use std::collections::BTreeSet;
+
 use super::{NONE, Reading, none};
 use crate::advise::asked;
 use crate::figure::{Datum, Table};
@@ -292,8 +294,8 @@ fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// What threads do that share something: a row per kernel, a column per number of threads: one, two, a thread per CPU, twice as many.
-/// Pools and counters come first, of them the best with a thread per CPU.
+/// What threads do that share something: a row per kernel, a column per number of threads: one and two, or the fewest that have a number;
+/// the most up to a thread per CPU; twice as many as CPUs. Pools and counters come first, of them the best with that most.
 pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let is_asked_first =
         |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
@@ -301,9 +303,11 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.unit.more_is_better()).filter(is_sync).collect();
     let kernels = grouped(cells.iter().map(|cell| cell.kernel.as_str()), |kernel| *kernel);
     let kernels = kernels.iter().map(|all| all[0]);
-    let mut columns: Vec<u64> = [1, 2, cpus, 2 * cpus].into();
-    columns.retain(|threads| cells.iter().any(|cell| cell.workers == *threads && cell.value().is_some()));
-    columns.dedup();
+    let measured: BTreeSet<u64> = cells.iter().filter(|cell| cell.value().is_some()).map(|cell| cell.workers).collect();
+    let most = measured.range(..=cpus).next_back().copied();
+    let fewest = measured.first().copied().filter(|fewest| *fewest > 2);
+    let wanted: BTreeSet<u64> = [1, 2, 2 * cpus].into_iter().chain(fewest).chain(most).collect();
+    let columns: Vec<u64> = wanted.intersection(&measured).copied().collect();
     let basis = Basis::of(report);
     let numbers = basis.numbers(cells.iter().copied());
     let best = |kernel: &str, threads: u64| {
@@ -315,7 +319,7 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
         .filter(|(_, readings)| readings.iter().any(Option::is_some))
         .collect();
-    let at = columns.iter().position(|threads| *threads == cpus).unwrap_or(0);
+    let at = columns.iter().position(|threads| Some(*threads) == most).unwrap_or(0);
     let key =
         |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
     rows.sort_by(|one, other| {

@@ -252,6 +252,17 @@ fn what_contends_comes_before_words_of_each_threads_own() {
 }
 
 #[test]
+fn contention_has_a_column_for_the_fewest_and_the_most_threads_that_were_measured() {
+    let columns = |counts: &[u64], cpus: u32| {
+        let cells = counts.iter().map(|threads| cell("pool-std", *threads, Unit::OpsPerSecond, 1e7)).collect();
+        Answer::of(&report(cells).on(cpus)).contended.heading[1..].join(", ")
+    };
+    assert_eq!(columns(&[1, 2, 4], 6), "1 thread, 2 threads, 4 threads");
+    assert_eq!(columns(&[4, 8, 16], 64), "4 threads, 16 threads");
+    assert_eq!(columns(&[1, 2], 1), "1 thread, 2 threads");
+}
+
+#[test]
 fn what_failed_is_said_once_with_its_reason() {
     let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
     assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
