@@ -20,7 +20,7 @@ use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Basis, Number, better, had, placed};
 use crate::verdict::{AUTO, Claim, Loss, MARGIN, Rivals, SATURATED};
-use charz_data::card::{Access, Card, Chase, Family, Numbers};
+use charz_data::card::{Access, Card, Chase, CounterKind, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
 use charz_data::report::{Cell, Interval, Mark, MemoryHome, Report, Severity, Unit};
@@ -63,6 +63,8 @@ impl Load {
             Role::VectorArithmetic(_) => Some(Load::Simd),
             Role::MemoryBandwidth(_) => Some(Load::Bandwidth),
             Role::Latency(Chase::Random) => Some(Load::Latency),
+            // Its threads have a part each, and contend for nothing.
+            Role::Counter(CounterKind::Sharded) => None,
             Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_) => Some(Load::Contended),
             Role::Program => Some(Load::Program),
             Role::Growing | Role::Product(_) => Some(Load::Workload),
@@ -255,6 +257,14 @@ impl<'a> Advice<'a> {
     /// Whether it is one placement: neither few runs, nor other programs, nor CPUs for more threads leave open which.
     pub fn is_settled(&self) -> bool {
         self.too_few.is_none() && self.open.is_none() && self.occupied().is_none()
+    }
+
+    /// Whether fewer threads may do as well: none has a number; of threads that contend none but one thread alone, which meets no other.
+    fn is_open_below(&self) -> bool {
+        let least = if self.load == Load::Contended { 2 } else { 1 };
+        let best = self.best.cell.workers;
+        let has_number = |workers: u64| self.regret.iter().any(|loss| loss.number.cell.workers == workers);
+        !self.is_only_count && best > least && !(least..best).any(has_number)
     }
 
     /// Whether threads that contend gain by it, by numbers that are narrow enough to say so.

@@ -25,8 +25,13 @@ impl Advice<'_> {
         }
         let cell = self.best.cell;
         let (threads, doubt) = (counted(cell.workers as usize, "thread"), units::doubt(self.doubtful));
-        let least = if self.open.is_some() { "at least " } else { "" };
-        let mut text = format!("{}: {least}{threads}{doubt}, {}", self.title(), self.mapping());
+        let is_open_below = self.open.is_none() && self.is_open_below();
+        let bound = match self.open {
+            Some(_) => "at least ",
+            None if is_open_below => "at most ",
+            None => "",
+        };
+        let mut text = format!("{}: {bound}{threads}{doubt}, {}", self.title(), self.mapping());
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
@@ -48,6 +53,9 @@ impl Advice<'_> {
         }
         if let Some(open) = &self.open {
             text += &format!("; {open}");
+        }
+        if is_open_below {
+            text += "; fewer have no number and may do as well";
         }
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");

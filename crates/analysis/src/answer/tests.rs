@@ -263,6 +263,20 @@ fn contention_has_a_column_for_the_fewest_and_the_most_threads_that_were_measure
 }
 
 #[test]
+fn the_fewest_threads_that_were_measured_are_advised_as_the_most_that_are_needed() {
+    let of = |kernel: &str, numbers: [(u64, f64); 3]| {
+        let numbers = numbers.map(|(threads, value)| cell(kernel, threads, Unit::OpsPerSecond, value * 1e6));
+        let advice = Answer::of(&report(numbers.into()).on(8)).advice;
+        advice.into_iter().map(|advice| advice.text).find(|text| text.starts_with("Contended")).unwrap_or_default()
+    };
+    let open = of("pool-mcs", [(1, 10.0), (4, 30.0), (8, 20.0)]);
+    assert!(open.contains("at most 4 threads"), "{open}");
+    let known = of("pool-mcs", [(2, 10.0), (4, 30.0), (8, 20.0)]);
+    assert!(known.contains(" 4 threads") && !known.contains("at most"), "{known}");
+    assert_eq!(of("counter-sharded", [(1, 10.0), (4, 30.0), (8, 60.0)]), "", "its threads share nothing");
+}
+
+#[test]
 fn what_failed_is_said_once_with_its_reason() {
     let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
     assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
