@@ -1,6 +1,7 @@
 //! What waiting for locks costs a machine, out of the listings of other programs: the share of all CPUs that was spent on waiting for each
 //! lock (S. Sistare, "Lies, Damned Lies, and Stats", 2009): the waits times their mean time, over the elapsed time of all CPUs.
 
+use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Report};
 
@@ -347,8 +348,10 @@ fn lock_stat(line: &str) -> Option<LockWait> {
 pub fn of_report(report: &Report) -> Result<LockWaits, String> {
     let strands = report.machine.worth() as u64;
     let results = || report.cells.iter().filter(|cell| cell.value().is_some());
-    let shared = || results().filter_map(|cell| cell.contention);
-    let waits: Vec<LockWait> = results()
+    // Other kernels count waits too: for no lock, or without their times.
+    let locked = || results().filter(|cell| matches!(report.role(&cell.kernel), Role::LockPool { .. }));
+    let shared = || locked().filter_map(|cell| cell.contention);
+    let waits: Vec<LockWait> = locked()
         .filter_map(|cell| {
             let share = cell.contention?.wait_share?;
             let blocks = report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel);

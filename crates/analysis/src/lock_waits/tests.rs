@@ -135,10 +135,12 @@ fn every_option_of_lockstat_is_read_or_named() {
 fn a_report_without_timed_waits_says_what_it_has() {
     let sharing =
         |waited| Sharing { attempts_per_success: 1.0, waited, wait_share: None, fairness: 1.0, most_to_least: None };
-    let cell = || cell("lock-mutex", 2, Unit::OpsPerSecond, 1.0);
+    let of = |kernel: &str| cell(kernel, 2, Unit::OpsPerSecond, 1.0);
+    let cell = || of("pool-std");
     for (cells, word) in [
         (vec![], "no result"),
         (vec![cell()], "kernel"),
+        (vec![of("counter-atomic").contention(sharing(0.0077)), of("arith-int")], "no result of a lock kernel"),
         (vec![cell().contention(sharing(0.0))], "no thread"),
         (vec![cell().contention(sharing(0.0077)), cell()], "none was timed"),
     ] {
