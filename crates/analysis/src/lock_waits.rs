@@ -1,9 +1,9 @@
 //! What waiting for locks costs a machine, out of the listings of other programs: the share of all CPUs that was spent on waiting for each
 //! lock (S. Sistare, "Lies, Damned Lies, and Stats", 2009): the waits times their mean time, over the elapsed time of all CPUs.
 
-use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Report};
+use charz_data::{Role, Sharing};
 
 /// The waits for one lock at one place of the code.
 #[derive(Clone, Debug, PartialEq)]
@@ -353,7 +353,7 @@ pub fn of_report(report: &Report) -> Result<LockWaits, String> {
     let shared = || locked().filter_map(|cell| cell.contention);
     let waits: Vec<LockWait> = locked()
         .filter_map(|cell| {
-            let share = cell.contention?.wait_share?;
+            let share = cell.contention?.wait_share?.min(1.0);
             let blocks = report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel);
             let runs = || cell.invocations.iter().flat_map(Invocation::clean_runs);
             let waits = runs().flat_map(|run| &run.laps).filter_map(|lap| lap.contention).map(|met| met.waits as f64);
@@ -375,9 +375,18 @@ pub fn of_report(report: &Report) -> Result<LockWaits, String> {
             counted(untimed, "configuration")
         )
     });
+    let is_all = |sharing: &Sharing| sharing.wait_share.is_some_and(|share| share >= 1.0);
+    let capped = shared().filter(is_all).count();
+    let capped = (capped > 0).then(|| {
+        format!(
+            "the share of {} is cut to all of the time: the waits that were timed are longer than the others",
+            counted(capped, "configuration")
+        )
+    });
     match untimed {
         untimed if !waits.is_empty() => {
-            Ok(LockWaits { waits, notes: untimed.into_iter().collect(), is_apart: true, ..LockWaits::default() })
+            let notes = untimed.into_iter().chain(capped).collect();
+            Ok(LockWaits { waits, notes, is_apart: true, ..LockWaits::default() })
         }
         Some(untimed) => Err(untimed),
         None if results().next().is_none() => Err("there is no result in it".into()),

@@ -136,7 +136,8 @@ pub(super) fn sharing(case: &Case<'_>) -> Option<Sharing> {
         attempts_per_success: attempts as f64 / successes as f64,
         // The last one may have waited in vain.
         waited: (waits as f64 / successes as f64).min(1.0),
-        wait_share: Some(share).filter(|share| share.is_finite()),
+        // The sampled waits may be longer than the others.
+        wait_share: Some(share).filter(|share| share.is_finite()).map(|share| share.min(1.0)),
         fairness: median(shares().map(fairness))?,
         // A worker with nothing leaves no quotient, and is in the middle as soon as it is in half of the repetitions.
         most_to_least: middle(shares().map(most_to_least).collect()),

@@ -157,6 +157,11 @@ fn waits_of_a_report_are_of_the_cpus_that_a_quota_has_time_for() {
     let without = waited(&report);
     report.machine.usable.quota_cpus = Some(1.0);
     assert!((without / waited(&report) - 4.0).abs() < 1e-9);
+    assert_eq!(of_report(&report).unwrap().notes.len(), 0);
+    // Of waits that were longer than the others more than all of the time.
+    report.cells[0].contention = Some(Sharing { wait_share: Some(1.05), ..met });
+    let cut = of_report(&report).unwrap();
+    assert_eq!((cut.waits[0].share(1, None), cut.notes.len()), (Some(1.0), 1));
     // Whether they use those is known only where they do not block.
     for (blocks, expected) in [(false, Some(false)), (true, None)] {
         report.cards.iter_mut().for_each(|card| card.blocks_in_kernel = blocks);

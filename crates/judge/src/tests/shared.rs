@@ -138,12 +138,16 @@ fn time_spent_waiting_is_that_of_the_sampled_waits() {
     trial.judge();
     let share = trial.cell.contention.unwrap().wait_share.unwrap();
     assert!((share / 0.05 - 1.0).abs() < 0.02, "{share}");
-    trial.runs().for_each(|run| {
-        let met = run.laps[0].contention.as_mut().unwrap();
-        (met.sampled_waits, met.sampled_waits_ns) = (0, 0);
-    });
-    trial.judge();
-    assert_eq!(trial.cell.contention.unwrap().wait_share, None, "the quick ones say nothing of the waits");
+    let mut share_of = |sampled: (u64, u64)| {
+        trial.runs().for_each(|run| {
+            let met = run.laps[0].contention.as_mut().unwrap();
+            (met.sampled_waits, met.sampled_waits_ns) = sampled;
+        });
+        trial.judge();
+        trial.cell.contention.unwrap().wait_share
+    };
+    assert_eq!(share_of((10, 10_000_000)), Some(1.0), "long ones were sampled: 5 times all of the time");
+    assert_eq!(share_of((0, 0)), None, "the quick ones say nothing of the waits");
 }
 
 #[test]
