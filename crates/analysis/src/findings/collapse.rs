@@ -25,7 +25,12 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
         first = first.or(Some((cell.workers, share)));
     };
     for cell in &series.cells {
-        match (series.number(cell), best) {
+        let number = series.number(cell);
+        // Too few runs show no fall, and none from them.
+        if number.is_some_and(|number| number.interval.is_none()) {
+            continue;
+        }
+        match (number, best) {
             (Some(next), Some(before)) if next.value < HALF * before.value && next.is_surely_below(&before) => {
                 fall(cell, &next.shown(), before, Some(next.value / before.value));
                 best = Some(next);

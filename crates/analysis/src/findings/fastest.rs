@@ -15,7 +15,9 @@ pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
     let mut found = Vec::new();
     for pools in grouped(pools, |series| series.mapping) {
         let role = |number: &Number<'_>| report.role(&number.cell.kernel);
-        let numbers: Vec<Number<'_>> = pools.iter().flat_map(|series| series.numbers()).collect();
+        // Of a run or two none is shown to be the fastest.
+        let sound = pools.iter().flat_map(|series| series.numbers()).filter(|number| number.interval.is_some());
+        let numbers: Vec<Number<'_>> = sound.collect();
         let is_reference = |number: &&Number<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
             let kind = || pools.iter().copied().filter(move |series| is_lock(series.role()) == locks);
@@ -25,6 +27,11 @@ pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
                 let reference = numbers.iter().filter(is_reference).find(|number| number.cell.workers == workers);
                 let mut finding = winner(&best, &alike, reference, what);
                 finding.text += &unknown(kind(), workers);
+                let beside = kind().flat_map(|series| series.numbers()).filter(|one| one.cell.workers == workers);
+                let few = beside.filter(|number| number.interval.is_none()).count();
+                if few > 0 {
+                    finding.text += &format!("; too few runs of {}", counted(few, "other"));
+                }
                 found.push(finding);
             }
         }

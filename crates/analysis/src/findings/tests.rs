@@ -102,6 +102,7 @@ fn a_collapse_is_less_than_half_of_what_fewer_do() {
         &["at 2 threads", "again at 8 threads: 1.00 Mop/s, where 4 threads did 22.0 Mop/s"],
     );
     check_collapse(vec![cell("cas-counter", 1, 40e6), cell("cas-counter", 4, 10e6).within(9.0)], &[], &[]);
+    check_collapse(vec![cell("cas-counter", 1, 40e6), cell("cas-counter", 4, 10e6).without_interval()], &[], &[]);
     check_collapse(series("mem-read", &[(1, 40e6), (2, 1e6)]), &[], &[]);
 }
 
@@ -141,6 +142,10 @@ fn the_fastest_lock_is_held_against_the_reference() {
     check_fastest(cells(20e6, 30e6), &["pool-parking-lot"], &["is pool-parking-lot, 30.0 Mop/s"]);
     check_fastest(cells(30.1e6, 30e6), &["pool-mcs"], &["30.1 Mop/s, within the intervals of pool-parking-lot"]);
     check_fastest(vec![cell("pool-mcs", 2, 30e6)], &[], &[]);
+    let few = cells(30e6, 20e6).into_iter().map(Cell::without_interval);
+    check_fastest(few.collect(), &[], &[]);
+    let one_of_few = [cells(30e6, 20e6), vec![cell("pool-std", 2, 90e6).without_interval()]].concat();
+    check_fastest(one_of_few, &["pool-mcs"], &["too few runs of 1 other"]);
     // Of those without a number it counts which might be faster.
     let mut some = cells(30e6, 20e6);
     some.push(cell("pool-std", 2, 1.0).invalid());
