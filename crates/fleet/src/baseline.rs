@@ -345,7 +345,10 @@ impl Baseline {
             slower if slower >= tolerance.warning => Level::Warning,
             _ => Level::Ok,
         };
-        let mut found: Vec<(Level, String)> = Vec::new();
+        // The part that is slow comes before the quantities that it slows.
+        let slow = slow_parts(visit, &kind.norms(visit), kind.parts.warning);
+        let slow = slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame)));
+        let mut found: Vec<(Level, String)> = slow.collect();
         for (quantity, speed, change) in &measured {
             let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };
             let told = format!(
@@ -357,8 +360,6 @@ impl Baseline {
             );
             found.push((of(*change, tolerance), told));
         }
-        let slow = slow_parts(visit, &kind.norms(visit), kind.parts.warning);
-        found.extend(slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame))));
         let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
         let seen = visit.delivered.zip(kind.delivered).filter(is_less);
         let allowed = by_quota(seen, visit.allowed().zip(kind.allowed).filter(is_less));

@@ -401,6 +401,12 @@ fn a_baseline_survives_its_file_and_tells_a_slow_node() {
     let numbers: Vec<f64> = fields.map(|field| field.trim_end_matches(':').parse().unwrap()).collect();
     assert!(numbers.iter().all(|number| *number > 0.0), "{}", slow.line);
     assert!(slow.line.starts_with("CHARZ CRITICAL - n7: ") && slow.line.contains(" | '"), "{}", slow.line);
+    // Its part comes first where whole quantities are as far away.
+    let mut both = report(&mut random, 7, 0, Fault::Core(2));
+    let numbers = both.cells.iter_mut().flat_map(|cell| [&mut cell.capacity, &mut cell.delivered]);
+    numbers.flatten().for_each(|number| number.value *= 0.3);
+    let line = read.check(&Visit::of(&both, "file"), false).line;
+    assert!(line.contains("core (CPU 2)") && line.contains(" more"), "{line}");
     let mut strange = report(&mut random, 7, 0, Fault::None);
     strange.host.processor = Some("another".into());
     assert_eq!(read.check(&Visit::of(&strange, "file"), false).level, Level::Unknown);
