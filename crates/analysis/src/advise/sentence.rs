@@ -3,6 +3,8 @@
 use super::{Advice, Load, Strands};
 use crate::card::MEMORY;
 use crate::verdict::{Claim, Loss, joined};
+use charz_data::Role;
+use charz_data::card::Numbers;
 use charz_data::escape::counted;
 use charz_data::report::{Interval, MemoryHome};
 use charz_data::units;
@@ -125,7 +127,16 @@ impl Advice<'_> {
 
     /// What further strands and memory elsewhere do, a sentence each.
     pub fn extras(&self) -> Vec<String> {
-        let strands = self.strands.iter().map(strands);
+        // One chain leaves most of a core free, and the next thread takes that.
+        let chain = match self.report.role(&self.best.cell.kernel) {
+            Role::Arithmetic(Numbers::Integer) => Some("arith-int-ilp"),
+            Role::Arithmetic(Numbers::Float) => Some("arith-float-ilp"),
+            _ => None,
+        };
+        let chain = chain.map(|dense| {
+            format!("; each waits for its own results: charz sweep --kernel {dense} measures threads that fill a core")
+        });
+        let strands = self.strands.iter().map(|found| strands(found) + chain.as_deref().unwrap_or_default());
         let elsewhere = self.memory.iter().map(|loss| {
             let home = loss.number.cell.point.memory.unwrap_or_default();
             let words = match home {

@@ -164,11 +164,9 @@ fn what_a_second_strand_adds_is_by_the_same_cores() {
     assert_eq!((strands.cores, strands.per_core, (strands.gain() * 100.0).round()), (2, 2, 25.0));
     let interval = strands.interval().unwrap();
     assert!(interval.low < 0.25 && interval.high > 0.25 && strands.is_sure());
-    assert!(
-        advice[0].extras()[0].contains("second thread per core, on 2 cores, adds 25.0% ("),
-        "{:?}",
-        advice[0].extras()
-    );
+    let said = &advice[0].extras()[0];
+    assert!(said.contains("second thread per core, on 2 cores, adds 25.0% ("), "{said}");
+    assert!(said.contains("arith-int-ilp"), "{said}");
 }
 
 #[test]
