@@ -6,6 +6,7 @@
 
 mod advice;
 mod costs;
+mod pairs;
 mod quality;
 mod ratio;
 mod rows;
@@ -61,6 +62,12 @@ pub struct Answer {
     pub contended: Table,
     /// Latency and bandwidth of the caches and of memory; empty where they were not measured.
     pub levels: Table,
+    /// The times of a cache line between CPUs, by the kind of pair; empty where that is not what was measured.
+    pub lines: Table,
+    /// Latency and bandwidth between NUMA nodes; empty where memory was not placed on each.
+    pub nodes: Table,
+    /// What is said of pairs of CPUs beyond their times. May have foreign words.
+    pub found: Vec<String>,
     /// What calls, wake-ups, locks and clocks cost: one list for each kind.
     pub costs: Vec<Costs>,
     pub advice: Vec<Advice>,
@@ -108,7 +115,8 @@ impl Answer {
     pub fn of(report: &Report) -> Self {
         let cpus = report.machine.usable_strands().count() as u64;
         let rows = rows::rows(report, &verdicts(report), cpus);
-        let advice = advice::advice(report, &rows, &findings::findings(report), cpus);
+        let findings = findings::findings(report);
+        let advice = advice::advice(report, &rows, &findings, cpus);
         Answer {
             machine: machine(report),
             when: when(report),
@@ -120,6 +128,9 @@ impl Answer {
             cpus,
             contended: rows::contended(report, cpus),
             levels: levels(report),
+            lines: pairs::lines(report),
+            nodes: pairs::nodes(report),
+            found: pairs::found(report, &findings),
             costs: costs::costs(report),
             advice,
             rows,
@@ -146,8 +157,12 @@ impl Answer {
             let named = [&mut row.kernel, &mut row.label].into_iter().chain(mappings);
             named.chain(&mut row.gap).for_each(cut);
         }
-        self.contended.rows.truncate(MOST);
-        self.contended.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
+        for table in [&mut self.contended, &mut self.lines, &mut self.nodes] {
+            table.rows.truncate(MOST);
+            table.rows.iter_mut().flat_map(|row| &mut row.data).for_each(|datum| cut(&mut datum.text));
+        }
+        self.found.truncate(MOST);
+        self.found.iter_mut().for_each(cut_sentence);
         self.costs.truncate(MOST);
         for costs in &mut self.costs {
             cut(&mut costs.kind);

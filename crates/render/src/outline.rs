@@ -130,10 +130,11 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
     let (rows, notes) = answer::table(&answer.rows, answer.cpus, most);
     blocks.extend(listed_rows(rows, answer.rows.len(), columns));
     blocks.extend(notes.into_iter().take(most).map(Block::Text));
-    for table in [&answer.levels, &answer.contended] {
+    for table in [&answer.lines, &answer.nodes, &answer.levels, &answer.contended] {
         let shown = Table { rows: table.rows.iter().take(most).cloned().collect(), ..table.clone() };
         blocks.extend(listed_rows(shown, table.rows.len(), columns));
     }
+    blocks.extend(answer.found.iter().take(most).cloned().map(Block::item));
     if !answer.costs.is_empty() {
         blocks.push(Block::Gap);
     }

@@ -277,6 +277,22 @@ fn the_fewest_threads_that_were_measured_are_advised_as_the_most_that_are_needed
 }
 
 #[test]
+fn pairs_of_cpus_and_of_nodes_are_in_the_answer_of_a_report_about_them() {
+    let texts =
+        |table: &Table, row: usize| table.rows[row].data.iter().map(|datum| datum.text.clone()).collect::<Vec<_>>();
+    let nodes = Answer::of(&crate::fixtures::two()).nodes;
+    assert_eq!((nodes.rows.len(), nodes.heading.len()), (4, 3));
+    assert_eq!(texts(&nodes, 0)[1..], ["100 ns", "160 ns"]);
+    assert!(texts(&nodes, 3)[2].ends_with('~'), "{:?}", texts(&nodes, 3));
+    let mut pairs = report(fixtures::pairs("c2c-cas", 4, |home, other| f64::from(100 + home + other)));
+    let lines = Answer::of(&pairs).lines;
+    assert_eq!(texts(&lines, 0)[1..], ["12", "103 ns", "101 ns", "105 ns"]);
+    // Beside other kernels it is one cost of many.
+    pairs.cells.push(rate("arith-int", "rr", 1, 1e9));
+    assert_eq!((Answer::of(&pairs).lines.rows.len(), Answer::of(&pairs).nodes.rows.len()), (0, 0));
+}
+
+#[test]
 fn what_failed_is_said_once_with_its_reason() {
     let failed = |threads| rate("arith-int", "rr", threads, 1e9).unmeasured(Status::Failed, "signal 11");
     assert_eq!(answer_of(vec![failed(1), failed(2)]).failed, ["arith-int rr x1: signal 11 (and 1 more)"]);
