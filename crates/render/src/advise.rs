@@ -81,6 +81,10 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
     if advised.advice.is_empty() {
         let what = if answer.advice.is_empty() { "Nothing to advise" } else { "No placement to advise" };
         let how = match quality.missing {
+            _ if !answer.nodes.rows.is_empty() => format!(
+                "{what}: the report compares NUMA nodes for memory, not placements. charz sweep without --memory measures several mappings \
+                 and numbers of threads."
+            ),
             0 => format!(
                 "{what}: the report compares none of a program or of a kernel that stands for one. charz sweep measures several mappings \
                  and numbers of threads."
