@@ -132,7 +132,8 @@ pub(super) enum Verb {
     /// Both sides measure the same kernels with the same thread counts; their configurations are paired by place. Each pair is measured
     /// in blocks of four runs, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
     /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
-    /// B is slower than A anywhere, and with code 5 if nothing could be compared. Inconclusive is not a pass.
+    /// B is slower than A anywhere, and with code 5 if nothing could be compared or a difference is left open. Inconclusive is not
+    /// a pass.
     ///
     /// Flags beside --a and --b hold for both sides: charz ab --a '--pages 4k' --b '--pages thp' --kernel mem-read --threads 2
     /// --mapping round-robin. Environment variables are ignored.
@@ -181,7 +182,7 @@ pub(super) enum Verb {
     /// Configurations are matched by kernel, mapping and number of threads. A verdict needs p < 1% (corrected for all configurations)
     /// and an interval wholly beyond the threshold: 4%, twice that of measurements that take turns, since the machine may have changed
     /// between the two sweeps. Inconclusive is not a pass: there is not enough data, and the reason says what is missing. Ends with
-    /// code 1 if anything is slower, and with code 5 if nothing could be compared.
+    /// code 1 if anything is slower, and with code 5 if nothing could be compared or a difference is left open.
     ///
     /// With --baseline only the new report is named: the base is taken out of the history that charz history keeps.
     #[command(after_help = "Examples:\n  charz compare old.json new.json\n  charz compare last --baseline newest")]
