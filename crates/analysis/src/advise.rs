@@ -231,7 +231,11 @@ impl<'a> Advice<'a> {
         let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
         let fewer = numbers.iter().filter(|number| number.cell.workers < fewest && number.interval.is_some());
         let fewer = fewer.map(|number| rivals.loss(*number, &peak)).filter(|loss| loss.may_be(1.0 - SATURATED));
-        let fewer = fewer.min_by_key(|loss| loss.number.cell.workers);
+        let low = |loss: &Loss<'_>| loss.interval.map_or(loss.share, |found| found.low);
+        let fewer = fewer.min_by(|one, other| {
+            let by_count = one.number.cell.workers.cmp(&other.number.cell.workers);
+            by_count.then(low(one).total_cmp(&low(other)))
+        });
         let is_open = !is_only_count && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
         Some(Advice {
             load,
@@ -259,7 +263,7 @@ impl<'a> Advice<'a> {
         self.too_few.is_none() && self.open.is_none() && self.occupied().is_none()
     }
 
-    /// Whether fewer threads may do as well: none has a number; of threads that contend none but one thread alone, which meets no other.
+    /// Whether fewer threads may be enough: none has a number; of threads that contend none but one thread alone, which meets no other.
     fn is_open_below(&self) -> bool {
         let least = if self.load == Load::Contended { 2 } else { 1 };
         let best = self.best.cell.workers;

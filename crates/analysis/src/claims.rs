@@ -102,7 +102,7 @@ impl Reader {
         let times = r"(?<times>[\d.]+)~? \((?<low>[\d.]+) to (?<high>[\d.]+)\)";
         Reader {
             placement: regex(
-                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at least )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; more, up to [^;]+ may do better)?)\.",
+                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at (least|most) )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; (?<fewer>\d+) may be enough(: they lose (?<from>[\d.-]+) to (?<to>[\d.-]+)%)?)?(; more, up to [^;]+ may do better)?(; fewer have no number and may be enough)?)\.",
             ),
             beyond: regex(
                 r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",
@@ -190,6 +190,14 @@ impl Reader {
                 let peak: u64 = peak.as_str().parse().unwrap();
                 let most = world.mappings().map(|mapping| world.does(kernel, mapping, peak)).fold(0.0, f64::max);
                 tally.count("within 5% of the peak", world.does(kernel, best, threads) >= 0.93 * most);
+            }
+            if let (Some(fewer), Some(from), Some(to)) = (found.name("fewer"), found.name("from"), found.name("to")) {
+                let most = |threads: u64| {
+                    world.mappings().map(|mapping| world.does(kernel, mapping, threads)).fold(0.0, f64::max)
+                };
+                let peak = counts(kernel, world.cpus).map(most).fold(0.0, f64::max);
+                let lost = 100.0 * (1.0 - most(fewer.as_str().parse().unwrap()) / peak);
+                tally.count("fewer may be enough", between(lost, from.as_str(), to.as_str()));
             }
         } else if let Some(found) = self.beyond.captures(text) {
             let (kernel, over) = (&found["kernel"], threads(&found, "threads"));
@@ -356,6 +364,7 @@ fn what_is_said_is_true_of_the_machine() {
     tally.check(&[
         ("a number of a cell", 100),
         ("scaling", 92),
+        ("fewer may be enough", 90),
         ("95% at", 92),
         ("one mapping is the best of none", 100),
         ("no clear winner, and auto does not surely lose", 100),

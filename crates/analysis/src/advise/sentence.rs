@@ -48,7 +48,10 @@ impl Advice<'_> {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
         if let Some(fewer) = &self.fewer {
-            text += &format!("; {} may do as well{}", fewer.number.cell.workers, within(fewer.interval));
+            text += &format!("; {} may be enough", fewer.number.cell.workers);
+            if let Some(found) = fewer.interval {
+                text += &format!(": they lose {:.1} to {:.1}%", 100.0 * found.low, 100.0 * found.high);
+            }
         }
         if self.is_only_count {
             text += "; no other number of threads has a result";
@@ -57,7 +60,7 @@ impl Advice<'_> {
             text += &format!("; {open}");
         }
         if is_open_below {
-            text += "; fewer have no number and may do as well";
+            text += "; fewer have no number and may be enough";
         }
         if let Some(cpus) = self.quota {
             text += &format!("; the CPU quota of {cpus:.2} has no time for more");
@@ -241,9 +244,9 @@ mod tests {
             advise(&report)[0].sentence()
         };
         let noisy = sentence(79.0, 0.05);
-        assert!(noisy.contains(": 16 threads") && noisy.contains("; 8 may do as well ("), "{noisy}");
+        assert!(noisy.contains(": 16 threads") && noisy.contains("; 8 may be enough: "), "{noisy}");
         let [sure, slow] = [sentence(79.0, 0.005), sentence(60.0, 0.05)];
-        assert!(sure.contains(": 8 threads") && !sure.contains("may do"), "{sure}");
-        assert!(slow.contains(": 16 threads") && !slow.contains("may do"), "{slow}");
+        assert!(sure.contains(": 8 threads") && !sure.contains("may be"), "{sure}");
+        assert!(slow.contains(": 16 threads") && !slow.contains("may be"), "{slow}");
     }
 }

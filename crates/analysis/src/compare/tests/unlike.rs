@@ -233,7 +233,7 @@ fn no_verdict_is_finer_than_stamped_times() {
         report
     };
     let check = |base: f64, new: f64, step: u64, verdict: Verdict, word: &str| {
-        super::check(&sampled(base, step), &sampled(new, step), Options::default(), &[(verdict, word)]);
+        check(&sampled(base, step), &sampled(new, step), Options::default(), &[(verdict, word)]);
     };
     check(24.0, 25.5, 1, Verdict::Inconclusive, "bins");
     check(24.0, 24.0, 1, Verdict::Inconclusive, "bins");
