@@ -201,15 +201,15 @@ fn text_that_ends_early_or_goes_on() {
     for length in [1, text.len() / 3, text.len() / 2, text.len() - 1] {
         check("cut", &text[..length], &["EOF"]);
     }
-    check("two reports", &format!("{text}{text}"), &["trailing characters"]);
+    check("two reports", &format!("{text}{text}"), &["more than one report"]);
     check("a blank file", " \n\t ", &["it is empty"]);
 }
 
 #[test]
 fn depth_exhausts_no_stack() {
     let deep = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
-    check("nothing but depth", &deep(200), &["invalid type: sequence"]);
-    check("a hundred thousand brackets", &"[".repeat(100_000), &["invalid type: sequence"]);
+    check("nothing but depth", &deep(200), &["a JSON object"]);
+    check("a hundred thousand brackets", &"[".repeat(100_000), &["a JSON object"]);
     let with = |field: &str, depth| {
         valid().to_string().replacen("\"wall_ns\"", &format!("\"{field}\":{},\"wall_ns\"", deep(depth)), 1)
     };
