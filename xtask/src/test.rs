@@ -70,9 +70,10 @@ const THREADS: &str = "RUST_TEST_THREADS";
 
 const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
 
-/// The test programs in two parts that run beside each other, with how many of their tests run at a time for each CPU: those of one compute,
-/// and spin for each other, as much as those of the other wait.
-const KINDS: [(&[&str], usize); 2] = [(&["--lib", "--bins"], 1), (&["--test", "*"], WAITING)];
+/// The test programs in three parts that run beside each other, with how many of their tests run at a time for each CPU: those of the first
+/// compute, and spin for each other, as much as those of the others wait, the faults longest.
+const KINDS: [(&[&str], usize); 3] =
+    [(&["--lib", "--bins"], 1), (&["--test", "[!f]*"], WAITING), (&["--test", "f*"], WAITING)];
 
 /// Most wait, for programs or for time that has to pass.
 const WAITING: usize = 2;
@@ -89,12 +90,14 @@ pub fn tests(of_cargo: &[String], of_tests: &[String], runner: &str) -> Outcome<
     if !of_cargo.is_empty() {
         return part(&of_cargo.iter().map(String::as_str).collect::<Vec<_>>(), WAITING);
     }
-    let [ours, theirs] = thread::scope(|scope| {
+    let parts = thread::scope(|scope| {
         let beside = KINDS.map(|(kind, each)| scope.spawn(move || part(kind, each)));
         beside.map(|part| part.join().expect("it does not panic"))
     });
-    let mut all = ours?;
-    all.append(theirs?);
+    let mut all = Ran::default();
+    for part in parts {
+        all.append(part?);
+    }
     Ok(all)
 }
 
