@@ -131,6 +131,11 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if !missing.is_empty() {
             node.unclear(words::missing(missing));
         }
+        let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
+        let other_pages: BTreeSet<_> = loads.iter().filter(is_on_other_pages).copied().collect();
+        if !other_pages.is_empty() {
+            node.unclear(words::other_pages(other_pages));
+        }
         if newest.is_partial() {
             node.unclear(words::partly(newest.cpus));
         }

@@ -14,6 +14,9 @@ use charz_stats::median;
 use crate::parts::{Part, Partitions};
 use crate::words;
 
+/// How a load is named that is on transparent huge pages.
+const THP: &str = " pages thp";
+
 /// The most disturbers of a node that are named.
 const MOST_NAMED: usize = 2;
 
@@ -90,6 +93,12 @@ impl Visit {
     /// Whether it has a reliable result of a kernel.
     pub(crate) fn has(&self, kernel: &str) -> bool {
         self.speeds.keys().any(|(own, _)| own == kernel)
+    }
+
+    /// Whether it has a result of this load on 4k pages, and none on transparent huge pages, which the load is of.
+    pub(crate) fn lacks_huge_pages(&self, kernel: &str, of: &str) -> bool {
+        let has = |wanted: &str| self.speeds.keys().any(|(own, rest)| own == kernel && load(rest) == wanted);
+        of.contains(THP) && !has(of) && has(&of.replace(THP, " pages 4k"))
     }
 
     /// The name of the group of nodes like it.

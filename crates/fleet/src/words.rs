@@ -100,6 +100,11 @@ pub(crate) fn missing(loads: BTreeSet<(&str, &str)>) -> String {
     format!("it has no reliable result of {loads}, and most nodes like it have one; sweep it again when it is idle")
 }
 
+pub(crate) fn other_pages(loads: BTreeSet<(&str, &str)>) -> String {
+    let loads = names(loads);
+    format!("it has {loads} on 4k pages only, and most nodes like it on transparent huge pages, which it lacks")
+}
+
 /// `arith-int, mem-read x8`, of kernels with their loads.
 pub(crate) fn names(loads: BTreeSet<(&str, &str)>) -> String {
     let name = |(kernel, load): (&str, &str)| {
