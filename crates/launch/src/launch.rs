@@ -110,14 +110,17 @@ impl Ended {
             threads.extend(&ended.threads);
         }
         threads.sort_by_key(|thread| thread.start);
-        // One after the other: their end, and their processor time.
-        let mut rows: Vec<(Instant, u64)> = Vec::new();
-        for thread in threads {
+        // One after the other: their end, and their processor time. A thread in whose time another one appeared is continued by none: many
+        // short ones end while the last of them are still made.
+        let mut rows: Vec<(Option<Instant>, u64)> = Vec::new();
+        for (at, thread) in threads.iter().enumerate() {
             let time = thread.counts.cpu_ns?;
+            let end = threads.get(at + 1).is_none_or(|next| next.start >= thread.end).then_some(thread.end);
+            let is_before = |row: &&mut (Option<Instant>, u64)| row.0.is_some_and(|end| end <= thread.start);
             // The busiest: a worker continues another one rather than a thread that waited.
-            match rows.iter_mut().filter(|(end, _)| *end <= thread.start).max_by_key(|(_, time)| *time) {
-                Some(row) => *row = (thread.end, row.1.saturating_add(time)),
-                None => rows.push((thread.end, time)),
+            match rows.iter_mut().filter(is_before).max_by_key(|(_, time)| *time) {
+                Some(row) => *row = (end, row.1.saturating_add(time)),
+                None => rows.push((end, time)),
             }
         }
         let enough = (rows.iter().map(|(_, time)| *time).max()? / 100).clamp(1, 10_000_000) as f64;
