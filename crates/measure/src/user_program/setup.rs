@@ -15,8 +15,9 @@ use crate::harness::Failure;
 /// How long what a set-up leaves running may take to end after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// The process group of a set-up, which is ended when the runs that it serves have ended.
-pub(super) struct Serving(Option<Pid>);
+/// The process group of a set-up, which is ended when the runs that it serves have ended, and the crew with the other ends of its output: a
+/// server that writes to a closed pipe would die.
+pub(super) struct Serving(Option<Pid>, Option<Crew>);
 
 impl Drop for Serving {
     fn drop(&mut self) {
@@ -38,7 +39,7 @@ impl Site<'_> {
     /// Runs `--setup`, anywhere on the machine, with the variables of runtimes as the user has them. What it leaves running serves the runs
     /// that follow.
     pub(super) fn set_up(&self) -> Result<Serving, Failure> {
-        let mut serving = Serving(None);
+        let mut serving = Serving(None, None);
         let Some(words) = &self.setup else { return Ok(serving) };
         // Before the end of the whole invocation, which could not tell what it waited for.
         let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
@@ -62,6 +63,7 @@ impl Site<'_> {
         })?;
         // The system may give a number again that no process has.
         serving.0 = serving.0.filter(|group| test_kill_process_group(*group).is_ok());
+        serving.1 = Some(crew);
         Ok(serving)
     }
 }
