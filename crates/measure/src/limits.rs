@@ -84,7 +84,7 @@ impl Limits {
             memory_budget_bytes: available.map(|bytes| bytes / 100 * MEMORY_SHARE_PERCENT),
             threads: thread_limit(),
             transparent_pages: file::word("/sys/kernel/mm/transparent_hugepage/enabled")
-                .is_none_or(|choices| !choices.contains("[never]")),
+                .is_some_and(|choices| !choices.contains("[never]")),
             panics_on_lockup: ["softlockup_panic", "hung_task_panic"]
                 .into_iter()
                 .find(|name| file::number(format!("/proc/sys/kernel/{name}")).is_some_and(|value: u64| value > 0)),

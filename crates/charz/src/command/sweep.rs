@@ -201,7 +201,7 @@ pub(super) fn measure(
 pub(super) fn note_pages(request: &Request, kernels: &[&'static dyn Kernel], limits: &Limits) {
     if request.lacks_huge_pages(limits) && kernels.iter().any(|kernel| kernel.card().obeys(&PAGES)) {
         note(
-            "blocks are on 4k pages: transparent huge pages are off (/sys/kernel/mm/transparent_hugepage/enabled is never)",
+            "blocks are on 4k pages: the system has no transparent huge pages (/sys/kernel/mm/transparent_hugepage/enabled)",
         );
     }
 }
