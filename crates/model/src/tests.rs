@@ -337,6 +337,9 @@ fn values_that_contradict_each_other_and_cores_of_two_sizes_have_no_model() {
     assert!(!Topology::of(&machine).has_kinds());
     machine.strands.remove(3);
     assert!(Topology::of(&machine).has_kinds());
+    let mut machine = discover(&Source::of("Package:1 Core:16 PU:2")).unwrap();
+    machine.strands.remove(31);
+    assert!(!Topology::of(&machine).has_kinds(), "a CPU is offline");
 }
 
 /// A law of programs on one socket, of a machine whose second and third do as much again.

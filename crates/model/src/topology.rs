@@ -85,12 +85,14 @@ impl Level {
     }
 }
 
-/// Whether cores have different numbers of CPUs, as where a description of a hybrid machine names no kinds.
+/// Whether one in ten cores has another number of CPUs than the others, as where a description of a hybrid machine names no kinds. Of fewer,
+/// a CPU is offline.
 fn has_uneven_cores(machine: &Machine) -> bool {
-    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
-    machine.strands.iter().filter_map(|strand| strand.core).for_each(|core| *counts.entry(core).or_default() += 1);
-    let mut counts = counts.values();
-    counts.next().is_some_and(|first| counts.any(|count| count != first))
+    let mut cores: BTreeMap<u32, usize> = BTreeMap::new();
+    machine.strands.iter().filter_map(|strand| strand.core).for_each(|core| *cores.entry(core).or_default() += 1);
+    let mut sizes: BTreeMap<usize, usize> = BTreeMap::new();
+    cores.values().for_each(|size| *sizes.entry(*size).or_default() += 1);
+    10 * sizes.values().max().map_or(0, |most| cores.len() - most) >= cores.len().max(1)
 }
 
 impl Topology {
