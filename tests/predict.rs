@@ -113,6 +113,7 @@ fn what_was_measured_is_no_answer_where_there_is_no_model() {
     assert!(code == Some(5) && screen.contains("no model"), "{code:?} {screen}");
     // The value of a line may be empty.
     assert_eq!(read(&TABLE.replace("\t-\t0", "\t")), read(TABLE));
+    assert_eq!(read(&TABLE.replace("\t1\n", "\t\n")), read(TABLE));
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
                 }
             };
         let is_fitted = match rest.first() {
-            None | Some(&"1") => value.is_some(),
+            None | Some(&"" | &"1") => value.is_some(),
             Some(&"0") => false,
             Some(other) => {
                 return Err(refuse(format!("{other:?} is neither 1 (may be fitted) nor 0 (to be predicted)")));
