@@ -65,11 +65,11 @@ impl Sample {
         Some(deviation / self.median().abs())
     }
 
-    /// The smallest distance between two values that differ, in the unit of the values; 0 where none do. The step of a coarse instrument
-    /// is no larger.
+    /// The smallest distance between two values that differ, in the unit of the values: the step of a coarse instrument is no larger. 0
+    /// where only two differ, which may be two modes.
     pub fn smallest_gap(&self) -> f64 {
-        let gaps = self.0.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0);
-        gaps.reduce(f64::min).unwrap_or(0.0)
+        let gaps: Vec<f64> = self.0.windows(2).map(|pair| pair[1] - pair[0]).filter(|gap| *gap > 0.0).collect();
+        if gaps.len() < 2 { 0.0 } else { gaps.into_iter().fold(f64::INFINITY, f64::min) }
     }
 
     /// The values outside of Tukey's fences. `step` is the smallest difference that the instrument shows, in the unit of the values: where

@@ -102,11 +102,15 @@ fn steps_are_neither_modes_nor_outliers() {
         alarms[0] += usize::from(coarse.m_value(0.0).unwrap() > 2.8);
         alarms[1] += usize::from(coarse.m_value(step).unwrap() > 2.8);
     }
-    assert!(alarms[0] >= 50 && alarms[1] == 0, "{alarms:?}");
+    assert!(alarms[0] >= 50 && alarms[1] * 10 <= alarms[0], "two values may be two modes: {alarms:?}");
     let most = |other: f64| sample(&[vec![5.0; 40], vec![other; 8], vec![5.1]].concat());
-    let severe = |values: Sample| values.outliers(values.smallest_gap()).severe;
+    let severe = |values: Sample| values.outliers(0.1).severe;
     assert_eq!((severe(most(5.1)), severe(most(5.2))), (0, 8));
-    assert_eq!(sample(&[5.0; 3]).smallest_gap(), 0.0);
+    let gap = |values: &[f64]| sample(values).smallest_gap();
+    assert_eq!([gap(&[5.0; 3]), gap(&[24.0, 24.0, 40.0]), gap(&[24.0, 25.0, 40.0])], [0.0, 0.0, 1.0]);
+    // Two modes of a quiet machine are two values.
+    let two = sample(&[vec![24.0; 40], vec![40.0; 40]].concat());
+    assert!(two.m_value(two.smallest_gap().max(1.0)).unwrap() > 2.8);
 }
 
 proptest! {
