@@ -230,7 +230,9 @@ impl<'a> Advice<'a> {
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
         let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
         let fewer = numbers.iter().filter(|number| number.cell.workers < fewest && number.interval.is_some());
-        let fewer = fewer.map(|number| rivals.loss(*number, &peak)).filter(|loss| loss.may_be(1.0 - SATURATED));
+        let fewer = fewer
+            .map(|number| rivals.loss(*number, &peak))
+            .filter(|loss| !loss.is_moved && loss.may_be(1.0 - SATURATED));
         let low = |loss: &Loss<'_>| loss.interval.map_or(loss.share, |found| found.low);
         let fewer = fewer.min_by(|one, other| {
             let by_count = one.number.cell.workers.cmp(&other.number.cell.workers);

@@ -102,7 +102,7 @@ impl Reader {
         let times = r"(?<times>[\d.]+)~? \((?<low>[\d.]+) to (?<high>[\d.]+)\)";
         Reader {
             placement: regex(
-                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at (least|most) )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; (?<fewer>\d+) may be enough(: they lose (?<from>[\d.-]+) to (?<to>[\d.-]+)%)?)?(; more, up to [^;]+ may do better)?(; fewer have no number and may be enough)?)\.",
+                r"(?<title>Your program|[A-Z][A-Za-z0-9-]+)( in L\d)?( \((?<kernel>[a-z0-9-]+)\))?: (too (few runs|noisy) to advise.*|(at (least|most) )?(?<threads>\d+) threads?~?, (?<mapping>[^;]+?)(; unpinned threads (lose|take) (?<share>[\d.]+%)( longer| more)?~?( at one clock)?( \((?<low>[\d.-]+) to (?<high>[\d.-]+)%\))?(, by what was delivered)?)?(; within 5% of the peak at (?<peak>\d+))?(; (?<fewer>\d+) may be enough(: they (?<verb>lose|take|gain|do) [\d.]+%( longer| more| less| (less|more) work in the same time)?~?( at one clock)?( \((?<from>[\d.-]+) to (?<to>[\d.-]+)%\))?)?)?(; more, up to [^;]+ may do better)?(; fewer have no number and may be enough)?)\.",
             ),
             beyond: regex(
                 r"At most (?<cpus>\d+) threads?: (?<kernel>\S+) loses (?<share>[\d.]+%~?) with (?<threads>\d+)\.",
@@ -197,7 +197,9 @@ impl Reader {
                 };
                 let peak = counts(kernel, world.cpus).map(most).fold(0.0, f64::max);
                 let lost = 100.0 * (1.0 - most(fewer.as_str().parse().unwrap()) / peak);
-                tally.count("fewer may be enough", between(lost, from.as_str(), to.as_str()));
+                if ["lose", "do"].contains(&&found["verb"]) {
+                    tally.count("fewer may be enough", between(lost, from.as_str(), to.as_str()));
+                }
             }
         } else if let Some(found) = self.beyond.captures(text) {
             let (kernel, over) = (&found["kernel"], threads(&found, "threads"));

@@ -48,10 +48,7 @@ impl Advice<'_> {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
         if let Some(fewer) = &self.fewer {
-            text += &format!("; {} may be enough", fewer.number.cell.workers);
-            if let Some(found) = fewer.interval {
-                text += &format!(": they lose {:.1} to {:.1}%", 100.0 * found.low, 100.0 * found.high);
-            }
+            text += &format!("; {} may be enough: they {}", fewer.number.cell.workers, lost(fewer, Subject::Several));
         }
         if self.is_only_count {
             text += "; no other number of threads has a result";
