@@ -90,7 +90,7 @@ fn a_signal_stops_a_storm() {
     let workers = (64 * strands).min(4096).to_string();
     for _ in 0..5 {
         let trial = Trial::of("cas-counter").with("--threads", &workers).with("--oversubscribed", "64");
-        let trial = trial.with("--iterations", "50000000").with("--invocations", "20");
+        let trial = trial.with("--span", "10s").with("--invocations", "20");
         let mut child = trial.start();
         trial.measuring(&child);
         thread::sleep(Duration::from_millis(fastrand::u64(0..500)));
