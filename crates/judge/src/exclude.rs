@@ -117,7 +117,7 @@ pub(super) fn share_of_cpus(used: f64, facts: &JudgeContext) -> f64 {
 ///
 /// `/proc/stat` shows whole ticks of three times: over n readings their differences are off by some 7 ms √n, of which twenty are
 /// three standard deviations. Where the kernel counts by ticks of its own (4 ms at 250 per second), all CPUs may look at the same moment:
-/// a repetition that begins and ends between ticks is then off by 1.6 ms on each worker's CPU alike, and by √n as much over n of them.
+/// a repetition that begins and ends between ticks is then off by 0.4 ticks on each worker's CPU alike, and by √n as much over n of them.
 pub(super) fn others<'a>(
     invocations: impl IntoIterator<Item = &'a Invocation>,
     workers: usize,
@@ -145,17 +145,20 @@ fn others_less<'a>(
     less: impl Fn(&Invocation) -> u64,
 ) -> Option<f64> {
     const DOUBT_NS: f64 = 20e6;
-    const DOUBT_OF_A_WORKER_NS: f64 = 3e6;
-    let (mut used, mut time, mut count, mut runs) = (0.0, 0.0, 0.0, 0.0);
+    const DOUBT_OF_A_WORKER: f64 = 0.75;
+    /// Of most distributions' kernels.
+    const USUAL_TICK_NS: u64 = 4_000_000;
+    let (mut used, mut time, mut count, mut of_workers) = (0.0, 0.0, 0.0, 0.0);
+    let busy_strands = workers.min(facts.cpus) as f64;
     for invocation in invocations {
         let Some(busy) = invocation.evidence.as_ref().and_then(|evidence| evidence.busy) else { continue };
         // What is too little in one invocation is too much in another.
         used += busy.all_ns as f64 - busy.own_ns as f64 - less(invocation) as f64;
         time += busy.time_ns as f64;
         count += 1.0;
-        runs += invocation.runs.len() as f64;
+        let tick = busy.tick_ns.unwrap_or(USUAL_TICK_NS) as f64;
+        of_workers += (DOUBT_OF_A_WORKER * tick * busy_strands).powi(2) * invocation.runs.len() as f64;
     }
-    let busy = workers.min(facts.cpus) as f64;
-    let doubt = f64::hypot(DOUBT_NS * f64::sqrt(count), DOUBT_OF_A_WORKER_NS * busy * f64::sqrt(runs));
+    let doubt = f64::sqrt(DOUBT_NS.powi(2) * count + of_workers);
     (time > 0.0).then(|| ((used - doubt) / time).max(0.0))
 }

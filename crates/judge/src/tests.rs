@@ -83,7 +83,7 @@ fn invocation(number: usize) -> Invocation {
         evidence: Some(Evidence {
             culprits: Vec::new(),
             looked_ns: None,
-            busy: Some(Busy { time_ns: 500_000_000, all_ns: 1_000_000_000, own_ns: 1_000_000_000 }),
+            busy: Some(Busy { time_ns: 500_000_000, all_ns: 1_000_000_000, own_ns: 1_000_000_000, tick_ns: None }),
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: 1024 * MIB, ..Pages::default() }),
             nodes: Some(Nodes {
                 local_bytes: 1024 * MIB,

@@ -127,7 +127,7 @@ impl Invoke for Model<'_> {
         let evidence = Evidence {
             culprits: Vec::new(),
             looked_ns: None,
-            busy: Some(Busy { time_ns: nanos, all_ns: nanos, own_ns: nanos }),
+            busy: Some(Busy { time_ns: nanos, all_ns: nanos, own_ns: nanos, tick_ns: None }),
             pages: Some(Pages { base_page_bytes: 4096, transparent_bytes: bytes, ..Pages::default() }),
             nodes: Some(Nodes { local_bytes: bytes, asked_bytes: None, bytes, balancing: Some(false) }),
             frequency: Some(Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 }),

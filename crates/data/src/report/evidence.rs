@@ -140,6 +140,9 @@ pub struct Busy {
     pub all_ns: u64,
     /// Nanoseconds of processor time of the measuring process.
     pub own_ns: u64,
+    /// Nanoseconds from a tick of the kernel, at which it looks what strands run, to the next; null in reports that older versions wrote.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tick_ns: Option<u64>,
 }
 
 /// Resident bytes by kind of page.

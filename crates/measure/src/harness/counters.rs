@@ -14,7 +14,7 @@ use charz_data::report::{Busy, Counts};
 use charz_system::energy::{self, Meter};
 use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::{cgroup, pressure, task};
-use rustix::time::ClockId;
+use rustix::time::{ClockId, Timespec};
 
 use hardware::{EVENTS, OpenCounters, PerfEvents};
 
@@ -124,7 +124,9 @@ impl Usage {
         let all_ns = tasks_ns(&processors()?)?;
         // With the programs that it started and has waited for, whichever `/proc` shows them.
         let own_ns = time(ClockId::ProcessCPUTime)?.checked_add(children_ns()?)?;
-        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns }))
+        // The coarse clock is set at each tick.
+        let tick_ns = nanos(rustix::time::clock_getres(ClockId::MonotonicCoarse));
+        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns, tick_ns }))
     }
 
     pub(crate) fn since(self, earlier: Usage) -> Busy {
@@ -133,6 +135,7 @@ impl Usage {
             time_ns: later.time_ns.saturating_sub(earlier.time_ns),
             all_ns: later.all_ns.saturating_sub(earlier.all_ns),
             own_ns: later.own_ns.saturating_sub(earlier.own_ns),
+            tick_ns: later.tick_ns,
         }
     }
 }
@@ -149,7 +152,10 @@ fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
 }
 
 fn time(clock: ClockId) -> Option<u64> {
-    let time = rustix::time::clock_gettime(clock);
+    nanos(rustix::time::clock_gettime(clock))
+}
+
+fn nanos(time: Timespec) -> Option<u64> {
     u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
 }
 
