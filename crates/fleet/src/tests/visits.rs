@@ -1,5 +1,7 @@
 //! Visits that disagree, whole nodes, and the settings that several nodes share.
 
+use charz_data::PageKind;
+
 use super::*;
 use crate::whole::Gap;
 
@@ -126,6 +128,33 @@ fn a_kernel_that_most_others_have_is_missed_and_a_check_without_it_is_unknown() 
     let quick = baseline.check(&visits[7], true);
     let words = "OK - n7: 14 of the baseline's 16 quantities compared, all within tolerance |";
     assert!(quick.line.contains(words), "{}", quick.line);
+}
+
+#[test]
+fn a_node_without_transparent_huge_pages_is_known_by_its_pages() {
+    let mut random = Rng::with_seed(7);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    for (host, report) in reports.iter_mut().enumerate() {
+        let pages = if host == 7 { PageKind::Small } else { PageKind::Transparent };
+        let of_memory = report.cells.iter_mut().filter(|cell| cell.kernel.starts_with("mem"));
+        of_memory.for_each(|cell| cell.point.pages = Some(pages));
+    }
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    let names = "mem-read x16, mem-write-data x16 on 4k pages";
+    let fleet = judged(&reports);
+    assert_eq!(node(&fleet).state, State::Unclear);
+    assert!(node(&fleet).why.iter().any(|why| why.contains(names)), "{:?}", node(&fleet).why);
+    for is_quick in [false, true] {
+        let checked = baseline.check(&visits_of(&reports)[7], is_quick);
+        let is_told = checked.line.contains(names) && !checked.line.contains("no reliable");
+        assert!(checked.level == Level::Unknown && is_told, "{}", checked.line);
+    }
+    assert_eq!(baseline.check(&visits_of(&reports)[6], false).level, Level::Ok);
+    // Where all of the baseline is on other pages.
+    reports.iter_mut().for_each(|report| report.cells.retain(|cell| cell.kernel.starts_with("mem")));
+    let visits = visits_of(&reports);
+    let checked = Baseline::of(&visits[8..]).unwrap().check(&visits[7], false);
+    assert!(checked.level == Level::Unknown && checked.line.contains(names), "{}", checked.line);
 }
 
 #[test]
