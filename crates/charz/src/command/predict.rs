@@ -262,7 +262,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         })?,
         None => (wanted, false),
     };
-    if there.has_kinds() {
+    if other.is_some() && there.has_kinds() {
         return Err(Error::ended(
             Exit::NoVerdict,
             "no model: the machine has several kinds of core, or cores with different numbers of CPUs",
