@@ -110,21 +110,20 @@ impl Ended {
             threads.extend(&ended.threads);
         }
         threads.sort_by_key(|thread| thread.start);
-        // One after the other: their end, and their processor time. A thread in whose time another one appeared is continued by none: many
-        // short ones end while the last of them are still made.
-        let mut rows: Vec<(Option<Instant>, u64)> = Vec::new();
+        // One after the other: their processor time. A thread in whose time another one appeared is continued by none: many short ones end
+        // while the last of them are still made. One that was alone is continued by the next.
+        let (mut rows, mut alone): (Vec<u64>, u64) = (Vec::new(), 0);
         for (at, thread) in threads.iter().enumerate() {
-            let time = thread.counts.cpu_ns?;
-            let end = threads.get(at + 1).is_none_or(|next| next.start >= thread.end).then_some(thread.end);
-            let is_before = |row: &&mut (Option<Instant>, u64)| row.0.is_some_and(|end| end <= thread.start);
-            // The busiest: a worker continues another one rather than a thread that waited.
-            match rows.iter_mut().filter(is_before).max_by_key(|(_, time)| *time) {
-                Some(row) => *row = (end, row.1.saturating_add(time)),
-                None => rows.push((end, time)),
+            let time = alone.saturating_add(thread.counts.cpu_ns?);
+            if threads.get(at + 1).is_some_and(|next| next.start >= thread.end) {
+                alone = time;
+            } else {
+                rows.push(time);
+                alone = 0;
             }
         }
-        let enough = (rows.iter().map(|(_, time)| *time).max()? / 100).clamp(1, 10_000_000) as f64;
-        Some(rows.iter().map(|(_, time)| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
+        let enough = (rows.iter().max()? / 100).clamp(1, 10_000_000) as f64;
+        Some(rows.iter().map(|time| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
     }
 
     /// How many CPUs the program used on average, from its start to its end; `None` where it was not counted.
