@@ -1,10 +1,8 @@
 //! How often a cell is measured.
 
-use std::iter;
-
 use charz_data::checks::V12;
 use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
-use charz_stats::{LOOKS, Sample, precision};
+use charz_stats::{Sample, looks, precision};
 
 /// How many invocations may fail, and how many a cell that is suspect for a passing disturbance gets beyond what its precision
 /// takes. All of them count; none takes the place of another.
@@ -18,7 +16,7 @@ const PASSING: [&str; 7] = ["V08", "V16", "V17", "V22", "V32", "V33", "V34"];
 
 /// Whether a [judged](super::judge) cell is to be measured once more.
 ///
-/// It is looked at after `least` invocations with a value, and then at the statistics' [`LOOKS`] and beyond: precise enough at one of
+/// It is [looked at](looks) after `least` invocations with a value, and at some later ones: precise enough at one of
 /// them, it is settled, else at `most`. A disturbance never ends a cell: invocations without a value are replaced, and a cell
 /// that is invalid for a disturbance goes on to `most` values, within [`ATTEMPTS`] times `most` invocations. One that is suspect
 /// for a disturbance gets [`RETRIES`] more. A cell that is wrong, fails repeatedly, or cannot be measured wants nothing.
@@ -44,14 +42,9 @@ pub fn missing_counts(cell: &Cell, least: usize) -> usize {
     if gives_up { 0 } else { least.saturating_sub(cell.counted.len()) }
 }
 
-/// After how many values it was precise enough, at one of its looks: after `least`, at the statistics' looks, and beyond the last of those
-/// after half as many again each time.
+/// After how many values it was precise enough, at one of its looks.
 fn settled_at(values: &[f64], target: f64, least: usize) -> Option<usize> {
-    let [.., last] = LOOKS;
-    let beyond = iter::successors(Some(last), |look| look.checked_add(look / 2)).skip(1);
-    let later = LOOKS.into_iter().chain(beyond).filter(|look| *look > least);
-    let mut looks = iter::once(least).chain(later).take_while(|look| *look <= values.len());
-    looks.find(|look| {
+    looks(least).take_while(|look| *look <= values.len()).find(|look| {
         let sample = Sample::new(values[..*look].to_vec());
         sample.and_then(|sample| precision(&sample)).is_some_and(|reached| reached <= target)
     })

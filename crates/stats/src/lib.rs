@@ -12,7 +12,7 @@
 //! | what did undisturbed blocks of work take | [`FastMode`] |
 //! | around which values do times gather | [`bands`] |
 //! | which groups are clearly separated | [`Sample::groups`] |
-//! | is this precise enough, and if not, when would it be | [`next_step`] |
+//! | is this precise enough, and if not, when would it be | [`precision`], [`needed`] |
 //! | do two sets differ, by how much, and could one have seen it | [`compare`] |
 //! | how often is a value of one set above one of the other | [`superiority`] |
 //!
@@ -52,7 +52,7 @@ pub use pooled::pooled;
 pub use ranks::{Ranks, min_invocations};
 pub use ratio::{Around, ratio_interval, ratio_of_estimates};
 pub use robust::{MAD_TO_DEVIATION, Outliers};
-pub use stopping::{LOOKS, Step, needed, next_step, precision};
+pub use stopping::{LOOKS, looks, needed, precision};
 pub use superiority::superiority;
 pub use trend::trend;
 pub use verdict::{
