@@ -15,13 +15,17 @@ use crate::harness::Failure;
 /// How long what a set-up leaves running may take to end after SIGTERM.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// The process group of a set-up, which is ended when the runs that it serves have ended, and the crew with the other ends of its output: a
-/// server that writes to a closed pipe would die.
-pub(super) struct Serving(Option<Pid>, Option<Crew>);
+/// What a set-up leaves running, which is ended when the runs that it serves have ended.
+#[derive(Default)]
+pub(super) struct Serving {
+    group: Option<Pid>,
+    /// It has the other ends of the output: a server that writes to a closed pipe would die.
+    _crew: Option<Crew>,
+}
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let Some(group) = self.0 else { return };
+        let Some(group) = self.group else { return };
         let until = Instant::now() + FAREWELL;
         // An error: there is nothing left of it.
         let mut left = kill_process_group(group, Signal::TERM);
@@ -39,7 +43,7 @@ impl Site<'_> {
     /// Runs `--setup`, anywhere on the machine, with the variables of runtimes as the user has them. What it leaves running serves the runs
     /// that follow.
     pub(super) fn set_up(&self) -> Result<Serving, Failure> {
-        let mut serving = Serving(None, None);
+        let mut serving = Serving::default();
         let Some(words) = &self.setup else { return Ok(serving) };
         // Before the end of the whole invocation, which could not tell what it waited for.
         let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
@@ -49,7 +53,7 @@ impl Site<'_> {
         let count = (runtimes::SEATS.into(), Some(seats.len().to_string().into()));
         let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-        serving.0 = crew.pid(id).and_then(Pid::from_raw);
+        serving.group = crew.pid(id).and_then(Pid::from_raw);
         let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
         self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
             Ending::TimedOut => {
@@ -62,8 +66,8 @@ impl Site<'_> {
             _ => failure,
         })?;
         // The system may give a number again that no process has.
-        serving.0 = serving.0.filter(|group| test_kill_process_group(*group).is_ok());
-        serving.1 = Some(crew);
+        serving.group = serving.group.filter(|group| test_kill_process_group(*group).is_ok());
+        serving._crew = Some(crew);
         Ok(serving)
     }
 }
