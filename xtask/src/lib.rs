@@ -2,6 +2,7 @@
 
 pub mod arguments;
 pub mod failure;
+pub mod json;
 pub mod packages;
 pub mod process;
 pub mod setup;

@@ -6,7 +6,6 @@ mod checks;
 mod console;
 pub mod debian;
 mod initramfs;
-mod json;
 mod rows;
 mod shape;
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
+use crate::json::Json;
+
 /// The root of the checkout that cargo runs the task for. What was compiled in may be another one: checkouts that share a
 /// target folder share this program, too.
 pub fn root() -> &'static Path {
@@ -29,20 +31,11 @@ pub fn target() -> PathBuf {
 
 fn target_directory(cargo: &mut Command) -> Option<PathBuf> {
     cargo.args(["metadata", "--no-deps", "--format-version=1", "--manifest-path"]).arg(root().join("Cargo.toml"));
-    let output = cargo.output().ok()?;
-    let metadata = String::from_utf8(output.stdout).ok()?;
-    let mut rest = metadata.split_once("\"target_directory\":\"")?.1.chars();
-    let mut folder = String::new();
-    loop {
-        match rest.next()? {
-            '"' => return Some(folder.into()),
-            '\\' => folder.push(rest.next()?),
-            c => folder.push(c),
-        }
-    }
+    let metadata = Json::parse(&String::from_utf8(cargo.output().ok()?.stdout).ok()?).ok()?;
+    Some(metadata["target_directory"].text()).filter(|folder| !folder.is_empty()).map(PathBuf::from)
 }
 
-/// The folder of a profile, such as `debug`, or `tmp`, of what cargo builds by itself.
+/// The folder of a profile, such as `debug`, or `tmp`, where cargo builds for itself.
 pub fn built(profile: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     below(&own, &target()).join(profile)

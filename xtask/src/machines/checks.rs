@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
 use super::console::Transcript;
-use super::json::Json;
 use super::shape::{self, Node, Strand};
+use xtask::json::Json;
 
 /// Checks that were made, and a sentence for each that failed.
 #[derive(Default)]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 use std::thread;
 
-use super::json::Json;
+use xtask::json::Json;
 
 /// A command that was run in the machine.
 #[derive(Debug, PartialEq)]

@@ -3,7 +3,7 @@
 use crate::machines::Machine;
 use crate::machines::checks::{self, Checks, Expected};
 use crate::machines::console::Transcript;
-use crate::machines::json::Json;
+use xtask::json::Json;
 
 const MIB: f64 = (1 << 20) as f64;
 

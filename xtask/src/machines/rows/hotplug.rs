@@ -3,7 +3,7 @@
 use crate::machines::Machine;
 use crate::machines::checks::{self, Checks};
 use crate::machines::console::Transcript;
-use crate::machines::json::Json;
+use xtask::json::Json;
 
 /// The CPU that goes, and comes back.
 const CPU: u32 = 3;

@@ -3,7 +3,7 @@
 use std::ops::Index;
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Json {
+pub enum Json {
     Null,
     Bool(bool),
     Number(f64),
@@ -13,7 +13,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, String> {
         let mut reader = Reader { rest: text };
         let value = reader.value()?;
         match reader.peek() {
@@ -23,21 +23,21 @@ impl Json {
     }
 
     /// The elements of a list; none of anything else.
-    pub(super) fn list(&self) -> &[Json] {
+    pub fn list(&self) -> &[Json] {
         match self {
             Json::List(list) => list,
             _ => &[],
         }
     }
 
-    pub(super) fn text(&self) -> &str {
+    pub fn text(&self) -> &str {
         match self {
             Json::Text(text) => text,
             _ => "",
         }
     }
 
-    pub(super) fn number(&self) -> Option<f64> {
+    pub fn number(&self) -> Option<f64> {
         match self {
             Json::Number(number) => Some(*number),
             _ => None,
@@ -45,11 +45,11 @@ impl Json {
     }
 
     /// Numbers such as ids; others than natural ones are absent.
-    pub(super) fn ids(&self) -> Vec<u32> {
+    pub fn ids(&self) -> Vec<u32> {
         self.list().iter().filter_map(Json::id).collect()
     }
 
-    pub(super) fn id(&self) -> Option<u32> {
+    pub fn id(&self) -> Option<u32> {
         self.number().filter(|number| number.fract() == 0.0 && *number >= 0.0).map(|number| number as u32)
     }
 }
