@@ -453,7 +453,7 @@ fn a_program_that_stands_still_can_be_ended() {
     }
 }
 
-/// `charz exec` as the first process of what `unshare -p` leaves: process ids of one namespace, and a `/proc` of another. `None` where this
+/// `charz exec` as the first process that `unshare -p` starts: process ids of one namespace, and a `/proc` of another. `None` where this
 /// user has no namespaces.
 fn in_namespace(way: &str, script: &str) -> Option<Ran> {
     let unshare = |arguments: &[&str]| {

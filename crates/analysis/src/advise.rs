@@ -166,8 +166,8 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         let mut beside = advice.regret.iter().filter(|loss| loss.number.cell.workers == advice.best.cell.workers);
         beside.any(|loss| loss.is_sure() && loss.share > MARGIN)
     };
-    let matters = |matters: &dyn Fn(&Advice<'_>) -> bool| all.iter().position(|(_, advice)| matters(advice));
-    let chosen = matters(&auto_loses).or_else(|| matters(&another_loses)).unwrap_or(0);
+    let first = |of: &dyn Fn(&Advice<'_>) -> bool| all.iter().position(|(_, advice)| of(advice));
+    let chosen = first(&auto_loses).or_else(|| first(&another_loses)).unwrap_or(0);
     if all.is_empty() { Vec::new() } else { vec![all.swap_remove(chosen).1] }
 }
 

@@ -36,9 +36,8 @@ impl ReportedUnit {
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
 
-    /// Which numbers are better by the symbol: higher ones of what is `/s`, or by another time, such as `H/s` and `ns/day`; else lower ones
-    /// of times, cycles and joules, also of those for something, such as `ns/op`; else higher ones of what is for a cycle or a joule. `None`
-    /// for all others.
+    /// Which numbers are better by the symbol. Per time, such as `H/s` and `ns/day`: higher ones. Else of times, cycles and joules, also per
+    /// operation, such as `ns/op`: lower ones. Else per cycle or joule: higher ones. `None` for all others.
     pub fn usual(symbol: &str) -> Option<Better> {
         let [unit, per] = Self::parts(symbol);
         let is_cost = |unit: &str| [TIMES, CYCLES, JOULES].iter().any(|costs| costs.contains(&unit));
