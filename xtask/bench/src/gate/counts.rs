@@ -1,4 +1,4 @@
-//! Comparing by instructions: the benches `pure` and `loops`, one case a process, under callgrind.
+//! Comparing by instructions: the benches `pure`, `answers` and `loops`, one case a process, under callgrind.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -11,8 +11,8 @@ use xtask::{Failure, Outcome, process, workspace};
 /// The bench target whose cases are counted for each change.
 const PURE: &str = "pure";
 
-/// The bench targets whose cases are counted: pure code, and the loops of the kernels.
-pub const COUNTED: [&str; 2] = [PURE, "loops"];
+/// The bench targets whose cases are counted: pure code, what concludes and draws, and the loops of the kernels.
+pub const COUNTED: [&str; 3] = [PURE, "answers", "loops"];
 
 /// How much to build, and how well.
 #[derive(Clone, Copy, PartialEq)]
