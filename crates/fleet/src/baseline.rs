@@ -123,7 +123,7 @@ impl Baseline {
                 hosts.retain(|host, _| !may_be_slow.contains(host));
             }
             let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
-            let norms = Norms::of(&own);
+            let norms = Norms::of_well(&own);
             let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
             for node in &own {
                 for (key, speed) in node.visits.iter().flat_map(|visit| &visit.speeds) {

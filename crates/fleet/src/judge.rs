@@ -6,12 +6,13 @@ use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
 use charz_stats::median;
 
+use crate::loads::Loads;
 use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, by_build, parts};
 use crate::parts::{By, Part};
-use crate::visit::{Visit, load, other_build};
+use crate::visit::{Visit, other_build};
 use crate::whole::{VISITS, Whole};
 use crate::words;
-use crate::{Blame, Differs, Fleet, Group, Node, State, Unreadable};
+use crate::{Blame, Differs, Fleet, Group, Node, State, USUAL, Unreadable};
 
 /// By how much less a node must deliver of its capacity than its like.
 pub(crate) const LESS_DELIVERED: f64 = 0.10;
@@ -19,8 +20,6 @@ pub(crate) const LESS_DELIVERED: f64 = 0.10;
 const WORTH_TELLING: f64 = 0.25;
 /// The settings that are sizes: a node that has less of one has lost a part.
 const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
-/// The share of a group that makes a setting, or a kernel that was measured, the usual one.
-const USUAL: f64 = 0.6;
 /// By how much the memory of two nodes differs if they have other modules; firmware and kernels keep a little of it.
 const OTHER_MEMORY: f64 = 0.03;
 
@@ -79,7 +78,7 @@ fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec
 
 fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
-    let (usual, loads) = (usual_settings(nodes), usual_loads(nodes));
+    let (usual, loads) = (usual_settings(nodes), Loads::of(nodes));
     let (delivered, builds) = (delivered(nodes), by_build(nodes));
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
     let with_more =
@@ -96,6 +95,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             group,
             visits: own.visits.len(),
             effects: whole.effects(at),
+            reliable: newest.compared().into_iter().map(|(kernel, is)| (kernel.to_owned(), is)).collect(),
             delivered: delivered[at],
             drain: None,
         };
@@ -124,15 +124,9 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         let quota = blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
-        let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
-        let missing = loads.iter().copied().filter(is_missing);
-        let unreliable = newest.unreliable.iter().map(|(kernel, load)| (kernel.as_str(), load.as_str()));
-        let missing: BTreeSet<_> = missing.chain(unreliable.filter(|own| loads.contains(own))).collect();
-        if !missing.is_empty() {
-            node.unclear(words::missing(missing));
-        }
+        loads.tell_missing(&mut node, newest);
         let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
-        let other_pages: BTreeSet<_> = loads.iter().filter(is_on_other_pages).copied().collect();
+        let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();
         if !other_pages.is_empty() {
             node.unclear(words::other_pages(other_pages));
         }
@@ -155,19 +149,6 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         node
     });
     judged.collect()
-}
-
-/// The kernels, each with its loads and with none, that most nodes of a group have a reliable result of.
-fn usual_loads<'a>(nodes: &[Own<'a>]) -> BTreeSet<(&'a str, &'a str)> {
-    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for node in nodes {
-        let own = node.newest().speeds.keys();
-        let own: BTreeSet<_> =
-            own.flat_map(|(kernel, rest)| ["", load(rest)].map(|load| (kernel.as_str(), load))).collect();
-        own.into_iter().for_each(|load| *counts.entry(load).or_default() += 1);
-    }
-    let is_usual = |(_, count): &(_, usize)| *count as f64 >= USUAL * nodes.len() as f64;
-    counts.into_iter().filter(is_usual).map(|(load, _)| load).collect()
 }
 
 impl Node {
@@ -277,9 +258,12 @@ fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -
             };
             let times = own.visits.iter().filter(is_so).count();
             let is_moved = of == Family::Sync && newest.is_guest && times < VISITS;
-            let doubt = match (lone, is_moved) {
-                (true, _) => Some(words::one_kernel(&blame)),
-                (_, true) => Some(words::moved(&blame, VISITS - times)),
+            // Its offset may be that of this part in all nodes of its structure, as of a core that serves interrupts.
+            let is_known = said.iter().filter(|(_, found)| found.is_known).count() >= needed.min(said.len());
+            let doubt = match (is_known, lone, is_moved) {
+                (false, ..) => Some(words::unknown_offset(&blame)),
+                (_, true, _) => Some(words::one_kernel(&blame, &newest.unreliable_like(&names, of))),
+                (.., true) => Some(words::moved(&blame, VISITS - times)),
                 _ => None,
             };
             blamed.push((of, blame, doubt));

@@ -6,6 +6,7 @@ pub mod baseline;
 mod error;
 pub mod formats;
 mod judge;
+mod loads;
 mod norms;
 mod page;
 mod parts;
@@ -22,6 +23,9 @@ use serde::Serialize;
 pub use error::Error;
 pub use judge::judge;
 pub use visit::{Visit, compact};
+
+/// The share of a group that makes a setting, or a kernel that was measured, the usual one.
+pub(crate) const USUAL: f64 = 0.6;
 
 /// What the reports of many nodes say together.
 #[derive(Clone, Debug, Serialize)]
@@ -53,6 +57,9 @@ pub struct Node {
     pub visits: usize,
     /// By how much its newest visit is faster than the median of its group, by kernel, as a fraction; kernels that no other node has are left out.
     pub effects: BTreeMap<String, f64>,
+    /// By kernel that was to be measured: whether its newest visit has a reliable result at the kernel's most threads. By others it was not
+    /// compared.
+    pub reliable: BTreeMap<String, bool>,
     /// The median share of the capacity that it delivered while it was measured.
     pub delivered: Option<f64>,
     /// The line that takes it out of Slurm's partitions; of slow nodes only. charz does not run it.
@@ -123,7 +130,9 @@ pub struct Unreadable {
 impl Node {
     /// Whether more is to be said of it than that it is well.
     pub(crate) fn is_told(&self) -> bool {
-        self.state != State::Ok || !self.differs.is_empty() || !self.why.is_empty()
+        // Which kernels a node that is well was not compared by is one sentence; the headline has it for all of them.
+        let in_headline = usize::from(self.reliable.values().any(|is_reliable| !is_reliable));
+        self.state != State::Ok || !self.differs.is_empty() || self.why.len() > in_headline
     }
 }
 

@@ -79,6 +79,8 @@ pub(crate) struct Found {
     pub(crate) effect: f64,
     pub(crate) interval: [f64; 2],
     pub(crate) is_slow: bool,
+    /// Whether the usual contrast of the part is known.
+    pub(crate) is_known: bool,
 }
 
 /// The contrasts of each node, by part and kernel.
@@ -89,10 +91,12 @@ pub(crate) type Parts = Vec<BTreeMap<Part, BTreeMap<String, Found>>>;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Norms {
     pub(crate) structure: String,
-    /// As logarithms, by part and kernel.
+    /// As logarithms, by part and kernel; of those that one node alone has, it is not known.
     pub(crate) usual: BTreeMap<(Part, String), f64>,
     /// Standard deviations, by level and kernel; pairs have the last level there is.
     pub(crate) deviations: BTreeMap<(usize, String), f64>,
+    /// Whether parts that are not in `usual` have no offset, as in a baseline, which leaves small ones out.
+    pub(crate) is_whole: bool,
 }
 
 pub(crate) fn level(part: Part) -> usize {
@@ -109,7 +113,17 @@ fn newest<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
 }
 
 impl Norms {
+    /// One node does not show whether what it does is usual.
     pub(crate) fn of(nodes: &[Own<'_>]) -> Self {
+        Self::of_as_many(2, nodes)
+    }
+
+    /// Of nodes that are well: what one of them does is usual.
+    pub(crate) fn of_well(nodes: &[Own<'_>]) -> Self {
+        Self::of_as_many(1, nodes)
+    }
+
+    fn of_as_many(fewest: usize, nodes: &[Own<'_>]) -> Self {
         let structure = nodes.first().map_or("", |node| &node.newest().structure);
         let alike = nodes.iter().filter(|node| node.newest().structure == structure);
         let mut by_part: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
@@ -119,14 +133,15 @@ impl Norms {
         let center = |all: &Vec<f64>| match Sample::new(all.clone()) {
             Some(all) if all.len() >= ENOUGH_NODES => all.median(),
             // What each of a few has is no fault of one of them.
-            Some(all) if all.len() > 1 => all.max().min(0.0),
-            _ => 0.0,
+            Some(all) => all.max().min(0.0),
+            None => 0.0,
         };
-        let usual: BTreeMap<(Part, String), f64> =
-            by_part.iter().map(|(key, all)| (key.clone(), center(all))).collect();
+        let known = by_part.iter().filter(|(_, all)| all.len() >= fewest);
+        let usual: BTreeMap<(Part, String), f64> = known.map(|(key, all)| (key.clone(), center(all))).collect();
         let mut rests: BTreeMap<(usize, String), Vec<f64>> = BTreeMap::new();
         for ((part, kernel), all) in &by_part {
-            let center = usual[&(*part, kernel.clone())];
+            // One node is not away from itself, so its parts show how far apart they are.
+            let center = if all.len() > 1 { center(all) } else { 0.0 };
             let own = all.iter().map(|one| (one - center).abs());
             rests.entry((level(*part), kernel.clone())).or_default().extend(own);
         }
@@ -135,7 +150,7 @@ impl Norms {
             rests.map_or(UNKNOWN, |rests| (MAD_TO_DEVIATION * rests.median()).max(FLOOR))
         };
         let deviations = rests.into_iter().map(|(key, rests)| (key, deviation(rests))).collect();
-        Norms { structure: structure.to_owned(), usual, deviations }
+        Norms { structure: structure.to_owned(), usual, deviations, is_whole: false }
     }
 }
 
@@ -150,7 +165,9 @@ pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms, least: f64) -> Parts {
         let mut found: BTreeMap<Part, BTreeMap<String, Found>> = BTreeMap::new();
         for ((part, kernel), runs) in of_node {
             let key = (*part, (*kernel).to_owned());
-            let center = norms.usual.get(&key).copied().filter(|_| is_like).unwrap_or(0.0);
+            let usual = norms.usual.get(&key).copied().filter(|_| is_like);
+            let is_known = usual.is_some() || (is_like && norms.is_whole);
+            let center = usual.unwrap_or(0.0);
             let deviation = norms.deviations.get(&(level(*part), key.1.clone())).copied().unwrap_or(UNKNOWN);
             let effect = runs.median() - center;
             let interval = median_interval(runs, 0.95)
@@ -162,7 +179,7 @@ pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms, least: f64) -> Parts {
                 Part::Level(..) => (least, away),
             };
             let is_slow = effect <= (1.0 - least).ln() && effect <= -away * deviation && interval[1] < 0.0;
-            found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow });
+            found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow, is_known });
         }
         found
     };

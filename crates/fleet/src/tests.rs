@@ -9,6 +9,7 @@ use fastrand::Rng;
 use crate::baseline::{Baseline, Level};
 use crate::{Fleet, Node, State, Visit, compact, judge};
 
+mod doubts;
 mod visits;
 
 /// Cores of a node: two sockets of two caches with four cores each.
@@ -361,8 +362,8 @@ fn a_compact_report_is_judged_as_the_whole_one() {
 #[test]
 fn two_nodes_are_enough_for_a_slow_core() {
     let mut random = Rng::with_seed(5);
-    let all = [Fault::Core(3), Fault::None].map(|fault| report(&mut random, 7, 0, fault));
-    let fleet = judged(&all[..1]);
+    let all = [(7, Fault::Core(3)), (8, Fault::None)].map(|(host, fault)| report(&mut random, host, 0, fault));
+    let fleet = judged(&all);
     assert_eq!((node(&fleet).state, node(&fleet).blame[0].ids.as_slice()), (State::Slow, &[3][..]));
 }
 

@@ -78,6 +78,11 @@ pub(crate) fn load(configuration: &str) -> &str {
     configuration.split_once(' ').map_or("", |(_, load)| load)
 }
 
+/// The number of threads of a [`load`].
+pub(crate) fn threads(load: &str) -> Option<u64> {
+    load.split(' ').next()?.strip_prefix('x')?.parse().ok()
+}
+
 impl Visit {
     /// The share of its CPUs that a quota allows for long; `None` without a quota.
     pub(crate) fn allowed(&self) -> Option<f64> {
@@ -93,6 +98,26 @@ impl Visit {
     /// Whether it has a reliable result of a kernel.
     pub(crate) fn has(&self, kernel: &str) -> bool {
         self.speeds.keys().any(|(own, _)| own == kernel)
+    }
+
+    /// By kernel that was to be measured: whether it has a reliable result of its most threads.
+    pub(crate) fn compared(&self) -> BTreeMap<&str, bool> {
+        let mut all: BTreeMap<&str, bool> = self.speeds.keys().map(|(kernel, _)| (kernel.as_str(), true)).collect();
+        for (kernel, of) in &self.unreliable {
+            let is_as_full = |(own, rest): &(String, String)| own == kernel && threads(load(rest)) == threads(of);
+            all.insert(kernel, self.speeds.keys().any(is_as_full));
+        }
+        all
+    }
+
+    /// The kernels of a family without a reliable result at the load that these have: each would confirm what these say.
+    pub(crate) fn unreliable_like(&self, kernels: &[&str], of: Family) -> BTreeSet<&str> {
+        let own = self.speeds.keys().filter(|(kernel, _)| kernels.contains(&kernel.as_str()));
+        let most = own.filter_map(|(_, rest)| threads(load(rest))).max();
+        let is_like = |(kernel, load): &&(String, String)| {
+            self.families.get(kernel) == Some(&of) && !kernels.contains(&kernel.as_str()) && threads(load) == most
+        };
+        self.unreliable.iter().filter(is_like).map(|(kernel, _)| kernel.as_str()).collect()
     }
 
     /// Whether it has a result of this load on 4k pages, and none on transparent huge pages, which the load is of.

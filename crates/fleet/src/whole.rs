@@ -317,7 +317,7 @@ impl Aspect {
             return None;
         }
         let away = (2.0 * (count as f64 * ASPECTS / FALSE_NODES).ln()).sqrt() * (1.0 + FEW / count as f64);
-        let mut classes = classes(nodes, &middles, family, away);
+        let mut classes = classes(nodes, &middles, family, &kernels, away);
         if classes.is_empty() {
             classes.extend(Gap::of(&middles, least(family)).iter().flat_map(|gap| gap.classes(nodes, &kernels)));
         }
@@ -427,7 +427,13 @@ impl Gap {
 
 /// The nodes whose value of a setting goes with a lower level, by their places; of several settings that which explains most. Others that no
 /// slow node shares with a fast one explain as much, so they are named with it.
-fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64) -> BTreeMap<usize, Class> {
+fn classes(
+    nodes: &[Own<'_>],
+    middles: &[Option<f64>],
+    family: Family,
+    kernels: &[String],
+    away: f64,
+) -> BTreeMap<usize, Class> {
     let settings: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.concerns(family)).collect();
     let value = |setting: &Setting, at: usize| {
         let value = nodes[at].newest().settings.get(setting.name)?;
@@ -472,7 +478,7 @@ fn classes(nodes: &[Own<'_>], middles: &[Option<f64>], family: Family, away: f64
                 effect,
                 error,
                 is_fault: alike.iter().all(|(is_fault, _)| *is_fault),
-                why: words::class([&cause, &fast], [here, others], effect.exp_m1()),
+                why: words::class([&cause, &fast], [here, others], effect.exp_m1(), kernels),
                 cause,
             };
             // A node that is as fast as the others is not explained.

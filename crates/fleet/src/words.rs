@@ -1,19 +1,20 @@
 //! The sentences of a fleet, without their full stops.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
 use charz_data::escape::{counted, plain};
 
-use crate::{Blame, Fleet, Node, State};
+use crate::{Blame, Fleet, Node, State, USUAL};
 
 /// `8.0% slower than its like (7.9 to 8.2%)`.
 fn change(blame: &Blame) -> String {
     let [low, high] = blame.interval.map(|end| -end * 100.0);
     let range = if high < low { format!(" ({high:.1} to {low:.1}%)") } else { String::new() };
-    format!("{:.1}% slower than its like{range}", -blame.effect * 100.0)
+    let whose = if blame.component == "pair" { "their" } else { "its" };
+    format!("{:.1}% slower than {whose} like{range}", -blame.effect * 100.0)
 }
 
 /// What people call a part.
@@ -45,8 +46,19 @@ pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
     format!("{usable} of {all} CPUs were measured; give the job all of them (sbatch --exclusive, without srun)")
 }
 
-pub(crate) fn one_kernel(blame: &Blame) -> String {
-    format!("{}, and no second kernel was measured that would confirm it; sweep with --preset node", told(blame))
+/// `unreliable` are the kernels that were measured, and would confirm it.
+pub(crate) fn one_kernel(blame: &Blame, unreliable: &BTreeSet<&str>) -> String {
+    let told = told(blame);
+    if unreliable.is_empty() {
+        return format!("{told}, and no second kernel was measured that would confirm it; sweep with --preset node");
+    }
+    let has = if unreliable.len() == 1 { "has" } else { "have" };
+    let names: Vec<&str> = unreliable.iter().copied().collect();
+    format!("{told}, and {}, which would confirm it, {has} no reliable result", names.join(", "))
+}
+
+pub(crate) fn unknown_offset(blame: &Blame) -> String {
+    format!("{}, and no other node shows whether this is usual", told(blame))
 }
 
 /// Seen in the newest `times` of the visits that are compared, which are some of all; these are made of the reports.
@@ -74,10 +86,11 @@ pub(crate) fn wide(blame: &Blame, visits: usize, limit: f64) -> String {
     format!("{told}, in {visits} visits; nodes like it vary so much that a fault must exceed {limit:.1}%")
 }
 
-/// `20 nodes with governor powersave are 25.0% slower than the 20 with performance`.
-pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64) -> String {
-    let (here, best) = (plain(here), plain(best));
-    format!("{own} nodes with {here} are {:.1}% slower than the {others} with {best}", -effect * 100.0)
+/// `20 nodes with governor powersave are 25.0% slower than the 20 with performance, by arith-int`.
+pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64, kernels: &[String]) -> String {
+    let (here, best, kernels) = (plain(here), plain(best), kernels.join(", "));
+    let slower = -effect * 100.0;
+    format!("{own} nodes with {here} are {slower:.1}% slower than the {others} with {best}, by {kernels}")
 }
 
 pub(crate) fn far(fastest: &str, kernels: &[&str], effect: f64) -> String {
@@ -95,9 +108,17 @@ pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[Strin
     format!("{slow} nodes are {slower:.1}% slower than the other {fast} by {kernels}, and {own}")
 }
 
-pub(crate) fn missing(loads: BTreeSet<(&str, &str)>) -> String {
+/// `others` says how many nodes have one.
+pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str) -> String {
     let loads = names(loads);
-    format!("it has no reliable result of {loads}, and most nodes like it have one; sweep it again when it is idle")
+    format!("it has no reliable result of {loads}, and {others} nodes like it have one; sweep it again when it is idle")
+}
+
+/// Of kernels that are hard to measure; `has_any` says whether a node has a reliable result.
+pub(crate) fn uncompared(kernels: &[&str], has_any: bool) -> String {
+    let (kernels, others) =
+        (kernels.join(", "), if has_any { "few nodes like it have one" } else { "no node like it has one" });
+    format!("it was not compared by {kernels}: it has no reliable result, and {others}")
 }
 
 pub(crate) fn other_pages(loads: BTreeSet<(&str, &str)>) -> String {
@@ -236,11 +257,44 @@ pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
     let alone = if by_parts { "; speeds were compared closely by parts alone" } else { "" };
+    let unreliable = unreliable(fleet);
     let unreadable = match fleet.unreadable.len() {
         0 => String::new(),
         count => format!("; {} could not be read", counted(count, "file")),
     };
-    format!("{}: {}{alone}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
+    format!("{}: {}{alone}{unreliable}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
+}
+
+/// So many numbers of nodes, each with its kernels, are in the headline at most.
+const MOST_COUNTS: usize = 3;
+
+/// `; mem-read was reliable on 8 of 20 nodes`: of kernels that most nodes lack, or one that is called ok. Nodes without a number have a
+/// sentence of their own.
+fn unreliable(fleet: &Fleet) -> String {
+    // Nodes with a reliable result, all that were to have one, and those that are called ok without.
+    let mut kernels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    for node in fleet.nodes.iter().filter(|node| node.state != State::Unmeasured) {
+        for (kernel, is_reliable) in &node.reliable {
+            let [reliable, all, unsaid] = kernels.entry(kernel).or_default();
+            *reliable += usize::from(*is_reliable);
+            *all += 1;
+            *unsaid += usize::from(!is_reliable && node.state == State::Ok);
+        }
+    }
+    kernels.retain(|_, [reliable, all, unsaid]| *unsaid > 0 || (*reliable as f64) < USUAL * *all as f64);
+    let mut counts: BTreeMap<[usize; 2], Vec<&str>> = BTreeMap::new();
+    kernels.iter().for_each(|(kernel, [reliable, all, _])| counts.entry([*reliable, *all]).or_default().push(kernel));
+    let clause = |([reliable, all], kernels): (&[usize; 2], &Vec<&str>)| {
+        let was = if kernels.len() == 1 { "was" } else { "were" };
+        format!("; {} {was} reliable on {reliable} of {}", kernels.join(", "), counted(*all, "node"))
+    };
+    let mut told: String = counts.iter().take(MOST_COUNTS).map(clause).collect();
+    let more: usize = counts.values().skip(MOST_COUNTS).map(Vec::len).sum();
+    if more > 0 {
+        let were = if more == 1 { "was" } else { "were" };
+        let _ = write!(told, "; {} more {were} not reliable on all", counted(more, "kernel"));
+    }
+    told
 }
 
 #[cfg(test)]
@@ -253,7 +307,8 @@ mod tests {
             let (component, quantity) = (component.to_owned(), "c2c-cas".to_owned());
             told(&Blame { component, ids: ids.to_vec(), quantity, effect: -0.5, interval: [-0.5; 2] })
         };
-        assert!(of("pair", &[1, 2]).starts_with("CPUs 1-2 to each other are 50.0% slower"), "{}", of("pair", &[1, 2]));
-        assert!(of("core", &[1, 2]).contains(") is 50.0% slower"), "{}", of("core", &[1, 2]));
+        let pair = "CPUs 1-2 to each other are 50.0% slower than their like, ";
+        assert!(of("pair", &[1, 2]).starts_with(pair), "{}", of("pair", &[1, 2]));
+        assert!(of("core", &[1, 2]).contains(") is 50.0% slower than its like, "), "{}", of("core", &[1, 2]));
     }
 }

@@ -175,24 +175,42 @@ impl Kind {
             structure: visit.structure.clone(),
             usual: self.usual.iter().map(|usual| ((usual.place(), usual.kernel.clone()), usual.effect)).collect(),
             deviations: self.deviation.iter().map(|own| ((own.level, own.kernel.clone()), own.deviation)).collect(),
+            is_whole: true,
         }
     }
 }
 
-/// `'arith-int_round-robin_x2'=3.7e9;3.5e9:;3.3e9:`, as the guidelines of Nagios' plugins have it.
+/// `'arith-int_round-robin_x2'=3700000000;3500000000:;3300000000:`, as the guidelines of Nagios' plugins have it.
 fn perfdata(quantity: &Quantity, speed: Speed) -> String {
     let label: String = format!("{} {}", quantity.kernel, quantity.configuration)
         .chars()
         .map(|mark| if mark.is_ascii_alphanumeric() || matches!(mark, '-' | '.' | ':') { mark } else { '_' })
         .collect();
     let limit = |tolerance: f64| match speed.unit.more_is_better() {
-        true => format!("{:.6e}:", quantity.value * (1.0 - tolerance)),
-        false => format!("{:.6e}", quantity.value / (1.0 - tolerance)),
+        true => format!("{}:", decimal(quantity.value * (1.0 - tolerance))),
+        false => decimal(quantity.value / (1.0 - tolerance)),
     };
-    format!("'{label}'={:.6e};{};{}", speed.value, limit(quantity.warning), limit(quantity.critical))
+    format!("'{label}'={};{};{}", decimal(speed.value), limit(quantity.warning), limit(quantity.critical))
+}
+
+/// Seven digits at least, and no exponent: the guidelines have digits, a sign and a point.
+fn decimal(value: f64) -> String {
+    let places = (6.0 - value.abs().log10().floor()).clamp(0.0, 300.0) as usize;
+    format!("{value:.places$}")
 }
 
 /// The bar ends the words of such a line.
 fn nagios(text: &str) -> String {
     one_line(text).replace('|', "/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decimal;
+
+    #[test]
+    fn numbers_have_seven_digits_and_no_exponent() {
+        let all = [1.291_321e9, 25.123_456_7, 0.012_345_678, 1e-9, 1e15].map(decimal);
+        assert_eq!(all, ["1291321000", "25.12346", "0.01234568", "0.000000001000000", "1000000000000000"]);
+    }
 }

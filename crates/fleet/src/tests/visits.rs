@@ -194,6 +194,7 @@ fn many_nodes_of_one_setting_that_are_slow_are_named_with_it() {
     assert_eq!(slow.len(), 6);
     for node in slow {
         assert!(node.why[0].starts_with("6 nodes with governor powersave"), "{:?}", node.why);
+        assert!(node.why[0].ends_with("with performance, by arith-float, arith-int"), "{:?}", node.why);
         assert!(node.drain.as_ref().unwrap().contains("governor powersave"), "{:?}", node.drain);
     }
     assert!(Baseline::of(&visits).unwrap().warnings().iter().all(|warning| warning.contains("mem")));
@@ -252,10 +253,11 @@ fn a_slow_core_does_not_hide_a_slow_node() {
 }
 
 #[test]
-fn a_node_without_its_like_says_so_and_a_strange_name_has_no_line_for_slurm() {
-    let mut report = report(&mut Rng::with_seed(12), 7, 0, Fault::Core(5));
-    report.host.name = Some("n007.cluster;rm".into());
-    let fleet = judged(&[report]);
+fn a_node_with_few_like_it_says_so_and_a_strange_name_has_no_line_for_slurm() {
+    let mut random = Rng::with_seed(12);
+    let [mut slow, other] = [Fault::Core(5), Fault::None].map(|fault| report(&mut random, 8, 0, fault));
+    slow.host.name = Some("n007.cluster;rm".into());
+    let fleet = judged(&[slow, other]);
     let own = &fleet.nodes[0];
     assert_eq!((own.state, own.drain.as_ref(), own.why.len()), (State::Slow, None, 1), "{:?}", own.why);
 }

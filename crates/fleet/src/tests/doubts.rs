@@ -1,0 +1,144 @@
+//! What was not compared, and what no other node confirms: no node is called slow by it, and none is well without a word.
+
+use super::*;
+
+fn suspect(report: &mut Report, kernels: &str) {
+    for cell in report.cells.iter_mut().filter(|cell| cell.kernel.starts_with(kernels)) {
+        *cell = cell.clone().suspect();
+    }
+}
+
+/// Twelve nodes, of which node 7 has a slow cache; memory is reliable on some of the others.
+fn with_memory_on(is_reliable: fn(usize) -> bool) -> Fleet {
+    let mut random = Rng::with_seed(31);
+    let reports = (0..12).map(|host| {
+        let fault = if host == 7 { Fault::Cache(2) } else { Fault::None };
+        let mut report = report(&mut random, host, 0, fault);
+        // One thread is reliable everywhere, and shows no part.
+        report.cells.push(fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9).seated(&[0]));
+        if !is_reliable(host) {
+            report.cells[..4].iter_mut().for_each(|cell| {
+                if cell.kernel.starts_with("mem") {
+                    *cell = cell.clone().suspect();
+                }
+            });
+        }
+        report
+    });
+    judged(&reports.collect::<Vec<_>>())
+}
+
+#[test]
+fn a_node_that_lacks_what_some_have_is_unclear_and_the_headline_counts_them() {
+    let fleet = with_memory_on(|host| host < 5);
+    let own = node(&fleet);
+    let why = "no reliable result of mem-read x16, mem-write-data x16, and some nodes like it have one";
+    assert!(own.state == State::Unclear && own.why.join("; ").contains(why), "{own:?}");
+    assert!(fleet.nodes.iter().all(|node| node.state != State::Ok || node.reliable["mem-read"]), "{:?}", fleet.nodes);
+    let headline = fleet.summary().remove(0);
+    assert!(headline.contains("; mem-read, mem-write-data were reliable on 5 of 12 nodes"), "{headline}");
+    assert_eq!([own.reliable["mem-read"], own.reliable["arith-int"]], [false, true]);
+    assert!(!with_memory_on(|_| true).summary()[0].contains("reliable"));
+}
+
+#[test]
+fn a_kernel_that_hardly_any_node_has_leaves_the_others_well_and_all_say_so() {
+    for (is_reliable, others, count) in
+        [((|_| false) as fn(usize) -> bool, "no node like it has one", 0), (|host| host == 3, "few nodes", 1)]
+    {
+        let fleet = with_memory_on(is_reliable);
+        let own = node(&fleet);
+        assert_eq!((own.state, own.why.len()), (State::Ok, 1), "{:?}", own.why);
+        let is_said = own.why[0].contains("not compared by mem-read, mem-write-data") && own.why[0].contains(others);
+        assert!(is_said, "{:?}", own.why);
+        let headline = fleet.summary().remove(0);
+        let words = format!("; mem-read, mem-write-data were reliable on {count} of 12 nodes");
+        assert!(headline.contains(&words), "{headline}");
+        // The headline says it once, and the findings do not say it for each node.
+        assert!(!fleet.findings().rows.iter().any(|row| row.data[0].text == "n7"));
+        // The first core of the only node with memory is slower than its like, and no other shows that all are.
+        assert_eq!(fleet.count(State::Slow), 0, "{:?}", fleet.nodes[0]);
+    }
+}
+
+/// Of its first socket alone.
+fn halved(mut report: Report) -> Report {
+    report.machine.strands.truncate(8);
+    report.machine.cores.truncate(8);
+    report.machine.packages.truncate(1);
+    report.cells.retain(|cell| cell.seats.len() == 16 || cell.seats.iter().flatten().all(|seat| *seat < 8));
+    for cell in report.cells.iter_mut().filter(|cell| cell.seats.len() == 16) {
+        cell.seats.truncate(8);
+        cell.workers = 8;
+        let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+        runs.for_each(|run| run.laps.truncate(8));
+    }
+    report
+}
+
+#[test]
+fn the_first_core_is_no_fault_of_a_node_that_lost_a_socket_or_has_no_like() {
+    let mut random = Rng::with_seed(32);
+    let mut reports: Vec<Report> = (0..9).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    reports[7] = halved(reports[7].clone());
+    for fleet in [judged(&reports), judged(&reports[7..8])] {
+        let own = node(&fleet);
+        assert_eq!((own.state, own.drain.as_ref(), fleet.count(State::Slow)), (State::Unclear, None, 0), "{own:?}");
+        assert_eq!((own.blame[0].component.as_str(), own.blame[0].ids.as_slice()), ("core", &[0][..]));
+        let is_told = own.why.iter().any(|why| why.contains("and no other node shows whether this is usual"));
+        assert!(is_told, "{:?}", own.why);
+    }
+}
+
+#[test]
+fn a_lone_node_is_a_baseline_and_what_its_first_core_does_is_usual_there() {
+    let mut random = Rng::with_seed(33);
+    let visits = visits_of(&[report(&mut random, 7, 0, Fault::None)]);
+    let baseline = Baseline::parse(&Baseline::of(&visits).unwrap().text()).unwrap();
+    let checked = baseline.check(&visits[0], false);
+    assert_eq!(checked.level, Level::Ok, "{}", checked.line);
+    let slow = baseline.check(&Visit::of(&report(&mut random, 7, 0, Fault::Core(5)), "file"), false);
+    assert!(slow.level == Level::Critical && slow.line.contains("core (CPU 5)"), "{}", slow.line);
+}
+
+#[test]
+fn a_kernel_that_was_measured_and_is_noisy_is_named_as_what_would_confirm() {
+    let said = |alter: fn(usize, &mut Report)| {
+        let mut random = Rng::with_seed(34);
+        let reports = (0..12).map(|host| {
+            let mut report = report(&mut random, host, 0, if host == 7 { Fault::Cache(2) } else { Fault::None });
+            alter(host, &mut report);
+            report
+        });
+        let fleet = judged(&reports.collect::<Vec<_>>());
+        assert_eq!(node(&fleet).state, State::Unclear);
+        node(&fleet).why.join("; ")
+    };
+    let noisy = said(|host, report| {
+        if host == 7 {
+            suspect(report, "mem-write-data");
+        }
+    });
+    let words = "by mem-read, and mem-write-data, which would confirm it, has no reliable result";
+    assert!(noisy.contains(words) && !noisy.contains("--preset"), "{noisy}");
+    // One thread has no parts to confirm.
+    let lone = said(|_, report| {
+        report.cells.retain(|cell| *cell.kernel != *"mem-write-data");
+        let latency = fixtures::cell("chase-random", 1, Unit::NanosecondsPerStep, 90.0).seated(&[0]).suspect();
+        let added = fixtures::report(vec![latency]);
+        report.cells.extend(added.cells);
+        report.cards.extend(added.cards);
+    });
+    assert!(lone.contains("no second kernel was measured") && lone.contains("--preset node"), "{lone}");
+}
+
+#[test]
+fn performance_data_has_no_exponents() {
+    let mut random = Rng::with_seed(35);
+    let visits: Vec<Visit> = (0..6).map(|host| Visit::of(&report(&mut random, host, 0, Fault::None), "file")).collect();
+    let line = Baseline::of(&visits).unwrap().check(&visits[3], false).line;
+    let data = line.split(" | ").nth(1).unwrap();
+    let fields: Vec<&str> = data.split(' ').flat_map(|own| own.split('=').nth(1).unwrap().split(';')).collect();
+    let is_plain = |field: &&str| field.trim_end_matches(':').chars().all(|mark| "-.0123456789".contains(mark));
+    assert!(fields.len() > 30 && fields.iter().all(is_plain), "{line}");
+}
