@@ -57,6 +57,10 @@ pub struct Model {
     levels: Vec<String>,
     /// What was fitted.
     known: Vec<(Placed, f64)>,
+    /// The levels whose parts some point that was fitted, or has checked it, fills unevenly.
+    uneven: Vec<usize>,
+    /// A thread on each CPU.
+    full: Placed,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
 }
@@ -69,7 +73,8 @@ pub struct Prediction {
     /// Where the value lies, with 90% confidence: never above what so many threads can do alone, nor below what as many did that were
     /// part of more and nowhere shared less. Beyond what was fitted it reaches down to the most that was measured with as many threads or
     /// fewer, or their share of it where these had more parts of the machine: what caps the others is not known there. Where all fitted
-    /// threads share more, it reaches up to what more of them did at the same parts.
+    /// threads share more, it reaches up to what more of them did at the same parts, or the full machine does, or to as many times the least
+    /// that was measured.
     pub interval: [f64; 2],
     /// How many times more, or fewer, threads share a part of the machine than in the fitted points that say what it can do; 1 within them.
     pub distance: f64,
@@ -124,8 +129,9 @@ const LEFT: usize = 4;
 const MOST_LEFT_OUT: usize = 100;
 /// A set that weighs less is not fitted again without the point that is left out.
 const WORTH: f64 = 0.01;
-/// The fewest points for a law of programs.
+/// The fewest points for a law of programs, and where enough others judge it.
 const LAWS: usize = 5;
+const LAWS_JUDGED: usize = 4;
 
 /// Fits all that the points can tell, and says whether it predicts.
 pub fn fit(topology: &Topology, table: &Table) -> Outcome {
@@ -159,8 +165,9 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     }
     let mut reasons = Vec::new();
     let mut best: Option<(f64, Model)> = None;
+    let laws = if held_back.len() < FEW { LAWS } else { LAWS_JUDGED };
     for family in FAMILIES {
-        if family.name != "placement" && fitted.len() < LAWS {
+        if family.name != "placement" && fitted.len() < laws {
             continue;
         }
         let Some(mut model) = family.fit(topology, &fitted, None) else { continue };
@@ -207,17 +214,43 @@ impl Family {
         let cpus = topology.cpus() as f64;
         let levels = topology.levels.iter().map(|level| level.part().to_owned()).collect();
         let known = points.iter().map(|point| (*point).clone()).collect();
-        (!sets.is_empty()).then_some(Model { name: self.name, sets, noise, loads, cpus, levels, known, checked: 0 })
+        let uneven = unevenly(points);
+        let full = topology.filled(topology.levels.len() - 1);
+        let model = Model { name: self.name, sets, noise, loads, cpus, levels, known, uneven, full, checked: 0 };
+        (!model.sets.is_empty()).then_some(model)
     }
 }
 
+/// The levels whose parts some point fills unevenly.
+fn unevenly(points: &Points<'_>) -> Vec<usize> {
+    let mut levels: Vec<usize> = points.iter().flat_map(|(placed, _)| placed.uneven()).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels
+}
+
+/// A point that a model has not seen.
+struct Unseen<'a> {
+    placed: &'a Placed,
+    value: f64,
+    interpolated: f64,
+    /// The model without the point, where the model was fitted to it.
+    without: Option<Model>,
+}
+
+/// The size of an error that nine of ten do not exceed, as a logarithm.
+fn quantile(mut errors: Vec<f64>) -> f64 {
+    errors.sort_by(f64::total_cmp);
+    (errors.len() * 9).div_ceil(10).checked_sub(1).map_or(0.0, |at| errors[at])
+}
+
 /// What a model misses points by that it has not seen, or why it is none.
-fn judged(
+fn judged<'a>(
     model: &mut Model,
     family: &Family,
     topology: &Topology,
-    fitted: &[&(Placed, f64)],
-    held_back: &[&(Placed, f64)],
+    fitted: &Points<'a>,
+    held_back: &Points<'a>,
 ) -> Result<f64, String> {
     let misfit = missed(fitted.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
     if misfit.mean > MISFIT.max(MISFIT_OF_NOISE * fitting::repeated(fitted)) {
@@ -227,12 +260,13 @@ fn judged(
             percent(misfit.mean)
         ));
     }
-    let mut unseen: Vec<(Prediction, f64, f64)> = held_back
-        .iter()
-        .map(|(placed, value)| (model.predict(placed), *value, interpolated(fitted, placed.threads)))
-        .collect();
-    let mut placements: Vec<&Placed> = Vec::new();
-    for (placed, _) in fitted.iter().filter(|_| unseen.is_empty()) {
+    let of_other = |(placed, value): &'a (Placed, f64)| {
+        let interpolated = interpolated(fitted, placed.threads);
+        Unseen { placed, value: *value, interpolated, without: None }
+    };
+    let mut unseen: Vec<Unseen<'a>> = held_back.iter().copied().map(of_other).collect();
+    let mut placements: Vec<&'a Placed> = Vec::new();
+    for (placed, _) in fitted.iter().copied().filter(|_| unseen.is_empty()) {
         // A copy of a point is no other.
         if !placements.contains(&placed) {
             placements.push(placed);
@@ -242,14 +276,14 @@ fn judged(
         let sets: Vec<Weighed> = model.sets.iter().filter(|(weight, _)| *weight >= WORTH).cloned().collect();
         let deciding = topology.deciding(&placements);
         // Nothing else shows what these do.
-        let others: Vec<&Placed> =
+        let others: Vec<&'a Placed> =
             placements.iter().enumerate().filter(|(at, _)| !deciding.contains(at)).map(|(_, placed)| *placed).collect();
         for placed in others.iter().copied().step_by(others.len().div_ceil(MOST_LEFT_OUT).max(1)) {
             let (own, others): (Vec<_>, Vec<_>) = fitted.iter().copied().partition(|(other, _)| other == placed);
             let value = own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64;
-            if let Some(model) = family.fit(topology, &others, Some(&sets)) {
-                unseen.push((model.predict(placed), value, interpolated(&others, placed.threads)));
-            }
+            let interpolated = interpolated(&others, placed.threads);
+            let without = family.fit(topology, &others, Some(&sets));
+            unseen.extend(without.map(|own| Unseen { placed, value, interpolated, without: Some(own) }));
         }
     }
     model.checked = unseen.len();
@@ -258,12 +292,10 @@ fn judged(
         return Ok(misfit.mean);
     }
     let is_few = unseen.len() < FEW;
-    let error = missed(unseen.iter().map(|(prediction, value, _)| (prediction.value, *value)));
-    let straight = missed(unseen.iter().map(|(_, value, interpolated)| (*interpolated, *value)));
-    let is_held = |(prediction, value, _): &&(Prediction, f64, f64)| {
-        (prediction.interval[0]..=prediction.interval[1]).contains(value)
-    };
-    let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
+    let predict = |model: &Model, one: &Unseen<'_>| one.without.as_ref().unwrap_or(model).predict(one.placed);
+    let pairs: Vec<(f64, f64)> = unseen.iter().map(|one| (predict(model, one).value, one.value)).collect();
+    let error = missed(pairs.iter().copied());
+    let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
     let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
     if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
         return Err(format!(
@@ -275,6 +307,22 @@ fn judged(
             percent(straight.mean)
         ));
     }
+    // Intervals are judged as they will be.
+    let scatter = OF_MEAN * error.mean;
+    let models = unseen.iter_mut().filter_map(|one| one.without.as_mut()).chain([&mut *model]);
+    models.for_each(|own| own.noise = own.noise.max(scatter));
+    model.uneven = unevenly(&[fitted, held_back].concat());
+    if error.mean <= GOOD {
+        // They are too narrow where few errors make most of the mean.
+        let most = quantile(pairs.iter().map(|(predicted, measured)| (predicted / measured).ln().abs()).collect());
+        model.noise = model.noise.max(most / HALF);
+        return Ok(error.mean);
+    }
+    let is_held = |one: &&Unseen<'_>| {
+        let [low, high] = predict(model, one).interval;
+        (low..=high).contains(&one.value)
+    };
+    let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
     if held < HELD && !is_few {
         return Err(format!(
             "the intervals of {} hold {:.0}% of the points that were not fitted",
@@ -282,7 +330,6 @@ fn judged(
             held * 100.0
         ));
     }
-    model.noise = model.noise.max(OF_MEAN * error.mean);
     Ok(error.mean)
 }
 
@@ -319,9 +366,12 @@ impl Model {
         let spread: f64 = each.iter().map(|(weight, log, variance)| weight * (variance + (log - middle).powi(2))).sum();
         let (far, close) = (self.distance(placed), self.looseness(placed));
         let distance = far.max(close);
-        let deviation = (spread + self.noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
+        // How well parts do that are filled unevenly, nothing has shown.
+        let is_new = placed.uneven().any(|level| !self.uneven.contains(&level));
+        let noise = if is_new { self.noise.max(UNCHECKED) } else { self.noise };
+        let deviation = (spread + noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
-        let doubt = HALF * self.noise;
+        let doubt = HALF * noise;
         let known = self.known.iter().filter(|(own, _)| far > FAR && own.threads <= placed.threads);
         let known = known.map(|(own, value)| value * placed.share(own)).fold(0.0, f64::max);
         let looser = || self.known.iter().filter(|(own, _)| placed.is_within(own));
@@ -330,19 +380,29 @@ impl Model {
         let (value, low) = (middle.exp(), (middle - HALF * deviation).exp());
         let all = (placed.threads as f64).ln() + alone + doubt;
         let high = match (close > FAR, self.name) {
-            // What threads do alone was not seen: more than these at the same parts do no less in all.
-            (true, _) => {
-                let more = looser().filter(|(own, _)| own.threads >= placed.threads && own.share(placed) >= 1.0);
-                let more = more.map(|(_, value)| value.ln() + doubt).fold(f64::INFINITY, f64::min);
-                (middle + HALF * deviation).max(more.min(f64::MAX.ln()))
-            }
+            // What threads do alone was not seen.
+            (true, _) => (middle + HALF * deviation).max(self.most_of(placed, doubt)),
             // A law of programs knows of no part beyond those that it has seen.
             (false, name) if far > FAR && name != "placement" => all.max(middle),
             (false, _) => (middle + HALF * deviation).min(all.max(middle)),
         };
         // Where more was measured with fewer threads, the model has seen why.
         let low = if known > 0.0 { low.min(known * (-doubt).exp()) } else { low };
-        Prediction { value, interval: [low.max(least).min(value), high.exp()], distance }
+        let high = high.min(f64::MAX.ln()).exp().max(value);
+        Prediction { value, interval: [low.max(least).min(value), high], distance }
+    }
+
+    /// The logarithm of the most that threads can do where all that were fitted share more.
+    fn most_of(&self, placed: &Placed, doubt: f64) -> f64 {
+        let least = |all: &mut dyn Iterator<Item = &f64>| all.copied().fold(f64::INFINITY, f64::min).ln() + doubt;
+        // More threads at the same parts do no less in all, and one does no more than any that were fitted.
+        let is_more = |own: &Placed| own.threads >= placed.threads && own.share(placed) >= 1.0 && placed.is_within(own);
+        let more = least(&mut self.known.iter().filter(|(own, _)| is_more(own)).map(|(_, value)| value));
+        let one = least(&mut self.known.iter().map(|(_, value)| value));
+        let most = more.min((placed.threads as f64).ln() + one);
+        // Threads that wait for each other do less where they are more.
+        let is_part = self.name != "usl" && placed.threads < self.full.threads && placed.is_within(&self.full);
+        if is_part { most.min(self.predict(&self.full).interval[1].ln()) } else { most }
     }
 
     /// The most threads that were fitted.

@@ -11,6 +11,10 @@ const MOST_LEVELS: usize = 7;
 /// A set that weighs less adds nothing.
 const LEAST_WEIGHT: f64 = 1e-4;
 
+/// How sharp roofs are: the bandwidth of sockets from Sandy Bridge to Cascade Lake over their cores, measured with likwid-bench, wants 3 to 4
+/// (machine files of RRZE-HPC/kerncraft); threads of a core that share its units add up as with 2, the T3-4's memory as with 12.
+const NORM: f64 = 4.0;
+
 /// Every set of caps that the points can tell of, each with its weight; or of the sets that are known.
 pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option<&[(f64, Set)]>) -> Vec<(f64, Set)> {
     let last = topology.levels.len() - 1;
@@ -39,8 +43,7 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
             deviation: 0.9,
             starts: [-0.2, -1.4],
         }));
-        // Roofs are sharp or soft: threads of a core that share its units add up as with 2, memory as with 12.
-        priors.push(Prior { name: Name::Norm, mean: 6_f64.ln(), deviation: 0.9, starts: [6_f64.ln(), 4_f64.ln()] });
+        priors.push(Prior { name: Name::Norm, mean: NORM.ln(), deviation: 0.5, starts: [NORM.ln(), 6_f64.ln()] });
         fitted(caps_law, &priors, noise, known, points)
     });
     weighed(found.collect())

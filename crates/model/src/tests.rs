@@ -1,5 +1,7 @@
 //! Machines with known caps, and the one table of a large machine that is published whole.
 
+mod limits;
+
 use charz_topology::{Mapping, Source, discover};
 use fastrand::Rng;
 
@@ -397,7 +399,7 @@ fn neither_intervals_nor_caps_contradict_what_was_measured() {
     let (place, model) = modelled(granite, "compact", &[(1, 30.0), (2, 35.0), (192, 460.0), (384, 920.0)]);
     // On the full machine 16 threads do 38, and share more.
     let [low, high] = model.predict(&place.at("compact", 16)).interval;
-    assert!(low > 33.0 && high > 200.0, "{low} {high}");
+    assert!(low > 33.0 && high > 150.0, "{low} {high}");
     let most = model.most(&place.topology);
     let measured = [("thread", 30.0), ("core", 35.0), ("socket", 460.0)];
     let is_above = |(part, value): &(&str, f64)| most.iter().any(|(own, most)| own == part && most > value);

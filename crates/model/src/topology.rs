@@ -45,6 +45,12 @@ impl Placed {
         self.loads.iter().map(|loads| loads[level]).fold(0.0, f64::max)
     }
 
+    /// The levels whose parts it fills unevenly.
+    pub(crate) fn uneven(&self) -> impl Iterator<Item = usize> {
+        let is_uneven = |level: &usize| self.loads.iter().any(|own| own[*level] < self.load(*level));
+        (0..self.levels()).filter(is_uneven)
+    }
+
     /// Whether each of its threads shares no part with more threads than some thread of the other does.
     pub(crate) fn is_within(&self, other: &Placed) -> bool {
         let is_looser = |own: &[f64], there: &[f64]| own.iter().zip(there).all(|(own, there)| own <= there);

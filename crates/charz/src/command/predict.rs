@@ -159,7 +159,7 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     };
     let mut base = told(&topology, &outcome, &table);
     if look_like_times(&table.fitted) {
-        base.why += "; values fall with every thread that is added: a table has rates, such as 1/time";
+        base.why += "; values fall with every thread that is added: if they are times, write 1/time";
     }
     Ok(Told {
         rows: lines.iter().filter(|line| !line.is_fitted).map(row).collect(),

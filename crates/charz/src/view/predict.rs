@@ -73,16 +73,18 @@ impl Predicted {
 }
 
 fn number(value: f64, unit: Option<Unit>) -> String {
-    unit.map_or_else(|| format!("{}", rounded(value)), |unit| units::value(value, unit))
+    unit.map_or_else(|| rounded(value), |unit| units::value(value, unit))
 }
 
-/// To four digits.
-fn rounded(value: f64) -> f64 {
-    if value == 0.0 {
-        return 0.0;
+/// To four digits, with an exponent where there would be many zeros.
+fn rounded(value: f64) -> String {
+    let text = format!("{value:.3e}");
+    match text.parse::<f64>() {
+        Ok(own) if own == 0.0 || (1e-4..1e9).contains(&own.abs()) => own.to_string(),
+        Ok(own) if own.is_finite() => format!("{own:e}"),
+        // The largest numbers are rounded beyond themselves.
+        _ => text,
     }
-    let scale = 10_f64.powf(3.0 - value.abs().log10().floor());
-    (value * scale).round() / scale
 }
 
 fn table(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
@@ -176,5 +178,26 @@ fn write_json(all: &[Told], out: &mut dyn Write) -> io::Result<()> {
         // A table is one.
         [told] if told.kernel.is_none() => json::write_pretty_line(&one(told), out),
         all => json::write_pretty_line(&object!({ "kernels": all.iter().map(one).collect::<Vec<Value>>() }), out),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_without_a_unit_have_four_digits_whatever_their_size() {
+        for (value, expected) in [
+            (0.0, "0"),
+            (12.3456, "12.35"),
+            (123_456.0, "123500"),
+            (0.000_123_449, "0.0001234"),
+            (1.234_56e-307, "1.235e-307"),
+            (5e-324, "5e-324"),
+            (1.2e9, "1.2e9"),
+            (f64::MAX, "1.798e308"),
+        ] {
+            assert_eq!(number(value, None), expected);
+        }
     }
 }

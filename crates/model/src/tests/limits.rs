@@ -1,0 +1,100 @@
+//! Where there is a model, and how far its intervals reach.
+
+use super::{Place, modelled};
+use crate::{Model, Outcome, Placed, Table, fit, missed};
+
+/// A machine whose values are known at these threads of a mapping: some fitted, others held back.
+fn judged(description: &str, fitted: &[(usize, f64)], held_back: &[(usize, f64)]) -> (Place, Outcome) {
+    let place = Place::new(description);
+    let point = |(threads, value): &(usize, f64)| (place.at("compact", *threads), *value);
+    let [fitted, held_back] = [fitted, held_back].map(|own| own.iter().map(point).collect());
+    let table = Table { fitted, held_back };
+    let outcome = fit(&place.topology, &table);
+    (place, outcome)
+}
+
+fn is_held(model: &Model, placed: &Placed, value: f64) -> bool {
+    let [low, high] = model.predict(placed).interval;
+    (low..=high).contains(&value)
+}
+
+/// GB/s of kerncraft's machine file for the Xeon E5-2660 v2, by one and by two threads per core.
+#[test]
+fn memory_is_a_soft_roof() {
+    let place = Place::new("Package:1 NUMANode:1 Core:10 PU:2");
+    let points = |cores: &[(usize, f64)], threads: &[(usize, f64)]| -> Vec<(Placed, f64)> {
+        let all = cores.iter().map(|one| ("compact-cores", one)).chain(threads.iter().map(|one| ("compact", one)));
+        all.map(|(mapping, (threads, value))| (place.at(mapping, *threads), *value)).collect()
+    };
+    let fitted = points(&[(1, 11.87), (10, 46.67)], &[(2, 12.44), (20, 45.28)]);
+    let others = points(&[(3, 31.32), (4, 38.41), (5, 43.4), (6, 46.05)], &[(6, 32.88), (8, 40.01), (10, 43.81)]);
+    let outcome = fit(&place.topology, &Table { fitted, held_back: Vec::new() });
+    let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
+    let error = missed(others.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
+    assert!(error.mean < 0.055 && error.worst < 0.09, "{error:?}");
+}
+
+/// Points of which a few are missed by much: the mean error says too little of them.
+#[test]
+fn a_model_that_misses_little_is_one_and_its_intervals_hold() {
+    let description = "Package:1 Core:16 PU:1";
+    let fitted = [(1, 10.0), (2, 20.0), (8, 80.0), (16, 160.0)];
+    let factor = |threads: usize| if threads.is_multiple_of(5) { 0.84 + threads as f64 / 250.0 } else { 1.0 };
+    let others: Vec<(usize, f64)> = [3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15]
+        .map(|threads| (threads, factor(threads) * 10.0 * threads as f64))
+        .into();
+    let (place, outcome) = judged(description, &fitted, &others);
+    let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
+    let held = others.iter().filter(|(threads, value)| is_held(&model, &place.at("compact", *threads), *value));
+    assert!(held.count() as f64 >= crate::HELD * others.len() as f64, "{:?}", model.parameters());
+}
+
+#[test]
+fn four_points_are_enough_for_a_law_where_others_judge_it() {
+    let law = |n: usize| (n, n as f64 / (1.0 + 0.05 * (n as f64 - 1.0) + 0.01 * (n * (n - 1)) as f64));
+    let (fitted, others) = ([1, 4, 8, 16].map(law), [2, 6, 12].map(law));
+    let name = |others: &[(usize, f64)]| match judged("Core:16 PU:1", &fitted, others).1 {
+        Outcome::Model(model) => model.name,
+        Outcome::None(_) => "none",
+    };
+    assert_eq!(name(&others), "usl");
+    assert_ne!(name(&others[..2]), "usl", "two judge nothing");
+}
+
+/// GB/s of kerncraft's machine file for the Xeon Gold 6248, one of whose nodes was filled step by step.
+#[test]
+fn unevenly_filled_nodes_are_not_known_from_one_of_them() {
+    let description = "Package:1 NUMANode:2 Core:10 PU:1";
+    let fitted = [(1, 15.21), (2, 29.43), (3, 36.6), (4, 40.3), (6, 43.9), (8, 44.14), (10, 44.1), (20, 85.41)];
+    let (place, model) = modelled(description, "compact", &fitted);
+    for (cores, value) in [(12, 54.93), (14, 65.02), (16, 75.55), (18, 84.7)] {
+        let placed = place.at("compact", cores);
+        assert!(is_held(&model, &placed, value), "{cores}: {value} {:?}", model.predict(&placed));
+    }
+    let width = |model: &Model, cores: usize| {
+        let [low, high] = model.predict(&place.at("compact", cores)).interval;
+        high / low
+    };
+    // One that was measured shows what the others do.
+    let shown = (15, model.predict(&place.at("compact", 15)).value);
+    let (_, known) = modelled(description, "compact", &[&fitted[..], &[shown]].concat());
+    let unchecked = (2.0 * crate::HALF * crate::UNCHECKED).exp();
+    assert!(width(&model, 17) > unchecked && width(&known, 17) < unchecked && width(&model, 20) < unchecked);
+}
+
+/// Where all fitted threads share cores.
+#[test]
+fn threads_do_no_more_than_so_many_of_the_least_or_the_full_machine() {
+    let noise = (crate::HALF * crate::UNCHECKED).exp();
+    for (description, fitted, wanted, most) in [
+        ("Package:1 Core:4 PU:2", &[(2, 14.0), (4, 28.0), (6, 30.0)][..], ("round-robin", 4), 4.0 * 14.0),
+        ("Package:1 Core:4 PU:2", &[(2, 14.0), (4, 28.0), (6, 30.0)], ("round-robin", 3), 3.0 * 14.0),
+        ("Package:1 Core:12 PU:2", &[(2, 14.0), (8, 56.0), (16, 80.0), (24, 110.0)], ("round-robin", 2), 28.0),
+    ] {
+        let (place, model) = modelled(description, "compact", fitted);
+        let high = model.predict(&place.at(wanted.0, wanted.1)).interval[1];
+        assert!(high <= most * noise * 1.001, "{description} {wanted:?}: {high}");
+        let full = model.predict(&place.at("compact", place.cpus())).interval[1];
+        assert!((1..=place.cpus() / 2).all(|n| model.predict(&place.at("round-robin", n)).interval[1] <= full * 1.001));
+    }
+}
