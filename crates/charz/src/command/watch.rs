@@ -62,9 +62,9 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let proc = Path::new("/proc");
     let cannot = |error: charz_system::Error| Error::environment("cannot watch CPUs").caused_by(error);
     let mut begun = Instant::now();
-    let (mut before, mut threads) = (Sample::default(), BTreeMap::new());
+    let (mut before, mut process) = (Sample::default(), Process::default());
     match options.of {
-        Some(pid) => threads = threads_of(pid)?,
+        Some(pid) => process = Process::read(pid)?,
         None => {
             before = read(proc).map_err(cannot)?;
             check(options, &before)?;
@@ -87,16 +87,16 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         let interval_s = now.duration_since(begun).as_secs_f64();
         let told = match options.of {
             Some(pid) => {
-                let later = match threads_of(pid) {
+                let later = match Process::read(pid) {
                     Err(_) if at > 0 => {
                         look::say(&format!("charz: process {pid} has ended"));
                         break;
                     }
                     later => later?,
                 };
-                let rows = of_threads(&threads, &later, interval_s, options.top);
-                threads = later;
-                Told { t, interval_s, threads: Some(rows), ..Told::default() }
+                let (rows, ended) = later.since(&process, interval_s, options.top);
+                process = later;
+                Told { t, interval_s, threads: Some(rows), ended, ..Told::default() }
             }
             None => {
                 let sample = read(proc).map_err(cannot)?;
@@ -262,53 +262,67 @@ fn part(machine: &Machine, level: Groups, strand: Option<&Strand>) -> (usize, St
     found.unwrap_or(unknown)
 }
 
-/// Of each thread of a process by its id: its ticks, and what is shown of it.
-fn threads_of(pid: u32) -> Result<BTreeMap<u32, (u64, Thread)>, Error> {
-    let folder = PathBuf::from(format!("/proc/{pid}/task"));
-    let gone = |why: &str| Error::bad_input(format!("--of: there is no process {pid}, or it has ended: {why}"));
-    let tasks = fs::read_dir(&folder).map_err(|error| gone(&error.to_string()))?;
-    let mut threads = BTreeMap::new();
-    for task in tasks.flatten() {
-        let path = task.path();
-        // It may have ended since.
-        let (Ok(stat), Ok(status)) = (fs::read_to_string(path.join("stat")), fs::read_to_string(path.join("status")))
-        else {
-            continue;
-        };
-        let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
-        let (stat, status) = (Stat::new(&stat), Status::new(&status));
-        if stat.has_ended() {
-            continue;
-        }
-        let thread = Thread {
-            tid,
-            name: stat.name.to_owned(),
-            cpu: stat.cpu(),
-            allowed: status.cpus().unwrap_or_default(),
-            busy: 0.0,
-        };
-        threads.insert(tid, (stat.ticks().unwrap_or(0), thread));
-    }
-    if threads.is_empty() { Err(gone("no thread of it runs")) } else { Ok(threads) }
+/// A process, when it was read.
+#[derive(Default)]
+struct Process {
+    /// Its ticks, those of threads that have ended among them.
+    ticks: u64,
+    /// Of each thread by its id: its ticks, and what is shown of it.
+    threads: BTreeMap<u32, (u64, Thread)>,
 }
 
-fn of_threads(
-    before: &BTreeMap<u32, (u64, Thread)>,
-    after: &BTreeMap<u32, (u64, Thread)>,
-    interval_s: f64,
-    top: Option<usize>,
-) -> Vec<Thread> {
-    let busy = |(tid, (ticks, thread)): (&u32, &(u64, Thread))| {
-        let since = before.get(tid).map_or(0, |(before, _)| *before);
-        let busy = ticks.saturating_sub(since) as f64 * TICK_NS as f64 / 1e9 / interval_s * 100.0;
-        Thread { busy, ..thread.clone() }
-    };
-    let mut threads: Vec<Thread> = after.iter().map(busy).collect();
-    if let Some(top) = top {
-        threads.sort_by(|one, other| other.busy.total_cmp(&one.busy));
-        threads.truncate(top);
+impl Process {
+    fn read(pid: u32) -> Result<Self, Error> {
+        let folder = PathBuf::from(format!("/proc/{pid}"));
+        let gone = |why: &str| Error::bad_input(format!("--of: there is no process {pid}, or it has ended: {why}"));
+        let tasks = fs::read_dir(folder.join("task")).map_err(|error| gone(&error.to_string()))?;
+        let mut threads = BTreeMap::new();
+        for task in tasks.flatten() {
+            let path = task.path();
+            // It may have ended since.
+            let (Ok(stat), Ok(status)) =
+                (fs::read_to_string(path.join("stat")), fs::read_to_string(path.join("status")))
+            else {
+                continue;
+            };
+            let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let (stat, status) = (Stat::new(&stat), Status::new(&status));
+            if stat.has_ended() {
+                continue;
+            }
+            let thread = Thread {
+                tid,
+                name: stat.name.to_owned(),
+                cpu: stat.cpu(),
+                allowed: status.cpus().unwrap_or_default(),
+                busy: 0.0,
+            };
+            threads.insert(tid, (stat.ticks().unwrap_or(0), thread));
+        }
+        if threads.is_empty() {
+            return Err(gone("no thread of it runs"));
+        }
+        let stat = fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        Ok(Process { ticks: Stat::new(&stat).ticks().unwrap_or(0), threads })
     }
-    threads
+
+    /// The threads, with how busy they were since an earlier reading, and how busy those were that have ended since: each in percent of a CPU.
+    fn since(&self, earlier: &Self, interval_s: f64, top: Option<usize>) -> (Vec<Thread>, f64) {
+        let percent = |ticks: u64| ticks as f64 * TICK_NS as f64 / 1e9 / interval_s * 100.0;
+        let since = |(tid, (ticks, _)): (&u32, &(u64, Thread))| {
+            ticks.saturating_sub(earlier.threads.get(tid).map_or(0, |(before, _)| *before))
+        };
+        let ended = self.ticks.saturating_sub(earlier.ticks).saturating_sub(self.threads.iter().map(since).sum());
+        // The kernel rounds each time down to a tick.
+        let ended = if ended > self.threads.len() as u64 { percent(ended) } else { 0.0 };
+        let busy = |one: (&u32, &(u64, Thread))| Thread { busy: percent(since(one)), ..one.1.1.clone() };
+        let mut threads: Vec<Thread> = self.threads.iter().map(busy).collect();
+        if let Some(top) = top {
+            threads.sort_by(|one, other| other.busy.total_cmp(&one.busy));
+            threads.truncate(top);
+        }
+        (threads, ended)
+    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ pub struct Told {
     pub busy: Option<f64>,
     /// The threads of a process, in place of CPUs.
     pub threads: Option<Vec<Thread>>,
+    /// Percent of a CPU of threads of the process that ended during the interval.
+    pub ended: f64,
     /// The kinds of softirqs, in the order of the rows'.
     pub softirqs: Vec<String>,
     /// Columns, each with the reason.
@@ -153,6 +155,9 @@ fn table(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result
             })
             .collect();
         grid::columns(&["TID", "name", "CPU", "busy%", "allowed", "seat"], &[1, 4, 5], &rows, width, out)?;
+        if told.ended > 0.0 {
+            writeln!(out, "threads that ended meanwhile were busy for {:.0}% of a CPU", told.ended)?;
+        }
     } else {
         let shown = ["usr", "sys", "irq", "soft", "wt", "st", "idl", "rundelay", "intr", "xcal", "csw"];
         let is_known = |column: &&str| told.rows.iter().any(|row| row.value(column).is_some());
@@ -292,6 +297,7 @@ fn write_json(told: &Told, _: usize, _: &Machine, out: &mut dyn Write) -> io::Re
             })
         };
         fields.insert("threads".into(), threads.iter().map(thread).collect());
+        fields.insert("ended_busy".into(), rounded(told.ended).into());
     }
     json::write_compact(&line, out)?;
     writeln!(out)
@@ -302,6 +308,10 @@ fn csv(told: &Told, at: usize, _: &Machine, out: &mut dyn Write) -> io::Result<(
     if let Some(threads) = &told.threads {
         if at == 0 {
             record(out, ["t", "tid", "name", "cpu", "allowed", "busy"])?;
+        }
+        if told.ended > 0.0 {
+            let fields = [number(Some(told.t)), String::new(), "ended".to_owned(), String::new(), String::new()];
+            record(out, fields.into_iter().chain([number(Some(told.ended))]))?;
         }
         return threads.iter().try_for_each(|thread| {
             let cpu = thread.cpu.map(|cpu| cpu.to_string()).unwrap_or_default();

@@ -73,12 +73,15 @@ fn a_counter_of_32_bits_that_begins_anew_is_not_a_machine_without_interrupts() {
 #[test]
 fn the_busiest_threads_of_a_process_are_on_top() {
     let thread = |tid| Thread { tid, name: String::new(), cpu: None, allowed: Vec::new(), busy: 0.0 };
-    let all = |ticks: [u64; 3]| (1..).zip(ticks).map(|(tid, ticks)| (tid, (ticks, thread(tid)))).collect();
-    let shown = |top| {
-        let threads = of_threads(&all([0; 3]), &all([10, 70, 40]), 1.0, top);
-        threads.iter().map(|thread| thread.tid).collect::<Vec<_>>()
+    let all = |ticks: [u64; 3], of_all| Process {
+        ticks: of_all,
+        threads: (1..).zip(ticks).map(|(tid, ticks)| (tid, (ticks, thread(tid)))).collect(),
     };
+    let since = |of_all, top| all([10, 70, 40], of_all).since(&all([0; 3], 1000), 2.0, top);
+    let shown = |top| since(1120, top).0.iter().map(|thread| thread.tid).collect::<Vec<_>>();
     assert_eq!((shown(Some(2)), shown(None)), (vec![2, 3], vec![1, 2, 3]));
+    // Others ended after 100 ticks of 10 ms, in two seconds; a tick of each thread is lost by rounding.
+    assert_eq!([1220, 1123].map(|of_all| since(of_all, Some(1)).1), [50.0, 0.0]);
 }
 
 /// The expected figures were added up from the listing by other means.
