@@ -70,6 +70,8 @@ enum Section<'a> {
     LockStat {
         most: Option<u64>,
     },
+    /// Of `perf lock contention`, until the next heading: stacks of the owners, and how its BPF program went.
+    LeftOut,
 }
 
 /// Reads the listing of lockstat (all of its options but `-I` and `-p`), of `perf lock contention`, or `/proc/lock_stat`.
@@ -113,6 +115,13 @@ pub fn read(text: &str) -> Result<LockWaits, &'static str> {
             section = Section::Perf { columns, subject };
             continue;
         }
+        if line.starts_with("=== ") {
+            if line.contains("owner stack trace") {
+                found.note("left out: the same waits by the stack of the owner".into());
+            }
+            section = Section::LeftOut;
+            continue;
+        }
         if words[0] == "lock_stat" || line.contains("class name") {
             found.note(format!("/proc/lock_stat {UNKNOWN_SLEEP}"));
             found.note(
@@ -142,6 +151,9 @@ pub fn read(text: &str) -> Result<LockWaits, &'static str> {
             Section::Lockstat { has_rates, elapsed_s, .. } => {
                 lockstat(&words, if *has_rates { *elapsed_s } else { 1.0 }, *elapsed_s)
             }
+            // The stack of the caller, with -v.
+            Section::Perf { .. } if words[0].starts_with("0x") => continue,
+            Section::LeftOut => continue,
             Section::Perf { columns, subject } => {
                 let has_kind = *subject == "type" || (*subject == "address" && line.trim_end().ends_with(')'));
                 if !has_kind {
@@ -286,9 +298,10 @@ fn perf_heading(line: &str) -> Option<(Vec<&str>, &str)> {
 
 /// `238  1.41 ms  29.20 us  5.94 us  spinlock  update_blocked_averages+0x4c`.
 fn perf(words: &[&str], columns: &[&str], subject: &str, has_kind: bool) -> Option<LockWait> {
-    // Those that spin while the owner runs do so within what perf times, but for rwsem (kernel/locking of Linux 5.19 and later).
-    const KINDS_THAT_SPIN_FIRST: [&str; 4] = ["mutex", "rtmutex", "rt-mutex", "rt=mutex"];
     const KINDS_THAT_SLEEP: [&str; 5] = ["rwsem", "pcpu-sem", "percpu-rwsem", "rwlock-rt", "semaphore"];
+    // Mutexes and rtmutexes spin while the owner runs, within what perf times (kernel/locking of Linux 5.19 and later), and of a kind that
+    // perf has no name for nothing is known.
+    const KINDS_THAT_SPIN: [&str; 2] = ["spinlock", "rwlock"];
     let (mut count, mut waited_s, mut words) = (None, None, words.iter());
     for column in columns {
         let number: f64 = words.next()?.parse().ok()?;
@@ -318,7 +331,10 @@ fn perf(words: &[&str], columns: &[&str], subject: &str, has_kind: bool) -> Opti
     };
     Some(LockWait {
         lock: lock.to_owned(),
-        sleeps: (has_kind && !KINDS_THAT_SPIN_FIRST.contains(&kind)).then(|| KINDS_THAT_SLEEP.contains(&kind)),
+        sleeps: match KINDS_THAT_SLEEP.contains(&kind) {
+            sleeps if has_kind && (sleeps || KINDS_THAT_SPIN.contains(&kind)) => Some(sleeps),
+            _ => None,
+        },
         caller: if caller.is_empty() { "-".into() } else { caller },
         count: count?,
         waited_s: waited_s?,

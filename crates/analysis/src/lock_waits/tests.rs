@@ -85,12 +85,12 @@ fn the_columns_of_perf_are_those_of_its_heading() {
 
 #[test]
 fn waiters_of_perf_sleep_by_the_kind_of_their_lock() {
-    let kinds = ["spinlock", "rwlock:R", "mutex", "rt=mutex", "rwlock-rt:W", "pcpu-sem:R", "semaphore"];
+    let kinds = ["spinlock", "rwlock:R", "mutex", "rt=mutex", "unknown", "rwlock-rt:W", "pcpu-sem:R", "semaphore"];
     let rows: String = kinds.iter().map(|kind| format!("1  1.00 s  {kind}  f+0x1 (mm)\n")).collect();
     let sleeps = |text: &str| read(text).unwrap().waits.iter().map(|wait| wait.sleeps).collect::<Vec<_>>();
     let (spins, sleep) = (Some(false), Some(true));
     let found = sleeps(&format!("contended  total wait  type  caller\n{rows}"));
-    assert_eq!(found, [spins, spins, None, None, sleep, sleep, sleep], "mutexes spin while their owner runs");
+    assert_eq!(found, [spins, spins, None, None, None, sleep, sleep, sleep], "mutexes spin while their owner runs");
     let heading = "contended  total wait  address  symbol\n";
     let by_address = ["mmap_lock (rwsem)", "(percpu-rwsem)", "rq (spinlock)"];
     let rows: String = by_address.iter().map(|rest| format!("1  1.00 s  ffff9b1c42a0d1a8   {rest}\n")).collect();
@@ -102,6 +102,20 @@ fn waiters_of_perf_sleep_by_the_kind_of_their_lock() {
         let found = read(&unknown).unwrap();
         assert!(found.notes[0].contains("sleep") && found.waits[0].sleeps.is_none(), "{unknown}");
     }
+}
+
+/// As builtin-lock.c of Linux prints them with `-v` and `-o`.
+#[test]
+fn waits_by_the_stack_of_the_owner_are_those_of_the_callers_again() {
+    let text = " contended   total wait         type   caller\n\n\
+         \x20      171      2.00 s     spinlock   pipe_read+0x57\n\
+         \x20                        0xffffffffac6318e7  pipe_read+0x57\n\n\
+         === owner stack trace ===\n\n\
+         \x20      170      1.90 s     spinlock   pipe_write+0x348\n\
+         === output for debug ===\n\nbad: 0, total: 13\nbad rate: 0.00 %\n";
+    let found = read(text).unwrap();
+    assert_eq!((found.waits.len(), found.unknown), (1, 0), "{found:?}");
+    assert!(found.notes[0].contains("owner"), "{found:?}");
 }
 
 /// As lockstat.c of illumos prints them.

@@ -44,6 +44,16 @@ impl Page<'_> {
         self.found.waits.iter().find_map(|wait| wait.elapsed_s)
     }
 
+    /// What was left out and what could not be read.
+    fn remarks(&self) -> Vec<String> {
+        let mut remarks: Vec<String> = self.notes().iter().map(|note| plain(note)).collect();
+        if self.found.unknown > 0 {
+            let first: Vec<String> = self.found.first_unknown.iter().map(|line| format!("{:?}", plain(line))).collect();
+            remarks.push(format!("{} could not be read: {}", counted(self.found.unknown, "line"), first.join(", ")));
+        }
+        remarks
+    }
+
     fn notes(&self) -> Vec<String> {
         let mut notes = self.found.notes.clone();
         if self.elapsed_s.is_some() && self.own_elapsed_s().is_some() {
@@ -85,11 +95,7 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     if has(Some(true)) {
         notes.push("* its waiters sleep: the share of the CPUs' time that they waited, which is no use of a CPU and not in TOTAL".to_owned());
     }
-    notes.extend(page.notes().iter().map(|note| plain(note)));
-    if page.found.unknown > 0 {
-        let first: Vec<String> = page.found.first_unknown.iter().map(|line| format!("{:?}", plain(line))).collect();
-        notes.push(format!("{} could not be read: {}", counted(page.found.unknown, "line"), first.join(", ")));
-    }
+    notes.extend(page.remarks());
     notes.iter().try_for_each(|note| wrapped::hanging(note, 2, look::tables(), out))
 }
 
@@ -137,6 +143,8 @@ fn write_json(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn csv(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
+    // Rows have no place for these.
+    page.remarks().iter().for_each(|remark| look::say(&format!("charz: {remark}")));
     record(out, ["cpu_util", "lock", "caller", "count", "waited_s", "sleeps"])?;
     page.found.waits.iter().try_for_each(|wait| {
         let [count, waited] = [wait.count, wait.waited_s].map(|number| number.to_string());
