@@ -47,9 +47,10 @@ pub fn write_list(entries: &[Entry], format: Tables, look: &TerminalStyle, out: 
     }
 }
 
-/// Some series of a timeline, with their changes.
+/// Some series of a timeline, with their changes. What is said is said of all of `asked`, among which `tracks` are.
 pub fn write_plot(
     timeline: &Timeline,
+    asked: &[&Track],
     tracks: &[&Track],
     format: Tables,
     look: &TerminalStyle,
@@ -71,7 +72,7 @@ pub fn write_plot(
         Tables::Columns => {
             let changes = changes(timeline, tracks);
             // What changed is in the table.
-            for headline in summary(timeline, tracks).iter().take(1) {
+            for headline in summary(timeline, asked).iter().take(1) {
                 wrapped::hanging(headline, 2, look.tables, out)?;
                 writeln!(out)?;
             }
@@ -79,9 +80,11 @@ pub fn write_plot(
                 columns(&changes, look, out)?;
                 writeln!(out)?;
             }
-            columns(&levels(timeline, tracks), look, out)?;
-            writeln!(out)?;
-            remarks(timeline, tracks).iter().try_for_each(|remark| wrapped::hanging(remark, 2, look.tables, out))
+            if !tracks.is_empty() {
+                columns(&levels(timeline, tracks), look, out)?;
+                writeln!(out)?;
+            }
+            remarks(timeline, asked).iter().try_for_each(|remark| wrapped::hanging(remark, 2, look.tables, out))
         }
     }
 }
@@ -175,7 +178,7 @@ mod tests {
         entries.iter_mut().for_each(change);
         let timeline = Timeline::new(entries);
         let tracks: Vec<&Track> = timeline.tracks.iter().collect();
-        written(|out| write_plot(&timeline, &tracks, format, look, out))
+        written(|out| write_plot(&timeline, &tracks, &tracks, format, look, out))
             + &written(|out| write_list(&timeline.entries, format, look, out))
     }
 
@@ -235,14 +238,8 @@ mod tests {
     fn csv_has_one_row_per_value_with_its_level() {
         let timeline = Timeline::new(entries());
         let mut out = Vec::new();
-        write_plot(
-            &timeline,
-            &timeline.tracks.iter().collect::<Vec<_>>(),
-            Tables::Csv,
-            &TerminalStyle::PLAIN,
-            &mut out,
-        )
-        .unwrap();
+        let tracks: Vec<&Track> = timeline.tracks.iter().collect();
+        write_plot(&timeline, &tracks, &tracks, Tables::Csv, &TerminalStyle::PLAIN, &mut out).unwrap();
         let mut reader = csv::Reader::from_reader(out.as_slice());
         let headers = reader.headers().unwrap().clone();
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

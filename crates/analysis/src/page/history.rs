@@ -17,7 +17,7 @@ use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 const MOST: usize = 60;
 
 /// The page of these series, those with changes first.
-pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
+pub fn history(timeline: &Timeline, asked: &[&Track], tracks: &[&Track]) -> Page {
     let mut tracks = tracks.to_vec();
     tracks.sort_by_key(|track| track.changes.is_empty());
     let mut about_series = vec![
@@ -37,7 +37,7 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
         Section {
             id: "changes",
             title: "Changes",
-            about: remarks(timeline, &tracks),
+            about: remarks(timeline, asked),
             figures: changes_figure(&list).into_iter().collect(),
             table: (!list.rows.is_empty()).then_some(list),
         },
@@ -49,10 +49,10 @@ pub fn history(timeline: &Timeline, tracks: &[&Track]) -> Page {
             figures: drawn.iter().take(MOST).map(|track| figure(timeline, track)).collect(),
         },
     ];
-    let mut summary = summary(timeline, &tracks);
+    let mut summary = summary(timeline, asked);
     // Where there is no change there is no section of changes.
-    if sections[0].figures.is_empty() && !tracks.is_empty() {
-        summary.extend(remarks(timeline, &tracks));
+    if sections[0].figures.is_empty() && !asked.is_empty() {
+        summary.extend(remarks(timeline, asked));
     }
     let newest = timeline.entries.last();
     let title = |entry: &Entry| {
@@ -381,7 +381,7 @@ mod tests {
         let few = |kernel: &str| {
             let tracks: Vec<&Track> =
                 timeline.tracks.iter().filter(|track| track.series.key.kernel.contains(kernel)).collect();
-            let summary = history(&timeline, &tracks).summary;
+            let summary = history(&timeline, &tracks, &tracks).summary;
             summary.into_iter().find(|sentence| sentence.contains("too few"))
         };
         assert!(few("").is_some_and(|few| few.starts_with("1 of 2 series")) && few("long").is_none(), "{:?}", few(""));
@@ -391,7 +391,7 @@ mod tests {
     fn changes_come_first_and_are_marked_in_their_series() {
         let timeline = Timeline::new(entries());
         let tracks: Vec<&Track> = timeline.tracks.iter().rev().collect();
-        let page = history(&timeline, &tracks);
+        let page = history(&timeline, &tracks, &tracks);
         let figures: Vec<&Figure> = page.figures().collect();
         let [all, changed, calm] = figures.as_slice() else { panic!("{} figures", figures.len()) };
         let effect = plot(all).series[0].points[0].y.unwrap();
@@ -413,8 +413,9 @@ mod tests {
     fn a_page_has_a_bounded_number_of_figures() {
         let day = |_| (0..MOST + 5).map(|at| cell(&format!("k{at}"), Unit::OpsPerSecond, around(1e9, 1)[0])).collect();
         let timeline = Timeline::new(of_cells((0..3).map(day)));
-        let page = history(&timeline, &timeline.tracks.iter().collect::<Vec<_>>());
+        let tracks: Vec<&Track> = timeline.tracks.iter().collect();
+        let page = history(&timeline, &tracks, &tracks);
         assert_eq!(page.figures().count(), MOST);
-        assert!(history(&Timeline::new(Vec::new()), &[]).sections.is_empty());
+        assert!(history(&Timeline::new(Vec::new()), &[], &[]).sections.is_empty());
     }
 }

@@ -117,11 +117,12 @@ fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Er
     if wanted.is_empty() {
         return Err(no_series(&timeline));
     }
-    let tracks: Vec<&Track> = wanted.into_iter().filter(|track| !plot.changed || !track.changes.is_empty()).collect();
+    let is_shown = |track: &&Track| !plot.changed || !track.changes.is_empty();
+    let tracks: Vec<&Track> = wanted.iter().copied().filter(is_shown).collect();
     match &plot.shown {
-        Shown::Page(showing) => show_page(page::history::history(&timeline, &tracks), showing, out),
+        Shown::Page(showing) => show_page(page::history::history(&timeline, &wanted, &tracks), showing, out),
         Shown::Tables(format) => {
-            write_plot(&timeline, &tracks, *format, &look::of_stdout(), out)?;
+            write_plot(&timeline, &wanted, &tracks, *format, &look::of_stdout(), out)?;
             Ok(Exit::Done)
         }
     }
