@@ -139,7 +139,9 @@ impl Ended {
     }
 
     fn per_wall(&self, ns: u64) -> f64 {
-        ns as f64 / self.end.saturating_duration_since(self.start).as_nanos().max(1) as f64
+        // What it left running is counted, too.
+        let end = self.threads.iter().map(|thread| thread.end).fold(self.end, Instant::max);
+        ns as f64 / end.saturating_duration_since(self.start).as_nanos().max(1) as f64
     }
 }
 

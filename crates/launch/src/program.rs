@@ -49,12 +49,14 @@ pub struct Task {
     pub end: Option<Instant>,
     /// What was seen of it last.
     pub seen: Seen,
+    /// What it had used when the program began in it.
+    pub before: Counts,
 }
 
 impl Task {
     pub fn new(program: usize, ordinal: usize, given: Given, cpus: Vec<u32>) -> Self {
-        let (start, seen) = (Instant::now(), Seen::default());
-        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), start, end: None, seen }
+        let (start, seen, before) = (Instant::now(), Seen::default(), Counts::default());
+        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), start, end: None, seen, before }
     }
 
     /// Lets it run on these CPUs from now on. One that has set its own affinity keeps that.
@@ -133,9 +135,12 @@ impl Program {
 
     /// A thread has ended.
     pub fn note(&mut self, tid: i32, task: Task) {
-        let Task { ordinal, given, cpus, moved, unseated_ns, start, end, seen, .. } = task;
+        let Task { ordinal, given, cpus, moved, unseated_ns, start, end, seen, before, .. } = task;
         let Seen { name, mut counts, allowed } = seen;
         let end = end.unwrap_or_else(Instant::now);
+        let since = |all: Option<u64>, before: Option<u64>| all.map(|all| all.saturating_sub(before.unwrap_or(0)));
+        counts.cpu_ns = since(counts.cpu_ns, before.cpu_ns);
+        counts.run_delay_ns = since(counts.run_delay_ns, before.run_delay_ns);
         counts.migrations = counts.migrations.map(|all| all.saturating_sub(moved));
         let seat = self.seats.os_id(given).filter(|id| cpus == [*id]);
         self.seats.release(given);

@@ -150,6 +150,10 @@ impl Crew {
         let own = self.program_of(tid).and_then(|number| self.programs.get_mut(&number));
         if let Some(program) = own.filter(|program| program.start.is_none()) {
             trace::follow_ends(tid)?;
+            // From the fork on it was charz that ran.
+            if let Some(task) = self.tasks.get_mut(&tid) {
+                task.before = observe::thread(tid).counts;
+            }
             program.start = Some(Instant::now());
         }
         self.begin(tid);

@@ -62,6 +62,17 @@ fn what_cannot_be_run_says_why() {
     }
 }
 
+/// A thread that runs or waits for a CPU does so while it lives: what charz did to start it is not its own.
+#[test]
+fn a_thread_used_no_more_time_than_there_was() {
+    for _ in 0..20 {
+        let (ended, _) = run(Follow::Ptrace, &shell("exit"));
+        let [used, missed] = [ended.counts.cpu_ns, ended.counts.run_delay_ns].map(Option::unwrap_or_default);
+        let wall = (ended.end - ended.start).as_nanos() as u64;
+        assert!(used + missed <= wall, "{used} and {missed} of {wall}");
+    }
+}
+
 #[test]
 fn a_program_is_on_its_seat_from_its_first_instruction() {
     for cpu in cpus() {

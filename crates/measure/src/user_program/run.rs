@@ -16,7 +16,7 @@ use charz_system::OomKills;
 use rustix::time::{ClockId, clock_gettime};
 
 use super::output::Output;
-use super::value::{Readers, measurable};
+use super::value::{LEFT_RUNNING, Readers, measurable};
 use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
 use crate::harness::fingerprint::Fingerprint;
@@ -268,6 +268,9 @@ impl<'a> Site<'a> {
                 copy.output.end();
                 if !ended.status.success() {
                     return Err(Failure::new(Ending::Died, self.death(what, ended.status, &copy.output)));
+                }
+                if self.readers.are_of_time() && !ended.left.is_empty() {
+                    return Err(Failure::new(Ending::Died, format!("{what} {LEFT_RUNNING}")));
                 }
                 copy.ended = Some(*ended);
             }
