@@ -66,7 +66,7 @@ pub(super) struct Output<'a> {
     /// The last line with text of either stream.
     last: [String; 2],
     /// What the expression found last.
-    matched: Option<String>,
+    matched: Option<Result<String, String>>,
     number: Option<Result<f64, String>>,
     verified: bool,
     json: Vec<u8>,
@@ -140,8 +140,21 @@ impl<'a> Output<'a> {
         if let Some(regex) = &self.readers.regex
             && let Some(found) = regex.captures_iter(line).last()
         {
-            let group = found.iter().skip(1).flatten().next().or_else(|| found.get(0));
-            self.matched = group.map(|group| String::from_utf8_lossy(group.as_bytes()).into_owned());
+            let whole = found.get(0);
+            let group = found.iter().skip(1).flatten().next().or(whole);
+            self.matched = group.map(|group| {
+                // What the expression goes on to match is left out on purpose.
+                let ends = whole.is_some_and(|whole| whole.end() == group.end());
+                let left_out = if ends { value::left_out(group.as_bytes(), &line[group.end()..]) } else { b"" };
+                let [taken, rest] = [group.as_bytes(), left_out].map(String::from_utf8_lossy);
+                if rest.is_empty() {
+                    return Ok(taken.into_owned());
+                }
+                Err(format!(
+                    "the expression takes {taken:?} of {:?}; its group may be ([-+0-9.,eE]+)",
+                    format!("{taken}{rest}")
+                ))
+            });
         }
         if self.readers.value == ProgramValue::Last && from == Stream::Out {
             self.number = value::last_number(line).or(self.number.take());
@@ -199,7 +212,7 @@ impl<'a> Output<'a> {
             ProgramValue::Work(operations) => value::measurable(*operations as f64 / seconds),
             ProgramValue::Regex(regex) => match &self.matched {
                 None => Err(none(format!("{NO_MATCH} {}", quote(regex)))),
-                Some(text) => value::number(text),
+                Some(text) => text.clone().and_then(|text| value::number(&text)),
             },
             ProgramValue::Last => match &self.number {
                 None => Err(none("the program printed no value: no line of its output has a number".into())),
@@ -289,6 +302,7 @@ mod tests {
             (rate(), b"", ["no line matches", "nothing"]),
             (rate(), b"rate: NaN\n", ["NaN", "not a number"]),
             (rate(), b"rate: -inf\n", ["inf", "infinite"]),
+            (ProgramValue::Last, b"warm-up 5\nrate nan\n", ["NaN", "not a number"]),
             (ProgramValue::Last, b"none\n", ["no line", "none"]),
             (ProgramValue::Json("a".into()), b" \n", ["no JSON", "nothing"]),
         ] {

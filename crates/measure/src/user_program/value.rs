@@ -13,7 +13,16 @@ pub struct Readers {
     pub(super) verify: Option<Regex>,
 }
 
+/// What follows what is wrong with a program whose time is not that of its work.
+pub(super) const LEFT_RUNNING: &str =
+    "left processes running, whose work was not timed; let it wait for them, as setsid --wait does";
+
 impl Readers {
+    /// Whether the number of a run is its time, or follows from it.
+    pub(super) fn are_of_time(&self) -> bool {
+        matches!(self.value, ProgramValue::Wall | ProgramValue::Work(_))
+    }
+
     /// For runs with so many threads, which `--verify` may name.
     ///
     /// # Errors
@@ -98,13 +107,23 @@ pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     ESCAPE.replace_all(line, b"".as_slice())
 }
 
+/// What a number in a line has behind the part of it that was taken: of `1` in `1,234.5`, `,234.5`.
+pub(super) fn left_out<'a>(taken: &[u8], rest: &'a [u8]) -> &'a [u8] {
+    static REST: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?:\d|\.\d|,\d{3}(?:\D|$)|[eE][-+]?\d)[\d.,]*(?:[eE][-+]?\d+)?").expect("a constant")
+    });
+    let is_number = taken.last().is_some_and(|last| last.is_ascii_digit() || *last == b'.');
+    REST.find(rest).filter(|_| is_number).map_or(b"", |found| found.as_bytes().trim_ascii_end())
+}
+
 /// The last number in a line, which may be glued to its unit or its name: `12.5ms`, `time=3`; of a list such as `1,2.5,30` the last.
 ///
 /// # Errors
 /// Of `12,5`, which may be a number with a comma for a point or a list of two: a sentence.
 pub(super) fn last_number(line: &[u8]) -> Option<Result<f64, String>> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?").expect("a constant")
+        Regex::new(r"-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?|-?\b(?i:nan|inf(?:inity)?)\b")
+            .expect("a constant")
     });
     let last = NUMBER.find_iter(line).last()?;
     // What follows a letter or a digit is no sign: `run-5`.
@@ -208,6 +227,23 @@ mod tests {
         }
         for line in ["time 0,532 s", "12,5 s", "1,2345", "1,5e3"] {
             assert!(last_number(line.as_bytes()).is_some_and(|number| number.is_err()), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_number_is_not_taken_for_it() {
+        for (taken, rest, expected) in [
+            ("1", ",234.5 MB/s", ",234.5"),
+            ("1.5", "e9", "e9"),
+            ("12", ".5 s", ".5"),
+            ("1", "2", "2"),
+            ("5", ",6,7", ""),
+            ("5", ", 6", ""),
+            ("5", ".", ""),
+            ("3", "extra", ""),
+            ("ok", "1", ""),
+        ] {
+            assert_eq!(left_out(taken.as_bytes(), rest.as_bytes()), expected.as_bytes(), "{taken} {rest}");
         }
     }
 
