@@ -132,6 +132,10 @@ impl Report {
     /// Why it is not complete; `None` where it is.
     pub fn incomplete(&self) -> Option<String> {
         let why = || match self.stopped_by.as_deref() {
+            // A run that would not have ended in time was not begun.
+            Some("budget") if self.wall_ns < self.plan.budget_ns / 10 * 9 => {
+                "the rest of the time budget was too short for another run".to_owned()
+            }
             Some("budget") => "the time budget ran out".to_owned(),
             by => format!("stopped by {}", by.unwrap_or("an interruption")),
         };

@@ -12,7 +12,7 @@ use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Ending, Invocation, Run};
-use charz_data::{MemoryPolicy, ProgramValue};
+use charz_data::{MemoryPolicy, Mix, ProgramValue};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -161,6 +161,8 @@ impl Predictor {
                 class: Class::S,
                 order: PILOT_ORDER,
                 depth: 1,
+                // A mix takes several threads.
+                mix: Mix::ALONE,
                 ..like.params
             },
             repetitions: PILOTS,
