@@ -208,7 +208,7 @@ impl Quality {
             text += &format!("; {}", causes.join(", "));
         }
         if let Some(share) = self.delivered.filter(|share| *share < NEARLY_ALL) {
-            text += &format!("; the machine delivered {:.0}% of its capacity", 100.0 * share);
+            text += &format!("; threads got {:.0}% of the CPU time wanted", 100.0 * share);
         }
         let is_disturbed =
             |(cause, _): &(&str, usize)| CAUSED_BY_OTHERS.contains(cause) || MAYBE_BY_OTHERS.contains(cause);

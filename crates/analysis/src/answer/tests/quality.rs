@@ -145,13 +145,13 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let cells = || vec![of(1e11, 1.0), of(1e11, 1.0), of(1e11, 1.0), of(1e9, 0.2)];
     let quality = answer_of(cells()).quality;
     assert!((quality.delivered.unwrap() - 23.0 / 103.0).abs() < 1e-3, "{quality:?}");
-    assert!(quality.text().contains("delivered 22%"), "{}", quality.text());
+    assert!(quality.text().contains("got 22%"), "{}", quality.text());
     let whole = answer_of(vec![of(1e9, 0.99)]).quality.text();
-    assert!(!whole.contains("delivered"), "{whole}");
+    assert!(!whole.contains("CPU time"), "{whole}");
     let mut throttled = report(vec![of(1e9, 0.99)]);
     throttled.machine.usable.quota_cpus = Some(0.5);
     let text = Answer::of(&throttled).quality.text();
-    assert!(text.contains("delivered 25%"), "{text}");
+    assert!(text.contains("got 25%"), "{text}");
 }
 
 /// What a program does to its own threads, and a length that charz chose, are not other programs' or the clock's.
