@@ -52,7 +52,7 @@ pub struct Row {
     pub superiority_interval: Option<Interval>,
     /// How much is still the same, as a fraction: the margin of the comparison, or the noise floor of the cell where that is larger.
     pub margin: f64,
-    /// Whether the values of the two sides differ by more than the margin, though there is no verdict: a difference that is open.
+    /// Whether the whole interval, or all runs of the two sides, lie beyond the margin, though there is no verdict: a difference that is open.
     pub apart: bool,
     /// The clock of the cores, where the values of both sides follow it; null elsewhere.
     pub clock: Option<ClockEffect>,

@@ -88,7 +88,8 @@ pub struct Totals {
     pub inconclusive: usize,
     /// Rows that were not compared.
     pub uncompared: usize,
-    /// Of the rows without a verdict, skipped and inconclusive ones, those whose values differ by more than the margin.
+    /// Of the rows without a verdict, skipped and inconclusive ones, those whose sides surely differ: the whole
+    /// interval, or all runs, lie beyond the margin.
     pub open: usize,
     /// The fewest invocations with a value that a side of a compared row has.
     pub fewest: usize,
