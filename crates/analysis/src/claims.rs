@@ -119,7 +119,7 @@ impl Reader {
                 r"fastest (barrier under [a-z]+, (?<threads>\d+) threads|wake-up under [a-z]+): (?<kernel>[a-z-]+), [^;(]+( \(not significantly different: (?<alike>.*?)\))?(; .*)?",
             ),
             fastest: regex(&format!(
-                r"(?<threads>\d+) threads? (?<mapping>[a-z]+): the fastest (lock|pool without a lock) is (?<kernel>[a-z-]+), [^;,]+(, within the intervals of (?<alike>[^;]+))?(; not significantly faster than [a-z-]+|; ({times}|[\d.]+[?~]) times (?<other>[a-z-]+))?(; .*no number)?"
+                r"(?<threads>\d+) threads? (?<mapping>[a-z]+): the fastest (lock|pool without a lock) is (?<kernel>[a-z-]+), [^;,]+(, not significantly faster than (?<alike>[^;]+))?(; not significantly faster than [a-z-]+|; ({times}|[\d.]+[?~]) times (?<other>[a-z-]+))?(; .*no number)?"
             )),
             lock: regex(&format!(
                 r"the lock (?<least>that loses least under contention is )?(?<kernel>[a-z-]+)( under contention)?( \(not significantly different: (?<alike>[^)]+)\))?: (?<threads>\d+) threads \((?<mapping>[a-z]+)\) do {times} times the sections of 1(, under (?<worst>[a-z-]+) .*? times)?;? ?.*"

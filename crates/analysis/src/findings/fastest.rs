@@ -48,7 +48,7 @@ fn winner(best: &Number<'_>, alike: &[Number<'_>], reference: Option<&Number<'_>
     let name = |number: &Number<'_>| number.cell.kernel.clone();
     let ties = match alike {
         [] => String::new(),
-        _ => format!(", within the intervals of {}", list(&alike.iter().map(name).collect::<Vec<_>>())),
+        _ => format!(", not significantly faster than {}", list(&alike.iter().map(name).collect::<Vec<_>>())),
     };
     let times = reference.map(|reference| best.value / reference.value);
     // Named among those within the interval, if it is one of the group.

@@ -40,7 +40,7 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> 
     let cell = best.cell;
     let ties = match alike.len() {
         0 => String::new(),
-        others => format!(" (within the intervals of {})", counted(others, "other depth")),
+        others => format!(" (not significantly faster than {})", counted(others, "other depth")),
     };
     let cost = match depth(deepest) {
         deepest if deepest == depth(&best) => ", the deepest that was measured".to_owned(),
