@@ -24,8 +24,10 @@ pub fn lack(points: &[Point], asked: &[u64], inner: u64, bytes: u64, edge: Optio
     if found.iter().any(|found| *found < ENOUGH) {
         let asked = sides.map(|(above, to)| count(&mut asked.iter().copied(), above, to));
         let from = if inner > 0 { format!("from {} ", units::iec(inner)) } else { String::new() };
+        let more = asked.iter().all(|asked| *asked >= ENOUGH);
+        let more = if more { "; a longer --budget makes more of them reliable" } else { "" };
         return Some(format!(
-            "edge unknown: needs {ENOUGH} reliable sizes {from}up to {} (has {} of {}) and {ENOUGH} beyond (has {} of {})",
+            "edge unknown: needs {ENOUGH} reliable sizes {from}up to {} (has {} of {}) and {ENOUGH} beyond (has {} of {}){more}",
             units::iec(bytes),
             found[0],
             asked[0],

@@ -10,6 +10,7 @@ use crate::term;
 use charz_analysis::card::{Card, Level, MEMORY, OPERATIONS};
 use charz_analysis::curve::Plateau;
 use charz_analysis::figure::{Datum, Table};
+use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Report, Unit};
 use charz_data::units;
@@ -50,7 +51,11 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
     ];
     blocks.extend(lines(card).into_iter().map(|(label, text)| Block::Item(label.to_owned(), text)));
     if card.levels.iter().all(|level| level.found.is_none()) {
-        let none = "the report has no curve of latencies: charz topo --measured without a report draws one";
+        let was_begun = report.cells.iter().any(|cell| matches!(report.role(&cell.kernel), Role::Latency(_)));
+        let none = match was_begun && !report.complete {
+            true => "the curve of latencies was not finished: give it more time with --budget",
+            false => "the report has no curve of latencies: charz topo --measured without a report draws one",
+        };
         blocks.push(Block::Item("note".to_owned(), none.to_owned()));
     }
     if !card.contradictions.is_empty() {
@@ -81,7 +86,7 @@ fn row(level: &Level, card: &Card, memory: Option<u64>, most: u64) -> Vec<Datum>
         let cycles = card.clock.measured_hz.map(|hz| format!(" ({:.1})", found.ns * hz / 1e9)).unwrap_or_default();
         Datum::number(format!("{}{cycles}{doubt}", units::nanos(found.ns)), found.ns)
     });
-    let too_few = card.is_thin(level).then(|| Datum::word("too few sizes"));
+    let too_few = card.is_thin(level).then(|| Datum::word("edge unknown"));
     let memory = memory.filter(|_| level.name == MEMORY).map(units::iec);
     let mut row = vec![
         Datum::word(format!("{}{}", level.name, mark(card, &level.name))),

@@ -107,9 +107,12 @@ fn levels(machine: &Machine, width: usize, out: &mut dyn Write) -> io::Result<()
     let rows: Vec<[String; 5]> = found(machine)
         .into_iter()
         .map(|level| {
-            let size = match (level.size.map(units::iec), level.most.map(units::iec)) {
-                (Some(least), Some(most)) if least != most => format!("{least} to {most}"),
-                (size, _) => size.unwrap_or_default(),
+            let size = match (level.size, level.most) {
+                // Nodes of one size lack what the firmware keeps of some of them, which three digits do not show.
+                (Some(least), Some(most)) if most - least > most / 200 => {
+                    format!("{} to {}", units::iec(least), units::iec(most))
+                }
+                (size, most) => most.or(size).map(units::iec).unwrap_or_default(),
             };
             let shared_by = counted(level.shared_by as usize, "CPU");
             [level.name, level.sets.len().to_string(), size, shared_by, sets(machine, level.sets)]
