@@ -33,9 +33,9 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
     (
         Exit::Environment,
-        "the machine or its system refused something (disk, memory, threads); finished configurations are kept",
+        "the machine or its system refused something (disk, memory, threads), or a run failed; finished configurations are kept",
     ),
-    (Exit::Wrong, "a kernel computed a wrong answer; its configuration says so, the others are kept"),
+    (Exit::Wrong, "a kernel or a program gave a wrong answer; its configuration says so, the others are kept"),
     (
         Exit::NoVerdict,
         "no verdict: nothing could be compared, a difference was skipped or is open, a sweep has no result, `predict` no number, or --strict was given and not every \

@@ -31,8 +31,9 @@ pub(super) struct HowArgs {
     #[arg(long, visible_alias = "placement", value_name = "M,…", default_value = FITTING,
         help = "Orders in which threads take CPUs; --help lists them",
         long_help = help::mappings("Mappings, separated by commas; the flag may be given several times. fitting is round-robin, \
-            dumb and auto for compute kernels, mem-read and mem-write-data, for those of exactly two threads a pair of CPUs at \
-            each distance that the machine has and auto, and round-robin for all others. Of those that take the same CPUs the \
+            dumb and auto for compute kernels, mem-read, mem-write-data and programs, for those of exactly two threads a pair of \
+            CPUs at each distance that the machine has and auto, round-robin and auto for workload kernels, and round-robin \
+            for all others. Of those that take the same CPUs the \
             first is measured"))]
     pub(super) mapping: Vec<String>,
     #[command(flatten)]
@@ -54,8 +55,8 @@ pub(super) struct WhatArgs {
     ///
     /// auto is 2ⁿ and 2ⁿ+2ⁿ⁻¹ up to the usable CPUs, and the borders of the machine: the CPUs of a core, the cores and the
     /// CPUs of a package, all cores, all CPUs. If the fewest runs of so many exceed half of the budget, or the report 100 MB, it
-    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write-data, and in
-    /// timer kernels, it is one thread and as many as there are usable CPUs. --oversubscribed takes it further.
+    /// is powers of 2, 4 or 8 and the borders, or the borders alone. In memory kernels other than mem-read and mem-write-data it is one
+    /// thread and as many as there are usable CPUs, in timer kernels and chase-* one thread. --oversubscribed takes it further.
     #[arg(long, value_name = "N,…", default_value = "auto", allow_hyphen_values = true)]
     pub(super) threads: String,
     #[command(flatten)]
@@ -91,7 +92,7 @@ pub(super) struct RunArgs {
     /// Runs (fresh processes) of each configuration: min and max, or one number for both
     ///
     /// Fewer than six give no interval, and nothing to compare. Those beyond the minimum are made where the interval is wider
-    /// than --precision, as long as the budget lasts.
+    /// than --precision, as long as the budget lasts; two more where a disturbance left the number suspect.
     #[arg(long, value_name = "N[-M]", default_value = "6-30", allow_hyphen_values = true)]
     pub(super) invocations: String,
     /// Target half width of the 95% interval, in percent of the number: auto, or e.g. 2%

@@ -43,13 +43,13 @@ pub static V23: Check = Check {
     code: "V23",
     title: "wrong answer",
     cause: "The kernel's result is not what an independent computation says: a defect of charz, of the compiler, or of the \
-            hardware. A fast wrong answer is worth nothing. The program leaves with code 4.",
+            hardware; of a program, no line of its output matches `--verify`. charz leaves with code 4.",
     quantity: "Answers that differ from the oracle's.",
     scale: Scale::Count,
     invalid: Some(0.0),
     evidence: "Each thread's checksum after each iteration, against an oracle that is computed in another way.",
     families: "All with an answer.",
-    fix: "Repeat the configuration. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
+    fix: "Look at a program's output. Repeat the configuration. If the answer stays wrong, report it; if it comes and goes, test the memory (`memtester`, \
            memtest86+) and look for machine checks (`dmesg | grep -i mce`).",
     source: "STREAM validates its arrays; stress-ng `--verify`.",
     // Work that was not done takes no time.

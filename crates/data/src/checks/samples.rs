@@ -213,7 +213,8 @@ pub static V29: Check = Check {
     evidence: "The exit of each measuring process, and its own last words.",
     families: "All.",
     fix: "Read the reason. Out of memory: smaller blocks (`--size`) or fewer threads. Killed by the watchdog: less work per \
-           iteration (`--iterations`), or a quieter machine. A crash is a defect: report it.",
+           iteration (`--iterations`), or a quieter machine. A crash is a defect: report it. Of a program: \
+           its exit code, `--value`, `--run-timeout`.",
     source: "Charz: first guess.",
     // Those that failed are missing to an interval.
     covers: &["V12"],
