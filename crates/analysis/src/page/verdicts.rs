@@ -6,6 +6,7 @@ use crate::figure::{Datum, Table};
 use crate::point;
 use crate::verdict::{Auto, Claim, Loss, SATURATED, Saturation, Verdict};
 use charz_data::escape::counted;
+use charz_data::report::Report;
 use charz_data::units;
 
 /// The best mapping for each kernel at each point, the worker count at which it saturates, and what `auto` reaches with as many
@@ -33,13 +34,21 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
         if verdict.beside > 1 { Datum::word(verdict.mapping()) } else { Datum::none() },
         Datum::count(best.workers),
         Datum::word(verdict.best.shown()),
-        verdict.saturates().map_or(Datum::none(), |found| Datum::word(saturation(found))),
+        verdict
+            .saturates()
+            .map_or(Datum::none(), |found| Datum::word(saturation(found, sorted.sources[source].report))),
         Datum::word(auto),
     ]
 }
 
-fn saturation(found: &Saturation<'_>) -> String {
-    let workers = found.workers.map_or_else(|| format!("{}, still rising", found.most), |workers| workers.to_string());
+fn saturation(found: &Saturation<'_>, report: &Report) -> String {
+    let cpus = report.machine.quota().map_or(u64::MAX, |quota| quota.ceil() as u64);
+    // More threads than CPUs would not show whether it rises.
+    let has_more = found.most < cpus.min(report.machine.usable_strands().count() as u64);
+    let workers = match found.workers {
+        Some(workers) => workers.to_string(),
+        None => format!("{}{}", found.most, if has_more { ", still rising" } else { "" }),
+    };
     format!("{workers}{}", units::doubt(found.doubtful))
 }
 

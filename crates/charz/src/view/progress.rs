@@ -40,7 +40,7 @@ impl Count {
         match () {
             () if left.is_zero() => format!("at most {end} left, refining intervals"),
             () if self.is_filled => format!("at most {end} left"),
-            () if left < longest => format!("at most {end} left, first table in {first}"),
+            () if left < longest => format!("at most {end} left, a number for each configuration in {first}"),
             () => format!("{first} left"),
         }
     }
@@ -134,7 +134,7 @@ fn announced(invocations: usize, predicted: Duration, until: Duration) -> String
     let (runs, first, end) = (counted(invocations, "run"), units::duration(predicted), units::duration(until));
     match () {
         () if invocations == 0 => format!("up to {end}, to refine the intervals"),
-        () if predicted < until => format!("up to {end} (first table after about {first}, {runs})"),
+        () if predicted < until => format!("up to {end} (a number for each configuration after about {first}, {runs})"),
         () if predicted > until => format!("up to {end}, too short for all {runs}, which take about {first}"),
         () => format!("about {end}, {runs}"),
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn the_end_is_announced_first() {
         let of = |runs, first, end| announced(runs, Duration::from_secs(first), Duration::from_secs(end));
-        assert_eq!(of(108, 9, 89), "up to 1 min 29 s (first table after about 9.00 s, 108 runs)");
+        assert_eq!(of(108, 9, 89), "up to 1 min 29 s (a number for each configuration after about 9.00 s, 108 runs)");
         assert_eq!(of(1, 9, 9), "about 9.00 s, 1 run", "no interval is refined, or there is no time for it");
         assert_eq!(of(740, 60, 15), "up to 15.0 s, too short for all 740 runs, which take about 1 min 00 s");
         assert_eq!(of(0, 0, 30), "up to 30.0 s, to refine the intervals");

@@ -228,12 +228,13 @@ fn the_best_mapping_is_that_of_a_point() {
 #[test]
 fn a_verdict_from_suspect_numbers_carries_its_mark() {
     let rate = |mapping, workers, rate| cell("mem-read", mapping, workers, Unit::BytesPerSecond, rate);
-    let row = |cells: Vec<Cell>| {
-        let text = shown("table", cells);
+    let row_on = |cpus, cells: Vec<Cell>| {
+        let text = shown_of("table", &fixtures::report(cells).on(cpus));
         let mut placement = text.lines().skip_while(|line| *line != "BEST PLACEMENT");
         let row = placement.find(|line| line.starts_with("mem-read ")).unwrap();
         row.split_whitespace().collect::<Vec<_>>().join(" ")
     };
+    let row = |cells| row_on(2, cells);
     let cells = || vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9), rate("rr", 4, 9e9), rate("auto", 2, 6e9)];
     assert_eq!(row(cells()), "mem-read rr 2 9.00 GB/s 2~ loses 33.3% (too few runs)");
     let auto = [cells()[..3].to_vec(), vec![rate("auto", 2, 6e9).suspect()]].concat();
@@ -243,7 +244,8 @@ fn a_verdict_from_suspect_numbers_carries_its_mark() {
     let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
     assert_eq!(row(all), "mem-read rr~ 2 9.00 GB/s~ 2~ loses 33.3%~ (too few runs)");
     let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
-    assert_eq!(row(rising), "mem-read - 2 9.00 GB/s 2, still rising~ –");
+    assert_eq!(row(rising.clone()), "mem-read - 2 9.00 GB/s 2~ –");
+    assert_eq!(row_on(4, rising), "mem-read - 2 9.00 GB/s 2, still rising~ –");
 }
 
 #[test]

@@ -80,7 +80,7 @@ impl<'a> Pen<'a> {
 
     /// A label with as many of the entries as a line holds, and how many more there are.
     pub fn line_of(&mut self, label: &str, entries: &[String]) -> io::Result<()> {
-        let label = format!("{:<9}  ", short(label, 18));
+        let label = format!("{:<9}  ", short(label, 22));
         let room = self.look.columns.min(LONGEST) - display_width(&label).min(NARROWEST / 2);
         let with = |count: usize| {
             let more = entries.len() - count;
