@@ -1,6 +1,6 @@
 //! Where the workers were, what was taken from them, and whether the machine stayed the same: V01 to V07, V10, V19, V25, V32 and V36.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::{Role, params};
 
@@ -48,11 +48,31 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
     let working = |seen: &ProgramSeen| seen.working.unwrap_or(seen.threads).min(seen.threads);
     let seen = programs.min_by_key(|seen| working(seen))?;
-    raise(&V36, (asked as u64).saturating_sub(working(seen)) as f64, || {
+    let idle = idle_seats(case);
+    raise(&V36, (asked as u64).saturating_sub(working(seen)).max(idle) as f64, || {
+        if working(seen) >= asked as u64 {
+            let busy = counted(asked - idle as usize, "CPU");
+            return format!(
+                "{} of the program worked on {busy}: one that waits has a CPU of its own",
+                counted(asked, "thread")
+            );
+        }
         let (working, all) = (working(seen), seen.threads);
         let of_all = if working < all { format!(" at a time, of {all},") } else { String::new() };
         format!("the program ran {}{of_all} instead of {asked}", counted(working as usize, "thread"))
     })
+}
+
+/// The seats of a program on which hardly anything ran: less than a hundredth of what the busiest did, as V36 has it.
+fn idle_seats(case: &Case<'_>) -> u64 {
+    let mut seats: BTreeMap<u32, u64> = BTreeMap::new();
+    for lap in case.seated_laps() {
+        if let (Some(seat), Some(cpu_ns)) = (lap.seat, lap.counts.cpu_ns) {
+            *seats.entry(seat).or_default() += cpu_ns;
+        }
+    }
+    let enough = seats.values().max().map_or(0, |most| (most / 100).min(10_000_000 * case.runs().count() as u64));
+    seats.values().filter(|cpu_ns| **cpu_ns < enough).count() as u64
 }
 
 fn moved(case: &Case<'_>) -> Option<Mark> {

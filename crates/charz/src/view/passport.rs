@@ -1,5 +1,6 @@
 //! What `charz exec` says when the program has ended: the answer first, then what deserves a look.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -46,7 +47,7 @@ pub fn print(passport: &Passport) -> String {
     );
     let lines = [
         moved(ended),
-        too_few(seats, ended),
+        too_few(seats, ended).or_else(|| idle(ended)),
         waited(ended, *quota),
         (*stolen >= NOTABLE)
             .then(|| format!("the hypervisor took {} of the time of these CPUs (steal)", units::percent(*stolen))),
@@ -125,6 +126,22 @@ fn too_few(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
             "{threads} for {cpus} CPUs: give the program its number of threads ($CHARZ_SEATS), or take fewer CPUs with --threads"
         )
     })
+}
+
+/// A thread that waits has a CPU of its own, which others could use.
+fn idle(ended: &Ended) -> Option<String> {
+    let mut cpus: BTreeMap<u32, (u64, Vec<usize>)> = BTreeMap::new();
+    for thread in &ended.threads {
+        let (used, threads) = cpus.entry(thread.seat?).or_default();
+        *used += thread.counts.cpu_ns?;
+        threads.push(thread.ordinal);
+    }
+    let enough = cpus.values().map(|(used, _)| *used).max()? / 100;
+    let (cpu, (_, threads)) = cpus.iter().find(|(_, (used, _))| *used < enough.min(10_000_000))?;
+    let skip = threads.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let wait = if threads.len() == 1 { "a thread that waits has" } else { "threads that wait have" };
+    (threads.len() <= NAMED)
+        .then(|| format!("CPU {cpu} had hardly any work: {wait} it; --skip {skip} leaves it to those that work"))
 }
 
 fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
@@ -282,6 +299,18 @@ mod tests {
         }
         let lines = said(&idle, &[0, 5], &[]);
         assert!(lines[1].contains("1 of 2 threads at work for 2 CPUs"), "{lines:?}");
+    }
+
+    #[test]
+    fn a_cpu_that_a_waiting_thread_has_is_named() {
+        let mut waits = ended(&[(0, &[0]), (5, &[5]), (0, &[0])]);
+        for (thread, cpu_ns) in waits.threads.iter_mut().zip([SECOND, 50_000, SECOND]) {
+            thread.counts.cpu_ns = Some(cpu_ns);
+        }
+        let lines = said(&waits, &[0, 5], &[]);
+        assert!(lines[1].contains("CPU 5") && lines[1].contains("--skip 1"), "{lines:?}");
+        waits.threads[1].counts.cpu_ns = Some(SECOND);
+        assert!(said(&waits, &[0, 5], &[]).iter().all(|line| !line.contains("--skip")));
     }
 
     #[test]

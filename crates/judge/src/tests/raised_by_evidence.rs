@@ -294,4 +294,10 @@ fn v36_fewer_threads() {
     check(&[("V36", Invalid)], |trial| of_program(trial, Some(asked - 1), asked + 1));
     check(&[], |trial| of_program(trial, Some(asked), asked + 1));
     check(&[], |trial| of_program(trial, None, asked));
+    // As many threads on one CPU fewer: another one waits there.
+    check(&[("V04", Note), ("V36", Invalid)], |trial| {
+        of_program(trial, Some(asked), asked + 1);
+        let seat = trial.cell.seats[0];
+        trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 1000 } else { ns }));
+    });
 }
