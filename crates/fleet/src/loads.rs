@@ -47,7 +47,7 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// What a node lacks that others have makes it unclear; what hardly any has is told.
+    /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence.
     pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit) {
         let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
         let unplanned = self.usual.iter().copied().filter(is_missing);

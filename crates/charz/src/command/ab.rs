@@ -197,9 +197,19 @@ fn record(
     }
 }
 
+/// Warnings of what was asked for: threads that share CPUs, small pages, a block in a cache, threads that the program did not make.
+const LASTING: [&str; 4] = ["V19", "V20", "V27", "V36"];
+
 /// Why there are too few runs for a verdict, or fewer than the plan has, and what gives more.
 fn ended_early(reports: [&Report; 2], comparison: &Comparison, budget: Duration) -> Option<String> {
     let (fewest, needed) = (comparison.totals.fewest, comparison.totals.needed);
+    let warned =
+        |code: &&str| comparison.rows.iter().all(|row| row.reason.as_ref().is_some_and(|why| why.contains(*code)));
+    if let Some(code) = LASTING.iter().find(|code| fewest == 0 && !comparison.rows.is_empty() && warned(code)) {
+        return Some(format!(
+            "more time does not help against {code}: charz explain {code} has what does; --allow-suspect compares all the same"
+        ));
+    }
     match reports[0].stopped_by.as_deref() {
         Some("budget") => {
             let made = reports.iter().flat_map(|report| &report.cells).map(|cell| cell.invocations.len()).sum();
@@ -243,6 +253,7 @@ fn exit(stage: &MeasuringContext, comparison: &Comparison, reports: [&Report; 2]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::report::{Cell, Severity, Status, Unit, fixtures};
 
     #[test]
     fn the_longer_budget_follows_from_the_runs_that_were_made() {
@@ -252,5 +263,19 @@ mod tests {
         assert_eq!(of(84, 2).unwrap(), units::budget(15.0 * (2 * 37 * needed) as f64 / 84.0));
         assert_eq!(of(2 * 37 * needed, 1).unwrap(), units::budget(15.0 * needed as f64), "one pair is slow");
         assert_eq!(of(2 * 37 * needed, needed), None);
+    }
+
+    #[test]
+    fn more_time_is_no_remedy_against_what_was_asked_for() {
+        let said = |cell: Cell| {
+            let report = Report { stopped_by: Some("budget".into()), ..fixtures::report(vec![cell]) };
+            let comparison = compare::interleaved(&report, &report, &compare::Options::default());
+            ended_early([&report, &report], &comparison, Duration::from_secs(15)).unwrap()
+        };
+        let cell = fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9);
+        let warned = said(cell.clone().marked("V27", Severity::Suspect, "so"));
+        assert!(warned.contains("charz explain V27") && !warned.contains("--budget"), "{warned}");
+        let unmeasured = Cell { status: Status::Skipped, invocations: Vec::new(), ..cell };
+        assert!(said(unmeasured).contains("--budget"));
     }
 }

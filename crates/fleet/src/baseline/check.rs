@@ -79,7 +79,7 @@ impl Baseline {
             return unknown(match visit.reliable {
                 [0, all] => words::unmeasured(all),
                 _ if !other_pages.is_empty() => words::other_pages(other_pages),
-                _ => "none of its configurations is in the baseline; sweep it with the flags of the baseline's reports"
+                _ => "none of its configurations is in the baseline; make the baseline from complete reports of the same flags"
                     .into(),
             });
         }
