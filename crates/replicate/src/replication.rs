@@ -70,7 +70,8 @@ pub struct Origin {
 pub struct Clock {
     /// Hertz.
     pub hz: f64,
-    /// Whether it is the nominal clock, which the documents used; else it was measured by chains of multiplications.
+    /// Whether it is the nominal clock, which the documents used; else it was measured by chains of multiplications, and is another one or
+    /// the only one.
     pub claimed: bool,
 }
 

@@ -24,13 +24,19 @@ const MIN_SHARE: f64 = 0.05;
 /// Of the document's unit: bands below that are in a finer one.
 const FINE: f64 = 0.1;
 
+/// By how much cores run at another clock than the nominal one: cycles are those that they had.
+const OTHER_CLOCK: f64 = 0.02;
+
 impl<'a> Results<'a> {
     pub(super) fn new(report: &'a Report) -> Self {
         let clock = Card::of(report).clock;
         let known = |hz: Option<f64>, claimed: bool| {
             hz.filter(|hz| hz.is_finite() && *hz > 0.0).map(|hz| Clock { hz, claimed })
         };
-        let clock = known(clock.claimed_hz, true).or_else(|| known(clock.measured_hz, false));
+        let clock = match (known(clock.claimed_hz, true), known(clock.measured_hz, false)) {
+            (Some(claimed), Some(measured)) if (measured.hz / claimed.hz - 1.0).abs() > OTHER_CLOCK => Some(measured),
+            (claimed, measured) => claimed.or(measured),
+        };
         Results { report, clock }
     }
 
@@ -223,4 +229,26 @@ fn note(cell: &Cell, statistic: &Statistic, factor: f64, unit: &str) -> Option<S
     });
     let samples = format!("{} samples", units::count(distribution.samples.count));
     Some(std::iter::once(samples).chain(bands).collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Evidence, Frequency, Unit, fixtures};
+
+    /// Cycles are those of the clock that the cores had.
+    #[test]
+    fn the_nominal_clock_counts_where_cores_had_it() {
+        let mut report = fixtures::report(vec![fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)]);
+        let measured = 2.8e9;
+        let frequency = Frequency { before_hz: measured, after_hz: measured, highest_hz: measured, drift: 0.0 };
+        for invocation in &mut report.cells[0].invocations {
+            invocation.evidence = Some(Evidence { frequency: Some(frequency), ..Evidence::default() });
+        }
+        for (nominal, counts) in [(1.01, true), (0.99, true), (0.75, false)] {
+            report.host.claimed_hz = Some(measured * nominal);
+            let clock = Results::new(&report).clock.unwrap();
+            assert_eq!((clock.claimed, clock.hz), (counts, if counts { measured * nominal } else { measured }));
+        }
+    }
 }
