@@ -48,7 +48,8 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
     let working = |seen: &ProgramSeen| seen.working.unwrap_or(seen.threads).min(seen.threads);
     let seen = programs.min_by_key(|seen| working(seen))?;
-    let idle = idle_seats(case);
+    // Those of threads without a seat are counted on the first one.
+    let idle = if seen.followed == "ptrace" { idle_seats(case) } else { 0 };
     raise(&V36, (asked as u64).saturating_sub(working(seen)).max(idle) as f64, || {
         if working(seen) >= asked as u64 {
             let busy = counted(asked - idle as usize, "CPU");
@@ -63,7 +64,7 @@ fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-/// The seats of a program on which hardly anything ran: less than a hundredth of what the busiest did, as V36 has it.
+/// The seats of a program on which hardly anything ran: less than a hundredth of the time of the busiest one, as V36 has it.
 fn idle_seats(case: &Case<'_>) -> u64 {
     let mut seats: BTreeMap<u32, u64> = BTreeMap::new();
     for lap in case.seated_laps() {

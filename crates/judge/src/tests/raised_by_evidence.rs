@@ -286,7 +286,7 @@ fn a_gap_hides_no_finding() {
 #[test]
 fn v36_fewer_threads() {
     let of_program = |trial: &mut Trial, working, threads| {
-        let seen = ProgramSeen { working, threads, ..ProgramSeen::default() };
+        let seen = ProgramSeen { working, threads, followed: "ptrace".into(), ..ProgramSeen::default() };
         trial.evidence(|evidence| evidence.program = Some(seen.clone()));
     };
     let asked = clean().cell.seats.len() as u64;
@@ -299,5 +299,12 @@ fn v36_fewer_threads() {
         of_program(trial, Some(asked), asked + 1);
         let seat = trial.cell.seats[0];
         trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 1000 } else { ns }));
+    });
+    // Where threads have no seats, the first one stands for all.
+    check(&[("V04", Note), ("V12", Invalid)], |trial| {
+        of_program(trial, Some(asked), asked);
+        trial.evidence(|evidence| evidence.program.as_mut().unwrap().followed = "none".into());
+        let seat = trial.cell.seats[1];
+        trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 0 } else { ns }));
     });
 }
