@@ -122,8 +122,10 @@ pub(super) fn left_out<'a>(taken: &[u8], rest: &'a [u8]) -> &'a [u8] {
 /// Of `12,5`, which may be a number with a comma for a point or a list of two: a sentence.
 pub(super) fn last_number(line: &[u8]) -> Option<Result<f64, String>> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?|-?\b(?i:nan|inf(?:inity)?)\b")
-            .expect("a constant")
+        Regex::new(
+            r"-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?|-?\b(?:nan|NaN|NAN|[iI]nf(?:inity)?)\b",
+        )
+        .expect("a constant")
     });
     let last = NUMBER.find_iter(line).last()?;
     // What follows a letter or a digit is no sign: `run-5`.
