@@ -16,7 +16,7 @@ use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 /// The max number of series with a figure of their own, to keep a page readable.
 const MOST: usize = 60;
 
-/// The page of these series, those with changes first.
+/// The page of `tracks`, those with changes first; what is said is said of all of `asked`, among which they are.
 pub fn history(timeline: &Timeline, asked: &[&Track], tracks: &[&Track]) -> Page {
     let mut tracks = tracks.to_vec();
     tracks.sort_by_key(|track| track.changes.is_empty());

@@ -197,7 +197,7 @@ fn record(
     }
 }
 
-/// Warnings of what was asked for: threads that share CPUs, small pages, a block in a cache, threads that the program did not make.
+/// Warnings that follow from the flags: threads that share CPUs, small pages, a block in a cache, threads that the program did not make.
 const LASTING: [&str; 4] = ["V19", "V20", "V27", "V36"];
 
 /// Why there are too few runs for a verdict, or fewer than the plan has, and what gives more.
