@@ -214,10 +214,17 @@ fn placed(checks: &mut Checks, what: &str, seen: &Seen, seat: u32) {
 /// pages were where they should be. Cells are those of the report; their seats are those of the mappings.
 pub(super) fn sweep(checks: &mut Checks, transcript: &Transcript, step: &str, expected: &Expected<'_>, home: Home) {
     let report = format!("{step}-report");
-    let (Some(out), Some(report)) = (checks.given(transcript.out(step)), checks.given(transcript.json(&report))) else {
-        return;
-    };
+    let Some(report) = checks.given(transcript.json(&report)) else { return };
     let cells = report["cells"].list();
+    let endings =
+        || cells.iter().flat_map(|cell| cell["invocations"].list()).map(|invocation| invocation["ending"].text());
+    let found = transcript.step(step);
+    // An emulator may take longer than a run's time: all else that ends a sweep with 3 is a failure.
+    let is_late = found.as_ref().is_ok_and(|found| found.code == 3)
+        && endings().any(|ending| ending == "timed_out")
+        && endings().all(|ending| !["refused", "died", "away"].contains(&ending));
+    let out = found.and_then(|found| if is_late { Ok(&*found.out) } else { found.succeeded() });
+    let Some(out) = checks.given(out) else { return };
     checks.holds(!cells.is_empty(), || format!("{step}: no cells in the report"));
     for cell in cells {
         let what = label(step, cell);
@@ -305,10 +312,10 @@ pub(super) fn refused(checks: &mut Checks, transcript: &Transcript, step: &str, 
     }
 }
 
-/// The step took its budget, and at most a quarter more.
+/// The step took its budget, and at most as long again: the machine starts processes slowly, and the host is not its own.
 pub(super) fn budget(checks: &mut Checks, transcript: &Transcript, step: &str, seconds: f64) {
     if let Some(found) = checks.given(transcript.step(step)) {
-        checks.holds(found.seconds <= 1.25 * seconds, || {
+        checks.holds(found.seconds <= 2.0 * seconds, || {
             format!("{step}: {:.1} s with a budget of {seconds} s", found.seconds)
         });
     }
@@ -407,12 +414,17 @@ mod tests {
     fn each_worker_of_a_sweep_has_its_seat() {
         let report = r#"{"floor": [], "cells": [{"kernel": "mem-read", "mapping": "round-robin", "workers": 2, "seats": [0, 2],
             "invocations": [{"evidence": {"nodes": {"bytes": 8388608, "local_bytes": 8388608, "asked_bytes": null}}}]}]}"#;
-        let of = |probe: &str, report: &str| {
-            let transcript = transcript(&[("sweep", 0, 1.0, probe), ("sweep-report", 0, 0.1, report)]);
+        let ended = |code: i32, probe: &str, report: &str| {
+            let transcript = transcript(&[("sweep", code, 1.0, probe), ("sweep-report", 0, 0.1, report)]);
             failed(|checks| sweep(checks, &transcript, "sweep", &expected(), Home::Local))
         };
+        let of = |probe: &str, report: &str| ended(0, probe, report);
         let probe = "worker 9 0 mask 0 cpu 0\nworker 9 1 mask 2 cpu 2\nmemory 9 pages 0:1024,1:1024\n";
         assert_eq!(of(probe, report), [""; 0]);
+        let late = report.replace("{\"evidence\"", "{\"ending\": \"timed_out\", \"evidence\"");
+        assert_eq!(ended(3, probe, &late), [""; 0]);
+        assert_eq!(ended(3, probe, &late.replace("timed_out", "died")).len(), 1);
+        assert_eq!(ended(3, probe, report).len(), 1);
         assert_eq!(
             of("worker 9 1 mask 2 cpu 2\n", report),
             ["sweep: mem-read round-robin x2: no process was seen with its workers"]
@@ -430,9 +442,9 @@ mod tests {
     #[test]
     fn a_budget_a_refusal_and_an_audit_are_judged() {
         let audited = r#"{"relations": [{"kind": "core", "a": 0, "b": 1, "verdict": "contradicted"}, {"kind": "l2", "a": 0, "b": 1, "verdict": "confirmed"}]}"#;
-        let transcript = transcript(&[("fast", 0, 12.4, ""), ("slow", 0, 12.6, ""), ("audit", 1, 1.0, audited)]);
+        let transcript = transcript(&[("fast", 0, 19.9, ""), ("slow", 0, 20.1, ""), ("audit", 1, 1.0, audited)]);
         assert_eq!(failed(|checks| budget(checks, &transcript, "fast", 10.0)), [""; 0]);
-        assert_eq!(failed(|checks| budget(checks, &transcript, "slow", 10.0)), ["slow: 12.6 s with a budget of 10 s"]);
+        assert_eq!(failed(|checks| budget(checks, &transcript, "slow", 10.0)), ["slow: 20.1 s with a budget of 10 s"]);
         assert_eq!(
             failed(|checks| audit(checks, &transcript, "audit")),
             ["audit: core of CPUs 0 and 1 is contradicted"]

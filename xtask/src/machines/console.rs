@@ -72,7 +72,8 @@ impl Step {
             // A sweep has its report without a number, too, which an emulated machine may not give.
             0 | 5 => Ok(&self.out),
             code => {
-                let said = self.err.lines().chain(self.out.lines()).last().unwrap_or_default();
+                // A probe prints beside the program, which says on its standard error why it ended.
+                let said = self.out.lines().chain(self.err.lines()).last().unwrap_or_default();
                 Err(format!("{}: ended with {code}: {said}", self.name))
             }
         }
