@@ -1,8 +1,9 @@
 //! What a change is compared with.
 
+use std::path::Path;
 use std::process::Command;
 
-use xtask::{Failure, Outcome, workspace};
+use xtask::{Failure, Outcome, process, workspace};
 
 /// A commit by its full name, and why this one.
 pub struct Base {
@@ -45,9 +46,16 @@ pub fn clean_head() -> Option<String> {
         .filter(|_| git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| list.is_empty()))
 }
 
-/// Whether nothing that is counted differs from a commit.
-pub fn is_same(commit: &str) -> bool {
-    differ_not(commit, &["benches", "crates", "Cargo.lock", "Cargo.toml"])
+/// Whether nothing that a quick build counts differs from a commit: the package of the benches, and what it is built of.
+pub fn is_same(commit: &str) -> Outcome<bool> {
+    let mut tree = workspace::cargo();
+    tree.current_dir(workspace::root()).args(["tree", "--quiet", "--locked", "--prefix", "none", "--format", "{p}"]);
+    tree.args(["--edges", "all", "--package", "charz-benches", "--no-default-features"]);
+    let packages = process::read(&mut tree)?;
+    // Packages of the workspace have their folders in parentheses; a manifest that names another one has changed itself.
+    let folders = packages.lines().filter_map(|line| Some(line.split_once(" (")?.1.split_once(')')?.0));
+    let own = folders.filter(|folder| Path::new(folder).starts_with(workspace::root()));
+    Ok(differ_not(commit, &[&own.collect::<Vec<_>>()[..], &["Cargo.lock", "Cargo.toml", ".cargo"]].concat()))
 }
 
 /// Whether a commit runs each case as often, and counts the same of it: its counts can be compared.

@@ -51,7 +51,7 @@ pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
 /// Builds what is counted and compares. Counts of a commit are kept: the head of today is a base tomorrow. `Err` says why
 /// there is nothing to compare with.
 pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
-    if base::is_same(commit) {
+    if base::is_same(commit)? {
         return Ok(Err("nothing that is counted has changed".into()));
     }
     if !base::counts_alike(commit) {
