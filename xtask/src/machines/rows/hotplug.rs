@@ -12,10 +12,10 @@ const CPU: u32 = 3;
 const GONE: u32 = 9;
 
 pub(super) fn script(_: &Machine) -> String {
-    let sweep = |name: &str, mapping: &str| {
+    let sweep = |name: &str, mapping: &str, invocations: u32| {
         format!(
             "step {name} charz sweep --quiet --kernel arith-int --threads 1,2 --mapping {mapping} --iterations 300000 --repetitions 4 \
-             --invocations 8 --budget 1m --output {name}.json\nstep {name}-report cat {name}.json\n"
+             --invocations {invocations} --budget 1m --output {name}.json\nstep {name}-report cat {name}.json\n"
         )
     };
     // A sweep has begun when its journal is there.
@@ -26,10 +26,10 @@ pub(super) fn script(_: &Machine) -> String {
         begun("returns"),
         switch(CPU, 0),
         switch(CPU, 1),
-        sweep("returns", &format!("list:0,{CPU}")),
+        sweep("returns", &format!("list:0,{CPU}"), 6),
         begun("leaves"),
         switch(GONE, 0),
-        sweep("leaves", &format!("list:0,{GONE}")),
+        sweep("leaves", &format!("list:0,{GONE}"), 3),
     )
 }
 

@@ -25,17 +25,17 @@ pub(super) fn script(machine: &Machine) -> String {
     if machine.is_large() {
         return script;
     }
-    script += &sweep("sweep", "", &format!("--threads 1,{all} --mapping round-robin"));
+    script += &sweep("sweep", "", &format!("--threads {all} --mapping round-robin"));
     script += &sweep("sweep-compact", "", "--threads 3 --mapping compact");
-    script += &sweep("sweep-memory", "", "--threads 4 --mapping round-robin --memory node:1");
-    script += "step budget charz sweep --quiet --kernel arith-int --threads 1,2 --mapping round-robin --budget 6s --output budget.json\n";
-    script + "step audit charz audit --json --budget 8s\n"
+    script += &sweep("sweep-memory", "", "--threads 2 --mapping round-robin --memory node:1");
+    script += "step budget charz sweep --quiet --kernel arith-int --threads 1,2 --mapping round-robin --budget 5s --output budget.json\n";
+    script + "step audit charz audit --json --budget 6s\n"
 }
 
 /// Steps that sweep with a short run per cell, so processes can be watched, and print the report. `within` begins the command.
 pub(super) fn sweep(name: &str, within: &str, options: &str) -> String {
     format!(
-        "step {name} {within} guest watch charz sweep --quiet --kernel mem-read --size 4MiB --repetitions 5 --invocations 1 \
+        "step {name} {within} guest watch charz sweep --quiet --kernel mem-read --size 4MiB --iterations 5 --repetitions 3 --invocations 1 \
          --budget 1m {options} --output {name}.json\nstep {name}-report cat {name}.json\n"
     )
 }
@@ -56,8 +56,8 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
         checks::sweep(checks, transcript, "sweep", &expected, Home::Local);
         checks::sweep(checks, transcript, "sweep-compact", &expected, Home::Local);
         checks::sweep(checks, transcript, "sweep-memory", &expected, Home::Node(1));
-        checks::budget(checks, transcript, "budget", 6.0);
-        checks::budget(checks, transcript, "audit", 8.0);
+        checks::budget(checks, transcript, "budget", 5.0);
+        checks::budget(checks, transcript, "audit", 6.0);
         checks::audit(checks, transcript, "audit");
     }
 }
