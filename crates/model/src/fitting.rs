@@ -34,6 +34,10 @@ pub(crate) enum Name {
         size: f64,
     },
     Norm,
+    /// That of a thread and the parts of its core, which are the first roofs.
+    NormOfCore {
+        roofs: usize,
+    },
     Alpha,
     Beta,
 }
@@ -167,6 +171,7 @@ impl Set {
             Name::Thread => ("thread".to_owned(), *found),
             Name::Cap { level, size } => (levels[level].clone(), thread + size.ln() + found),
             Name::Norm => ("p".to_owned(), *found),
+            Name::NormOfCore { .. } => ("p of a core".to_owned(), *found),
             Name::Alpha => ("alpha".to_owned(), *found),
             Name::Beta => ("beta".to_owned(), *found),
         };

@@ -83,7 +83,7 @@ pub struct Prediction {
 /// A parameter of a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Parameter {
-    /// `core` for the most that a core can do; `p`, `alpha`, `beta`.
+    /// `core` for the most that a core can do; `p`, `p of a core`, `alpha`, `beta`.
     pub name: String,
     /// A cap in the unit of the table; others have none.
     pub value: f64,

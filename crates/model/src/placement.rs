@@ -12,8 +12,10 @@ const MOST_LEVELS: usize = 7;
 const LEAST_WEIGHT: f64 = 1e-4;
 
 /// How sharp roofs are: the bandwidth of sockets from Sandy Bridge to Cascade Lake over their cores, measured with likwid-bench, wants 3 to 4
-/// (machine files of RRZE-HPC/kerncraft); threads of a core that share its units add up as with 2, the T3-4's memory as with 12.
+/// (machine files of RRZE-HPC/kerncraft), the T3-4's memory 12.
 const NORM: f64 = 4.0;
+/// That inside a core of more than two threads, whose units they share; two say nothing of it but the core's cap.
+const NORM_OF_CORE: f64 = 2.0;
 
 /// Every set of caps that the points can tell of, each with its weight; or of the sets that are known.
 pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option<&[(f64, Set)]>) -> Vec<(f64, Set)> {
@@ -33,9 +35,10 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
         Some(known) => known.iter().map(|(_, set)| (set.caps(), Some(set))).collect(),
         None => (0..1 << candidates.len()).map(|bits| (of_bits(bits), None)).collect(),
     };
-    let noise = noise(points);
+    let (noise, core) = (noise(points), topology.core());
     let found = chosen.into_iter().filter_map(|(caps, known)| {
         let mut priors = vec![Prior { name: Name::Thread, mean: rate.ln(), deviation: 1.0, starts: [rate.ln(); 2] }];
+        let inside = caps.iter().filter(|level| Some(**level) <= core).count();
         priors.extend(caps.into_iter().map(|level| Prior {
             name: Name::Cap { level, size: topology.levels[level].size as f64 },
             // Between all that its CPUs could do, and a tenth of it.
@@ -44,6 +47,12 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
             starts: [-0.2, -1.4],
         }));
         priors.push(Prior { name: Name::Norm, mean: NORM.ln(), deviation: 0.5, starts: [NORM.ln(), 6_f64.ln()] });
+        priors.extend((inside > 0).then_some(Prior {
+            name: Name::NormOfCore { roofs: 1 + inside },
+            mean: NORM_OF_CORE.ln(),
+            deviation: 0.7,
+            starts: [NORM_OF_CORE.ln(), NORM.ln()],
+        }));
         fitted(caps_law, &priors, noise, known, points)
     });
     weighed(found.collect())
@@ -52,26 +61,39 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
 /// The value of threads that share caps: their number times the rate of the slowest, since all have the same work.
 fn caps_law(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
     let (thread, last) = (at[0], at.len() - 1);
-    let norm = at[last].clamp(0.0, 4.0).exp();
-    // The roofs in logarithms, that of a thread itself first, and the norm over all of them.
+    // A thread alone is all of its core where that has no norm of its own.
+    let (inside, norm) = match names[last] {
+        Name::NormOfCore { roofs } => (roofs, last - 1),
+        _ => (1, last),
+    };
+    // The roofs in logarithms: that of a thread itself, those of the parts of its core, and the others.
     let of = |loads: &Vec<f64>| {
         let roof = |(name, found): (&Name, &f64)| match name {
             Name::Cap { level, size } => (loads[*level] / size).ln() - (thread + found),
             _ => loads[0].max(1.0).ln() - thread,
         };
-        let roofs: Vec<f64> = names.iter().zip(at).take(last).map(roof).collect();
-        let most = roofs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let sum: f64 = roofs.iter().map(|roof| (norm * (roof - most)).exp()).sum();
-        (most + sum.ln() / norm, roofs)
+        let roofs: Vec<f64> = names.iter().zip(at).take(norm).map(roof).collect();
+        let core = joined(&roofs[..inside], at[last]);
+        (joined(&[&[core.0], &roofs[inside..]].concat(), at[norm]), core)
     };
-    let (slowest, roofs) =
-        placed.loads.iter().map(of).max_by(|one, other| one.0.total_cmp(&other.0)).unwrap_or_default();
-    // How much of the norm each roof makes.
-    let mut slopes: Vec<f64> = roofs.iter().map(|roof| (norm * (roof - slowest)).exp()).collect();
-    let mean: f64 = slopes.iter().zip(&roofs).map(|(share, roof)| share * roof).sum();
+    let ((slowest, shares, bend), (_, of_core, bend_of_core)) =
+        placed.loads.iter().map(of).max_by(|one, other| one.0.0.total_cmp(&other.0.0)).unwrap_or_default();
+    let mut slopes: Vec<f64> = of_core.iter().map(|own| own * shares[0]).chain(shares[1..].iter().copied()).collect();
     slopes[0] = 1.0;
-    slopes.push(if (0.0..=4.0).contains(&at[last]) { slowest - mean } else { 0.0 });
+    slopes.push(bend);
+    slopes.extend((norm < last).then_some(bend_of_core * shares[0]));
     ((placed.threads as f64).ln() - slowest, slopes)
+}
+
+/// The norm over roofs, how much of it each makes, and by how much it falls with the norm's logarithm.
+fn joined(roofs: &[f64], norm: f64) -> (f64, Vec<f64>, f64) {
+    let power = norm.clamp(0.0, 4.0).exp();
+    let most = roofs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let sum: f64 = roofs.iter().map(|roof| (power * (roof - most)).exp()).sum();
+    let all = most + sum.ln() / power;
+    let shares: Vec<f64> = roofs.iter().map(|roof| (power * (roof - all)).exp()).collect();
+    let mean: f64 = shares.iter().zip(roofs).map(|(share, roof)| share * roof).sum();
+    (all, shares, if (0.0..=4.0).contains(&norm) { all - mean } else { 0.0 })
 }
 
 /// Amdahl's law, or Gunther's.

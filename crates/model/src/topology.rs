@@ -183,6 +183,11 @@ impl Topology {
         deciding
     }
 
+    /// The level of cores of more than two CPUs.
+    pub(crate) fn core(&self) -> Option<usize> {
+        self.levels.iter().position(|level| level.is_called("core") && level.size > 2)
+    }
+
     /// The most CPUs of a part of each level, from one CPU to all of them.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = usize> {
         self.levels.iter().map(|level| level.size)

@@ -34,6 +34,26 @@ fn memory_is_a_soft_roof() {
     assert!(error.mean < 0.055 && error.worst < 0.09, "{error:?}");
 }
 
+/// Cores whose second thread adds nearly half, and whose eighth adds little, in sockets that end sharply.
+#[test]
+fn cores_of_many_threads_bend_more_softly_than_sockets() {
+    const GAINS: [f64; 8] = [1.0, 1.45, 1.69, 1.89, 1.93, 1.97, 2.0, 2.02];
+    let place = Place::new("Package:2 Core:10 PU:8");
+    let value =
+        |cores: usize, threads: usize| (cores as f64 * GAINS[threads - 1]).min(18.0 * cores.div_ceil(10) as f64);
+    let fitted = [1, 8, 80, 160].map(|threads: usize| {
+        let cores = threads.div_ceil(8);
+        (place.at("compact", threads), value(cores, threads / cores))
+    });
+    let Outcome::Model(model) = fit(&place.topology, &Table { fitted: fitted.into(), held_back: Vec::new() }) else {
+        panic!()
+    };
+    let one = (2..8).map(|threads| (place.at("compact", threads), value(1, threads)));
+    let others = one.chain([2, 5, 10, 20].map(|cores| (place.at("compact-cores", cores), value(cores, 1))));
+    let error = missed(others.map(|(placed, value)| (model.predict(&placed).value, value)));
+    assert!(error.mean < 0.035 && error.worst < 0.12, "{error:?} {:?}", model.parameters());
+}
+
 /// Points of which a few are missed by much: the mean error says too little of them.
 #[test]
 fn a_model_that_misses_little_is_one_and_its_intervals_hold() {
