@@ -130,7 +130,7 @@ fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
         assert_eq!(cell["capacity"].is_null(), cell["workers"] == 2, "a number of one thread is none of two: {cell}");
     }
     assert!(
-        trial.ran.out.contains("fewer threads than asked for") && trial.ran.out.contains("{threads}"),
+        trial.ran.out.contains("wrong number of threads") && trial.ran.out.contains("{threads}"),
         "{}",
         trial.ran.out
     );

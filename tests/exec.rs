@@ -273,7 +273,7 @@ fn skipped_threads_may_run_on_all_seats() {
 
 #[test]
 fn runtimes_get_the_number_of_seats_and_what_is_set_is_kept() {
-    let print = "echo $CHARZ_SEATS $OMP_NUM_THREADS $RAYON_NUM_THREADS ${OMP_PROC_BIND-unset} ${KMP_AFFINITY-unset} \
+    let print = "echo $CHARZ_SEATS $PYTHON_CPU_COUNT $RAYON_NUM_THREADS ${OMP_PROC_BIND-unset} ${KMP_AFFINITY-unset} \
                  ${OMP_PLACES-unset}";
     let first = &cpus()[0];
     let mapping = format!("list:{first}");

@@ -15,7 +15,7 @@ use charz_data::units;
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     vec![
         off_seat(case),
-        fewer_threads(case),
+        other_threads(case),
         moved(case),
         dirty(case, &V03, "a thread was preempted"),
         dirty(case, &V04, "a thread was stalled (blocked, or VM paused)"),
@@ -43,14 +43,22 @@ fn off_seat(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
-/// A program that was asked for more threads than worked: its number is not that of so many.
-fn fewer_threads(case: &Case<'_>) -> Option<Mark> {
-    let (asked, programs) = (case.cell.seats.len(), case.evidence().filter_map(|evidence| evidence.program.as_ref()));
+/// A program that was asked for more threads than worked, or for fewer CPUs than it used: its number is not that of so many.
+fn other_threads(case: &Case<'_>) -> Option<Mark> {
+    let asked = case.cell.seats.len();
+    let programs = || case.evidence().filter_map(|evidence| evidence.program.as_ref());
     let working = |seen: &ProgramSeen| seen.working.unwrap_or(seen.threads).min(seen.threads);
-    let seen = programs.min_by_key(|seen| working(seen))?;
+    // Threads that the system places have CPUs of their own, however many there are. A twentieth is left to helpers.
+    let floats = case.cell.seats.contains(&None);
+    let wanted = programs().filter_map(|seen| seen.wanted_cpus.filter(|_| floats)).fold(0.0_f64, f64::max);
+    let beyond = (0.95 * wanted).round() - asked as f64;
+    let seen = programs().min_by_key(|seen| working(seen))?;
     // Those of threads without a seat are counted on the first one.
     let idle = if seen.followed == "ptrace" { idle_seats(case) } else { 0 };
-    raise(&V36, (asked as u64).saturating_sub(working(seen)).max(idle) as f64, || {
+    raise(&V36, ((asked as u64).saturating_sub(working(seen)).max(idle) as f64).max(beyond), || {
+        if beyond > 0.0 {
+            return format!("the program had work for {wanted:.1} CPUs instead of {asked}");
+        }
         if working(seen) >= asked as u64 {
             let busy = counted(asked - idle as usize, "CPU");
             return format!(

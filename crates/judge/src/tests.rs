@@ -71,6 +71,16 @@ fn clean() -> Trial {
     }
 }
 
+/// As under the mapping `auto`: no worker has a seat, and the scheduler places them freely.
+fn float(trial: &mut Trial) {
+    trial.cell.seats = vec![None, None];
+    trial.evidence(|evidence| evidence.nodes = None);
+    trial.laps(|lap| {
+        (lap.seat, lap.on_seat, lap.strays) = (None, None, None);
+        lap.counts.migrations = Some(7);
+    });
+}
+
 fn card(kernel: &str) -> Cow<'static, Card> {
     Cow::Borrowed(charz_workloads::find(kernel).expect("a kernel of the catalog").card())
 }

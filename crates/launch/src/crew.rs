@@ -270,6 +270,7 @@ impl Crew {
 
     /// A thread that has ended.
     pub(crate) fn forget(&mut self, tid: i32) {
+        self.part(tid);
         if let Some(task) = self.tasks.remove(&tid)
             && let Some(program) = self.programs.get_mut(&task.program)
         {

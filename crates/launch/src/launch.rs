@@ -98,32 +98,22 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// How many threads of these programs worked at the same time at most. Threads that lived one after the other count as one with the
-    /// processor time of all, since a program may do its work in many short threads: as 1 from 10 ms or a hundredth of the busiest one's on,
-    /// and as less below that. `None` where not all were counted to their ends.
+    /// How many threads of these programs worked at the same time at most. A thread works beside those that it created with the time
+    /// that it used while they lived, and before or after them with the rest. Threads of one creator that lived one after the other
+    /// count as one with the processor time of all, since a program may do its work in many short threads: as 1 from 10 ms or a
+    /// hundredth of the busiest one's on, and as less below that. `None` where not all were counted to their ends.
     pub fn working<'a>(programs: impl IntoIterator<Item = &'a Ended>) -> Option<u64> {
-        let mut threads = Vec::new();
-        for ended in programs {
-            if ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared {
-                return None;
-            }
-            threads.extend(&ended.threads);
+        let programs: Vec<&Ended> = programs.into_iter().collect();
+        if programs.iter().any(|ended| ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared) {
+            return None;
         }
-        threads.sort_by_key(|thread| thread.start);
-        // One after the other: their processor time. A thread in whose time another one appeared is continued by none: many short ones end
-        // while the last of them are still made. One that was alone is continued by the next.
-        let (mut rows, mut alone): (Vec<u64>, u64) = (Vec::new(), 0);
-        for (at, thread) in threads.iter().enumerate() {
-            let time = alone.saturating_add(thread.counts.cpu_ns?);
-            if threads.get(at + 1).is_some_and(|next| next.start >= thread.end) {
-                alone = time;
-            } else {
-                rows.push(time);
-                alone = 0;
-            }
-        }
-        let enough = (rows.iter().max()? / 100).clamp(1, 10_000_000) as f64;
-        Some(rows.iter().map(|time| (*time as f64 / enough).min(1.0)).sum::<f64>() as u64)
+        let works = |enough| programs.iter().map(move |ended| work(&ended.threads, enough));
+        let busiest =
+            works(f64::INFINITY).map(|work| Some(work?.1)).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
+        works((busiest / 100).clamp(1, 10_000_000) as f64)
+            .map(|work| Some(work?.0))
+            .sum::<Option<f64>>()
+            .map(|sum| sum as u64)
     }
 
     /// How many CPUs the program used on average, from its start to its end; `None` where it was not counted.
@@ -145,6 +135,37 @@ impl Ended {
     }
 }
 
+/// How many of a program's threads worked at the same time at most, of which each did that used `enough`, and the busiest one's
+/// processor time. A thread in whose time the next one of its creator appeared is continued by none: many short ones end while the last
+/// of them are still made.
+fn work(threads: &[Thread], enough: f64) -> Option<(f64, u64)> {
+    let share = |time: u64| (time as f64 / enough).min(1.0);
+    // By creator, and last of those without one: the start of the next of its threads, how many of the later ones worked and the
+    // busiest one's time, and the same of those that continue each other.
+    let mut created = vec![(None::<Instant>, (0.0, 0), (0.0_f64, 0)); threads.len() + 1];
+    let together =
+        |(sum, busiest): (f64, u64), (most, time): (f64, u64)| (sum + share(time).max(most), busiest.max(time));
+    let mut beside_most = 0;
+    for (at, thread) in threads.iter().enumerate().rev() {
+        let (_, later, row) = created[at];
+        let (below, longest) = together(later, row);
+        let (all, beside) = (thread.counts.cpu_ns?, thread.beside_ns);
+        beside_most = beside_most.max(beside);
+        let time = all.saturating_sub(beside).saturating_add(longest);
+        let working = share(beside) + share(time).max(below);
+        let (next, later, row) = &mut created[thread.creator.filter(|creator| *creator < at).unwrap_or(threads.len())];
+        if next.replace(thread.start).is_some_and(|next| next >= thread.end) {
+            *row = (row.0.max(working), row.1.saturating_add(time));
+        } else {
+            *later = together(*later, *row);
+            *row = (working, time);
+        }
+    }
+    let (_, later, row) = created[threads.len()];
+    let (working, longest) = together(later, row);
+    Some((working, longest.max(beside_most)))
+}
+
 /// A program with more threads than these is counted in whole, but not thread by thread.
 pub const MAX_THREADS: usize = 4096;
 
@@ -163,6 +184,10 @@ pub struct Thread {
     pub end: Instant,
     /// The CPU that it got; `None` also of one beside which there was none, with several seats.
     pub seat: Option<u32>,
+    /// The thread that created it or, if that one ended first, that one's creator, by ordinal; under ptrace only.
+    pub creator: Option<usize>,
+    /// Processor time that it used while threads lived that it created; under ptrace only.
+    pub beside_ns: u64,
     /// From its start to its end, migrations from when it got its seat; when polled, the last that was seen.
     pub counts: Counts,
     /// The CPUs on which it was allowed to run at its end; empty where that was not seen.

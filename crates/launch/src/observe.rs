@@ -62,6 +62,12 @@ fn seen(allowed: Vec<u32>, status: String, stat: &str, schedstat: &str, sched: &
     }
 }
 
+/// The processor time of a thread, and whether it runs, or waits for a CPU only.
+pub fn used_ns(tid: i32) -> (u64, bool) {
+    let file = |name: &str| text(tid, &format!("task/{tid}/{name}"));
+    (task::times_ns(&file("schedstat"))[0].unwrap_or(0), Stat::new(&file("stat")).is_runnable())
+}
+
 /// The CPUs on which a thread may run; empty where that cannot be seen.
 pub fn allowed(tid: i32) -> Vec<u32> {
     affinity::get(tid).unwrap_or_default()

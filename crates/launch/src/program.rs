@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, ExitStatus};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use charz_data::report::Counts;
 
@@ -33,6 +33,9 @@ impl Look {
 /// A variable by which the poller knows processes of a program whose parents have ended.
 pub const MARK: &str = "CHARZ_LAUNCH";
 
+/// The longest time between two ticks of a system.
+const TICK: Duration = Duration::from_millis(10);
+
 /// A live thread.
 pub struct Task {
     /// The number of its program.
@@ -45,6 +48,13 @@ pub struct Task {
     moved: u64,
     pub unseated_ns: Option<u64>,
     start: Instant,
+    /// The live thread that created it, and that one's ordinal.
+    pub creator: Option<(i32, usize)>,
+    /// Live threads that it created, since when there is one, and what it had used then.
+    pub created: usize,
+    since: (Instant, u64),
+    /// What it used while it had any.
+    beside_ns: u64,
     /// When it was seen to end: before another thread that waits for it goes on.
     pub end: Option<Instant>,
     /// What was seen of it last.
@@ -56,7 +66,41 @@ pub struct Task {
 impl Task {
     pub fn new(program: usize, ordinal: usize, given: Given, cpus: Vec<u32>) -> Self {
         let (start, seen, before) = (Instant::now(), Seen::default(), Counts::default());
-        Task { program, ordinal, given, cpus, moved: 0, unseated_ns: Some(0), start, end: None, seen, before }
+        let (creator, created, since, beside_ns) = (None, 0, (start, 0), 0);
+        let unseated_ns = Some(0);
+        Task {
+            program,
+            ordinal,
+            given,
+            cpus,
+            moved: 0,
+            unseated_ns,
+            start,
+            creator,
+            created,
+            since,
+            beside_ns,
+            end: None,
+            seen,
+            before,
+        }
+    }
+
+    /// It is stopped, and has created another thread.
+    pub fn create(&mut self, tid: i32) {
+        if self.created == 0 {
+            self.since = (Instant::now(), observe::used_ns(tid).0);
+        }
+        self.created += 1;
+    }
+
+    /// The last thread that it had created has ended.
+    pub fn alone(&mut self, tid: i32) {
+        let ((used, runs), (begin, before)) = (observe::used_ns(tid), self.since);
+        // What a thread that runs has used is brought up to date by each tick of the system.
+        let unseen = if runs { TICK } else { Duration::ZERO };
+        let used = Duration::from_nanos(used.saturating_sub(before)) + unseen;
+        self.beside_ns += used.min(begin.elapsed()).as_nanos() as u64;
     }
 
     /// Lets it run on these CPUs from now on. One that has set its own affinity keeps that.
@@ -135,7 +179,7 @@ impl Program {
 
     /// A thread has ended.
     pub fn note(&mut self, tid: i32, task: Task) {
-        let Task { ordinal, given, cpus, moved, unseated_ns, start, end, seen, before, .. } = task;
+        let Task { ordinal, given, cpus, moved, unseated_ns, start, creator, beside_ns, end, seen, before, .. } = task;
         let Seen { name, mut counts, allowed } = seen;
         let end = end.unwrap_or_else(Instant::now);
         let since = |all: Option<u64>, before: Option<u64>| all.map(|all| all.saturating_sub(before.unwrap_or(0)));
@@ -147,7 +191,8 @@ impl Program {
         self.live -= 1;
         self.ended += 1;
         self.counts = Some(self.counts.map_or(counts, |sum| sum.plus(counts)));
-        let thread = Thread { ordinal, tid, name, start, end, seat, counts, allowed, unseated_ns };
+        let creator = creator.map(|(_, ordinal)| ordinal);
+        let thread = Thread { ordinal, tid, name, start, end, seat, creator, beside_ns, counts, allowed, unseated_ns };
         match thread.on_seat() {
             Some(on_seat) => self.off_seat += usize::from(!on_seat),
             None => self.unseen += usize::from(seat.is_some()),

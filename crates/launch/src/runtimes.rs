@@ -6,15 +6,17 @@ use crate::launch::Follow;
 pub const SEATS: &str = "CHARZ_SEATS";
 
 /// Variables from which runtimes take their number of threads. Without them these count CPUs, of which there may be fewer than seats, or
-/// take one: OpenMP, OpenBLAS, Rust's rayon and tokio, Go, Julia.
-const COUNTS: [&str; 7] = [
+/// take one: OpenMP, OpenBLAS, Rust's rayon and tokio, Polars, Go, Julia, Python.
+const COUNTS: [&str; 9] = [
     SEATS,
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "RAYON_NUM_THREADS",
     "TOKIO_WORKER_THREADS",
+    "POLARS_MAX_THREADS",
     "GOMAXPROCS",
     "JULIA_NUM_THREADS",
+    "PYTHON_CPU_COUNT",
 ];
 
 /// Variables by which OpenMP runtimes bind threads themselves.

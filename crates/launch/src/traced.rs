@@ -8,6 +8,7 @@ use rustix::process::Signal;
 use crate::crew::{Crew, signal};
 use crate::launch::Follow;
 use crate::observe;
+use crate::program::Task;
 use crate::sys::{trace, wait};
 
 /// Why the system reports a thread.
@@ -108,10 +109,16 @@ impl Crew {
     /// Gives the new thread its seat before its creator goes on: seats are taken in the order of creation, whichever of them is
     /// reported first.
     fn birth(&mut self, tid: i32) -> io::Result<()> {
-        if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid))
-            && !self.early.remove(&new)
-        {
-            self.adopt(task.program, new, 0);
+        if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid)) {
+            let creator = (tid, task.ordinal);
+            if !self.early.remove(&new) {
+                self.adopt(task.program, new, 0);
+            }
+            // One that was reported before its creator may have ended.
+            if let Some(new) = self.tasks.get_mut(&new).filter(|new| new.end.is_none()) {
+                new.creator = Some(creator);
+                self.tasks.entry(tid).and_modify(|task| task.create(tid));
+            }
         }
         trace::resume(tid, 0)
     }
@@ -144,6 +151,7 @@ impl Crew {
         {
             self.forget(tid);
             if let Some(task) = self.tasks.remove(&former) {
+                self.heirs(former).for_each(|heir| heir.creator = Some((tid, task.ordinal)));
                 self.tasks.insert(tid, task);
             }
         }
@@ -164,9 +172,36 @@ impl Crew {
     fn end(&mut self, tid: i32) {
         let Some(task) = self.tasks.get_mut(&tid) else { return };
         task.seen = observe::thread(tid);
-        task.end = Some(Instant::now());
-        if let Some(program) = self.programs.get_mut(&task.program).filter(|program| program.pid == tid) {
+        let number = task.program;
+        self.part(tid);
+        if let Some(program) = self.programs.get_mut(&number).filter(|program| program.pid == tid) {
             program.pages = observe::pages(tid);
+        }
+    }
+
+    /// Live threads that a thread created.
+    fn heirs(&mut self, tid: i32) -> impl Iterator<Item = &mut Task> {
+        let is_of =
+            move |task: &&mut Task| task.end.is_none() && task.creator.is_some_and(|(creator, _)| creator == tid);
+        self.tasks.values_mut().filter(is_of)
+    }
+
+    /// A thread ends: those that it created are its creator's from now on.
+    pub(crate) fn part(&mut self, tid: i32) {
+        let Some(task) = self.tasks.get_mut(&tid).filter(|task| task.end.is_none()) else { return };
+        task.end = Some(Instant::now());
+        let (creator, created) = (task.creator, task.created);
+        if created > 0 {
+            task.alone(tid);
+            self.heirs(tid).for_each(|heir| heir.creator = creator);
+        }
+        if let Some((tid, _)) = creator
+            && let Some(task) = self.tasks.get_mut(&tid)
+        {
+            task.created = (task.created + created).saturating_sub(1);
+            if task.created == 0 {
+                task.alone(tid);
+            }
         }
     }
 }

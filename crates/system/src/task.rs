@@ -41,6 +41,11 @@ impl<'a> Stat<'a> {
         self.fields.first().is_some_and(|state| ["Z", "X"].contains(state))
     }
 
+    /// Whether it runs, or waits for a CPU only.
+    pub fn is_runnable(&self) -> bool {
+        self.fields.first() == Some(&"R")
+    }
+
     /// Page faults that took no reading from a disk.
     pub fn minor_faults(&self) -> Option<u64> {
         self.field(10)

@@ -57,9 +57,9 @@ const CAUSES: [(&str, &[&str], &str); 17] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
-        "fewer threads than asked for",
+        "wrong number of threads",
         &["V36"],
-        "write {threads} where the program takes its number of threads, or measure --threads 1 alone",
+        "write {threads} where the program takes its number of threads, or measure the number that it has alone",
     ),
     (TOO_FEW, &["V12", "V30"], FINISH),
     ("threads off their CPUs", &["V01", "V02"], ""),

@@ -242,6 +242,8 @@ mod tests {
             start,
             end: start + Duration::from_secs(10),
             seat: Some(*seat),
+            creator: None,
+            beside_ns: 0,
             counts: Counts::default(),
             allowed: allowed.to_vec(),
             unseated_ns: Some(0),

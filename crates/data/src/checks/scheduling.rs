@@ -174,16 +174,18 @@ pub static V34: Check = Check {
 
 pub static V36: Check = Check {
     code: "V36",
-    title: "fewer threads than asked for",
+    title: "wrong number of threads",
     cause: "The program made fewer threads than the configuration is named for, left some of them idle, ran them one after the other, or on \
-            fewer CPUs, so its number is one of fewer threads, and is left out.",
-    quantity: "Threads that were asked for and did not work at the same time. A thread works if it used 1% of the processor time of the busiest one, or 10 ms.",
+            fewer CPUs; or it used more CPUs where the operating system places its threads. Its number is one of more or fewer threads, \
+            and is left out.",
+    quantity: "Threads that were asked for and did not work at the same time. A thread works if it used 1% of the processor time of the busiest one, or 10 ms. \
+               Where the operating system places threads, also CPUs beyond those asked for: 95% of how many the program had work for on average, rounded.",
     scale: Scale::Count,
     invalid: Some(0.0),
-    evidence: "The threads of the program and of all processes that it starts, and the processor time of each when it ends.",
+    evidence: "The threads of the program and of all processes that it starts, and the processor time and run delay of each when it ends.",
     families: "Programs of `--command`.",
     fix: "Give the program its number of threads: {threads} where it takes one, in an option or in a variable, as in \
-           `--command 'OMP_NUM_THREADS={threads} ./bench'`. Let a thread that waits begin after those that work. Measure one that has a fixed number with that number alone: `--threads 1`.",
+           `--command 'OMP_NUM_THREADS={threads} ./bench'`. Let a thread that waits begin after those that work. Measure one that has a fixed number with that number alone, such as `--threads 1`.",
     source: "Charz: first guess for the limits of work.",
     // What is invalid for good is not measured further.
     covers: &["V02", "V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],

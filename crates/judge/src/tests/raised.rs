@@ -18,16 +18,6 @@ fn v01_off_the_seat() {
     check(&[], float);
 }
 
-/// As under the mapping `auto`: no worker has a seat, and the scheduler places them freely.
-fn float(trial: &mut Trial) {
-    trial.cell.seats = vec![None, None];
-    trial.evidence(|evidence| evidence.nodes = None);
-    trial.laps(|lap| {
-        (lap.seat, lap.on_seat, lap.strays) = (None, None, None);
-        lap.counts.migrations = Some(7);
-    });
-}
-
 #[test]
 fn who_moves_threads_and_what_leaves_no_time_are_named() {
     let reason = |code: &str, mut trial: Trial| {

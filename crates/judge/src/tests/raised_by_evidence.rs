@@ -300,6 +300,18 @@ fn v36_fewer_threads() {
         let seat = trial.cell.seats[0];
         trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 1000 } else { ns }));
     });
+    // Threads beyond those asked for share the seats; without seats they have CPUs of their own, as helpers have for a little while.
+    let wants = |trial: &mut Trial, more: f64| {
+        of_program(trial, Some(asked), asked + 1);
+        trial.evidence(|evidence| evidence.program.as_mut().unwrap().wanted_cpus = Some(asked as f64 + more));
+    };
+    check(&[], |trial| wants(trial, 1.0));
+    for (more, marks) in [(0.3, &[][..]), (1.0, &[("V36", Invalid)])] {
+        check(marks, |trial| {
+            wants(trial, more);
+            float(trial);
+        });
+    }
     // Where threads have no seats, the first one stands for all.
     check(&[("V04", Note), ("V12", Invalid)], |trial| {
         of_program(trial, Some(asked), asked);

@@ -115,14 +115,12 @@ impl Measured {
         seen.working = seen.working.max(Ended::working(copies.clone()));
         let wanted: Option<f64> = copies.clone().map(|ended| Some(ended.used_cpus()? + ended.missed_cpus()?)).sum();
         seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0)));
-        let mut threads = 0;
+        seen.threads = seen.threads.max(copies.clone().map(|ended| ended.appeared as u64).sum());
         for ended in copies {
-            threads += ended.appeared as u64;
             self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
             seen.followed = by(ended.following.by).to_owned();
             seen.left = seen.left.saturating_add(ended.left.len() as u64);
         }
-        seen.threads = seen.threads.max(threads);
     }
 }
 
@@ -474,6 +472,8 @@ mod tests {
             start: Instant::now(),
             end: Instant::now(),
             seat,
+            creator: None,
+            beside_ns: 0,
             counts: Counts { migrations, ..Counts::NOTHING },
             allowed: Vec::new(),
             unseated_ns: Some(0),
