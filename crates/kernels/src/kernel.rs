@@ -88,6 +88,14 @@ pub trait Kernel: Sync {
         Ok(())
     }
 
+    /// Whether so many workers can run it with these parameters, on any machine; for planning.
+    ///
+    /// # Errors
+    /// [`Error::Unavailable`] with the reason.
+    fn fits(&self, _params: &Params, _workers: usize) -> Result<(), Error> {
+        Ok(())
+    }
+
     fn axes(&self) -> Axes {
         Axes::NONE
     }

@@ -139,6 +139,10 @@ impl Kernel for Cmt {
         )
     }
 
+    fn fits(&self, params: &Params, workers: usize) -> Result<(), Error> {
+        self.kinds(params.mix, workers).map(drop)
+    }
+
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         let (name, counted, files, params) = (&*self.card.name, self.counted, self.files, *params);
         let kinds = self.kinds(params.mix, workers)?;

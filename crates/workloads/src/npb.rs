@@ -163,13 +163,19 @@ impl<B: Benchmark> Kernel for Npb<B> {
         Some(B::operations(params.class))
     }
 
-    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+    fn fits(&self, params: &Params, workers: usize) -> Result<(), Error> {
         let (name, class) = (&*self.card.name, params.class);
         let most = B::most_workers(class);
-        if !(1..=most).contains(&workers) {
-            let most = if most == usize::MAX { "or more".to_owned() } else { format!("to {most}") };
-            return Err(Error::Unavailable(format!("{name} of class {class} takes 1 {most} workers, not {workers}")));
+        if (1..=most).contains(&workers) {
+            return Ok(());
         }
+        let most = if most == usize::MAX { "or more".to_owned() } else { format!("to {most}") };
+        Err(Error::Unavailable(format!("{name} of class {class} takes 1 {most} workers, not {workers}")))
+    }
+
+    fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
+        self.fits(params, workers)?;
+        let (name, class) = (&*self.card.name, params.class);
         let (problem, team) = (Arc::new(B::new(class, workers, self.scope)?), Arc::new(Team::of(workers)?));
         // To a whole number of operations for each worker.
         let work = Work::ops((B::operations(class) / workers as f64) as u64);

@@ -9,7 +9,9 @@ use crate::limits::{Limits, nodes_hold};
 impl Plan {
     pub(super) fn find_obstacles(&mut self, limits: &Limits, request: &Request, machine: &Machine, strands: usize) {
         for cell in &mut self.cells {
-            let pages = cell.point.params(&self.params).pages;
+            let params = cell.point.params(&self.params);
+            let pages = params.pages;
+            let unfit = cell.kernel.fits(&params, cell.seats.len()).err().map(|error| error.to_string());
             // What this machine has says nothing of another.
             let unavailable = cell.kernel.check().err().filter(|_| limits.of_this_machine);
             let homes = memory_homes(cell.point.memory.unwrap_or_default(), machine, &cell.seats);
@@ -17,6 +19,7 @@ impl Plan {
             cell.obstacle = unavailable
                 .map(|error| error.to_string())
                 .or(cell.obstacle.take())
+                .or(unfit)
                 .or(of_nodes.err())
                 .or_else(|| limits.obstacle(cell.seats.len(), cell.footprint_bytes, pages))
                 .or_else(|| crowd(cell, strands))

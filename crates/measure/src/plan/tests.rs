@@ -123,6 +123,20 @@ fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer()
 }
 
 #[test]
+fn workers_that_a_class_or_a_mix_does_not_take_are_skipped() {
+    for (kernel, most) in [("npb-lu", 10), ("cmt-compute", 9)] {
+        let mut request = request(&[kernel], "dumb", "9,10,11");
+        (request.params.class, request.params.mix) = (Class::S, "1:1:1".parse().unwrap());
+        request.asked.lists.push((&params::CLASS, vec![request.params]));
+        for cell in plan(&request, &Limits::unlimited(), &predictor(&[])).cells {
+            let (workers, why) = (cell.seats.len(), cell.obstacle);
+            assert_eq!(why.is_some(), workers > most, "{kernel} x{workers}: {why:?}");
+            assert!(why.is_none_or(|why| why.contains(&format!("not {workers}"))));
+        }
+    }
+}
+
+#[test]
 fn kernels_that_are_about_another_cpu_need_one() {
     let needing = ["loaded-read", "migrate-warm", "cache-read-other", "c2c-cas", "interrupted"];
     let taking_turns = ["futex-wake", "barrier-std", "alloc-system-remote", "pool-std"];
