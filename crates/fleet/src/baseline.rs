@@ -26,6 +26,8 @@ const AWAY: f64 = 5.0;
 const OF_FEW: f64 = 2.0 * LEAST / AWAY;
 /// The largest tolerance of a warning.
 const MOST: f64 = 0.45;
+/// The most configurations without a value that are named.
+const MOST_NAMED: usize = 4;
 /// A tolerance that hides more than noise: nodes that differ in a setting, as a rule.
 const WIDE: f64 = 0.15;
 
@@ -48,6 +50,9 @@ struct Kind {
     /// How many nodes may be slow, of all that are not known to be.
     #[serde(skip)]
     unclear: [usize; 2],
+    /// How many reports are incomplete, of all, and the configurations that they lack and no other report has.
+    #[serde(skip)]
+    incomplete: ([usize; 2], BTreeSet<(String, String)>),
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
     /// The share of their CPUs that such nodes may use for long: 1 without a quota.
@@ -132,11 +137,19 @@ impl Baseline {
             }
             let quantity: Vec<Quantity> =
                 cells.into_iter().filter_map(|(key, hosts)| Quantity::of(key, hosts.into_values())).collect();
+            let reports = || own.iter().flat_map(|node| &node.visits);
+            let pending: Vec<_> = reports().filter_map(|visit| visit.pending.as_ref()).collect();
+            let counts = [pending.len(), reports().count()];
+            let has = |(kernel, configuration): &&(String, String)| {
+                quantity.iter().any(|own| own.kernel == *kernel && own.configuration == *configuration)
+            };
+            let lacked = pending.into_iter().flatten().filter(|key| !has(key)).cloned().collect();
             (!quantity.is_empty()).then(|| Kind {
                 name: fleet.groups[group].name.clone(),
                 nodes: own.len(),
                 build: build.clone(),
                 unclear,
+                incomplete: (counts, lacked),
                 delivered: median(delivered(&own).into_iter().flatten()),
                 allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
                 parts: Tolerance { warning: LEAST, critical: 2.0 * LEAST },
@@ -202,8 +215,8 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The groups in which half of the nodes may be slow, and the quantities whose tolerance is so wide that a check would miss faults: one
-    /// sentence each group.
+    /// The groups in which half of the nodes may be slow, those of incomplete reports, and the quantities whose tolerance is so wide that a
+    /// check would miss faults: one sentence each group.
     pub fn warnings(&self) -> Vec<String> {
         let unclear = |kind: &Kind| {
             let Kind { name, nodes, unclear: [unclear, all], .. } = kind;
@@ -211,6 +224,16 @@ impl Baseline {
                 let all = counted(*all, "node");
                 format!("{name}: {unclear} of {all} may be slow; the values are those of {nodes}; see charz fleet show")
             })
+        };
+        let incomplete = |kind: &Kind| {
+            let ([incomplete, all], lacked) = &kind.incomplete;
+            let names: Vec<String> = lacked.iter().map(|(kernel, rest)| format!("{kernel} {rest}")).collect();
+            let (named, others) = names.split_at(names.len().min(MOST_NAMED));
+            let more = if others.is_empty() { String::new() } else { format!(" and {} more", others.len()) };
+            let lacked =
+                if named.is_empty() { String::new() } else { format!(", no values of {}{more}", named.join(", ")) };
+            let all = counted(*all, "report");
+            (*incomplete > 0).then(|| format!("{}: {incomplete} of {all} incomplete{lacked}", kind.name))
         };
         let wide = |kind: &Kind| {
             let wide: Vec<&Quantity> = kind.quantity.iter().filter(|quantity| quantity.warning > WIDE).collect();
@@ -225,7 +248,7 @@ impl Baseline {
                 kind.quantity.len()
             ))
         };
-        self.group.iter().flat_map(|kind| [unclear(kind), wide(kind)]).flatten().collect()
+        self.group.iter().flat_map(|kind| [unclear(kind), incomplete(kind), wide(kind)]).flatten().collect()
     }
 
     /// The file.

@@ -52,6 +52,8 @@ pub struct Visit {
     pub(crate) reliable: [usize; 2],
     /// Those with the most threads of their kernel that have none under any mapping: the kernel, and its [`load`].
     pub(crate) unreliable: BTreeSet<(String, String)>,
+    /// Configurations without a run, where its sweep ended early.
+    pub(crate) pending: Option<BTreeSet<(String, String)>>,
     pub(crate) partitions: Partitions,
 }
 
@@ -190,6 +192,8 @@ impl Visit {
         let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
         let full = planned().filter(|cell| cell.workers == most[cell.kernel.as_str()]);
         let mut unreliable: BTreeSet<_> = full.map(|cell| loaded(key(cell))).collect();
+        let pending = report.cells.iter().filter(|cell| cell.status == Status::Pending);
+        let pending = (!report.complete).then(|| pending.map(key).collect());
         for key in speeds.keys() {
             unreliable.remove(&loaded(key.clone()));
         }
@@ -217,6 +221,7 @@ impl Visit {
             disturbers,
             reliable: [ok().count(), planned().count()],
             unreliable,
+            pending,
             partitions,
         }
     }

@@ -1,6 +1,7 @@
 //! Visits that disagree, whole nodes, and the settings that several nodes share.
 
 use charz_data::PageKind;
+use charz_data::report::Status;
 
 use super::*;
 use crate::whole::Gap;
@@ -437,6 +438,27 @@ fn a_baseline_is_made_of_nodes_that_are_not_in_question() {
         let is_told = baseline.warnings().iter().any(|warning| warning.contains(&words));
         assert_eq!([is_told, baseline.text().contains(&words)], [2 * slow >= nodes; 2], "{slow} of {nodes}");
     }
+}
+
+#[test]
+fn a_baseline_names_what_incomplete_reports_lack() {
+    let mut random = Rng::with_seed(31);
+    let mut reports: Vec<Report> = (0..4).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let is_told = |reports: &[Report], words: &[&str]| {
+        let baseline = Baseline::of(&visits_of(reports)).unwrap();
+        let is_it = |text: &String| words.iter().all(|word| text.contains(word));
+        baseline.warnings().iter().any(is_it) && baseline.text().lines().map(str::to_owned).any(|line| is_it(&line))
+    };
+    assert!(!is_told(&reports, &["incomplete"]));
+    let pending = |report: &mut Report| {
+        report.complete = false;
+        let reads = report.cells.iter_mut().filter(|cell| cell.kernel == "mem-read");
+        reads.for_each(|cell| *cell = cell.clone().unmeasured(Status::Pending, ""));
+    };
+    pending(&mut reports[0]);
+    assert!(is_told(&reports, &["1 of 4 reports incomplete"]) && !is_told(&reports, &["incomplete", "mem-read"]));
+    reports.iter_mut().for_each(pending);
+    assert!(is_told(&reports, &["4 of 4 reports incomplete", "mem-read"]));
 }
 
 /// So many nodes at so many visits, of which node 0 has this share of the arithmetic.
