@@ -7,7 +7,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use super::series::list;
-use crate::curve::{self, Edge, MEMORY, Plateau, Reading};
+use crate::curve::{self, Edge, Level, MEMORY, Plateau, Reading};
 use crate::number::time;
 use crate::point;
 use charz_data::card::Chase;
@@ -50,8 +50,8 @@ fn levels(report: &Report, curve: &Curve<'_>) -> Option<Finding> {
     let parts: Vec<String> = plateaus.iter().map(|plateau| part(plateau, curve, other)).collect();
     let factor = plateaus.iter().filter_map(|plateau| plateau.edge).map(|edge| edge.factor()).fold(0.0, f64::max);
     let known = if factor > 0.0 { format!(". Sizes are known within a factor of {factor:.1}") } else { String::new() };
-    let contradictions = contradictions(report, curve, &plateaus);
-    let text = format!("{name}: {}{unknown}{contradictions}{known}", parts.join(", "));
+    let (missing, contradictions) = (missing(curve, &plateaus), contradictions(report, curve, &plateaus));
+    let text = format!("{name}: {}{unknown}{missing}{contradictions}{known}", parts.join(", "));
     Some(finding(curve, Some(last.ns), text))
 }
 
@@ -80,6 +80,20 @@ fn unknown(plateau: &Plateau, curve: &Curve<'_>) -> Option<String> {
     let (inner, bytes) = level.claim(&curve.caches)?;
     let lack = curve::lack(&curve.points, &curve.asked, inner, bytes, edge)?;
     edge.is_none_or(|edge| !edge.agrees(bytes)).then(|| format!(". {}: {lack}", curve.level_name(level)))
+}
+
+/// Caches that are reported and have no plateau, and how each could be measured.
+fn missing(curve: &Curve<'_>, plateaus: &[Plateau]) -> String {
+    let all = (1..).take(curve.caches.len()).map(Level::Cache);
+    let missing = all.filter(|level| plateaus.iter().all(|plateau| plateau.level != Some(*level)));
+    let words = missing.filter_map(|level| {
+        let (inner, bytes) = level.claim(&curve.caches)?;
+        let why = curve::lack(&curve.points, &curve.asked, inner, bytes, None).unwrap_or_else(|| {
+            "too close to its neighbours, or other programs use it; --size levels measures a size inside it".to_owned()
+        });
+        Some(format!(". {} (reported {}) has no plateau: {why}", curve.level_name(level), units::iec(bytes)))
+    });
+    words.collect()
 }
 
 /// Edges that are not where the claims would put them, and what that is likely to be.

@@ -146,6 +146,23 @@ fn too_few_sizes_contradict_no_claim() {
 }
 
 #[test]
+fn a_cache_without_a_plateau_is_named() {
+    // Each size finds another share of its loads in L2.
+    let steep = |size: u64| match size {
+        0..=32_768 => 1.08,
+        32_769..=1_048_576 => 1.08 + 12.0 * (size as f64 / 32_768.0).log2() / 5.0,
+        _ => guest(size),
+    };
+    let said = sentences(true, curve(RANDOM, PageKind::Transparent, 64, steep));
+    check(&said, &[&["L1 1.08 ns", ". L2 (reported 1 MiB) has no plateau: ", "--size levels", "L3 15.0 ns"]]);
+    let inside = curve(RANDOM, PageKind::Transparent, 64, guest).into_iter();
+    let inside = inside.filter(|cell| cell.point.size_bytes.unwrap() <= MIB);
+    let said = sentences(true, inside.collect());
+    check(&said, &[&["L2 3.80 ns", "L3 (reported 32 MiB) has no plateau: ", "(has 0 of 0)"]]);
+    assert!(!said[0].contains("L2 (reported 1 MiB) has no"), "{said:?}");
+}
+
+#[test]
 fn what_was_read_ahead_shows_no_latency() {
     let ahead = |size: u64| guest(size).min(3.5);
     check(
