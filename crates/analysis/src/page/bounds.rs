@@ -40,7 +40,7 @@ fn cap<T>(all: &mut Vec<T>, most: usize, what: &str, said: &mut Vec<String>) {
 
 fn left_out(count: usize, what: &str) -> String {
     let count = units::count(count as u64);
-    format!("{count} {what} are left out, so the page stays small; --format table has them")
+    format!("{count} {what} are left out, so the page stays small; charz render REPORT --format table has them")
 }
 
 fn words(page: &mut Page) {

@@ -1,5 +1,7 @@
 //! Several reports beside each other: what each kernel does in them, as a ratio to the first.
 
+use std::collections::BTreeSet;
+
 use super::{Source, VERSUS};
 use crate::answer::{Answer, Ratio, Reading, Row};
 use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdict, compare};
@@ -17,6 +19,8 @@ type Drawn = (Body, Table, Vec<String>);
 
 /// The most reports of which the answer is given in words.
 const MOST_SENTENCES: usize = 3;
+/// The most reports that a page compares well.
+const MANY: usize = 12;
 /// In the order of their colours.
 const VERDICTS: [Verdict; 5] =
     [Verdict::Same, Verdict::Slower, Verdict::Faster, Verdict::Inconclusive, Verdict::Uncompared];
@@ -47,7 +51,7 @@ fn worst(compared: &Found) -> (usize, f64) {
     (rank, judged.filter_map(|row| row.effect).fold(f64::INFINITY, f64::min))
 }
 
-/// What `charz compare` answers, the worst reports first; of two reports with what it rests on.
+/// What `charz compare` answers, the worst reports first, and of many reports their counts before; of two reports with what it rests on.
 pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String> {
     let sentence = |(other, compared): (&Source<'_>, &Found)| match compared {
         Ok(comparison) => {
@@ -63,9 +67,26 @@ pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String>
         let [one, other] = [one, other].map(|found| worst(found));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });
-    let more = all.len().saturating_sub(MOST_SENTENCES);
-    let mut summary: Vec<String> = all.into_iter().take(MOST_SENTENCES).map(sentence).collect();
+    let (others, more) = (all.len(), all.len().saturating_sub(MOST_SENTENCES));
+    let counts = (more > 0).then(|| {
+        let count = |of: &[usize]| all.iter().filter(|(_, found)| of.contains(&worst(found).0)).count();
+        let [slower, faster, same, open] = [&[0][..], &[3], &[4], &[1, 2]].map(count);
+        let base = sources[0].name;
+        format!(
+            "{slower} of {others} reports slower than {base}, {faster} faster, {same} the same, {open} without a verdict."
+        )
+    });
+    let mut summary: Vec<String> = counts.into_iter().collect();
+    let mut refusals = BTreeSet::new();
+    all.retain(|(_, found)| found.as_ref().err().is_none_or(|why| more == 0 || refusals.insert(why.to_string())));
+    all.truncate(MOST_SENTENCES);
+    let more = others - all.len();
+    summary.extend(all.into_iter().map(sentence));
     summary.extend((more > 0).then(|| format!("{}: see the table.", counted(more, "more report"))));
+    summary.extend((others >= MANY).then(|| {
+        "For many nodes use charz fleet show, which compares each with all others; for one machine over time, charz history."
+            .to_owned()
+    }));
     if let [Ok(comparison)] = compared {
         summary.push(format!("{}; {}", comparison.counts(), comparison.rule()));
         summary.extend(comparison.remarks());
@@ -250,9 +271,10 @@ mod tests {
         let names = ["base", "same", "bq", "fast", "f1045", "m06"];
         let sources: Vec<_> = names.into_iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
         let summary = summary(&sources, &compared(&sources));
-        let begins = ["m06 is 0.6", "fast is 1.5", "same: 1 the same", "2 more reports"];
+        let counts = "1 of 5 reports slower than base, 1 faster, 3 the same, 0 without a verdict";
+        let begins = [counts, "m06 is 0.6", "fast is 1.5", "same: 1 the same", "2 more reports"];
         assert!(
-            summary.iter().zip(begins).all(|(found, begin)| found.starts_with(begin)) && summary.len() == 4,
+            summary.iter().zip(begins).all(|(found, begin)| found.starts_with(begin)) && summary.len() == 5,
             "{summary:?}"
         );
     }

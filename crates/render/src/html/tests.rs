@@ -53,6 +53,23 @@ fn is_inert(html: &str) {
     assert_eq!(html.chars().find(steers), None);
 }
 
+/// However many reports there are, the answer is on the first screen.
+#[test]
+fn the_header_of_many_reports_is_short() {
+    let report = golden();
+    let names: Vec<String> = (0..50).map(|at| format!("node{at}")).collect();
+    let sources: Vec<Source<'_>> = names.iter().map(|name| Source { name, report: &report }).collect();
+    let html = written(&page::page(&sources[..]));
+    let xml = as_xml(&html);
+    let document = Document::parse(&xml).unwrap();
+    let is = |class: &str, node: &Node<'_, '_>| node.attribute("class") == Some(class);
+    let before = document.descendants().take_while(|node| !is("answer", node));
+    assert!(before.filter(|node| is("begun", node)).count() <= 8);
+    let answer = document.descendants().find(|node| is("answer", node)).unwrap();
+    let text: String = answer.descendants().filter_map(|node| node.text()).collect();
+    assert!(text.contains("0 of 49") && text.contains("node0"), "{text}");
+}
+
 #[test]
 fn foreign_text_is_inert() {
     let report = hostile();

@@ -4,10 +4,13 @@ use maud::{Markup, html};
 
 use super::foreign::{Foreign, Sentence};
 use charz_analysis::page::{About, Page};
+use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind};
 
 /// How many findings of a kind are open; the others are folded.
 const OPEN: usize = 6;
+/// The most reports that the header names.
+const MOST_NAMED: usize = 6;
 
 /// The title, where it comes from, and the switch of colours.
 pub(super) fn header(page: &Page) -> Markup {
@@ -16,7 +19,9 @@ pub(super) fn header(page: &Page) -> Markup {
             div {
                 p.maker { "charz" }
                 h1 { (Foreign(&page.title)) }
-                @for source in &page.sources { p.begun { (origin(source, page.sources.len() > 1)) } }
+                @let (named, others) = page.sources.split_at(page.sources.len().min(MOST_NAMED));
+                @for source in named { p.begun { (origin(source, page.sources.len() > 1)) } }
+                @if !others.is_empty() { p.begun { "and " (counted(others.len(), "other report")) } }
             }
             div.switches data-scripted hidden {
                 button #theme type="button" { "Dark colours" }
