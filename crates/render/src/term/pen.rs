@@ -15,6 +15,8 @@ use charz_data::escape::{one_line, plain, shortened};
 const NARROWEST: usize = 40;
 /// Wider pictures are not easier to read.
 const WIDEST: usize = 300;
+/// A longer label is cut, and the words beside it still have room on a narrow terminal.
+const LONGEST_LABEL: usize = 22;
 /// Longer lines of words are hard to read.
 const LONGEST: usize = 110;
 
@@ -63,7 +65,7 @@ impl<'a> Pen<'a> {
     fn line(&mut self, label: &str, text: &str, style: Style) -> io::Result<()> {
         // First of all: in ASCII a sign may be longer.
         let [label, text] = [label, text].map(|text| self.signs(text));
-        let indent = display_width(&label).min(NARROWEST / 2);
+        let indent = display_width(&label).min(LONGEST_LABEL + 2);
         let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
@@ -80,8 +82,8 @@ impl<'a> Pen<'a> {
 
     /// A label with as many of the entries as a line holds, and how many more there are.
     pub fn line_of(&mut self, label: &str, entries: &[String]) -> io::Result<()> {
-        let label = format!("{:<9}  ", short(label, 22));
-        let room = self.look.columns.min(LONGEST) - display_width(&label).min(NARROWEST / 2);
+        let label = format!("{:<9}  ", short(label, LONGEST_LABEL));
+        let room = self.look.columns.min(LONGEST) - display_width(&label).min(LONGEST_LABEL + 2);
         let with = |count: usize| {
             let more = entries.len() - count;
             let rest = (more > 0).then(|| format!("{more} more"));

@@ -36,6 +36,13 @@ fn every_line_fits_the_terminal() {
 }
 
 #[test]
+fn words_begin_after_their_label() {
+    let line = Block::Line("barrier, as delivered".to_owned(), vec!["sense 227 ns".to_owned()]);
+    let text = written(|out| text(&[line], &TerminalStyle::PLAIN, out));
+    assert_eq!(text, "barrier, as delivered  sense 227 ns\n");
+}
+
+#[test]
 fn colours_change_no_sign() {
     for is in [(|body: &Body| matches!(body, Body::Lines(_))) as fn(&Body) -> bool, |body| {
         matches!(body, Body::MachineDiagram(_))
