@@ -19,7 +19,7 @@ use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
 use crate::findings;
 use crate::group::grouped;
-use crate::number::{self, Number};
+use crate::number::{self, Number, Origin};
 use crate::point;
 use crate::verdict::verdicts;
 use charz_data::Role;
@@ -83,8 +83,8 @@ pub struct Reading {
     pub is_noisy: bool,
     pub threads: u64,
     pub mapping: String,
-    /// Whether it is what was delivered, and no heading says so.
-    pub is_delivered: bool,
+    /// [`Capacity`](Origin::Capacity) where a heading says what it is.
+    pub origin: Origin,
 }
 
 impl Reading {
@@ -96,14 +96,13 @@ impl Reading {
             is_noisy: number.is_doubtful(),
             threads: number.cell.workers,
             mapping: number.cell.mapping.clone(),
-            is_delivered: number.is_delivered,
+            origin: number.origin,
         }
     }
 
-    /// `12.3 GB/s`, with the marker of a noisy number, and `delivered` where it is that.
+    /// `12.3 GB/s`, with the marker of a noisy number, and `delivered` or `estimated` where it is that.
     pub fn text(&self) -> String {
-        let delivered = if self.is_delivered { " delivered" } else { "" };
-        format!("{}{}{delivered}", units::value(self.value, self.unit), units::doubt(self.is_noisy))
+        format!("{}{}{}", units::value(self.value, self.unit), units::doubt(self.is_noisy), self.origin.label())
     }
 
     fn datum(&self) -> Datum {

@@ -13,6 +13,7 @@ use regex::{Captures, Regex};
 use crate::answer::{Answer, Costs, NONE, Row};
 use crate::compare::{Options, Verdict, compare};
 use crate::findings::findings;
+use crate::number::Origin;
 use charz_data::report::{Cell, FindingKind, Report};
 use world::{MAPPINGS, World, counts};
 
@@ -312,8 +313,12 @@ fn numbers(world: &World, report: &Report, row: &Row, tally: &mut Tally) {
     for reading in [&row.one, &row.all].into_iter().flatten().chain([&row.best]) {
         let own =
             |cell: &&Cell| (&*cell.kernel, &cell.mapping, cell.workers) == (kernel, &reading.mapping, reading.threads);
-        let is_of = |cell: &Cell| cell.value() == Some(reading.value);
-        tally.count("a number of a cell", reading.is_delivered || report.cells.iter().filter(own).any(is_of));
+        let is_of = |cell: &Cell| match reading.origin {
+            Origin::Capacity => cell.value() == Some(reading.value),
+            Origin::Delivered => cell.delivered.is_some_and(|delivered| delivered.value == reading.value),
+            Origin::Estimated => true,
+        };
+        tally.count("a number of a cell", report.cells.iter().filter(own).any(is_of));
     }
     if let (Some(one), Some(all), "", Some(times)) = (&row.one, &row.all, row.scaling_doubt(), row.scaling()) {
         let [one, all] = [one, all].map(|of| world.does(kernel, &of.mapping, of.threads));

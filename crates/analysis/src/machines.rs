@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, obstacle};
 use crate::figure::{self, Datum, State, Table};
+use crate::number::Origin;
 use crate::page::{Page, Section, Source, page};
 use charz_data::Role;
 use charz_data::escape::counted;
@@ -203,7 +204,7 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
 
 /// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
 fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
-    let counts = *report.role(kernel) != Role::Quota && !reading.is_delivered;
+    let counts = *report.role(kernel) != Role::Quota && reading.origin != Origin::Delivered;
     let share = report.machine.quota().filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
     let share = if reading.unit.more_is_better() { share } else { share.recip() };
     Reading { value: reading.value * share, ..reading }

@@ -19,12 +19,31 @@ pub struct Number<'a> {
     pub value: f64,
     /// `None` after too few invocations.
     pub interval: Option<Interval>,
-    /// Whether it comes from what was delivered; else it is what its CPUs can do.
-    pub is_delivered: bool,
+    pub origin: Origin,
     /// By how many threads, or copies, a time was divided.
     pub(crate) copies: f64,
     /// How many runs have a value, of the cells that it is from the fewest.
     pub(crate) runs: usize,
+}
+
+/// What a number is of its cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Capacity,
+    Delivered,
+    /// The capacity of bound threads, times the ratio of the two deliveries.
+    Estimated,
+}
+
+impl Origin {
+    /// What follows the number where it is no capacity.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Origin::Capacity => "",
+            Origin::Delivered => " delivered",
+            Origin::Estimated => " estimated",
+        }
+    }
 }
 
 /// How the cells of a report become numbers: by one rule for all that is said of a kernel.
@@ -41,10 +60,9 @@ impl<'a> Basis<'a> {
     pub(crate) fn of(report: &'a Report) -> Self {
         let measured = report.cells.iter().filter(|cell| cell.value().is_some());
         let kinds = grouped(measured.filter_map(|cell| Some((kind(report, cell)?, cell))), |(kind, _)| *kind);
-        let blocks = |cell: &Cell| report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel);
         let lacks = |cell: &Cell| given(report, cell).is_some_and(|share| share < NEARLY_ALL);
         let counts = |all: &&Vec<(&str, &Cell)>| {
-            all.iter().any(|(_, cell)| blocks(cell)) && all.iter().any(|(_, cell)| lacks(cell))
+            all.iter().any(|(_, cell)| waits_in_kernel(report, cell)) && all.iter().any(|(_, cell)| lacks(cell))
         };
         Basis { report, delivered: kinds.iter().filter(counts).map(|all| all[0].0).collect() }
     }
@@ -53,7 +71,7 @@ impl<'a> Basis<'a> {
         let number = Number::of(cell)?;
         let is_delivered = kind(self.report, cell).is_some_and(|kind| self.delivered.contains(&kind));
         Some(match cell.delivered.filter(|_| is_delivered) {
-            Some(Estimate { value, interval }) => Number { value, interval, is_delivered: true, ..number },
+            Some(Estimate { value, interval }) => Number { value, interval, origin: Origin::Delivered, ..number },
             None if is_of_copies(self.report, cell) => number.each(),
             None => number,
         })
@@ -62,6 +80,11 @@ impl<'a> Basis<'a> {
     pub(crate) fn numbers(&self, cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
         cells.into_iter().filter_map(|cell| self.number(cell)).collect()
     }
+}
+
+/// Whether its threads wait for each other in the system.
+pub(crate) fn waits_in_kernel(report: &Report, cell: &Cell) -> bool {
+    report.card(&cell.kernel).is_some_and(|card| card.blocks_in_kernel)
 }
 
 /// Whether it is the time of copies of a program, each of which does its own work.
@@ -85,7 +108,8 @@ pub(crate) fn kind<'a>(report: &'a Report, cell: &'a Cell) -> Option<&'a str> {
 
 /// The numbers of the cells that have one, as placements are compared by them.
 ///
-/// Threads that are bound nowhere may share a CPU while another is idle, which a capacity does not show. Where they delivered a smaller
+/// Threads that are bound nowhere may share a CPU while another is idle, which a capacity does not show, except of threads that wait for
+/// each other. Where they delivered a smaller
 /// share of their capacity than bound ones did, by more than [`MARGIN`], their number is the bound ones', times the ratio of the two
 /// deliveries: other programs took their part from both.
 pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Number<'a>> {
@@ -96,7 +120,8 @@ pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a 
     };
     let placed = |number: &Number<'a>| {
         // A thread alone has no other to share with.
-        if number.is_bound() || number.is_delivered || number.cell.workers == 1 {
+        let is_alone = number.cell.workers == 1 || waits_in_kernel(basis.report, number.cell);
+        if number.is_bound() || number.origin == Origin::Delivered || is_alone {
             return *number;
         }
         let bound = numbers.iter().filter(|other| other.is_bound() && beside(number.cell, other.cell));
@@ -109,7 +134,7 @@ impl<'a> Number<'a> {
     pub(crate) fn of(cell: &'a Cell) -> Option<Self> {
         let runs = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count();
         let (value, interval) = (cell.value()?, cell.capacity?.interval);
-        Some(Number { cell, value, interval, is_delivered: false, copies: 1.0, runs })
+        Some(Number { cell, value, interval, origin: Origin::Capacity, copies: 1.0, runs })
     }
 
     /// A time over the number of threads, each of which does its own work in it.
@@ -142,7 +167,7 @@ impl<'a> Number<'a> {
         let interval = ratio.map(|(low, high)| Interval { low: low * bound.value, high: high * bound.value });
         let value = own.value / other.value * bound.value;
         let runs = self.runs.min(bound.runs);
-        let found = Number { value, interval, is_delivered: true, runs, ..*self };
+        let found = Number { value, interval, origin: Origin::Estimated, runs, ..*self };
         if !found.is_better(self) {
             return Some(found);
         }
@@ -191,7 +216,7 @@ impl<'a> Number<'a> {
         if let Some(Interval { low, high }) = self.interval {
             return (low, high);
         }
-        if self.is_delivered {
+        if self.origin != Origin::Capacity {
             return (self.value, self.value);
         }
         let values = self.cell.invocations.iter().filter_map(|invocation| Some(invocation.value? / self.copies));
@@ -221,8 +246,8 @@ impl<'a> Number<'a> {
 
     /// With its unit, and `~` if it is noisy.
     pub(crate) fn shown(&self) -> String {
-        let delivered = if self.is_delivered { " delivered" } else { "" };
-        format!("{}{}{delivered}", units::value(self.whole().value, self.cell.unit), units::doubt(self.is_doubtful()))
+        let (value, doubt) = (units::value(self.whole().value, self.cell.unit), units::doubt(self.is_doubtful()));
+        format!("{value}{doubt}{}", self.origin.label())
     }
 
     /// `~` for a result of the two, if one of them is noisy.

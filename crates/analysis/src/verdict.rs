@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use crate::answer::NONE;
 use crate::group::grouped;
-use crate::number::{Basis, Number, better, placed};
+use crate::number::{Basis, Number, Origin, better, placed};
 use crate::point;
 use charz_data::Role;
 use charz_data::card::Family;
@@ -261,7 +261,8 @@ impl<'a> Rivals<'a> {
         };
         let (is_apart, is_moved) = (!number.meets(best), !number.is_placed_as(best));
         // What was delivered is no rate of a clock.
-        let cycles = self.in_cycles(number.cell, best.cell).filter(|_| !number.is_delivered && !best.is_delivered);
+        let are_capacities = [number.origin, best.origin] == [Origin::Capacity; 2];
+        let cycles = self.in_cycles(number.cell, best.cell).filter(|_| are_capacities);
         let is_clock = is_apart && cycles.as_ref().is_some_and(|cycles| !cycles.confirm(number.is_better(best)));
         let at_one_clock = cycles.filter(|cycles| is_clock || cycles.are_followed);
         // Numbers that are the same differ by nothing, also where both are 0.

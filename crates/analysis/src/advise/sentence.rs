@@ -2,6 +2,7 @@
 
 use super::{Advice, Load, Strands};
 use crate::card::MEMORY;
+use crate::number::Origin;
 use crate::verdict::{Claim, Loss, joined};
 use charz_data::Role;
 use charz_data::card::Numbers;
@@ -37,7 +38,7 @@ impl Advice<'_> {
         if let Some(auto) = &self.auto {
             match auto.claim() {
                 Claim::Shown(share) if share > 0.0 => {
-                    let by = if auto.number.is_delivered { ", by what was delivered" } else { "" };
+                    let by = if auto.number.origin == Origin::Capacity { "" } else { ", by what was delivered" };
                     text += &format!("; unpinned threads {}{by}", lost(auto, Subject::Several));
                 }
                 Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",

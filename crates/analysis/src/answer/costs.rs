@@ -2,7 +2,7 @@
 
 use super::Reading;
 use crate::group::grouped;
-use crate::number::{Basis, Best, Number, kind};
+use crate::number::{Basis, Best, Number, Origin, kind};
 use charz_data::report::{Cell, Report};
 
 /// The kernels of one kind, the cheapest first.
@@ -50,7 +50,7 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
     let named = kinds.into_iter().map(|kernels| (kind(kernels[0][0].cell).to_owned(), kernels));
     let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
     let list = |(kind, kernels): (String, Vec<Vec<Number<'_>>>)| {
-        let is_delivered = kernels.iter().flatten().all(|number| number.is_delivered);
+        let is_delivered = kernels.iter().flatten().all(|number| number.origin == Origin::Delivered);
         let place = commonest(&kernels);
         let mut shown: Vec<(String, Number<'_>)> = match &kernels[..] {
             [only] => by_mapping(only),
@@ -63,8 +63,10 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
         };
         let (fastest, mut slowest) = (alike(shown.first()), alike(shown.last()));
         slowest.retain(|_| shown.last().is_some_and(|(name, _)| !fastest.contains(name)));
-        let reading =
-            |number: Number<'_>| Reading { is_delivered: !is_delivered && number.is_delivered, ..Reading::of(&number) };
+        let reading = |number: Number<'_>| {
+            let origin = if is_delivered { Origin::Capacity } else { number.origin };
+            Reading { origin, ..Reading::of(&number) }
+        };
         let kernels = shown.into_iter().map(|(name, number)| (name, reading(number))).collect();
         Costs { kind, kernels, fastest, slowest, is_delivered }
     };

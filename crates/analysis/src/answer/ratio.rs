@@ -56,6 +56,7 @@ impl Ratio {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::number::Origin;
     use charz_data::report::Unit;
 
     #[test]
@@ -67,7 +68,7 @@ mod tests {
             is_noisy: false,
             threads: 1,
             mapping: "dumb".into(),
-            is_delivered: false,
+            origin: Origin::Capacity,
         };
         let rate = |value, width| reading(value, Unit::OpsPerSecond, width);
         let found = Ratio::of(&rate(2.0, None), &rate(3.0, Some(0.1)));

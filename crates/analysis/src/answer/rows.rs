@@ -6,7 +6,7 @@ use super::{NONE, Reading, none};
 use crate::advise::asked;
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
-use crate::number::{Basis, Best, Number, is_of_copies, placed};
+use crate::number::{Basis, Best, Number, Origin, is_of_copies, placed};
 use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
@@ -313,7 +313,7 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let best = |kernel: &str, threads: u64| {
         let own = numbers.iter().filter(|number| number.cell.kernel == kernel && number.cell.workers == threads);
         let best = Best::of(&own.copied().collect::<Vec<_>>());
-        best.map(|best| Reading { is_delivered: false, ..Reading::of(&best.number) })
+        best.map(|best| Reading { origin: Origin::Capacity, ..Reading::of(&best.number) })
     };
     let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
@@ -336,7 +336,7 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
         [Datum::word(kernel)].into_iter().chain(data).collect::<Vec<_>>()
     });
     let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
-    let is_delivered = numbers.iter().any(|number| number.is_delivered);
+    let is_delivered = numbers.iter().any(|number| number.origin == Origin::Delivered);
     let what = if is_delivered { "under contention, as delivered" } else { "under contention" };
     let heading: Vec<&str> = [what].into_iter().chain(counts.iter().map(String::as_str)).collect();
     Table::new(&heading, rows.collect::<Vec<_>>())

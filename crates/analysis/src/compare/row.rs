@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::carried::objection;
 use super::terms::{Design, Quantity, ends};
 use super::{ALPHA, Allowed, allows, flag_of, margin};
-use crate::number::Number;
+use crate::number::{Number, waits_in_kernel};
 use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
 use charz_data::units;
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
@@ -250,7 +250,8 @@ impl Candidate<'_> {
             return;
         }
         let is_compared = self.is_compared();
-        let hides = quantity == Quantity::Capacity && hides_sharing(base, new, self.row.verdict);
+        let may_hide = quantity == Quantity::Capacity && !waits_in_kernel(reports[1], new);
+        let hides = may_hide && hides_sharing(base, new, self.row.verdict);
         let (base, new) = self.rates.take().unwrap_or_else(|| (rates(base, quantity), rates(new, quantity)));
         let row = &mut self.row;
         if !is_compared {

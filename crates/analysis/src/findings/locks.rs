@@ -3,7 +3,7 @@
 use super::on_cell;
 use super::series::{Series, list};
 use crate::group::grouped;
-use crate::number::Number;
+use crate::number::{Number, Origin};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
@@ -85,7 +85,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         }
         None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),
     };
-    let by = if best.several.is_delivered { ", by what was delivered" } else { "" };
+    let by = if best.several.origin == Origin::Delivered { ", by what was delivered" } else { "" };
     let which = match others.is_empty() {
         true => format!("the lock {} under contention", best.kernel()),
         false => format!("the lock that loses least under contention is {}{equal}", best.kernel()),

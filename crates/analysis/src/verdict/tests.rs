@@ -122,11 +122,11 @@ fn auto_is_judged_by_what_it_delivered_where_its_threads_waited() {
         let cells = vec![bound, rate("auto", 2, 20.1).delivering(of_auto)];
         only(cells, |verdict| match verdict.auto {
             Auto::Other(loss) => {
-                assert!(loss.number.is_delivered && verdict.alike.is_empty());
+                assert!(loss.number.origin == Origin::Estimated && verdict.alike.is_empty());
                 ((100.0 * loss.share).round(), loss.is_sure())
             }
             Auto::Best(Some(next)) => {
-                assert!(!verdict.best.is_delivered);
+                assert_eq!(verdict.best.origin, Origin::Capacity);
                 ((-100.0 * next.share).round(), next.is_sure())
             }
             other => panic!("{other:?}"),
@@ -141,7 +141,28 @@ fn auto_is_judged_by_what_it_delivered_where_its_threads_waited() {
     let runs = auto.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
     runs.for_each(|run| (0..).zip(&mut run.laps).for_each(|(cpu, lap)| lap.strand = Some(cpu)));
     let cells = vec![rate("rr", 2, 20.0).seated(&[0, 1]), auto];
-    assert!(only(cells, |verdict| verdict.best.cell.mapping == "auto" && !verdict.best.is_delivered));
+    assert!(only(cells, |verdict| verdict.best.cell.mapping == "auto" && verdict.best.origin == Origin::Capacity));
+}
+
+/// Threads that wait for each other lose nothing on one CPU: their own time counts, however late the others were.
+#[test]
+fn threads_that_wait_for_each_other_are_judged_by_their_own_times() {
+    let time = |mapping, ns| cell("futex-wake", 2, Unit::NanosecondsSampled, ns).under(mapping);
+    let cells = vec![time("rr", 6000.0).seated(&[0, 1]).delivering(1.0), time("auto", 1800.0).delivering(0.1)];
+    let mut report = report(cells).on(8);
+    for (blocks, best) in [(true, "auto"), (false, "rr")] {
+        report.cards.iter_mut().for_each(|card| card.blocks_in_kernel = blocks);
+        assert_eq!(verdicts(&report)[0].best.cell.mapping, best);
+    }
+}
+
+/// What bound threads could do, times how much more it delivered, is not what it delivered.
+#[test]
+fn an_estimate_is_not_said_to_be_delivered() {
+    let bound = rate("rr", 2, 20.0).seated(&[0, 1]).delivering(0.5);
+    let cells = vec![bound, rate("auto", 2, 30.0).delivering(0.4)];
+    let shown = only(cells, |verdict| verdict.best.shown());
+    assert_eq!(shown, "24.0 GB/s estimated");
 }
 
 #[test]
