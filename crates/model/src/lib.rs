@@ -375,8 +375,12 @@ impl Model {
         let known = self.known.iter().filter(|(own, _)| far > FAR && own.threads <= placed.threads);
         let known = known.map(|(own, value)| value * placed.share(own)).fold(0.0, f64::max);
         let looser = || self.known.iter().filter(|(own, _)| placed.is_within(own));
-        let each = looser().map(|(own, value)| value / own.threads as f64).fold(0.0, f64::max);
-        let least = placed.threads as f64 * each * (-doubt).exp();
+        let each: Vec<f64> = looser().map(|(own, value)| value / own.threads as f64).collect();
+        // The largest of many is above what they do by their noise.
+        let largest = each.iter().copied().fold(0.0, f64::max);
+        let near = each.into_iter().filter(|one| *one >= largest * (-2.0 * doubt).exp());
+        let (sum, count) = near.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+        let least = placed.threads as f64 * sum / f64::max(count, 1.0) * (-doubt).exp();
         let (value, low) = (middle.exp(), (middle - HALF * deviation).exp());
         let all = (placed.threads as f64).ln() + alone + doubt;
         let high = match (close > FAR, self.name) {

@@ -118,3 +118,28 @@ fn threads_do_no_more_than_so_many_of_the_least_or_the_full_machine() {
         assert!((1..=place.cpus() / 2).all(|n| model.predict(&place.at("round-robin", n)).interval[1] <= full * 1.001));
     }
 }
+
+/// A machine on which each thread does as much as any other, seen with noise: the more points, the higher the largest.
+#[test]
+fn intervals_of_many_noisy_points_hold() {
+    let place = Place::new("Package:4 [NUMA] Core:32 PU:1");
+    let (mut held, mut all) = (0, 0);
+    for seed in 0..8 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        // Uniform noise with a standard deviation of 3%.
+        let mut value = |threads: usize| 10.0 * threads as f64 * (1.0 + 0.104 * (random.f64() - 0.5));
+        let (fitted, others): (Vec<usize>, Vec<usize>) = (1..=128).partition(|threads| threads % 3 == 1);
+        let fitted = fitted.into_iter().map(|threads| (place.at("compact", threads), value(threads))).collect();
+        let held_back: Vec<_> =
+            others.into_iter().map(|threads| (place.at("compact", threads), value(threads))).collect();
+        let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: held_back.clone() }) else {
+            panic!()
+        };
+        let is_held = |(placed, value): &&(Placed, f64)| {
+            let [low, high] = model.predict(placed).interval;
+            (low..=high).contains(value)
+        };
+        (held, all) = (held + held_back.iter().filter(is_held).count(), all + held_back.len());
+    }
+    assert!(held as f64 >= 0.87 * all as f64, "{held} of {all}");
+}
