@@ -20,6 +20,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use charz_system::{cpuinfo, file, meminfo};
+use hwlocality::errors::RawHwlocError;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
 
@@ -193,7 +194,10 @@ fn load(
     let build = || -> Result<Topology, Box<dyn std::error::Error>> {
         Ok(builder.with_flags(flags)?.with_cpu_icache_type_filter(TypeFilter::KeepAll)?.build()?)
     };
-    build().map_err(|error| format!("hwloc cannot load it: {error}"))
+    build().map_err(|error| {
+        let errno = error.downcast_ref::<RawHwlocError>().and_then(|raw| raw.errno);
+        format!("hwloc cannot load it: {}", errno.map_or_else(|| error.to_string(), |errno| errno.to_string()))
+    })
 }
 
 /// Loads a synthetic description that was checked.

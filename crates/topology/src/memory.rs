@@ -47,7 +47,8 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
 
 /// Whether this process can put memory on a node, by its OS id.
 fn check_node(machine: &Machine, id: u32) -> Result<(), String> {
-    let known = machine.nodes_for_memory();
+    let mut known = machine.nodes_for_memory();
+    known.sort_unstable();
     if known.contains(&id) {
         return Ok(());
     }

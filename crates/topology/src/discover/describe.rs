@@ -236,11 +236,20 @@ impl Writer<'_> {
             let bytes = node.memory_bytes.map(|bytes| format!(" local_memory=\"{bytes}\"")).unwrap_or_default();
             let subtype =
                 node.subtype.as_ref().map(|text| format!(" subtype=\"{}\"", escaped(text))).unwrap_or_default();
+            let sets = format!(
+                "cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" nodeset=\"{bit}\" complete_nodeset=\"{bit}\""
+            );
+            let cache = node.memory_side_cache_bytes.map(|bytes| {
+                let identity = self.identity();
+                format!(
+                    "<object type=\"MemCache\" {sets} cache_size=\"{bytes}\" depth=\"1\" cache_type=\"0\"{identity}>"
+                )
+            });
+            let (before, after) = cache.map_or((String::new(), ""), |cache| (cache, "</object>"));
             let identity = self.identity();
             let _ = writeln!(
                 self.text,
-                "{indent}  <object type=\"NUMANode\" os_index=\"{id}\" cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" \
-                 nodeset=\"{bit}\" complete_nodeset=\"{bit}\"{bytes}{subtype}{identity}/>"
+                "{indent}  {before}<object type=\"NUMANode\" os_index=\"{id}\" {sets}{bytes}{subtype}{identity}/>{after}"
             );
         }
     }

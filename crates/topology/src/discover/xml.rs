@@ -334,6 +334,7 @@ mod tests {
         let [plain, cached] = [of(machine(&second())), of(machine(&second()).replacen(&node, &cache, 1))];
         let found = |machine: &crate::Machine| machine.numa_nodes[0].memory_side_cache_bytes;
         assert_eq!((found(&plain), found(&cached)), (None, Some(4096)));
+        assert_eq!(found(&of(crate::machine_xml(&cached).unwrap())), Some(4096));
         assert_eq!(plain.strands, cached.strands);
     }
 

@@ -59,7 +59,7 @@ impl Mapper for Occupancy {
         for (package, (strands, number)) in packages.iter_mut().zip(&numbers).enumerate() {
             if *number > strands.len() {
                 let room = strands.len();
-                return refuse(format!("socket {package} has {room} usable CPUs, which is less than {number}"));
+                return refuse(format!("socket {package} has only {room} usable CPUs"));
             }
             strands.truncate(*number);
         }
