@@ -129,6 +129,7 @@ pub struct Plan {
     pub cells: Vec<PlannedCell>,
 }
 
+#[derive(Clone)]
 pub struct PlannedCell {
     pub kernel: &'static dyn Kernel,
     pub point: Point,
@@ -369,13 +370,16 @@ impl Plan {
         if plan.adaptive {
             return plan;
         }
+        let all = plan.cells.clone();
         for series in fewer {
             if plan.predicted() <= request.budget.most().mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT
             {
                 break;
             }
             let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
-            plan.cells.retain(|cell| series.contains(&cell.seats.len()) || fewest(cell));
+            // Powers of 8 are no part of the powers of 4.
+            let kept = all.iter().filter(|cell| series.contains(&cell.seats.len()) || fewest(cell));
+            plan.cells = kept.cloned().collect();
             plan.fit_amounts(request, predictor);
         }
         plan

@@ -106,6 +106,20 @@ fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
 }
 
 #[test]
+fn of_too_many_threads_powers_of_8_remain() {
+    let machine = discover(&Source::Synthetic("Package:2 Core:128 PU:2".into())).unwrap();
+    let series = |least| {
+        let mut request = request(&["arith-int"], "dumb", "1");
+        (request.threads, request.invocations) = (Threads::Auto, Invocations { least, most: least, counted: 0 });
+        let limits = Limits::unlimited();
+        let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor(&["arith-int"]));
+        plan.cells.iter().map(|cell| cell.seats.len()).collect::<Vec<_>>()
+    };
+    let all: Vec<_> = (1..=40).map(|times| series(10 * times)).collect();
+    assert!(all.contains(&vec![1, 2, 8, 64, 128, 256, 512]), "{all:?}");
+}
+
+#[test]
 fn a_quick_sweep_gets_more_time_where_blocks_past_the_caches_alone_take_longer() {
     let planned = |size_bytes| {
         let mut request = request(&["arith-int", "mem-read"], "dumb", "1");
