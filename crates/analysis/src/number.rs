@@ -172,9 +172,9 @@ impl<'a> Number<'a> {
             return Some(found);
         }
         // It is the most that they do, and how much less it was is not known.
-        let hull = |(one, other): (Interval, Interval)| Interval {
-            low: one.low.min(other.low),
-            high: one.high.max(other.high),
+        let hull = |(one, other): (Interval, Interval)| match self.cell.unit.more_is_better() {
+            true => Interval { low: one.low.min(other.low), ..one },
+            false => Interval { high: one.high.max(other.high), ..one },
         };
         Some(Number { interval: self.interval.zip(interval).map(hull), runs, ..*self })
     }

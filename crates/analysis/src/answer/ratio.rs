@@ -13,13 +13,14 @@ pub struct Ratio {
     pub times: f64,
     /// Where it lies with 95% confidence; null where one of the numbers has no interval.
     pub interval: Option<[f64; 2]>,
-    /// Whether one of the numbers is noisy.
+    /// Whether one of the numbers is noisy, or may be anything down to nothing.
     pub noisy: bool,
 }
 
 impl Ratio {
     pub(crate) fn of(base: &Reading, own: &Reading) -> Self {
-        let noisy = base.is_noisy || own.is_noisy;
+        let is_wide = |one: &Reading| one.half_width.is_some_and(|half| half >= 1.0);
+        let noisy = [base, own].into_iter().any(|one| one.is_noisy || is_wide(one));
         let (base, own) = if base.unit.more_is_better() { (base, own) } else { (own, base) };
         let around = |one: &Reading| {
             let half = one.half_width.filter(|half| *half < 1.0)?;
@@ -79,6 +80,7 @@ mod tests {
         assert_eq!(found.for_price(4.0).times, 0.5);
         let noisy = Reading { is_noisy: true, ..rate(2.0, None) };
         assert_eq!(Ratio::of(&noisy, &rate(3.0, None)).text(), "1.50~");
+        assert_eq!(Ratio::of(&rate(2.0, Some(1.2)), &rate(3.0, Some(0.1))).text(), "1.50~");
         let time = |value| reading(value, Unit::NanosecondsPerOp, None);
         assert_eq!(Ratio::of(&time(10.0), &time(5.0)).times, 2.0, "half the time is twice as fast");
     }

@@ -165,6 +165,19 @@ fn an_estimate_is_not_said_to_be_delivered() {
     assert_eq!(shown, "24.0 GB/s estimated");
 }
 
+/// Threads that shared a CPU did no more than their capacity, whatever others took from the bound ones meanwhile.
+#[test]
+fn threads_that_shared_cpus_do_at_most_what_they_can() {
+    let mut auto = rate("auto", 2, 21.0).within(0.01).delivering(0.6);
+    for lap in auto.invocations.iter_mut().flat_map(|own| &mut own.runs).flat_map(|run| &mut run.laps) {
+        lap.strand = Some(0);
+    }
+    let (own, bound) = (auto.capacity, rate("rr", 2, 20.0).within(0.01).seated(&[0, 1]).delivering(0.2));
+    let found = only(vec![bound, auto], |verdict| verdict.best.interval.unwrap());
+    let own = own.unwrap().interval.unwrap();
+    assert!(found.high == own.high && found.low <= own.low, "{found:?} {own:?}");
+}
+
 #[test]
 fn mappings_that_are_not_apart_are_alike() {
     let cells = vec![rate("rr", 2, 20.0), rate("dumb", 2, 19.8), rate("auto", 2, 15.0), rate("dumb", 1, 15.0)];
