@@ -121,6 +121,15 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
 }
 
 #[test]
+fn a_set_up_that_is_not_there_is_refused_before_anything_is_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let ran = run(["sweep", "--command", "true", "--setup", "no-such-program", "--output", file.to_str().unwrap()]);
+    assert_eq!((ran.code, file.exists()), (Some(2), false), "{}", ran.err);
+    assert!(ran.err.contains("--setup") && ran.err.contains("no-such-program"), "{}", ran.err);
+}
+
+#[test]
 fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
     let threads = &["--threads", "1,2", "--mapping", "dumb"];
     let trial = Trial::with("sh -c 'echo 4' x {threads}", threads, &["--value", "last"]);

@@ -201,8 +201,10 @@ impl MeasuringContext {
         invoke: &dyn Invoke,
     ) -> Result<Predictor, Error> {
         let Some(program) = program else { return Ok(predictor) };
-        let words = Words::split(&program.command).and_then(|words| words.check());
-        words.map_err(|why| Error::bad_input(format!("--command: {why}")))?;
+        for (flag, line) in [("--command", Some(&program.command)), ("--setup", program.setup.as_ref())] {
+            let checked = line.map_or(Ok(()), |line| Words::split(line).and_then(|words| words.check()));
+            checked.map_err(|why| Error::bad_input(format!("{flag}: {why}")))?;
+        }
         let limit = program.timeout_ns.map_or_else(|| self.left(budget.most()), Duration::from_nanos);
         let usual = || Ok::<_, Error>(parse_mappings(PROGRAMS)?.swap_remove(0));
         let mapping = first.mapping.map_or_else(usual, Ok)?;
