@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::mem;
 use std::process::ExitStatus;
 use std::time::Instant;
 
@@ -98,22 +99,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// How many threads of these programs worked at the same time at most. A thread works beside those that it created with the time
-    /// that it used while they lived, and before or after them with the rest. Threads of one creator that lived one after the other
-    /// count as one with the processor time of all, since a program may do its work in many short threads: as 1 from 10 ms or a
-    /// hundredth of the busiest one's on, and as less below that. `None` where not all were counted to their ends.
+    /// How many threads of these programs worked at the same time at most. A thread works if it used 10 ms, or a hundredth of the
+    /// busiest one's processor time. Threads that lived one after the other count as one with the time of all, since a program may do
+    /// its work in many short threads. `None` where not all were counted to their ends.
     pub fn working<'a>(programs: impl IntoIterator<Item = &'a Ended>) -> Option<u64> {
-        let programs: Vec<&Ended> = programs.into_iter().collect();
-        if programs.iter().any(|ended| ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared) {
-            return None;
+        let mut times = Vec::new();
+        for ended in programs {
+            if ended.following.by != Follow::Ptrace || ended.threads.len() < ended.appeared {
+                return None;
+            }
+            times.extend(work(&ended.threads)?);
         }
-        let works = |enough| programs.iter().map(move |ended| work(&ended.threads, enough));
-        let busiest =
-            works(f64::INFINITY).map(|work| Some(work?.1)).collect::<Option<Vec<u64>>>()?.into_iter().max()?;
-        works((busiest / 100).clamp(1, 10_000_000) as f64)
-            .map(|work| Some(work?.0))
-            .sum::<Option<f64>>()
-            .map(|sum| sum as u64)
+        let enough = (times.iter().max()? / 100).clamp(1, 10_000_000);
+        Some(times.iter().filter(|time| **time >= enough).count() as u64)
     }
 
     /// How many CPUs the program used on average, from its start to its end; `None` where it was not counted.
@@ -135,35 +133,63 @@ impl Ended {
     }
 }
 
-/// How many of a program's threads worked at the same time at most, of which each did that used `enough`, and the busiest one's
-/// processor time. A thread in whose time the next one of its creator appeared is continued by none: many short ones end while the last
-/// of them are still made.
-fn work(threads: &[Thread], enough: f64) -> Option<(f64, u64)> {
-    let share = |time: u64| (time as f64 / enough).min(1.0);
-    // By creator, and last of those without one: the start of the next of its threads, how many of the later ones worked and the
-    // busiest one's time, and the same of those that continue each other.
-    let mut created = vec![(None::<Instant>, (0.0, 0), (0.0_f64, 0)); threads.len() + 1];
-    let together =
-        |(sum, busiest): (f64, u64), (most, time): (f64, u64)| (sum + share(time).max(most), busiest.max(time));
-    let mut beside_most = 0;
-    for (at, thread) in threads.iter().enumerate().rev() {
-        let (_, later, row) = created[at];
-        let (below, longest) = together(later, row);
-        let (all, beside) = (thread.counts.cpu_ns?, thread.beside_ns);
-        beside_most = beside_most.max(beside);
-        let time = all.saturating_sub(beside).saturating_add(longest);
-        let working = share(beside) + share(time).max(below);
-        let (next, later, row) = &mut created[thread.creator.filter(|creator| *creator < at).unwrap_or(threads.len())];
-        if next.replace(thread.start).is_some_and(|next| next >= thread.end) {
-            *row = (row.0.max(working), row.1.saturating_add(time));
-        } else {
-            *later = together(*later, *row);
-            *row = (working, time);
+/// Processor times of threads that may have run at the same time, descending.
+type Times = Vec<u64>;
+
+/// Of two groups of threads that lived at the same time.
+fn together(mut some: Times, others: Times) -> Times {
+    some.extend(others);
+    // Few runs, each in order: the stable sort is faster.
+    some.sort_by(|a, b| b.cmp(a));
+    some
+}
+
+/// Of two groups that lived one after the other: the busiest of one counts as one with the busiest of the other, and so on.
+fn in_turn(mut some: Times, mut others: Times) -> Times {
+    if some.len() < others.len() {
+        mem::swap(&mut some, &mut others);
+    }
+    some.iter_mut().zip(others).for_each(|(time, other)| *time = time.saturating_add(other));
+    some
+}
+
+/// Whether a thread ended before the next one began. One may create the next and end: a tenth of their lives is no overlap.
+fn precedes(one: &Thread, next: &Thread) -> bool {
+    let life = |thread: &Thread| thread.end.saturating_duration_since(thread.start);
+    one.end.saturating_duration_since(next.start) * 10 <= life(one).min(life(next))
+}
+
+/// The times of a program. A thread works beside those that it created with the time that it used while they lived, and before or after
+/// them with the rest. Of a pool, short threads may end while the last ones are still made: a thread that overlaps the next counts as
+/// one with none that begin before that one has ended.
+fn work(threads: &[Thread]) -> Option<Times> {
+    // By creator, and first of those without one.
+    let mut created = vec![Vec::new(); threads.len() + 1];
+    for (at, thread) in threads.iter().enumerate() {
+        created[thread.creator.filter(|creator| *creator < at).map_or(0, |creator| creator + 1)].push(at);
+    }
+    let mut times = vec![Times::new(); threads.len() + 1];
+    for at in (0..=threads.len()).rev() {
+        // Each overlapped the next: with its times, and those of what had ended where it began.
+        let mut lanes: Vec<(&Thread, Times, Times)> = Vec::new();
+        for child in created[at].iter().copied().map(Some).chain([None]) {
+            let next = child.map(|child| &threads[child]);
+            let mut ended = Times::new();
+            while let Some((_, own, before)) = lanes.pop_if(|(last, ..)| next.is_none_or(|next| precedes(last, next))) {
+                ended = in_turn(before, together(own, ended));
+            }
+            match (child, next) {
+                (Some(child), Some(next)) => lanes.push((next, mem::take(&mut times[child + 1]), ended)),
+                _ => times[at] = ended,
+            }
+        }
+        if let Some(thread) = at.checked_sub(1).map(|at| &threads[at]) {
+            let alone = thread.counts.cpu_ns?.saturating_sub(thread.beside_ns);
+            let beside = together(mem::take(&mut times[at]), vec![thread.beside_ns]);
+            times[at] = in_turn(beside, vec![alone]);
         }
     }
-    let (_, later, row) = created[threads.len()];
-    let (working, longest) = together(later, row);
-    Some((working, longest.max(beside_most)))
+    times.into_iter().next()
 }
 
 /// A program with more threads than these is counted in whole, but not thread by thread.
@@ -226,4 +252,117 @@ pub enum Error {
     /// The system starts no process.
     #[error("the system refuses a process: {0}")]
     Process(io::Error),
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::Range;
+    use std::time::Duration;
+
+    use super::*;
+
+    /// A thread: its creator, when it lived, what it used, and what of that beside threads that it created, in microseconds.
+    type Row = (Option<usize>, Range<u64>, u64, u64);
+
+    fn working(rows: &[Row]) -> Option<u64> {
+        let begin = Instant::now();
+        let thread = |(ordinal, (creator, life, used, beside)): (usize, &Row)| Thread {
+            ordinal,
+            tid: 0,
+            name: String::new(),
+            start: begin + Duration::from_micros(life.start),
+            end: begin + Duration::from_micros(life.end),
+            seat: None,
+            creator: *creator,
+            beside_ns: beside * 1000,
+            counts: Counts { cpu_ns: Some(used * 1000), ..Counts::default() },
+            allowed: Vec::new(),
+            unseated_ns: None,
+        };
+        let threads: Vec<Thread> = rows.iter().enumerate().map(thread).collect();
+        Ended::working([&Ended {
+            status: ExitStatus::default(),
+            start: begin,
+            end: begin,
+            appeared: threads.len(),
+            threads,
+            off_seat: 0,
+            unseen: 0,
+            counts: Counts::default(),
+            pages: Vec::new(),
+            left: Vec::new(),
+            following: Following { by: Follow::Ptrace, refused: None },
+        }])
+    }
+
+    /// Threads of the first one that appear so long after each other, live so long and use so much.
+    fn every(gap: u64, life: u64, used: u64, count: u64) -> Vec<Row> {
+        (0..count).map(|at| (Some(0), at * gap..at * gap + life, used, 0)).collect()
+    }
+
+    /// Threads of the first one in regions that follow each other. They appear in reverse order in every other region.
+    fn regions(count: u64, used: &[u64]) -> Vec<Row> {
+        let life = used.iter().max().unwrap() + 10;
+        let region = |region: u64| {
+            let start = 1000 + region * 2 * life;
+            let row = |used: &u64| (Some(0), start..start + life, *used, 0);
+            let mut rows: Vec<Row> = used.iter().map(row).collect();
+            if region % 2 == 1 {
+                rows.reverse();
+            }
+            rows
+        };
+        (0..count).flat_map(region).collect()
+    }
+
+    #[test]
+    fn threads_work_at_the_same_time_as_far_as_their_lives_overlap() {
+        let first = |used, beside| vec![(None, 0..9_000_000, used, beside)];
+        let beside = |used| vec![(Some(0), 1..9_000_000, used, 0)];
+        let process = |at: u64| {
+            let start = at * 10_000;
+            let worker = (Some(1 + at as usize * 3), start + 10..start + 8_000, 5_000, 0);
+            vec![(Some(0), start..start + 9_000, 100, 0), worker.clone(), worker]
+        };
+        let cases: [(&str, u64, [Vec<Row>; 3]); _] = [
+            ("fork and join", 2, [first(100, 0), regions(20, &[3_000; 2]), vec![]]),
+            ("short ones", 2, [first(100, 0), regions(200, &[300; 2]), vec![]]),
+            ("very short ones", 4, [first(100, 0), regions(500, &[20; 4]), vec![]]),
+            ("a worker and a sleeper", 1, [first(100, 0), regions(5, &[20_000, 0]), vec![]]),
+            ("the first works in regions", 2, [first(59_000, 57_000), regions(20, &[3_000]), vec![]]),
+            ("regions beside a sleeper", 2, [first(100, 0), beside(0), regions(20, &[3_000; 2])]),
+            ("regions beside a worker", 3, [first(100, 0), beside(50_000), regions(20, &[3_000; 2])]),
+            ("the first works, then others", 4, [first(60_000, 100), regions(1, &[60_000; 4]), vec![]]),
+            ("only the first works", 1, [first(200_000, 100_000), beside(0), vec![]]),
+            ("the first ends first", 2, [vec![(None, 0..90_000, 90_000, 80_000)], beside(80_000), vec![]]),
+            ("one lost its creator", 2, [first(90_000, 80_000), vec![(None, 10..90_000, 80_000, 0)], vec![]]),
+            ("idle helpers", 1, [first(1_000_000, 990_000), every(10, 900_000, 3_000, 12), vec![]]),
+            ("a pool", 4, [first(100, 0), every(1_000, 100_000, 90_000, 4), vec![]]),
+            ("a pool whose threads end early", 8, [first(100, 0), every(1_000, 1_500, 1_500, 8), vec![]]),
+            ("one after the other", 1, [first(100, 0), every(10_000, 9_000, 8_000, 4), vec![]]),
+            ("each creates the next and ends", 1, [first(100, 0), every(60_000, 60_900, 60_000, 4), vec![]]),
+            (
+                "each creates the next and works",
+                4,
+                [
+                    first(100, 0),
+                    (0..3).map(|at| (Some(at), 1..90_000, 60_000, 60_000)).collect(),
+                    vec![(Some(3), 1..90_000, 60_000, 0)],
+                ],
+            ),
+            (
+                "two processes",
+                4,
+                [
+                    first(100, 0),
+                    (0..2).map(|at| (Some(0), 10 + at..90_000, 100, 0)).collect(),
+                    (0..4).map(|at| (Some(1 + at % 2), 20..80_000, 60_000, 0)).collect(),
+                ],
+            ),
+            ("short processes in turn", 2, [first(100, 0), (0..300).flat_map(process).collect(), vec![]]),
+        ];
+        for (case, expected, rows) in cases {
+            assert_eq!(working(&rows.concat()), Some(expected), "{case}");
+        }
+    }
 }

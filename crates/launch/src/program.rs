@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 use std::io;
+use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, ExitStatus};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use charz_data::report::Counts;
 
@@ -33,8 +34,10 @@ impl Look {
 /// A variable by which the poller knows processes of a program whose parents have ended.
 pub const MARK: &str = "CHARZ_LAUNCH";
 
-/// The longest time between two ticks of a system.
-const TICK: Duration = Duration::from_millis(10);
+/// The system brings up to date what a running thread has used at each tick, and when it stops. One that ran between two ticks, and
+/// slept before it stopped, was not seen to run at all, and counts as if it had run for this long: enough for one that works in many
+/// short regions, too little for one that wakes up at the end of each.
+const UNSEEN_NS: u64 = 20_000;
 
 /// A live thread.
 pub struct Task {
@@ -50,11 +53,12 @@ pub struct Task {
     start: Instant,
     /// The live thread that created it, and that one's ordinal.
     pub creator: Option<(i32, usize)>,
-    /// Live threads that it created, since when there is one, and what it had used then.
+    /// Live threads that it created, since when there is one or none, and what was seen then of what it had used.
     pub created: usize,
     since: (Instant, u64),
-    /// What it used while it had any.
+    /// What it used while it had any, and how much more at most while it had them last.
     beside_ns: u64,
+    unseen_ns: u64,
     /// When it was seen to end: before another thread that waits for it goes on.
     pub end: Option<Instant>,
     /// What was seen of it last.
@@ -66,7 +70,7 @@ pub struct Task {
 impl Task {
     pub fn new(program: usize, ordinal: usize, given: Given, cpus: Vec<u32>) -> Self {
         let (start, seen, before) = (Instant::now(), Seen::default(), Counts::default());
-        let (creator, created, since, beside_ns) = (None, 0, (start, 0), 0);
+        let (creator, created, since, beside_ns, unseen_ns) = (None, 0, (start, 0), 0, 0);
         let unseated_ns = Some(0);
         Task {
             program,
@@ -80,27 +84,35 @@ impl Task {
             created,
             since,
             beside_ns,
+            unseen_ns,
             end: None,
             seen,
             before,
         }
     }
 
-    /// It is stopped, and has created another thread.
-    pub fn create(&mut self, tid: i32) {
+    /// It is stopped, has used this, and has created another thread.
+    pub fn create(&mut self, used: u64, now: Instant) {
         if self.created == 0 {
-            self.since = (Instant::now(), observe::used_ns(tid).0);
+            self.settle(used, now);
+            self.since = (now, used);
         }
         self.created += 1;
     }
 
-    /// The last thread that it had created has ended.
-    pub fn alone(&mut self, tid: i32) {
-        let ((used, runs), (begin, before)) = (observe::used_ns(tid), self.since);
-        // What a thread that runs has used is brought up to date by each tick of the system.
-        let unseen = if runs { TICK } else { Duration::ZERO };
-        let used = Duration::from_nanos(used.saturating_sub(before)) + unseen;
-        self.beside_ns += used.min(begin.elapsed()).as_nanos() as u64;
+    /// The last thread that it had created has ended. It was seen to have used this, and to run or not.
+    pub fn alone(&mut self, (used, runs): (u64, bool), now: Instant) {
+        let (begin, before) = mem::replace(&mut self.since, (now, used));
+        let beside = used.saturating_sub(before);
+        self.beside_ns += beside;
+        self.unseen_ns = if runs { ((now - begin).as_nanos() as u64).saturating_sub(beside) } else { 0 };
+    }
+
+    /// It is stopped, and has used this. Processor time beyond the time since it was alone was used before that, and not seen then.
+    pub fn settle(&mut self, used: u64, now: Instant) {
+        let ((begin, before), most) = (self.since, mem::take(&mut self.unseen_ns));
+        let unseen = used.saturating_sub(before).saturating_sub((now - begin).as_nanos() as u64);
+        self.beside_ns += unseen.max(UNSEEN_NS).min(most);
     }
 
     /// Lets it run on these CPUs from now on. One that has set its own affinity keeps that.
@@ -237,7 +249,28 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    /// What a thread that runs has used is seen late.
+    #[test]
+    fn a_thread_that_only_wakes_up_does_not_work_beside_those_that_it_created() {
+        let (start, ms) = (Instant::now(), |ms: u64| ms * 1_000_000);
+        // It has created a thread that lives for 60 ms, is seen then, and stops 20 ms later.
+        let beside = |seen, used| {
+            let mut task = Task { start, ..Task::new(0, 0, None, Vec::new()) };
+            task.create(ms(5), start);
+            task.created = 0;
+            task.alone(seen, start + Duration::from_millis(60));
+            task.settle(used, start + Duration::from_millis(80));
+            task.beside_ns
+        };
+        assert_eq!(beside((ms(5), false), ms(25)), 0, "it waited");
+        assert_eq!(beside((ms(5), true), ms(20)), UNSEEN_NS, "it woke up");
+        assert_eq!(beside((ms(15), true), ms(83)), ms(58), "it was seen late");
+        assert_eq!(beside((ms(62), true), ms(85)), ms(60), "it ran throughout");
+    }
 
     /// The end of a thread is seen before it is reaped, and another thread may appear in between.
     #[test]

@@ -107,5 +107,5 @@ fn found(launch: &Launch) -> Option<PathBuf> {
     }
     let own = launch.environment.iter().rev().find(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
     let path = own.unwrap_or_else(|| env::var_os("PATH")).unwrap_or_default();
-    env::split_paths(&path).map(|folder| folder.join(&launch.program)).find(|path| path.exists())
+    env::split_paths(&path).map(|folder| folder.join(&launch.program)).find(|path| path.is_file())
 }

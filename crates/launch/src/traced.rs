@@ -117,7 +117,8 @@ impl Crew {
             // One that was reported before its creator may have ended.
             if let Some(new) = self.tasks.get_mut(&new).filter(|new| new.end.is_none()) {
                 new.creator = Some(creator);
-                self.tasks.entry(tid).and_modify(|task| task.create(tid));
+                let (used, now) = (observe::used_ns(tid).0, Instant::now());
+                self.tasks.entry(tid).and_modify(|task| task.create(used, now));
             }
         }
         trace::resume(tid, 0)
@@ -189,18 +190,21 @@ impl Crew {
     /// A thread ends: those that it created are its creator's from now on.
     pub(crate) fn part(&mut self, tid: i32) {
         let Some(task) = self.tasks.get_mut(&tid).filter(|task| task.end.is_none()) else { return };
-        task.end = Some(Instant::now());
+        let (now, used) = (Instant::now(), task.seen.counts.cpu_ns.unwrap_or(0));
+        task.end = Some(now);
         let (creator, created) = (task.creator, task.created);
         if created > 0 {
-            task.alone(tid);
+            task.alone((used, false), now);
             self.heirs(tid).for_each(|heir| heir.creator = creator);
+        } else {
+            task.settle(used, now);
         }
         if let Some((tid, _)) = creator
             && let Some(task) = self.tasks.get_mut(&tid)
         {
             task.created = (task.created + created).saturating_sub(1);
             if task.created == 0 {
-                task.alone(tid);
+                task.alone(observe::used_ns(tid), now);
             }
         }
     }

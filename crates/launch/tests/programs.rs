@@ -57,6 +57,7 @@ fn what_cannot_be_run_says_why() {
         let mut crew = Crew::new(follow).unwrap();
         let launch = |program: &str| Launch { program: program.into(), ..Launch::default() };
         assert!(matches!(crew.start(&launch("no-such-program-at-all")), Err(Error::NotFound)), "{follow:?}");
+        assert!(matches!(crew.start(&launch("")), Err(Error::NotFound)), "{follow:?}");
         assert!(matches!(crew.start(&launch("/")), Err(Error::NotExecutable(_))), "{follow:?}");
         assert!(matches!(crew.next(None, None).unwrap(), Event::Idle));
     }
@@ -116,17 +117,12 @@ fn threads_without_a_seat_may_run_where_no_other_has_one() {
 
 #[test]
 fn threads_work_at_the_same_time_only_as_far_as_they_used_it() {
-    let [work, short] = [300_000, 30_000].map(|count| format!("n=0; while [ $n -lt {count} ]; do n=$((n + 1)); done"));
+    let work = "n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done";
     for (script, appeared, working, why) in [
         (format!("for i in 1 2; do ({work}) & done; wait"), 3, 2, "the first one waits"),
         (format!("for i in 1 2 3; do ({work}); done"), 4, 1, "one after the other"),
-        (format!("sh -c '({short}; :); :'; :"), 3, 1, "each waits for the next"),
-        (format!("{work}; ({work}); :"), 2, 1, "the first one works before the other"),
-        (format!("({work}); {work}"), 2, 1, "the first one works after the other"),
+        (format!("{work}; ({work}); {work}"), 2, 1, "the first one works before and after the other"),
         (format!("({work}) & {work}; wait"), 2, 2, "both work"),
-        (format!("({work}) & sleep 0.1; wait; {work}"), 3, 1, "the others wait while one works"),
-        (format!("({work} & :); {work}; sleep 0.1"), 4, 2, "one has lost its creator"),
-        (format!("(:; {work}) & sleep 0.05; ({work}) & wait"), 4, 2, "each has worked when the next one appears"),
     ] {
         let (ended, _) = run(Follow::Ptrace, &shell(&script));
         assert_eq!((ended.appeared, Ended::working([&ended])), (appeared, Some(working)), "{why}: {ended:?}");
