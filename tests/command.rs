@@ -122,7 +122,7 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
 
 #[test]
 fn a_set_up_that_is_not_there_is_refused_before_anything_is_written() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempdir().unwrap();
     let file = folder.path().join("r.json");
     let ran = run(["sweep", "--command", "true", "--setup", "no-such-program", "--output", file.to_str().unwrap()]);
     assert_eq!((ran.code, file.exists()), (Some(2), false), "{}", ran.err);

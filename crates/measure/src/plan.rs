@@ -367,19 +367,15 @@ impl Plan {
         let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.machine, limits, predictor);
-        if plan.adaptive {
-            return plan;
-        }
-        let all = plan.cells.clone();
+        let (all, most) = (plan.cells.clone(), request.budget.most().mul_f64(FEWEST_SHARE));
         for series in fewer {
-            if plan.predicted() <= request.budget.most().mul_f64(FEWEST_SHARE) && plan.report_bytes() <= LARGEST_REPORT
-            {
+            if plan.adaptive || (plan.predicted() <= most && plan.report_bytes() <= LARGEST_REPORT) {
                 break;
             }
             let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
             // Powers of 8 are no part of the powers of 4.
-            let kept = all.iter().filter(|cell| series.contains(&cell.seats.len()) || fewest(cell));
-            plan.cells = kept.cloned().collect();
+            plan.cells =
+                all.iter().filter(|cell| series.contains(&cell.seats.len()) || fewest(cell)).cloned().collect();
             plan.fit_amounts(request, predictor);
         }
         plan
