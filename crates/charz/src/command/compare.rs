@@ -98,7 +98,13 @@ fn many(
         let known = names.join(", ");
         return Err(Error::bad_input(format!("--price: no report or host is called {name:?}; there are {known}")));
     }
-    let price = |at: usize| prices.iter().find(|(name, _)| is_of(at, name)).map(|(_, price)| *price);
+    let of = |at: usize| prices.iter().filter(move |(name, _)| is_of(at, name)).map(|(_, price)| *price);
+    for (at, name) in names.iter().enumerate() {
+        if let Some((one, other)) = of(at).zip(of(at).skip(1)).find(|(one, other)| one != other) {
+            return Err(Error::bad_input(format!("--price: {name:?} has two prices, {one} and {other}; give it one")));
+        }
+    }
+    let price = |at: usize| of(at).next();
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
     let found = analysis::machines(&sources, &(0..files.len()).map(price).collect::<Vec<_>>());
     (format.write)(&machines::Shown { sources: &sources, machines: &found }, &look::of_stdout(), out)?;
@@ -156,5 +162,30 @@ pub(super) fn exit(totals: &Totals, strict: bool) -> Exit {
         Exit::NoVerdict
     } else {
         Exit::Done
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_data::report::{self, fixtures};
+
+    use super::*;
+
+    #[test]
+    fn a_machine_has_one_price() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = ["a", "b"].map(|name| {
+            let (file, mut report) = (folder.path().join(format!("{name}.json")), fixtures::report(Vec::new()));
+            report.host.name = Some(format!("host-{name}"));
+            report::write(&report, false, &mut std::fs::File::create(&file).unwrap()).unwrap();
+            file
+        });
+        let exit = |prices: &[(&str, f64)]| {
+            let prices: Vec<_> = prices.iter().map(|(name, price)| ((*name).to_owned(), *price)).collect();
+            many(&files, &prices, &machines::FORMATS[0], &mut Vec::new()).map_err(|error| error.exit)
+        };
+        assert_eq!(exit(&[("a", 1.0), ("a", 2.0)]), Err(Exit::BadInput));
+        assert_eq!(exit(&[("host-b", 1.0), ("a", 1.0), ("b", 2.0)]), Err(Exit::BadInput), "by its file and its host");
+        assert_eq!(exit(&[("a", 1.0), ("b", 2.0), ("host-a", 1.0)]), Ok(Exit::NoVerdict), "without a cell");
     }
 }
