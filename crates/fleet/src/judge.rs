@@ -25,15 +25,16 @@ const OTHER_MEMORY: f64 = 0.03;
 
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
-    let mut kinds: BTreeMap<&str, BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
+    let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
     for visit in once(visits) {
-        kinds.entry(&visit.kind).or_default().entry(&visit.host).or_default().push(visit);
+        hosts.entry(&visit.host).or_default().push(visit);
     }
-    let mut machines: BTreeMap<&str, usize> = BTreeMap::new();
-    kinds.values().flat_map(BTreeMap::keys).for_each(|host| *machines.entry(host).or_default() += 1);
+    let mut kinds: BTreeMap<&str, Vec<Own<'_>>> = BTreeMap::new();
+    for own in hosts.into_iter().map(|(host, visits)| Own::of(host, visits)) {
+        kinds.entry(&own.newest().kind).or_default().push(own);
+    }
     let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
-    for (kind, mut nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
-        nodes.iter_mut().for_each(|node| node.is_shared |= machines[node.host] > 1);
+    for (kind, nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
         let group = fleet.groups.len();
         fleet.groups.push(Group {
             name: kind,
@@ -59,10 +60,9 @@ pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
 const OWN_KIND: usize = 3;
 
 /// Nodes of one product, by their numbers of CPUs, cores, sockets and NUMA nodes.
-fn by_structure<'a>(kind: &str, nodes: BTreeMap<&'a str, Vec<&'a Visit>>) -> Vec<(String, Vec<Own<'a>>)> {
+fn by_structure<'a>(kind: &str, nodes: Vec<Own<'a>>) -> Vec<(String, Vec<Own<'a>>)> {
     let mut sizes: BTreeMap<String, Vec<Own<'a>>> = BTreeMap::new();
-    for (host, visits) in nodes {
-        let own = Own::of(host, visits);
+    for own in nodes {
         sizes.entry(own.newest().structure.clone()).or_default().push(own);
     }
     let mut sizes: Vec<(String, Vec<Own<'a>>)> = sizes.into_iter().collect();
@@ -101,12 +101,12 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         };
         if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
             node.state = State::Unmeasured;
-            node.why.push(words::unmeasured(newest.reliable[1]));
+            node.why.push(newest.unmeasured());
             node.name_disturbers(newest);
             return node;
         }
-        if own.is_shared {
-            node.unclear(words::shared(own.reports));
+        if own.do_overlap || own.kinds > 1 {
+            node.unclear(words::shared(own.reports, own.kinds, own.do_overlap));
             return node;
         }
         let mut explained: BTreeMap<Family, f64> = BTreeMap::new();
@@ -114,6 +114,8 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             let most = explained.entry(family).or_default();
             *most = most.max(-blame.effect.ln_1p());
             match doubt {
+                // A part that is faster is not to blame.
+                Some(why) if blame.effect > 0.0 => node.unclear(why),
                 Some(why) => node.doubt(why, blame),
                 None => node.slow(blame),
             }
@@ -182,13 +184,13 @@ impl Node {
     }
 }
 
-/// The parts of one report that are slower by `least` at least, by what is usual elsewhere.
+/// The parts of one report that are slower by `least` at least, by what is usual elsewhere, and those whose like may be.
 pub(crate) fn slow_parts(visit: &Visit, norms: &Norms, least: f64) -> Vec<Blame> {
     let own = [Own::of(&visit.host, vec![visit])];
     let parts = parts(&own, norms, least);
     blame_parts(&own[0], &parts[0])
         .into_iter()
-        .filter(|(_, _, doubt)| doubt.is_none())
+        .filter(|(_, blame, doubt)| doubt.is_none() || blame.effect > 0.0)
         .map(|(_, blame, _)| blame)
         .collect()
 }
@@ -217,6 +219,8 @@ fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -
         let partitions = &newest.partitions;
         let told: BTreeSet<Part> = slow.keys().copied().collect();
         for (part, said) in &slow {
+            // A part that is faster where most of its like are slow: their median is slow too, and gives no size.
+            let mut faster = None;
             if let Part::Level(level, index) = *part {
                 let inside = partitions.inside(level, index);
                 let slow_inside = inside.iter().filter(|part| told.contains(part)).count();
@@ -237,17 +241,34 @@ fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -
                 if around.flatten().is_some() {
                     continue;
                 }
+                let is_as_far = |all: &BTreeMap<String, Found>| {
+                    said.iter().all(|(kernel, own)| all.get(*kernel).is_some_and(|found| found.effect >= -own.effect))
+                };
+                let is_inner = |other: &Part| matches!(other, Part::Level(at, _) if *at == level + 1);
+                if slow_inside == 0 && level + 2 < partitions.levels.len() {
+                    faster = parts.iter().find(|(other, all)| is_inner(other) && is_as_far(all));
+                }
             }
-            let middle =
-                |of: fn(&Found) -> f64| median(said.iter().map(|(_, found)| of(found))).map_or(0.0, f64::exp_m1);
             let names: Vec<&str> = said.iter().map(|(kernel, _)| *kernel).collect();
-            let blame = Blame {
-                component: component(*part, partitions, of),
-                ids: partitions.cpus(*part),
-                quantity: names.join(", "),
-                effect: middle(|found| found.effect),
-                interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
+            let blame = |part: Part, all: &BTreeMap<String, Found>| {
+                let middle = |of: fn(&Found) -> f64| {
+                    median(names.iter().filter_map(|kernel| all.get(*kernel)).map(of)).map_or(0.0, f64::exp_m1)
+                };
+                Blame {
+                    component: component(part, partitions, of),
+                    ids: partitions.cpus(part),
+                    quantity: names.join(", "),
+                    effect: middle(|found| found.effect),
+                    interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
+                }
             };
+            if let Some((faster, all)) = faster {
+                let blame = blame(*faster, all);
+                let why = words::faster(&blame);
+                blamed.push((of, blame, Some(why)));
+                continue;
+            }
+            let blame = blame(*part, &parts[part]);
             // A guest's CPUs are where its host puts them: a state of that hour, and no fault, unless all visits find it.
             let is_so = |visit: &&&Visit| {
                 let of_kernel =

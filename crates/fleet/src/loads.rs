@@ -61,8 +61,12 @@ impl<'a> Loads<'a> {
         let hard: Vec<&str> = hard.map(|(kernel, _)| kernel).collect();
         let has_any = hard.iter().any(|kernel| self.compared.contains(kernel));
         for (loads, others) in [(usual, "most"), (some, "some")] {
-            if !loads.is_empty() {
-                node.unclear(words::missing(loads, others));
+            let (pending, noisy): (BTreeSet<_>, BTreeSet<_>) =
+                loads.into_iter().partition(|own| newest.is_pending(*own));
+            for (loads, is_pending) in [(pending, true), (noisy, false)] {
+                if !loads.is_empty() {
+                    node.unclear(words::missing(loads, others, is_pending));
+                }
             }
         }
         if !hard.is_empty() {

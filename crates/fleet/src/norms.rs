@@ -31,13 +31,15 @@ pub(crate) struct Own<'a> {
     pub(crate) host: &'a str,
     /// In the order of their beginnings, an hour apart: of closer ones the newest.
     pub(crate) visits: Vec<&'a Visit>,
+    /// Reports of its name, and the kinds of machine that these are of.
     pub(crate) reports: usize,
-    /// Whether several machines have its name, by reports that overlap.
-    pub(crate) is_shared: bool,
+    pub(crate) kinds: usize,
+    /// Whether reports overlap in time.
+    pub(crate) do_overlap: bool,
 }
 
 impl<'a> Own<'a> {
-    /// Of at least one report.
+    /// Of at least one report. Those of another kind of machine than the newest are no visits.
     pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>) -> Self {
         all.sort_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
         // Where all have one beginning, as where a clock stands, it says nothing of them.
@@ -47,15 +49,17 @@ impl<'a> Own<'a> {
             let begun = pair[0].began.zip(pair[1].began).filter(|_| is_timed);
             begun.is_some_and(|(one, next)| next < one + pair[0].lasted_s / 2)
         };
+        let kinds: BTreeSet<&str> = all.iter().map(|visit| visit.kind.as_str()).collect();
+        let kind = &all[all.len() - 1].kind;
         let mut visits: Vec<&Visit> = Vec::new();
-        for visit in all.iter().rev() {
+        for visit in all.iter().rev().filter(|visit| visit.kind == *kind) {
             let gap = visits.last().and_then(|next| Some(next.began? - visit.began?));
             if !is_timed || gap.is_none_or(|gap| gap >= APART_S) {
                 visits.push(visit);
             }
         }
         visits.reverse();
-        Own { host, reports: all.len(), is_shared: all.windows(2).any(overlap), visits }
+        Own { host, reports: all.len(), kinds: kinds.len(), do_overlap: all.windows(2).any(overlap), visits }
     }
 
     pub(crate) fn newest(&self) -> &'a Visit {

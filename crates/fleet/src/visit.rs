@@ -102,6 +102,17 @@ impl Visit {
         self.speeds.keys().any(|(own, _)| own == kernel)
     }
 
+    /// What to say of it if no configuration has a reliable result.
+    pub(crate) fn unmeasured(&self) -> String {
+        words::unmeasured(self.reliable[1], self.pending.iter().flatten().next().is_some())
+    }
+
+    /// Whether its sweep ended before it measured a load, or the kernel where the load has no name.
+    pub(crate) fn is_pending(&self, (kernel, of): (&str, &str)) -> bool {
+        let is_it = |(own, rest): &(String, String)| own == kernel && (of.is_empty() || load(rest) == of);
+        self.pending.iter().flatten().any(is_it)
+    }
+
     /// By kernel that was to be measured: whether it has a reliable result of its most threads.
     pub(crate) fn compared(&self) -> BTreeMap<&str, bool> {
         let mut all: BTreeMap<&str, bool> = self.speeds.keys().map(|(kernel, _)| (kernel.as_str(), true)).collect();

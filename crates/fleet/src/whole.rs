@@ -198,7 +198,7 @@ impl Whole {
         own: &Own<'_>,
         explained: f64,
     ) -> Option<String> {
-        let newest = own.newest();
+        let (newest, least) = (own.newest(), least(aspect.family));
         let blame = |kernels: &[&str], effect: f64, error: f64| Blame {
             component: "node".into(),
             ids: newest.partitions.cpus_of_all(),
@@ -212,7 +212,7 @@ impl Whole {
             return None;
         }
         let is_guests_memory = aspect.family == Family::Memory && newest.is_guest;
-        let is_open = |class: &&Class| class.is_fault || class.effect + explained <= least(aspect.family);
+        let is_open = |class: &&Class| class.is_fault || class.effect + explained <= least;
         if let Some(class) = aspect.classes.get(&at).filter(|_| !is_guests_memory).filter(is_open) {
             let blame = blame(&all, class.effect, class.error);
             if class.is_fault {
@@ -223,16 +223,17 @@ impl Whole {
             node.doubt(class.why.clone(), blame);
         }
         let visits: Vec<f64> = aspect.of[at].iter().map(|visit| visit + explained).collect();
-        let slow = |kernel: &&str| {
-            self.levels.get(*kernel).and_then(|all| all[at]).is_some_and(|own| own <= least(aspect.family))
-        };
+        let level = |kernel: &str| self.levels.get(kernel).and_then(|all| all[at]);
+        let slow = |kernel: &&str| level(kernel).is_some_and(|own| own <= least);
         let kernels: Vec<&str> = all.iter().copied().filter(slow).collect();
-        let each = least(aspect.family).min(-EACH * aspect.single);
-        let run = visits.iter().rev().take_while(|visit| **visit <= each).count();
+        let has = |name: &str| newest.speeds.keys().any(|(own, rest)| quantity(own, rest, aspect.family) == name);
+        let lacked: BTreeSet<&str> = all.iter().copied().filter(|kernel| !has(kernel)).collect();
+        let is_lost = lacked.len() == all.len();
+        let run = visits.iter().rev().take_while(|visit| **visit <= least.min(-EACH * aspect.single)).count();
         let middle = median(visits.iter().copied())?;
-        if run < VISITS && visits.len() >= VISITS && middle <= least(aspect.family).min(-MAY_BE * aspect.between) {
+        if run < VISITS && visits.len() >= VISITS && middle <= least.min(-MAY_BE * aspect.between) {
             let blame = blame(&all, middle - explained, aspect.between);
-            if *visits.last()? > least(aspect.family) {
+            if !is_lost && *visits.last()? > least {
                 node.why.push(words::no_longer(&blame));
                 return None;
             }
@@ -241,22 +242,28 @@ impl Whole {
         }
         let effect = median(visits[visits.len() - run..].iter().copied())?;
         let deviation = if run >= VISITS { aspect.between } else { aspect.single };
-        if effect > -MAY_BE * deviation || (kernels.len() < 2 && all.len() >= 2) {
+        // One kernel alone may err, but one that the newest visit lacks does not acquit.
+        let (named, needed) = (if is_lost { &all } else { &kernels }, all.len().min(2));
+        if effect > -MAY_BE * deviation || named.is_empty() || kernels.len() + lacked.len() < needed {
             return None;
         }
-        let blame = blame(&kernels, effect - explained, deviation);
+        let is_sure = kernels.len() >= needed;
+        let blame = blame(named, effect - explained, deviation);
         let is_cause = |setting: &&Setting| setting.is_cause && setting.concerns(aspect.family) && kernels.len() >= 2;
         let cause = SETTINGS
             .iter()
             .filter(is_cause)
             .find_map(|setting| Some(format!("{} {}", setting.name, node.differs.get(setting.name)?.here)));
-        let is_far = effect <= -aspect.away * deviation;
-        if is_far && !is_guests_memory && (run >= VISITS || cause.is_some()) {
+        if effect <= -aspect.away * deviation && is_sure && !is_guests_memory && (run >= VISITS || cause.is_some()) {
             node.slow(blame);
             return cause;
         }
         let why = if is_guests_memory {
             words::guest_memory(&blame)
+        } else if is_lost {
+            words::lost(&blame, run)
+        } else if !is_sure {
+            words::one_kernel(&blame, &lacked)
         } else if run >= VISITS {
             words::wide(&blame, run, 1.0 - (-aspect.away * deviation).exp())
         } else {

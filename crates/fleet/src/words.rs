@@ -38,8 +38,17 @@ pub(crate) fn told(blame: &Blame) -> String {
     format!("{} {verb} {}, by {}", blame.place(), change(blame), blame.quantity)
 }
 
-pub(crate) fn unmeasured(cells: usize) -> String {
-    format!("none of {} has a reliable result; sweep it again when it is idle", counted(cells, "configuration"))
+/// What gives a result that is missing.
+fn remedy(is_pending: bool) -> &'static str {
+    if is_pending {
+        "its sweep ended early; charz sweep --resume finishes it"
+    } else {
+        "sweep it again when it is idle"
+    }
+}
+
+pub(crate) fn unmeasured(cells: usize, is_pending: bool) -> String {
+    format!("none of {} has a reliable result; {}", counted(cells, "configuration"), remedy(is_pending))
 }
 
 pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
@@ -55,6 +64,11 @@ pub(crate) fn one_kernel(blame: &Blame, unreliable: &BTreeSet<&str>) -> String {
     let has = if unreliable.len() == 1 { "has" } else { "have" };
     let names: Vec<&str> = unreliable.iter().copied().collect();
     format!("{told}, and {}, which would confirm it, {has} no reliable result", names.join(", "))
+}
+
+pub(crate) fn faster(blame: &Blame) -> String {
+    let (place, faster, kernels) = (blame.place(), blame.effect * 100.0, &blame.quantity);
+    format!("{place} is {faster:.1}% faster than its like, by {kernels}; the others like it may be the slow ones")
 }
 
 pub(crate) fn unknown_offset(blame: &Blame) -> String {
@@ -75,6 +89,11 @@ pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, visits: [
 
 pub(crate) fn no_longer(blame: &Blame) -> String {
     format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), blame.quantity)
+}
+
+pub(crate) fn lost(blame: &Blame, visits: usize) -> String {
+    let (visits, change) = (counted(visits, "earlier visit"), change(blame));
+    format!("{visits} found the node {change}, by {}; the newest has no reliable result to confirm it", blame.quantity)
 }
 
 pub(crate) fn disagree(blame: &Blame, visits: usize) -> String {
@@ -109,9 +128,9 @@ pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[Strin
 }
 
 /// `others` says how many nodes have one.
-pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str) -> String {
-    let loads = names(loads);
-    format!("it has no reliable result of {loads}, and {others} nodes like it have one; sweep it again when it is idle")
+pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str, is_pending: bool) -> String {
+    let (loads, remedy) = (names(loads), remedy(is_pending));
+    format!("it has no reliable result of {loads}, and {others} nodes like it have one; {remedy}")
 }
 
 /// Of kernels that are hard to measure; `has_any` says whether a node has a reliable result.
@@ -133,7 +152,8 @@ pub(crate) fn names(loads: BTreeSet<(&str, &str)>) -> String {
         threads.map_or_else(|| kernel.to_owned(), |threads| format!("{kernel} {threads}"))
     };
     let mut names: Vec<String> = loads.into_iter().map(name).collect();
-    names.dedup();
+    // A kernel without any result says as much of its loads.
+    names.dedup_by(|next, first| next == first || next.starts_with(&format!("{first} ")));
     names.join(", ")
 }
 
@@ -156,8 +176,13 @@ pub(crate) fn baselines_build(what: &str) -> String {
     format!("the baseline is of a build of charz that differs in the {what}; make one with this build")
 }
 
-pub(crate) fn shared(reports: usize) -> String {
-    format!("its {reports} reports overlap or are of different machines; give each machine a host name of its own")
+pub(crate) fn shared(reports: usize, kinds: usize, do_overlap: bool) -> String {
+    let (what, or) = match (kinds, do_overlap) {
+        (1, _) => ("overlap in time".to_owned(), ""),
+        (_, true) => (format!("are of {kinds} kinds of machine and overlap in time"), ""),
+        (_, false) => (format!("are of {kinds} kinds of machine"), ", or leave out those of its old hardware"),
+    };
+    format!("its {reports} reports {what}; give each machine a host name of its own{or}")
 }
 
 pub(crate) fn moved(blame: &Blame, missing: usize) -> String {

@@ -77,7 +77,7 @@ impl Baseline {
             loads.partition(|(kernel, load)| visit.lacks_huge_pages(kernel, load));
         if measured.is_empty() {
             return unknown(match visit.reliable {
-                [0, all] => words::unmeasured(all),
+                [0, _] => visit.unmeasured(),
                 _ if !other_pages.is_empty() => words::other_pages(other_pages),
                 _ => "none of its configurations is in the baseline; make the baseline from complete reports of the same flags"
                     .into(),
@@ -90,7 +90,10 @@ impl Baseline {
         };
         // The part that is slow comes before the quantities that it slows.
         let slow = slow_parts(visit, &kind.norms(visit), kind.parts.warning);
-        let slow = slow.iter().map(|blame| (of(blame.effect, kind.parts), words::told(blame)));
+        let slow = slow.iter().map(|blame| match of(blame.effect, kind.parts) {
+            _ if blame.effect > 0.0 => (Level::Warning, words::faster(blame)),
+            level => (level, words::told(blame)),
+        });
         let mut found: Vec<(Level, String)> = slow.collect();
         for (quantity, speed, change) in &measured {
             let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };

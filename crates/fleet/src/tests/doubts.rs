@@ -142,3 +142,121 @@ fn performance_data_has_no_exponents() {
     let is_plain = |field: &&str| field.trim_end_matches(':').chars().all(|mark| "-.0123456789".contains(mark));
     assert!(fields.len() > 30 && fields.iter().all(is_plain), "{line}");
 }
+
+/// Eight nodes, of which node 7 has 15% less of such kernels at so many of its four visits; `alter` has its newest.
+fn returned(slow: usize, kernels: &str, alter: impl Fn(&mut Report)) -> Fleet {
+    let mut random = Rng::with_seed(36);
+    let visits = (0..8).flat_map(|host| (0..4).map(move |visit| (host, visit)));
+    let reports = visits.map(|(host, visit)| {
+        let is_slow = host == 7 && visit < slow;
+        let mut report = report(&mut random, host, visit, Fault::None);
+        let ns = 90.0 * normal(&mut random, 0.01).exp();
+        let added =
+            fixtures::report(vec![fixtures::cell("chase-random", 1, Unit::NanosecondsPerStep, ns).seated(&[0])]);
+        report.cells.extend(added.cells);
+        report.cards.extend(added.cards);
+        for cell in report.cells.iter_mut().filter(|cell| is_slow && cell.kernel.starts_with(kernels)) {
+            let factor = if cell.unit.more_is_better() { 0.85 } else { 1.0 / 0.85 };
+            cell.capacity.iter_mut().for_each(|number| number.value *= factor);
+        }
+        if (host, visit) == (7, 3) {
+            alter(&mut report);
+        }
+        report
+    });
+    judged(&reports.collect::<Vec<_>>())
+}
+
+#[test]
+fn a_repaired_node_is_not_slow_by_a_kernel_that_its_newest_visit_lacks() {
+    let fleet = returned(3, "", |report| suspect(report, "chase-random"));
+    let own = node(&fleet);
+    assert_eq!((own.state, own.drain.as_ref()), (State::Unclear, None), "{:?}", own.why);
+    let blamed: Vec<&str> = own.blame.iter().map(|blame| blame.quantity.as_str()).collect();
+    assert_eq!(blamed, ["chase-random"]);
+    assert!(own.why.iter().all(|why| !why.contains("chase-random, chase-random")), "{:?}", own.why);
+    assert!(own.why.iter().any(|why| why.starts_with("3 earlier visits")), "{:?}", own.why);
+    assert_eq!(innocent(&fleet), 0);
+}
+
+#[test]
+fn a_visit_that_lacks_the_second_kernel_keeps_what_the_first_says() {
+    assert_eq!(node(&returned(4, "arith", |_| {})).state, State::Slow);
+    let fleet = returned(4, "arith", |report| suspect(report, "arith-float"));
+    let own = node(&fleet);
+    let blame = own.blame.iter().find(|blame| blame.quantity == "arith-int").unwrap();
+    assert!((blame.effect + 0.15).abs() < 0.03, "{blame:?}");
+    let words = "by arith-int, and arith-float, which would confirm it";
+    assert!(own.state == State::Unclear && own.why.iter().any(|why| why.contains(words)), "{:?}", own.why);
+    // A second kernel that has a result and is not slow acquits.
+    let fast = returned(4, "arith", |report| {
+        let floats = report.cells.iter_mut().filter(|cell| cell.kernel == "arith-float");
+        floats.flat_map(|cell| &mut cell.capacity).for_each(|number| number.value /= 0.85);
+    });
+    assert!(node(&fast).blame.iter().all(|blame| !blame.quantity.starts_with("arith")), "{:?}", node(&fast).blame);
+}
+
+#[test]
+fn a_host_of_two_kinds_is_listed_once_with_all_of_its_reports() {
+    let mut random = Rng::with_seed(37);
+    let visits = (0..6).flat_map(|host| (0..3).map(move |visit| (host, visit)));
+    let mut reports: Vec<Report> =
+        visits.map(|(host, visit)| report(&mut random, host + 2, visit, Fault::None)).collect();
+    reports[17].host.processor = Some("another".into());
+    let said = |reports: &[Report]| {
+        let fleet = judged(reports);
+        let nodes: Vec<&Node> = fleet.nodes.iter().filter(|own| own.host == "n7").collect();
+        assert_eq!((fleet.nodes.len(), nodes.len(), nodes[0].state), (6, 1, State::Unclear), "{nodes:?}");
+        nodes[0].why.join("; ")
+    };
+    let apart = said(&reports);
+    assert!(apart.contains("3 reports are of 2 kinds") && !apart.contains("overlap"), "{apart}");
+    reports[17].started = reports[16].started.clone();
+    reports[16].wall_ns = 3_600_000_000_000;
+    let both = said(&reports);
+    assert!(both.contains("3 reports are of 2 kinds") && both.contains("overlap"), "{both}");
+}
+
+#[test]
+fn a_sweep_that_ended_early_is_to_be_finished() {
+    let mut random = Rng::with_seed(38);
+    let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host + 2, 0, Fault::None)).collect();
+    reports[5].complete = false;
+    suspect(&mut reports[5], "arith-float");
+    let end = |report: &mut Report, kernel: &str| {
+        let cells = report.cells.iter_mut().filter(|cell| cell.kernel.starts_with(kernel));
+        cells.for_each(|cell| *cell = cell.clone().unmeasured(charz_data::report::Status::Pending, ""));
+    };
+    end(&mut reports[5], "mem");
+    let fleet = judged(&reports);
+    let advice = |kernel: &str, words: &str| {
+        let whys = node(&fleet).why.iter().filter(|why| why.contains(kernel));
+        whys.map(|why| why.contains(words)).collect::<Vec<_>>()
+    };
+    assert_eq!([advice("mem-read", "--resume"), advice("arith-float", "idle")], [[true], [true]]);
+    end(&mut reports[5], "");
+    let none = judged(&reports[5..]);
+    assert!(node(&none).state == State::Unmeasured && node(&none).why[0].contains("--resume"), "{:?}", node(&none));
+}
+
+#[test]
+fn three_of_four_slow_caches_are_no_size_of_their_socket() {
+    let mut random = Rng::with_seed(39);
+    let reports = (0..12).map(|host| {
+        let mut report = report(&mut random, host, 0, Fault::None);
+        for cell in report.cells.iter_mut().filter(|cell| host == 7 && cell.kernel.starts_with("mem")) {
+            let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+            let laps = runs.flat_map(|run| &mut run.laps).filter(|lap| lap.seat >= Some(4));
+            laps.for_each(|lap| lap.end_ns = (lap.end_ns as f64 / 0.85) as u64);
+        }
+        report
+    });
+    let visits = visits_of(&reports.collect::<Vec<_>>());
+    let fleet = judge(&visits, Vec::new());
+    let own = node(&fleet);
+    assert_eq!((own.state, own.blame.len(), innocent(&fleet)), (State::Unclear, 0, 0), "{own:?}");
+    let is_told = |text: &str| text.contains("L3 cache (CPUs 0-3) is") && text.contains("faster");
+    assert!(is_told(&own.why[0]), "{:?}", own.why);
+    let checked = Baseline::of(&visits[..7]).unwrap().check(&visits[7], false);
+    assert!(checked.level == Level::Warning && is_told(&checked.line), "{}", checked.line);
+}
