@@ -170,7 +170,7 @@ fn work(threads: &[Thread]) -> Option<Times> {
     }
     let mut times = vec![Times::new(); threads.len() + 1];
     for at in (0..=threads.len()).rev() {
-        // Each overlapped the next: with its times, and those of what had ended where it began.
+        // Each overlapped the next: with its times, and those of threads that had ended when it began.
         let mut lanes: Vec<(&Thread, Times, Times)> = Vec::new();
         for child in created[at].iter().copied().map(Some).chain([None]) {
             let next = child.map(|child| &threads[child]);

@@ -53,7 +53,7 @@ pub struct Task {
     start: Instant,
     /// The live thread that created it, and that one's ordinal.
     pub creator: Option<(i32, usize)>,
-    /// Live threads that it created, since when there is one or none, and what was seen then of what it had used.
+    /// Live threads that it created, since when there is one or none, and the processor time that was seen then.
     pub created: usize,
     since: (Instant, u64),
     /// What it used while it had any, and how much more at most while it had them last.

@@ -123,7 +123,7 @@ pub(super) fn left_out<'a>(taken: &[u8], rest: &'a [u8]) -> &'a [u8] {
 pub(super) fn last_number(line: &[u8]) -> Option<Result<f64, String>> {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"0[xX][[:xdigit:]]+|-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?|-?\b(?:nan|NaN|NAN|[iI]nf(?:inity)?)\b",
+            r"-?0[xX][[:xdigit:]]+|-?(?:\d+(?:,\d+)+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?|-?\b(?:nan|NaN|NAN|[iI]nf(?:inity)?)\b",
         )
         .expect("a constant")
     });
@@ -228,7 +228,7 @@ mod tests {
         ] {
             assert_eq!(last_number(line.as_bytes()), value.map(Ok), "{line}");
         }
-        for line in ["time 0,532 s", "12,5 s", "1,2345", "1,5e3", "in 0x1F s"] {
+        for line in ["time 0,532 s", "12,5 s", "1,2345", "1,5e3", "in 0x1F s", "-0x1F"] {
             assert!(last_number(line.as_bytes()).is_some_and(|number| number.is_err()), "{line}");
         }
     }

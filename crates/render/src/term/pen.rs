@@ -15,7 +15,7 @@ use charz_data::escape::{one_line, plain, shortened};
 const NARROWEST: usize = 40;
 /// Wider pictures are not easier to read.
 const WIDEST: usize = 300;
-/// A longer label is cut, and the words beside it still have room on a narrow terminal.
+/// A longer label is cut, so its words have room on a narrow terminal.
 const LONGEST_LABEL: usize = 22;
 /// Longer lines of words are hard to read.
 const LONGEST: usize = 110;

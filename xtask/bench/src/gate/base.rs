@@ -1,6 +1,5 @@
 //! What a change is compared with.
 
-use std::path::Path;
 use std::process::Command;
 
 use xtask::{Failure, Outcome, process, workspace};
@@ -53,9 +52,10 @@ pub fn is_same(commit: &str) -> Outcome<bool> {
     tree.args(["--edges", "all", "--package", "charz-benches", "--no-default-features"]);
     let packages = process::read(&mut tree)?;
     // Packages of the workspace have their folders in parentheses; a manifest that names another one has changed itself.
-    let folders = packages.lines().filter_map(|line| Some(line.split_once(" (")?.1.split_once(')')?.0));
-    let own = folders.filter(|folder| Path::new(folder).starts_with(workspace::root()));
-    Ok(differ_not(commit, &[&own.collect::<Vec<_>>()[..], &["Cargo.lock", "Cargo.toml", ".cargo"]].concat()))
+    let root = format!("({}/", workspace::root().display());
+    let own = packages.lines().filter_map(|line| Some(line.split_once(&root)?.1.split_once(')')?.0));
+    let own: Vec<&str> = own.collect();
+    Ok(!own.is_empty() && differ_not(commit, &[&own[..], &["Cargo.lock", "Cargo.toml", ".cargo"]].concat()))
 }
 
 /// Whether a commit runs each case as often, and counts the same of it: its counts can be compared.
