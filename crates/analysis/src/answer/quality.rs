@@ -53,7 +53,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 17] = [
+const CAUSES: [(&str, &[&str], &str); 18] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
@@ -67,7 +67,8 @@ const CAUSES: [(&str, &[&str], &str); 17] = [
     ("other programs at work", &["V34"], QUIETEN),
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
-    (WIDE, &["V13", "V14", "V15", "V16", "V28"], "a longer --budget"),
+    (WIDE, &["V28"], "a longer --budget"),
+    (UNSTEADY, &["V13", "V14", "V15", "V16"], "a longer --budget"),
     (
         "short iterations",
         &["V09"],
@@ -94,9 +95,10 @@ pub(crate) fn is_caused_by_others(code: &str) -> bool {
 /// What to do about them.
 const QUIETEN: &str = "stop other programs, or wait for them with --wait-quiet";
 /// Those that other programs cause too, where they used much.
-const MAYBE_BY_OTHERS: [&str; 4] = [TOO_FEW, WIDE, CLOCK, NOT_MEASURED.0];
+const MAYBE_BY_OTHERS: [&str; 5] = [TOO_FEW, WIDE, UNSTEADY, CLOCK, NOT_MEASURED.0];
 const TOO_FEW: &str = "too few runs";
 const WIDE: &str = "wide intervals";
+const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
@@ -146,7 +148,8 @@ impl Quality {
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             (_, QUIETEN) => quieten(report, &culprits),
             (cause, fix) => {
-                let is_done = [WIDE, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
+                let is_done =
+                    [WIDE, UNSTEADY, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
                 let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
                 let fix = match fix {
                     _ if is_done && by_others => MORE_RUNS.to_owned(),
