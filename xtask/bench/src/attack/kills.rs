@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::time::Duration;
 
+use charz_system::Status;
 use fastrand::Rng;
 use rustix::process::Signal;
 use serde_json::Value;
@@ -79,8 +80,11 @@ pub fn case(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     Err(Failure::found(why))
 }
 
+/// A signal that charz hears: what this process ignores, as under nohup, charz ignores too.
 fn signal(rng: &mut Rng) -> (Duration, Signal) {
-    (FIRST.mul_f64(SPAN.powf(rng.f64())), SIGNALS[rng.usize(..SIGNALS.len())])
+    let own = Status::of_process();
+    let heard: Vec<Signal> = SIGNALS.into_iter().filter(|signal| !own.ignores(signal.as_raw())).collect();
+    (FIRST.mul_f64(SPAN.powf(rng.f64())), heard[rng.usize(..heard.len())])
 }
 
 fn run(case: &mut Case<'_>, line: &str, signal: (Duration, Signal)) -> Outcome<Run> {
