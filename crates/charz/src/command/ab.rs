@@ -1,6 +1,6 @@
 //! `charz ab`: two configurations, or two programs, interleaved on this machine.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +13,7 @@ use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_r
 use crate::exit::{Error, Exit};
 use crate::provenance;
 use crate::view::look;
-use crate::view::progress::{self, note};
+use crate::view::progress::{Progress, note};
 use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
 use charz_analysis::page::Source;
@@ -93,8 +93,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             stage.sweep_of(&mut a, recorder_a, &processes[0], &predictors[0], budget),
             stage.sweep_of(&mut b, recorder_b, &processes[1], &predictors[1], budget),
         ];
-        let mut listener = progress::on_stderr(io::stderr().is_terminal());
-        sweep::take_turns(&mut measured, plans[0].seed, listener.as_mut()).map_err(cannot_record)
+        let mut listener = Progress::on_stderr();
+        sweep::take_turns(&mut measured, plans[0].seed, &mut listener).map_err(cannot_record)
     };
     [&mut a, &mut b].into_iter().for_each(|report| report.findings = findings(report));
     if let Some((_, name)) = stage.signals.received() {

@@ -1,7 +1,7 @@
 //! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use charz_topology::Mapping;
@@ -11,7 +11,7 @@ use super::render::read_named;
 use super::sweep::{First, MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
-use crate::view::progress::{self, note};
+use crate::view::progress::{Progress, note};
 use charz_analysis::advise::{Advice, advise, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
@@ -104,8 +104,8 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     let plan = plan(&cells)?;
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
-    let mut listener = progress::on_stderr(io::stderr().is_terminal());
-    let swept = stage.sweep_of(&mut again, &mut (), &processes, &predictor, budget).run(listener.as_mut());
+    let mut listener = Progress::on_stderr();
+    let swept = stage.sweep_of(&mut again, &mut (), &processes, &predictor, budget).run(&mut listener);
     debug_assert!(swept.is_ok(), "nothing is recorded");
     stage.signals.let_finish();
     let failure = stage.failure(&[&again]);

@@ -1,6 +1,6 @@
 //! Standard output: how wide it is, and whether it knows colours and more than ASCII.
 
-use std::io::{IsTerminal, stderr, stdout};
+use std::io::{IsTerminal, Write as _, stderr, stdout};
 use std::sync::OnceLock;
 
 use charz_render::look::TerminalStyle;
@@ -72,11 +72,21 @@ fn columns() -> Option<usize> {
     size.or_else(said).filter(|columns| *columns > 0)
 }
 
+/// The columns of standard error, where it is a terminal.
+pub fn of_stderr() -> Option<usize> {
+    tcgetwinsize(stderr()).ok().map(|size| usize::from(size.ws_col).max(NARROWEST))
+}
+
 /// Writes a line to standard error, folded between words where that is a terminal.
 pub fn say(line: &str) {
-    let width = tcgetwinsize(stderr()).map_or(usize::MAX, |size| usize::from(size.ws_col).max(NARROWEST));
     // A closed standard error is no reason to stop, and the message cannot be reported.
-    let _ = wrapped::hanging(line, 2, width, &mut stderr());
+    let _ = wrapped::hanging(line, 2, of_stderr().unwrap_or(usize::MAX), &mut stderr());
+}
+
+/// Writes a line at the place of the last one on a terminal's standard error; an empty one takes that away.
+pub fn redraw(line: &str) {
+    // ECMA-48, 8.3.41: erase to the end of the line.
+    let _ = write!(stderr(), "\r{line}\x1b[K");
 }
 
 /// Whether to use colours, by <https://no-color.org> and <https://bixense.com/clicolors>.

@@ -1,8 +1,7 @@
-//! How far a sweep is: a bar with an ETA on a terminal, a plain line now and then elsewhere. On standard error.
+//! How far a sweep is: a line that is drawn anew on a terminal, a plain one now and then elsewhere. On standard error.
 
+use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
-
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::look;
 use charz_analysis::point;
@@ -10,19 +9,22 @@ use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::units;
 use charz_measure::sweep::Listener;
+use charz_render::term::pen::short;
 
-pub fn on_stderr(terminal: bool) -> Box<dyn Listener> {
-    if terminal {
-        Box::new(Bar { bar: ProgressBar::hidden(), count: Count::default() })
-    } else {
-        Box::new(Lines::default())
-    }
-}
+/// How often a line is written: one that is drawn anew, and one that stays.
+const REDRAW_EVERY: Duration = Duration::from_millis(50);
+const LINE_EVERY: Duration = Duration::from_secs(10);
 
-/// As long as the sweep may last: the number of runs grows while intervals are refined.
-struct Bar {
-    bar: ProgressBar,
+/// The most columns of the bar, and its share of a narrow terminal.
+const BAR: usize = 30;
+const SHARE: usize = 4;
+
+pub struct Progress {
+    is_terminal: bool,
     count: Count,
+    last: Option<Instant>,
+    /// How long the sweep may last.
+    until: Duration,
 }
 
 /// Runs, of those that are due.
@@ -45,73 +47,85 @@ impl Count {
         }
     }
 
-    /// The time that is left first, which is not cut off where a line is too long.
-    fn line(&mut self, cell: &Cell, left: Duration, longest: Duration) -> String {
+    fn line(&mut self, left: Duration, longest: Duration) -> String {
         self.done += 1;
         self.due = self.due.max(self.done);
-        format!("{}, {}/{} {}", self.rest(left, longest), self.done, self.due, told(cell))
+        format!("{}, {}/{} ", self.rest(left, longest), self.done, self.due)
     }
 }
 
-impl Listener for Bar {
+impl Progress {
+    pub fn on_stderr() -> Self {
+        let count = Count::default();
+        Progress { is_terminal: stderr().is_terminal(), count, last: None, until: Duration::ZERO }
+    }
+
+    /// Before the line that stays, the one that is drawn is taken away.
+    fn say(&self, line: &str) {
+        self.end_line();
+        note(line);
+    }
+
+    fn end_line(&self) {
+        if self.is_terminal {
+            look::redraw("");
+        }
+    }
+
+    fn draw(&self, left: Duration, line: &str, rest: &str) {
+        let share = left.as_secs_f64() / self.until.as_secs_f64().max(f64::MIN_POSITIVE);
+        look::redraw(&drawn(look::of_stderr().unwrap_or(look::WIDEST), share, line, rest));
+    }
+}
+
+/// The line after a bar of the share that is left. Of one that is too long, the rest is shortened.
+fn drawn(columns: usize, left: f64, line: &str, rest: &str) -> String {
+    // The last column stays free: some terminals break the line there.
+    let columns = columns - 1;
+    let bar = BAR.min(columns / SHARE);
+    let ahead = ((left * bar as f64) as usize).min(bar);
+    let line = short(&format!("{}{} {line}", "#".repeat(bar - ahead), "-".repeat(ahead)), columns);
+    let room = columns.saturating_sub(line.chars().count());
+    line + &short(rest, room)
+}
+
+impl Listener for Progress {
     fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
-        let style = ProgressStyle::with_template("{bar:30} {wide_msg}");
         self.count.due = invocations;
-        self.bar = ProgressBar::new(until.as_millis() as u64)
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        self.bar.set_message(announced(invocations, predicted, until));
+        self.until = until;
+        let announced = announced(invocations, predicted, until);
+        match self.is_terminal {
+            true => self.draw(until, "", &announced),
+            false => {
+                self.last = Some(Instant::now());
+                note(&format!("measuring: {announced}"));
+            }
+        }
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
-        let all = self.bar.length().unwrap_or_default();
-        self.bar.set_position(all.saturating_sub(longest.as_millis() as u64));
-        self.bar.set_message(self.count.line(cell, left, longest));
+        let (line, rest) = (self.count.line(left, longest), told(cell));
+        let pause = if self.is_terminal { REDRAW_EVERY } else { LINE_EVERY };
+        if self.last.is_none_or(|last| last.elapsed() >= pause) {
+            self.last = Some(Instant::now());
+            match self.is_terminal {
+                true => self.draw(longest, &line, &rest),
+                false => note(&(line + &rest)),
+            }
+        }
     }
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
         self.count.is_filled = true;
-        self.bar.suspend(|| note(&filled(report, took, until)));
+        self.say(&filled(report, took, until));
     }
 
     fn wait(&mut self, gone: &str, most: Duration) {
-        self.bar.suspend(|| note(&waiting(gone, most)));
+        self.say(&waiting(gone, most));
     }
 
     fn end(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-const LINE_EVERY: Duration = Duration::from_secs(10);
-
-#[derive(Default)]
-struct Lines {
-    count: Count,
-    last: Option<Instant>,
-}
-
-impl Listener for Lines {
-    fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
-        self.count.due = invocations;
-        self.last = Some(Instant::now());
-        note(&format!("measuring: {}", announced(invocations, predicted, until)));
-    }
-
-    fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
-        self.count.is_filled = true;
-        note(&filled(report, took, until));
-    }
-
-    fn wait(&mut self, gone: &str, most: Duration) {
-        note(&waiting(gone, most));
-    }
-
-    fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
-        let line = self.count.line(cell, left, longest);
-        if self.last.is_none_or(|last| last.elapsed() >= LINE_EVERY) {
-            self.last = Some(Instant::now());
-            note(&line);
-        }
+        self.end_line();
     }
 }
 
@@ -165,7 +179,7 @@ pub fn note(line: &str) {
 mod tests {
     use std::time::Duration;
 
-    use super::{announced, told};
+    use super::{announced, drawn, told};
     use charz_data::report::{Unit, fixtures};
 
     #[test]
@@ -175,6 +189,16 @@ mod tests {
         assert_eq!(of(1, 9, 9), "about 9.00 s, 1 run", "no interval is refined, or there is no time for it");
         assert_eq!(of(740, 60, 15), "up to 15.0 s, too short for all 740 runs, which take about 1 min 00 s");
         assert_eq!(of(0, 0, 30), "up to 30.0 s, to refine the intervals");
+    }
+
+    #[test]
+    fn a_line_that_is_drawn_has_room_and_keeps_the_time() {
+        for columns in [40, 80, 200] {
+            for left in [0.0, 0.5, 1.0, 2.0] {
+                let line = drawn(columns, left, "12.0 s left, 3/60 ", &"name ".repeat(40));
+                assert!(line.chars().count() < columns && line.contains("12.0 s left, 3/60 na"), "{columns}: {line}");
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What does not change during a session.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
 
 use charz_kernels::{Kernel, Params};
@@ -12,7 +12,7 @@ use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::signals::Signals;
 use crate::view::look;
-use crate::view::progress::{self, note};
+use crate::view::progress::{Progress, note};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
@@ -277,7 +277,7 @@ impl MeasuringContext {
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
         let mut progress: Box<dyn Listener> =
-            if session.quiet { Box::new(()) } else { progress::on_stderr(io::stderr().is_terminal()) };
+            if session.quiet { Box::new(()) } else { Box::new(Progress::on_stderr()) };
         let (processes, before, budget) = (self.processes(), self.begun.elapsed(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
