@@ -68,7 +68,8 @@ impl Trial {
         let file = folder.path().join("r.json");
         let trial = Trial { folder, setup: String::new(), flags: Vec::new(), variables: Vec::new(), file };
         let few = trial.with("--iterations", "200000").with("--repetitions", "2").with("--invocations", "2");
-        few.with("--mapping", "dumb").with("--threads", "1").with("--kernel", kernels)
+        // More than any of them takes on a busy machine, whose pilots are slow too.
+        few.with("--mapping", "dumb").with("--threads", "1").with("--budget", "30m").with("--kernel", kernels)
     }
 
     /// With this value for this flag.
