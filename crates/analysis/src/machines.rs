@@ -94,7 +94,7 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let rows = pairs.map(|(key, scope, pick)| {
         let rows: Vec<Option<&Answered>> = answers.iter().map(|answer| key.row(answer)).collect();
         let reading = |(row, source): (&Option<&Answered>, &Source<'_>)| {
-            Some(in_quota(pick((*row)?)?, source.report, &key.kernel))
+            Some(in_quota(pick((*row)?, source.report)?, source.report, &key.kernel))
         };
         let readings: Vec<Option<Reading>> = rows.iter().zip(sources).map(reading).collect();
         let first = readings[0].clone();
@@ -133,14 +133,28 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let incomplete =
         |source: &Source<'_>| Some(format!("{} is incomplete: {}", source.name, source.report.incomplete()?));
     notes.extend(sources.iter().filter_map(incomplete));
-    let quota = |source: &Source<'_>| {
-        let cpus = source.report.machine.quota()?;
-        Some(format!("{} has a CPU quota of {cpus:.2}: its numbers are what that has time for", source.name))
+    notes.extend(sources.iter().filter_map(quota_note));
+    let is_whole = |kernel: &str| {
+        let of = |(source, answer): (&Source<'_>, &Answer)| {
+            answer.rows.iter().any(|row| row.kernel == kernel && whole(row, source.report).is_some())
+        };
+        sources.iter().zip(&answers).any(of)
     };
-    notes.extend(sources.iter().filter_map(quota));
+    let partial = |(source, answer): (&Source<'_>, &Answer)| {
+        let rows = answer.rows.iter().filter(|row| whole(row, source.report).is_none());
+        // One thread everywhere is not meant to be a whole machine.
+        let rows = rows.filter(|row| most_threads(row) > 1 || is_whole(&row.kernel));
+        let few =
+            |row: &Answered| format!("{} with at most {}", row.name(), counted(most_threads(row) as usize, "thread"));
+        let few: Vec<String> = rows.map(few).collect();
+        let cpus = counted(source.report.machine.worth(), "CPU");
+        (!few.is_empty()).then(|| format!("{} was not measured as a whole, {cpus}: {}", source.name, few.join(", ")))
+    };
+    notes.extend(sources.iter().zip(&answers).filter_map(partial));
     notes.extend(keys.into_iter().filter_map(|key| key.note));
     let mut lone: Vec<String> = lone.into_iter().map(|row| row.kernel).collect();
     lone.dedup();
+    lone.retain(|kernel| rows.iter().all(|row| row.kernel != *kernel));
     notes.extend((!lone.is_empty()).then(|| format!("measured on one of them only: {}", lone.join(", "))));
     let is_priced = rows.iter().flat_map(|row| &row.values).flatten().any(|value| value.for_its_price.is_some());
     if prices.iter().flatten().count() > 0 && !is_priced {
@@ -202,23 +216,36 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
     keys
 }
 
+pub(crate) fn quota_note(source: &Source<'_>) -> Option<String> {
+    let cpus = source.report.machine.quota()?;
+    Some(format!("{} has a CPU quota of {cpus:.2}: its numbers are what that has time for", source.name))
+}
+
 /// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
-fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
+pub(crate) fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
     let counts = *report.role(kernel) != Role::Quota && reading.origin != Origin::Delivered;
     let share = report.machine.quota().filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
     let share = if reading.unit.more_is_better() { share } else { share.recip() };
     Reading { value: reading.value * share, ..reading }
 }
 
-type Pick = fn(&Answered) -> Option<Reading>;
+type Pick = fn(&Answered, &Report) -> Option<Reading>;
 
-fn one(row: &Answered) -> Option<Reading> {
+fn one(row: &Answered, _: &Report) -> Option<Reading> {
     row.one.clone()
 }
 
-/// Not the best of what an incomplete report has.
-fn whole(row: &Answered) -> Option<Reading> {
-    (!row.is_cut).then(|| row.peak.clone())
+/// Not the best of what an incomplete report has, nor that of too few threads to show what all CPUs do.
+fn whole(row: &Answered, report: &Report) -> Option<Reading> {
+    let cpus = report.machine.worth();
+    let takes_all = report.card(&row.kernel).is_none_or(|card| card.workers.allows(cpus));
+    let is_known = !takes_all || row.knee.is_some() || most_threads(row) >= cpus as u64;
+    (!row.is_cut && is_known).then(|| row.peak.clone())
+}
+
+/// The most threads, up to one per CPU, that have a number.
+fn most_threads(row: &Answered) -> u64 {
+    row.all.as_ref().or(row.one.as_ref()).unwrap_or(&row.peak).threads
 }
 
 impl Machines {
@@ -376,6 +403,24 @@ mod tests {
         let whole = found.rows.iter().find(|row| row.scope == Scope::WholeMachine).unwrap();
         let values = whole.values.iter().flatten().map(|value| (value.value, value.threads));
         assert_eq!(values.collect::<Vec<_>>(), [(103e6, 4), (103e6, 4)]);
+    }
+
+    #[test]
+    fn too_few_threads_for_the_cpus_are_no_whole_machine() {
+        let cells = |counts: &[u64]| {
+            let cell = |n: &u64| fixtures::cell("arith-int", *n, Unit::OpsPerSecond, *n as f64 * 1e9);
+            fixtures::report(counts.iter().map(cell).collect()).on(8)
+        };
+        let all = cells(&[1, 2, 4, 8]);
+        for few in [&[1][..], &[1, 2, 4], &[4]] {
+            let part = cells(few);
+            let sources = [Source { name: "a", report: &all }, Source { name: "b", report: &part }];
+            let found = machines(&sources, &[]);
+            assert!(found.rows.iter().all(|row| row.scope == Scope::OneThread), "{few:?}: {:?}", found.rows);
+            let is_told = |name: &str| found.notes.iter().any(|note| note.starts_with(name));
+            assert!(is_told("b was not measured as a whole, 8 CPUs: arith-int"), "{:?}", found.notes);
+            assert_eq!(is_told("measured on one"), few == [4], "{:?}", found.notes);
+        }
     }
 
     #[test]

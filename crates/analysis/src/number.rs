@@ -258,12 +258,12 @@ impl<'a> Number<'a> {
     /// How many times the other it is: `1.31 (1.29 to 1.33)`; with `~` if one of them is noisy, `1.31?` after too few runs for an interval,
     /// `1.31~` where enough runs give none.
     pub(crate) fn times(&self, base: &Number<'_>) -> String {
-        let times = units::count_of(self.value / base.value);
+        let times = units::ratio(self.value / base.value);
         match base.around().zip(self.around()).and_then(|(base, own)| ratio_of_estimates(base, own)) {
             None if self.runs.min(base.runs) < LEAST_FOR_INTERVAL => format!("{times}?"),
             None => times + units::doubt(true),
             Some((low, high)) => {
-                let [low, high] = [low, high].map(units::count_of);
+                let [low, high] = [low, high].map(units::ratio);
                 format!("{times}{} ({low} to {high})", self.doubt_beside(base))
             }
         }
@@ -369,6 +369,13 @@ pub(crate) fn contests<'a, K: Ord>(
 mod tests {
     use super::*;
     use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn a_small_ratio_has_as_many_digits() {
+        let [one, few] = [1e9, 12.5e6].map(|value| fixtures::cell("pool-std", 1, Unit::OpsPerSecond, value));
+        let shown = Number::of(&few).unwrap().times(&Number::of(&one).unwrap());
+        assert!(shown.starts_with("0.0125 (0.01"), "{shown}");
+    }
 
     #[test]
     fn a_ratio_without_an_interval_is_of_too_few_runs_or_too_noisy() {

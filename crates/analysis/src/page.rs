@@ -116,7 +116,7 @@ const CHAPTERS: &[Chapter] = &[
     },
     Chapter {
         id: "time",
-        title: "Time vs threads",
+        title: "Time or cost vs threads",
         about: "Lower is better. Points are medians over runs, bands their 95% intervals, hollow points noisy",
         draw: |sorted| scaling::figures(sorted, false),
     },

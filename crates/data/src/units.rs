@@ -31,7 +31,7 @@ fn reported(value: f64, symbol: &str) -> String {
         "op/s" | "B/s" => si(value, symbol),
         _ if !(0.01..1e6).contains(&value) => format!("{value:.2e} {symbol}"),
         _ if value >= 1000.0 => format!("{} {symbol}", count(value.round() as u64)),
-        _ => format!("{} {symbol}", three_digits(value)),
+        _ => format!("{} {symbol}", ratio(value)),
     }
 }
 
@@ -182,6 +182,7 @@ mod tests {
         let unit = |symbol: &str| Unit::Reported(ReportedUnit::new(symbol, Better::Higher).unwrap());
         for (number, symbol, text) in [
             (12_345.0, "MB/s", "12,345 MB/s"),
+            (0.0125, "MB/s", "0.0125 MB/s"),
             (12.34, "tok/s", "12.3 tok/s"),
             (3.76e9, "cells/s", "3.76e9 cells/s"),
             (0.00123, "%", "1.23e-3 %"),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Basis, Load, Number, Rivals, of_performance};
+use super::{Basis, Load, Number, Rivals, better, of_performance};
 use crate::verdict::Loss;
 use charz_data::report::{Interval, Report};
 
@@ -49,12 +49,16 @@ pub(super) fn strands<'a>(numbers: &[Number<'a>], rivals: &Rivals<'_>, report: &
         (all == seats.len() && per_core.iter().all(|count| *count == first)).then_some((*number, cores, first))
     };
     let placed: Vec<_> = numbers.iter().filter_map(on_cores).collect();
-    let pairs = placed.iter().filter(|(.., per_core)| *per_core > 1).filter_map(|(several, cores, per_core)| {
-        let (one, ..) = placed.iter().find(|(_, others, per_core)| *per_core == 1 && others == cores)?;
-        let loss = rivals.loss(*several, one);
-        Some(Strands { cores: cores.len(), per_core: *per_core, loss })
-    });
-    pairs.max_by_key(|pair| (pair.cores, std::cmp::Reverse(pair.per_core)))
+    // Under the mapping that is the best of those.
+    let best = |cores: &Vec<u32>, wanted: usize| {
+        let same = placed.iter().filter(|(_, others, per_core)| *per_core == wanted && others == cores);
+        same.map(|(number, ..)| *number).reduce(better)
+    };
+    let is_pair = |(_, cores, per_core): &&(Number<'_>, Vec<u32>, usize)| *per_core > 1 && best(cores, 1).is_some();
+    let (_, cores, per_core) =
+        placed.iter().filter(is_pair).max_by_key(|(_, cores, per_core)| (cores.len(), std::cmp::Reverse(*per_core)))?;
+    let loss = rivals.loss(best(cores, *per_core)?, &best(cores, 1)?);
+    Some(Strands { cores: cores.len(), per_core: *per_core, loss })
 }
 
 /// The same threads under the same mapping with their memory elsewhere, where the sweep varies that.

@@ -159,6 +159,8 @@ fn what_a_second_strand_adds_is_by_the_same_cores() {
     let mut of = crate::fixtures::report("Core:2 PU:2");
     of.cells = vec![seated(&[0], 1e9), seated(&[0, 2], 2e9), seated(&[0, 1], 1.1e9), seated(&[0, 1, 2, 3], 2.5e9)];
     of.cards = report(of.cells.clone()).cards;
+    // A mapping that is worse on the same CPUs.
+    of.cells.push(seated(&[0, 1, 2, 3], 1.5e9).under("dumb"));
     let advice = advise(&of);
     let strands = advice[0].strands.unwrap();
     assert_eq!((strands.cores, strands.per_core, (strands.gain() * 100.0).round()), (2, 2, 25.0));

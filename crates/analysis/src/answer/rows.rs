@@ -49,8 +49,8 @@ pub struct Row {
     pub is_each: bool,
     /// The quota that bounds the numbers of threads, where it left some out or is smaller than theirs.
     pub quota: Option<f64>,
-    /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some, and its doubt. `None`
-    /// where the best has more threads than CPUs itself.
+    /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some under any mapping, and
+    /// its doubt. `None` where the best has more threads than CPUs itself.
     pub oversubscribed: Option<(u64, f64, &'static str)>,
 }
 
@@ -124,7 +124,11 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let saturation = verdict.saturates();
     let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
     let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());
-    let over = over.filter(|number| number.is_surely_below(&best)).max_by_key(|number| number.cell.workers);
+    let beaten = |number: &Number<'_>| {
+        numbers.iter().any(|other| other.cell.workers == number.cell.workers && other.is_better(number))
+    };
+    let over = over.filter(|number| !beaten(number) && number.is_surely_below(&best));
+    let over = over.max_by_key(|number| number.cell.workers);
     Row {
         kernel: verdict.kernel.to_owned(),
         label: point::label(&verdict.point).trim_start().to_owned(),

@@ -143,6 +143,10 @@ fn at_most_as_many_threads_as_cpus_is_advised_where_more_are_not_the_best() {
     assert_eq!(of(four(1e9), 2e9), loses("50.0%"));
     assert_eq!(of(four(1e9).suspect(), 2e9), loses("50.0%~"));
     assert_eq!(of(four(3e9), 2.6e9), None);
+    // Another mapping that loses says nothing of the number of threads.
+    let dumb = [2, 4].map(|threads| rate("arith-int", "dumb", threads, 3e9 / threads as f64));
+    let cells = [vec![rate("arith-int", "rr", 2, 2e9), four(2e9)], dumb.to_vec()].concat();
+    assert_eq!(answer_of(cells).rows[0].oversubscribed, None);
 }
 
 #[test]

@@ -296,7 +296,7 @@ fn figure(timeline: &Timeline, track: &Track) -> Figure {
         to: at(change.after.first),
         label: change.effect.map_or("-".into(), |effect| signed(effect - 1.0)),
     };
-    let label = if series.key.unit.more_is_better() { "throughput" } else { "time" };
+    let label = points::quantity(series.key.unit);
     let points = series.values.iter().map(point).collect();
     let x = Axis::new("measured (UTC)", Quantity::Date, Scale::Linear);
     let y = Axis::new(label, Quantity::Value(series.key.unit), Scale::Linear);

@@ -15,6 +15,15 @@ pub(super) fn point(cell: &Cell, x: f64) -> DataPoint {
     DataPoint { x, y: cell.value(), spread: interval(cell), state: state(cell), note: note(cell), runs: runs(cell) }
 }
 
+/// What a number is along an axis.
+pub(super) fn quantity(unit: Unit) -> &'static str {
+    match unit {
+        _ if unit.more_is_better() => "throughput",
+        _ if unit.is_time() => "time",
+        _ => "cost",
+    }
+}
+
 /// The most runs of a point that are shown.
 const MOST_RUNS: usize = 40;
 

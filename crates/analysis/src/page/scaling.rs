@@ -6,7 +6,7 @@ use charz_data::machine::Machine;
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
 use super::lines::{self, Drawn, Lines};
-use super::{Source, verdicts};
+use super::{Source, points, verdicts};
 use crate::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
 };
@@ -49,7 +49,7 @@ fn of_point<'a>(
     cells: &[SourcedCell<'a>],
 ) -> Vec<Figure> {
     let Cell { point, unit, .. } = *cells[0].cell;
-    let what = if unit.more_is_better() { "throughput" } else { "time" };
+    let what = points::quantity(unit);
     let label = point::label(&point);
     let lines = Lines {
         id: format!("{what}-{kernel}{label}"),

@@ -67,7 +67,13 @@ fn against(loss: &Loss<'_>) -> String {
 pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let best = verdict.best.cell;
     let mut words = Vec::new();
-    let what = if best.unit.more_is_better() { "peak" } else { "fastest" };
+    let what = match best.unit {
+        unit if unit.more_is_better() => "peak",
+        // Copies of a program take longer the more they are, and do more work.
+        _ if verdict.best.copies > 1.0 => "most work",
+        unit if unit.is_time() => "fastest",
+        _ => "lowest",
+    };
     let [threads, most] = [best, verdict.peak.cell].map(|cell| counted(cell.workers as usize, "thread"));
     let reaches = match std::ptr::eq(best, verdict.peak.cell) {
         true => format!(", the {what}"),
@@ -84,4 +90,35 @@ pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
         Some(format!("{} reaches {share:.0}% of its peak at {from}{doubt}", found.mapping))
     }));
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::page::{Source, page};
+    use charz_data::report::{Unit, fixtures};
+    use charz_data::{Better, Program, ProgramValue, ReportedUnit, Role};
+
+    #[test]
+    fn the_best_of_a_program_is_named_by_what_its_number_counts() {
+        let of = |command: &str, symbol| {
+            let unit = ReportedUnit::new(symbol, Better::Lower).unwrap();
+            let cells = [(1, 100.0), (2, 90.0), (4, 80.0)];
+            let cells = cells.map(|(threads, value)| fixtures::cell("command", threads, Unit::Reported(unit), value));
+            let mut report = fixtures::report(cells.to_vec()).on(4);
+            report.cards.iter_mut().for_each(|card| card.role = Role::Program);
+            let (command, value) = (command.to_owned(), ProgramValue::Last);
+            report.plan.program = Some(Program { command, setup: None, value, unit, verify: None, timeout_ns: None });
+            let page = page(&[Source { name: "r", report: &report }]);
+            let figure = page.figures().find(|figure| figure.title.ends_with(" vs threads")).unwrap();
+            (figure.title.clone(), figure.about[0].clone())
+        };
+        for (command, symbol, title, best) in [
+            ("./a {threads}", "s", "command: time vs threads", "fastest"),
+            ("./a", "s", "command: time vs threads", "most work"),
+            ("./a {threads}", "J", "command: cost vs threads", "lowest"),
+        ] {
+            let (found, about) = of(command, symbol);
+            assert!(found == title && about.contains(best), "{found}: {about}");
+        }
+    }
 }

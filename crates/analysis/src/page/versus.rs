@@ -8,6 +8,7 @@ use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdic
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
+use crate::machines::{in_quota, quota_note};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
@@ -99,12 +100,14 @@ pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Fou
     let (body, table, about) = match (sources, compared) {
         ([base, new], [Ok(comparison)]) => forest([base.name, new.name], comparison)?,
         ([_, _, ..], _) => {
-            let (first, others) = answers.split_first()?;
+            let all: Vec<Vec<Row>> = answers.iter().zip(sources).map(rows).collect();
+            let (first, others) = all.split_first()?;
             let found = |row| others.iter().map(|other| same(other, row)).collect::<Vec<_>>();
-            let rows: Vec<(&Row, Vec<Option<&Row>>)> = first.rows.iter().map(|row| (row, found(row))).collect();
+            let rows: Vec<(&Row, Vec<Option<&Row>>)> = first.iter().map(|row| (row, found(row))).collect();
             let rows: Vec<_> = rows.into_iter().filter(|(_, found)| found.iter().any(Option::is_some)).collect();
-            let about = "The best of each kernel; above 1 is faster, for times too".to_owned();
-            (!rows.is_empty()).then(|| (matrix(sources, &rows), table(sources, &rows), vec![about]))?
+            let mut about = vec!["The best of each kernel; above 1 is faster, for times too".to_owned()];
+            about.extend(sources.iter().filter_map(quota_note));
+            (!rows.is_empty()).then(|| (matrix(sources, &rows), table(sources, &rows), about))?
         }
         _ => return None,
     };
@@ -186,9 +189,15 @@ fn row(row: &Compared) -> figure::Row {
     figure::Row::new(data, is_noisy(row))
 }
 
+/// The rows of a report, with peaks that its quota has time for.
+fn rows((answer, source): (&Answer, &Source<'_>)) -> Vec<Row> {
+    let row = |row: &Row| Row { peak: in_quota(row.peak.clone(), source.report, &row.kernel), ..row.clone() };
+    answer.rows.iter().map(row).collect()
+}
+
 /// The row of the same kernel at the same point.
-fn same<'a>(answer: &'a Answer, row: &Row) -> Option<&'a Row> {
-    answer.rows.iter().find(|other| other.name() == row.name() && other.best.unit == row.best.unit)
+fn same<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
+    rows.iter().find(|other| other.name() == row.name() && other.best.unit == row.best.unit)
 }
 
 fn ratio(row: &Row, other: &Row) -> Ratio {
@@ -277,6 +286,25 @@ mod tests {
             summary.iter().zip(begins).all(|(found, begin)| found.starts_with(begin)) && summary.len() == 5,
             "{summary:?}"
         );
+    }
+
+    #[test]
+    fn a_report_with_a_quota_does_what_that_has_time_for() {
+        let of = |quota_cpus| {
+            let cells = [1, 2].map(|n: u32| {
+                let cell = fixtures::cell("arith-int", n.into(), Unit::OpsPerSecond, f64::from(n) * 1e9);
+                cell.seated(&(0..n).collect::<Vec<_>>())
+            });
+            let mut report = fixtures::report(cells.to_vec()).on(2);
+            report.machine.usable.quota_cpus = quota_cpus;
+            report
+        };
+        let reports = [of(None), of(Some(1.5)), of(None)];
+        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
+        let page = page(&sources.collect::<Vec<_>>());
+        let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
+        let Body::Heatmap(map) = &figure.body else { panic!("{figure:?}") };
+        assert_eq!(map.tiles.iter().map(|tile| tile.value.unwrap()).collect::<Vec<_>>(), [1.0, 0.75, 1.0]);
     }
 
     /// Two threads with loads of their own do more of them than one, though each load takes longer.
