@@ -40,18 +40,22 @@ impl Crew {
             if program.end.is_some() {
                 continue;
             }
-            match wait::child(program.pid)? {
-                Some(status) if libc::WIFSTOPPED(status) => stopped.push((number, libc::WSTOPSIG(status))),
-                Some(status) => {
-                    program.exited(status);
-                    let pid = program.pid;
-                    self.forget(pid);
-                    // Its other threads have ended with it.
-                    if let Some(look) = self.programs.get(&number).and_then(|program| program.look) {
-                        self.search(number, look, now);
-                    }
+            let pid = program.pid;
+            if !wait::has_ended(pid) {
+                stopped.extend(wait::stop(pid).map(|signal| (number, signal)));
+                continue;
+            }
+            // Until it is reaped, it has the mask with which it ended.
+            if let Some(task) = self.tasks.get_mut(&pid) {
+                task.seen.allowed = observe::allowed(pid);
+            }
+            if let Some(status) = wait::child(pid)? {
+                program.exited(status);
+                self.forget(pid);
+                // Its other threads have ended with it.
+                if let Some(look) = self.programs.get(&number).and_then(|program| program.look) {
+                    self.search(number, look, now);
                 }
-                None => {}
             }
         }
         Ok(stopped)

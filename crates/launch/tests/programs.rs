@@ -29,7 +29,7 @@ fn run(follow: Follow, launch: &Launch) -> (Ended, String) {
     let mut crew = Crew::new(follow).unwrap();
     crew.start(launch).unwrap();
     let (mut ended, mut said) = (None, Vec::new());
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(600);
     loop {
         match crew.next(Some(until), None).unwrap() {
             Event::Output(_, _, bytes) => said.extend(bytes),
@@ -104,6 +104,16 @@ fn a_program_finds_as_many_cpus_as_it_has_seats_until_it_makes_threads() {
     let lists: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().last()).collect();
     assert_eq!(lists, [all.as_str(), &cpus[0].to_string()]);
     assert_eq!(ended.threads[0].on_seat(), Some(true));
+}
+
+#[test]
+fn a_polled_program_that_ends_at_once_is_seen_at_its_end() {
+    let cpus = cpus();
+    for seats in [&cpus[..1], &cpus[..]] {
+        let launch = Launch { seats: seats.iter().copied().map(Some).collect(), ..shell("exit") };
+        let (ended, _) = run(Follow::Poll, &launch);
+        assert_eq!((&ended.threads[0].allowed[..], ended.unseen), (seats, 0));
+    }
 }
 
 #[test]
@@ -231,7 +241,7 @@ fn a_stopped_program_goes_on() {
         let id = crew.start(&shell(&format!("kill -{signal} $$; exit 7"))).unwrap();
         let mut stops = 0;
         loop {
-            match crew.next(Some(Instant::now() + Duration::from_secs(10)), None).unwrap() {
+            match crew.next(Some(Instant::now() + Duration::from_secs(600)), None).unwrap() {
                 Event::Stopped(stopped, by) => {
                     assert_eq!((stopped, by), (id, signal), "{follow:?}");
                     stops += 1;

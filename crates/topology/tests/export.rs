@@ -39,9 +39,8 @@ fn check_round_trip(source: &Source) {
     let shape = |machine: &Machine| {
         let strands: Vec<_> =
             machine.strands.iter().map(|s| (s.os_id, s.core, (s.alu, s.slot), s.package, s.numa)).collect();
-        let nodes: Vec<_> =
-            machine.numa_nodes.iter().map(|node| (node.os_id, node.memory_bytes, node.strands)).collect();
-        (strands, machine.alu, nodes, machine.caches.clone(), machine.numa_distances.clone())
+        let Machine { alu, numa_nodes, caches, numa_distances, .. } = machine.clone();
+        (strands, alu, numa_nodes, caches, numa_distances)
     };
     assert_eq!(shape(&before), shape(&after), "{source}");
 }
@@ -68,6 +67,15 @@ fn what_is_exported_reads_back_as_the_same_machine() {
     )
     .unwrap();
     assert!(discover(&file).unwrap().numa_nodes.iter().any(|node| node.strands == 0), "{text}");
+    check_round_trip(&file);
+    // Nodes behind caches, one of them with text of its own inside.
+    let mut cached = discover(&file).unwrap();
+    cached.numa_nodes.iter_mut().zip([4096, 8192]).for_each(|(node, bytes)| node.memory_side_cache_bytes = Some(bytes));
+    let text = machine_xml(&cached).unwrap();
+    let open = text.replacen("/></object>", "><info name=\"a\" value=\"b\"/></object></object>", 1);
+    assert_ne!(text, open);
+    std::fs::write(path, open).unwrap();
+    assert_eq!(discover(&file).unwrap().numa_nodes, cached.numa_nodes);
     check_round_trip(&file);
     let Ok(folder) = std::env::var("CHARZ_TOPOLOGIES") else { return };
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -211,6 +219,18 @@ fn a_described_machine_reads_back_as_the_same() {
         };
         assert_eq!(places(&read), places(&machine), "{source}");
         assert_eq!((&read.caches, read.alu), (&machine.caches, machine.alu), "{source}");
+    }
+}
+
+#[test]
+fn a_described_machine_allows_what_its_process_may_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut machine = discover(&Source::of("Package:2 [NUMA(memory=1GB)] Core:2 PU:1")).unwrap();
+    for usable in [&[1, 2, 3][..], &[3]] {
+        machine.strands.iter_mut().for_each(|strand| strand.usable = usable.contains(&strand.os_id));
+        machine.numa_nodes[0].usable = usable.len() > 1;
+        let read = described(&machine, folder.path());
+        assert_eq!((read.strands, read.numa_nodes), (machine.strands.clone(), machine.numa_nodes.clone()));
     }
 }
 

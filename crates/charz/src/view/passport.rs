@@ -1,6 +1,6 @@
 //! What `charz exec` says when the program has ended: the answer first, then what deserves a look.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::path::Path;
@@ -64,10 +64,7 @@ pub fn print(passport: &Passport) -> String {
 }
 
 fn distinct(ids: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut ids: Vec<u32> = ids.collect();
-    ids.sort_unstable();
-    ids.dedup();
-    ids
+    ids.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 fn cpus_of(ids: &[u32]) -> String {
@@ -202,13 +199,16 @@ fn followed(ended: &Ended) -> Option<String> {
         Follow::None => (!why.is_empty()).then(|| format!("threads were not followed{why}")),
         Follow::Poll => {
             let longest = ended.threads.iter().filter_map(|thread| thread.unseated_ns).max().unwrap_or(0);
-            let longest = units::nanos(longest as f64);
+            let unseated = match longest {
+                0 => String::new(),
+                longest => format!(": unseated for up to {}", units::nanos(longest as f64)),
+            };
             let refused = ended.threads.iter().filter(|thread| thread.unseated_ns.is_none()).count();
             let refused = match refused {
                 0 => String::new(),
                 refused => format!("; {} ended or lost its CPU before it could be seated", counted(refused, "thread")),
             };
-            Some(format!("threads were polled{why}: unseated for up to {longest}{refused}"))
+            Some(format!("threads were polled{why}{unseated}{refused}"))
         }
     }
 }

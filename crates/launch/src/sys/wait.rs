@@ -3,6 +3,7 @@
 use std::io;
 
 use libc::{c_int, pid_t};
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 /// The next change of a thread or process that the calling thread created or traces: its id and status; `None` if nothing changed.
 pub fn any() -> io::Result<Option<(pid_t, c_int)>> {
@@ -12,6 +13,20 @@ pub fn any() -> io::Result<Option<(pid_t, c_int)>> {
 /// The next change of this child: its end, or that a signal has stopped it.
 pub fn child(pid: pid_t) -> io::Result<Option<c_int>> {
     Ok(one(pid, libc::WUNTRACED)?.map(|(_, status)| status))
+}
+
+/// Whether this child has ended, which it stays until [`child`] reports it.
+pub fn has_ended(pid: pid_t) -> bool {
+    status(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).is_some()
+}
+
+/// The signal that has stopped this child since it was last asked for.
+pub fn stop(pid: pid_t) -> Option<c_int> {
+    status(pid, WaitIdOptions::STOPPED)?.stopping_signal()
+}
+
+fn status(pid: pid_t, options: WaitIdOptions) -> Option<WaitIdStatus> {
+    waitid(WaitId::Pid(Pid::from_raw(pid)?), options | WaitIdOptions::NOHANG).ok()?
 }
 
 fn one(pid: pid_t, options: c_int) -> io::Result<Option<(pid_t, c_int)>> {

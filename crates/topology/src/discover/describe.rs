@@ -202,7 +202,14 @@ impl Writer<'_> {
             part.kind, part.attributes
         );
         if at == 0 {
-            let _ = write!(self.text, " allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodes}\"");
+            let strands = self.machine.usable_strands().map(|strand| strand.os_id as usize).collect();
+            let usable = |index: &usize| self.machine.numa_nodes[*index].usable;
+            let all = 0..self.machine.numa_nodes.len();
+            let memory = all.filter(usable).map(|index| self.node_id(index)).collect();
+            // hwloc loads no machine that allows nothing.
+            let allowed = |ids: Vec<usize>, all| if ids.is_empty() { all } else { mask(&ids) };
+            let (strands, memory) = (allowed(strands, cpuset), allowed(memory, nodes));
+            let _ = write!(self.text, " allowed_cpuset=\"{strands}\" allowed_nodeset=\"{memory}\"");
         }
         if part.kind == "PU" {
             // Some hwloc reads an element without content no other way.

@@ -14,7 +14,7 @@ use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
 use super::{ELSEWHERE, Source, discover, from_the_kernel, load, load_synthetic, synthetic, what, xml};
-use crate::{Access, AluSource, Error};
+use crate::{Access, AluSource, Error, Machine};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
 const LARGEST: u64 = 8192;
@@ -73,6 +73,7 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
             text = format!("{before}{start}0x0\"{after}");
         }
     }
+    text = with_memory_side_caches(text, &machine);
     if matches!(source, Source::Synthetic(_)) && machine.alu == AluSource::Stated {
         let groups = machine.strands.iter().map(|strand| strand.alu + 1).max().unwrap_or(1);
         let info = format!("<info name=\"{ALU_GROUPS}\" value=\"{groups} {STATED}\"/>\n");
@@ -85,6 +86,34 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
     let attributes = FIGURES.iter().map(|figure| attribute(&topology, figure, measured));
     let added: String = matrices.chain(attributes).collect();
     Ok(format!("{}{added}{}", &text[..end], &text[end..]))
+}
+
+/// The text with the memory-side caches around their nodes: hwloc is not asked for them, see [`xml::memory_side_caches`].
+fn with_memory_side_caches(mut text: String, machine: &Machine) -> String {
+    let identities = text.split(" gp_index=\"").skip(1).filter_map(|rest| rest.split('"').next()?.parse::<u64>().ok());
+    let mut identity = identities.max().unwrap_or(0);
+    for node in &machine.numa_nodes {
+        let (Some(id), Some(bytes)) = (node.os_id, node.memory_side_cache_bytes) else { continue };
+        let start = format!("<object type=\"NUMANode\" os_index=\"{id}\"");
+        let around = |(before, after): (&str, &str)| {
+            let indent = before.rsplit('\n').next()?;
+            let tag = after.find('>')?;
+            let close = format!("\n{indent}</object>");
+            let end = if after[..tag].ends_with('/') { tag + 1 } else { after.find(&close)? + close.len() };
+            let set = |name| Some(format!(" {name}=\"{}\"", xml::value(after, name)?));
+            let sets = ["cpuset", "complete_cpuset", "nodeset", "complete_nodeset"].into_iter().map(set);
+            let sets = sets.collect::<Option<String>>()?;
+            identity += 1;
+            Some(format!(
+                "{before}<object type=\"MemCache\"{sets} gp_index=\"{identity}\" cache_size=\"{bytes}\" depth=\"1\" \
+                 cache_type=\"0\">\n{indent}{start}{}{close}{}",
+                &after[..end],
+                &after[end..]
+            ))
+        };
+        text = text.split_once(&start).and_then(around).unwrap_or(text);
+    }
+    text
 }
 
 /// The topology with all that hwloc knows of it.

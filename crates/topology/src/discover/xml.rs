@@ -80,7 +80,7 @@ pub(super) fn names_memory(text: &str) -> bool {
 }
 
 /// An attribute of an element.
-fn value<'a>(element: &'a str, name: &str) -> Option<&'a str> {
+pub(super) fn value<'a>(element: &'a str, name: &str) -> Option<&'a str> {
     let (_, rest) = element.split_once(&format!(" {name}=\""))?;
     rest.split_once('"').map(|(value, _)| value)
 }

@@ -58,8 +58,7 @@ impl Mapper for Occupancy {
         }
         for (package, (strands, number)) in packages.iter_mut().zip(&numbers).enumerate() {
             if *number > strands.len() {
-                let room = strands.len();
-                return refuse(format!("socket {package} has only {room} usable CPUs"));
+                return refuse(format!("socket {package} has only {}", counted(strands.len(), "usable CPU")));
             }
             strands.truncate(*number);
         }
