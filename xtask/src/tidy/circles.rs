@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Finding;
-use super::source::{Source, has_word};
+use super::source::{Source, has_word, is_word};
 
 /// The files of all crates, by crate and module; the module of a root is empty.
 #[derive(Default)]
@@ -109,10 +109,6 @@ fn named<'a>(own: &str, files: &'a BTreeMap<String, File>) -> BTreeMap<&'a str, 
 
 fn is_within(module: &str, parent: &str) -> bool {
     parent.is_empty() || module.strip_prefix(parent).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
-}
-
-fn is_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
 }
 
 fn join(module: &str, name: &str) -> String {

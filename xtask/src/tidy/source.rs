@@ -27,9 +27,8 @@ impl Source {
 
 /// Whether `line` holds `word` between characters that cannot belong to a word.
 pub fn has_word(line: &str, word: &str) -> bool {
-    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(word)
-        .any(|(at, _)| !line[..at].ends_with(part_of_word) && !line[at + word.len()..].starts_with(part_of_word))
+        .any(|(at, _)| !line[..at].ends_with(is_word) && !line[at + word.len()..].starts_with(is_word))
 }
 
 /// The text with a blank for each character of a comment, a string or a character.
@@ -62,7 +61,8 @@ fn token(rest: &[char], inside: bool) -> (bool, usize) {
     }
 }
 
-fn is_word(c: char) -> bool {
+/// Whether a character can belong to a word.
+pub fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 

@@ -30,8 +30,6 @@ pub(super) struct CountersArgs {
 }
 
 impl CountersArgs {
-    pub(super) const NAMES: [&str; 2] = ["counters", "issue_width"];
-
     pub(super) fn issue_width(&self, layers: &Layers) -> Result<Option<u64>, Error> {
         let width = ISSUE_WIDTH.unless_auto(&self.issue_width, layers)?;
         // Not a rule of the grammar, which sees what was typed only. What is set elsewhere is for all sweeps.

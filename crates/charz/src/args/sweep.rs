@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id};
 
 use super::choice::choice;
 use super::counters::CountersArgs;
@@ -26,7 +26,7 @@ use crate::command::{STREAM, sweep};
 use crate::exit::Error;
 use crate::view::plan;
 use charz_data::checks::INTERVAL_NEEDS;
-use charz_data::params::{self, PARAMS, Param};
+use charz_data::params::{self, Param};
 use charz_measure::harness::MOST_REPETITIONS;
 use charz_measure::plan::{
     Budget, Invocations, MOST_INVOCATIONS, MOST_OVERSUBSCRIBED, QUICK_REPETITIONS, Request, Threads,
@@ -89,42 +89,14 @@ pub(super) struct SweepArgs {
     pub(super) quiet: bool,
 }
 
-/// The flags that `--resume` excludes: every parameter, and everything else that a report's plan or its file determines.
-fn set_by_the_report() -> impl Iterator<Item = &'static str> {
-    const OTHERS: [&str; 31] = [
-        "command",
-        "value",
-        "work",
-        "unit",
-        "direction",
-        "verify",
-        "setup",
-        "run_timeout",
-        "mapping",
-        "allow_stack",
-        "kernel",
-        "family",
-        "threads",
-        "repetitions",
-        "invocations",
-        "precision",
-        "seed",
-        "oversubscribed",
-        "accept_panic",
-        "clock",
-        "binder",
-        "config",
-        "output",
-        "force",
-        "quick",
-        "adaptive",
-        "preset",
-        "goes_on",
-        "label",
-        "dry_run",
-        "topology",
-    ];
-    PARAMS.iter().map(|param| param.name).chain(OTHERS).chain(CountersArgs::NAMES)
+/// The flags that `--resume` excludes: everything that a report's plan or its file determines.
+fn set_by_the_report() -> impl Iterator<Item = Id> {
+    const TAKEN: [&str; 4] = ["budget", "wait", "wait_quiet", "strict"];
+    const OWN: [&str; 6] = ["config", "quick", "adaptive", "preset", "goes_on", "topology"];
+    let plan = HowArgs::augment_args(ProgramArgs::augment_args(WhatArgs::augment_args(Command::new(""))));
+    let groups = CountersArgs::augment_args(RunArgs::augment_args(plan));
+    let ids: Vec<Id> = groups.get_arguments().map(|arg| arg.get_id().clone()).collect();
+    ids.into_iter().filter(|id| !TAKEN.contains(&id.as_str())).chain(OWN.map(Id::from))
 }
 
 /// A sweep of a command's own: these flags of `charz sweep`, by names and values, and its defaults.
@@ -200,9 +172,10 @@ fn another_plan(begun: &str, line: &str) -> Option<String> {
         Some(matches.get_raw(id)?.map(OsString::from).collect())
     };
     // Neither names of files nor the way to continue are of the plan, and what a file says has its own flags in both lines.
-    let of_plan = set_by_the_report().filter(|id| !["output", "force", "config", "goes_on", "label"].contains(id));
-    let said = |id: &str, values: Option<Vec<OsString>>| {
-        let flag = format!("--{}", id.replace('_', "-"));
+    let of_plan =
+        set_by_the_report().filter(|id| !["output", "force", "config", "goes_on", "label"].contains(&id.as_str()));
+    let said = |id: &Id, values: Option<Vec<OsString>>| {
+        let flag = format!("--{}", id.as_str().replace('_', "-"));
         let words =
             values.map(|values| values.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(","));
         match words.as_deref() {
@@ -211,9 +184,10 @@ fn another_plan(begun: &str, line: &str) -> Option<String> {
             Some(words) => format!("{flag} {words}"),
         }
     };
-    let differing =
-        of_plan.map(|id| (id, [&begun, &now].map(|line| value(line, id)))).filter(|(_, [begun, now])| begun != now);
-    let (begun, now): (Vec<_>, Vec<_>) = differing.map(|(id, [begun, now])| (said(id, begun), said(id, now))).unzip();
+    let differing = of_plan
+        .map(|id| ([&begun, &now].map(|line| value(line, id.as_str())), id))
+        .filter(|([begun, now], _)| begun != now);
+    let (begun, now): (Vec<_>, Vec<_>) = differing.map(|([begun, now], id)| (said(&id, begun), said(&id, now))).unzip();
     let listed = |flags: Vec<String>| flags.join(" and ");
     (!now.is_empty()).then(|| format!("was begun with {}, and this command line has {}", listed(begun), listed(now)))
 }
@@ -398,6 +372,8 @@ fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
 
 #[cfg(test)]
 mod tests {
+    use charz_data::params::PARAMS;
+
     use super::*;
 
     #[test]

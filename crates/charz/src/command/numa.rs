@@ -1,6 +1,6 @@
 //! `charz numa`: the short way to what memory takes from each NUMA node to each.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use charz_data::{MemoryPolicy, Params, params};
@@ -51,9 +51,7 @@ pub(crate) fn plan(
     }
     let mappings = strands.values().map(|ids| Ok((format!("list:{}", cpulist::print(ids)).parse()?, ids.len())));
     let mappings: Vec<(Mapping, usize)> = mappings.collect::<Result<_, Error>>()?;
-    let mut threads: Vec<usize> = mappings.iter().map(|(_, strands)| *strands).chain([1]).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads: BTreeSet<usize> = mappings.iter().map(|(_, strands)| *strands).chain([1]).collect();
     let threads: Vec<String> = threads.iter().map(usize::to_string).collect();
     request.threads = threads.join(",").parse().map_err(Error::bad_input)?;
     request.mappings = Some(mappings.iter().map(|(mapping, _)| mapping.clone()).collect());

@@ -30,10 +30,7 @@ fn arithmetic_counts_eight_a_step() {
 #[test]
 fn a_write_has_traffic_of_its_own() {
     let of = |name| find(name).unwrap().traffic();
-    assert_eq!(
-        [of("mem-read"), of("mem-write-data"), of("level-write"), of("level-copy")],
-        [1.0, 2.0, 2.0, 1.5].map(Some)
-    );
+    assert_eq!([of("mem-read"), of("mem-write-data")], [1.0, 2.0].map(Some));
 }
 
 #[test]

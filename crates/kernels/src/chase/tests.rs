@@ -7,6 +7,7 @@ use super::worker::{Chaser, Chasing};
 use super::*;
 use crate::block::{Block, Line};
 use crate::kernel::Worker;
+use crate::laws::check_refused;
 use crate::sys::chase::{LONG_TURN, Rings, TURN};
 use crate::tests::{stopped, watch};
 
@@ -148,25 +149,17 @@ fn a_load_that_was_left_out_is_seen() {
     assert!(error.contains("led to place 0 instead of 1") && error.contains("cycle 0"), "{error}");
 }
 
-#[track_caller]
-fn check_refused(kernel: usize, params: Params, part: &str) {
-    match KERNELS[kernel].stage(&params, 1).err() {
-        Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn parameters_without_sense_are_refused() {
     for stride in [0, 1, 63, 65, u64::MAX] {
-        check_refused(0, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
+        check_refused(KERNELS[0], 1, Params { stride_bytes: stride, ..params(100, 64, 1) }, "a multiple of 64");
     }
-    check_refused(0, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
-    check_refused(3, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
+    check_refused(KERNELS[0], 1, Params { size_bytes: 63, ..params(1, 64, 1) }, "at least 64 bytes a worker, not 63");
+    check_refused(KERNELS[3], 1, params(15, 128, 16), "at least 2048 bytes a worker, not 1920");
     for chains in [0, 17, u64::MAX] {
-        check_refused(3, params(100, 64, chains), "1 to 16 chains");
+        check_refused(KERNELS[3], 1, params(100, 64, chains), "1 to 16 chains");
     }
-    check_refused(0, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
+    check_refused(KERNELS[0], 1, params((1 << 32) + 1, 64, 1), "a longer stride or a smaller size");
     let huge = Params { size_bytes: u64::MAX, stride_bytes: u64::MAX - 63, ..Params::SMALL };
     assert!(matches!(KERNELS[1].stage(&huge, 1).unwrap().worker(0).err(), Some(Error::Refused(_))));
 }

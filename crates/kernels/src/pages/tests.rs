@@ -5,6 +5,7 @@ use charz_data::{PageKind, Params};
 
 use super::*;
 use crate::kernel::{Error, Worker};
+use crate::laws::check_refused;
 use crate::sys::mmap::{HUGE_PAGE, base_page};
 use crate::tests::{may_lock, watch};
 use crate::turns::Turn;
@@ -173,18 +174,13 @@ fn a_page_that_is_mapped_and_written_takes_one_fault() {
     assert!(taken < pages + pages / 10, "{taken} faults of {pages} pages");
 }
 
-#[track_caller]
-fn check_refused(size: u64, pages: PageKind, workers: usize, part: &str) {
-    let params = Params { size_bytes: size, ..params(pages) };
-    match KERNELS[0].stage(&params, workers).err() {
-        Some(Error::Unavailable(reason)) => assert!(reason.contains(part), "{reason}"),
-        other => panic!("{size} on {pages}: {other:?}"),
-    }
-}
-
 #[test]
 fn sizes_without_sense_are_refused() {
-    check_refused(0, PageKind::Small, 1, "at least a page of 4096 bytes a worker, not 0");
-    check_refused(1 << 20, PageKind::Transparent, 1, "at least a page of 2097152 bytes");
-    check_refused(1 << 62, PageKind::Small, 2, "no addresses for 2 times");
+    for (size_bytes, pages, workers, part) in [
+        (0, PageKind::Small, 1, "at least a page of 4096 bytes a worker, not 0"),
+        (1 << 20, PageKind::Transparent, 1, "at least a page of 2097152 bytes"),
+        (1 << 62, PageKind::Small, 2, "no addresses for 2 times"),
+    ] {
+        check_refused(KERNELS[0], workers, Params { size_bytes, ..params(pages) }, part);
+    }
 }

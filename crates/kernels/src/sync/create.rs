@@ -9,7 +9,6 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
 
 use charz_data::{Card, Contention, JointHistogram, Work};
 
@@ -22,6 +21,7 @@ use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::Mask;
 use crate::watch::Watch;
 
+use super::handoff::PATIENCE;
 use super::schedule::{Call, Sampler};
 use super::spin::until_due;
 
@@ -31,9 +31,6 @@ mod methods;
 pub(crate) mod rate;
 
 pub(crate) use methods::KERNELS;
-
-/// The longest sleep between two looks at the watch.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Bytes of stack that a new thread gets: little, since it does little, and at least what the C library asks for, which is 128 KiB on
 /// aarch64.

@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
 
 use charz_data::params::{PERIOD, SAMPLES};
 use charz_data::{Card, Contention, Family, JointHistogram, Metric, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
-use super::handoff::SETTLE;
+use super::handoff::{PATIENCE, SETTLE};
 use super::schedule::{Call, Sampler};
 use super::spin::{OwnStrands, keep, until, until_due};
 use crate::kernel::{Error, Worker};
@@ -21,9 +20,6 @@ use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
 use crate::sys::futex::{self, Scope};
 use crate::watch::Watch;
-
-/// How long a worker sleeps before it looks at its watch.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 const SLEEPING: Card = Card::new("", Family::Sync, "", Metric::SecondTime)
     .times("from the call that wakes to its return", "from the call until the first worker runs again")

@@ -39,8 +39,8 @@ pub(crate) use wakes::KERNELS;
 /// the system call and the spinning before it take.
 pub(super) const SETTLE: u64 = 10_000;
 
-/// How long a waiter sleeps before it looks at its watch.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// How long a worker sleeps before it looks at its watch.
+pub(super) const PATIENCE: Duration = Duration::from_millis(50);
 
 trait WakePrimitive: Send + Sync + Sized + 'static {
     /// What the waker holds from the beginning of a round until its call.

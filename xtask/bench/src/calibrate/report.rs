@@ -28,7 +28,7 @@ pub struct Cell {
     pub on_cpu: Option<f64>,
 }
 
-/// The cells of a report. One from before cells had a capacity has its numbers in their summaries.
+/// The cells of a report.
 pub fn cells(report: &str) -> Result<Vec<Cell>, String> {
     let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
     let cells = report["cells"].as_array().ok_or("there are no cells")?;
@@ -41,10 +41,8 @@ pub fn cells(report: &str) -> Result<Vec<Cell>, String> {
 
 fn cell(cell: &Value) -> Option<Cell> {
     // What has no capacity, as bandwidth of memory, has a value that was delivered.
-    let number =
-        ["capacity", "delivered", "summary"].map(|key| &cell[key]).into_iter().find(|number| number.is_object());
-    let number = number.unwrap_or(&Value::Null);
-    let status = match cell["status"].as_str().or(cell["outcome"]["status"].as_str())? {
+    let number = if cell["capacity"].is_object() { &cell["capacity"] } else { &cell["delivered"] };
+    let status = match cell["status"].as_str()? {
         "ok" => Status::Ok,
         "suspect" => Status::Suspect,
         "invalid" => Status::Invalid,
@@ -55,7 +53,7 @@ fn cell(cell: &Value) -> Option<Cell> {
         workers: cell["workers"].as_u64()?,
         status,
         value: number["value"].as_f64(),
-        interval: interval(&number["interval"]),
+        interval: number["interval"][0].as_f64().zip(number["interval"][1].as_f64()).map(<[f64; 2]>::from),
         clock_hz: clock(cell),
         delivered: delivered(cell),
         on_cpu: on_cpu(cell),
@@ -83,12 +81,6 @@ fn on_cpu(cell: &Value) -> Option<f64> {
         wall += lap["end_ns"].as_u64()?.checked_sub(lap["start_ns"].as_u64()?)?;
     }
     (wall > 0).then(|| on_cpu as f64 / wall as f64)
-}
-
-/// An interval is an array of two numbers, or an object with `low` and `high`.
-fn interval(value: &Value) -> Option<[f64; 2]> {
-    let [low, high] = if value.is_array() { [&value[0], &value[1]] } else { [&value["low"], &value["high"]] };
-    Some([low.as_f64()?, high.as_f64()?])
 }
 
 /// How the comparisons of `charz selftest --aa --planted` ended.
@@ -157,17 +149,6 @@ mod tests {
             "invocations": [{{"value": 1.0, "runs": {runs}}}], "capacity": {{"value": 2.0}}, "delivered": {{"value": 4.0}}}}"#
         ));
         assert_eq!((cell.delivered, cell.on_cpu), (Some(0.5), Some(0.5)));
-    }
-
-    #[test]
-    fn cells_with_a_summary() {
-        let ok = r#"{"kernel": "arith-int", "workers": 1, "outcome": {"status": "invalid", "reason": "x"},
-            "summary": {"value": 2.0, "raw": 1.0, "interval": {"low": 1.5, "high": 2.5, "confidence": 0.95}}}"#;
-        let Cell { status, value, interval, .. } = only(ok);
-        assert_eq!((status, value, interval), (Status::Invalid, Some(2.0), Some([1.5, 2.5])));
-        let skipped =
-            r#"{"kernel": "x", "workers": 1, "outcome": {"status": "skipped", "reason": "x"}, "summary": null}"#;
-        assert_eq!((only(skipped).status, only(skipped).value), (Status::Missing, None));
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! What a change is compared with.
 
-use std::process::Command;
-
 use xtask::{Failure, Outcome, process, workspace};
 
 /// A commit by its full name, and why this one.
@@ -73,8 +71,5 @@ fn commit(revision: &str) -> Option<String> {
 }
 
 fn git(words: &[&str]) -> Option<String> {
-    let mut git = Command::new("git");
-    let output = git.current_dir(workspace::root()).args(words).stderr(std::process::Stdio::null()).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
+    process::git(workspace::root(), words).map(|text| text.trim().to_owned())
 }
