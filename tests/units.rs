@@ -104,7 +104,7 @@ fn a_killed_sweep_leaves_no_file_of_its_workers() {
     let sweep = sweep.args(["--budget=1m", "-q", "-o"]).arg(&report).stdout(Stdio::null()).stderr(Stdio::null());
     let mut sweep = sweep.spawn().unwrap();
     let journal = report.with_file_name("report.json.journal");
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + Duration::from_secs(600);
     while fs::read_to_string(&journal).unwrap_or_default().lines().count() < 3 {
         assert!(Instant::now() < patience, "the sweep gets nowhere");
         std::thread::sleep(Duration::from_millis(5));

@@ -24,7 +24,7 @@ fn send(child: &Child, signal: Signal) {
 /// Waits until none of them is left, which takes a moment for those without a parent.
 #[track_caller]
 fn check_alone(trial: &Trial) {
-    let patience = Instant::now() + Duration::from_secs(60);
+    let patience = Instant::now() + Duration::from_secs(600);
     while let Some(pid) = trial.processes().first() {
         assert!(Instant::now() < patience, "process {pid} was left behind");
         thread::sleep(Duration::from_millis(10));

@@ -179,7 +179,7 @@ impl Trial {
     /// Waits until a process has measured for some time.
     #[track_caller]
     pub fn measuring_for(&self, sweep: &Child, time: Duration) -> u32 {
-        let patience = Instant::now() + Duration::from_secs(120);
+        let patience = Instant::now() + Duration::from_secs(600);
         loop {
             // The sweep is under way when its journal is; before that there are pilots.
             let begun = self.journal().exists();
