@@ -123,6 +123,23 @@ fn folders_and_files_without_a_report_are_refused() {
     }
 }
 
+#[test]
+fn files_that_are_named_twice_count_once_and_journals_alone_say_how_to_go_on() {
+    let place = twelve();
+    place.put("q/broken.json", b"{");
+    place.put("q/other.json", br#"{"schema": {"name": "another"}}"#);
+    let ran = fleet(&place, &["show", "q", "q/broken.json", "./q"]);
+    assert!(ran.out.contains("; 1 file could not") && ran.err.contains("1 file of"), "{}{}", ran.out, ran.err);
+    std::fs::create_dir(place.path().join("ended")).unwrap();
+    place.put("ended/n1.json.journal", b"{\"journal\":{\"report\"");
+    for args in [&["show", "ended"][..], &["baseline", "ended"], &["add", "--db", "x.db", "ended"]] {
+        let ran = fleet(&place, args);
+        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
+        assert!(ran.err.contains("charz sweep --resume"), "{args:?}: {}", ran.err);
+    }
+    assert_eq!(fleet(&place, &["show", "q", "ended"]).code, Some(0));
+}
+
 /// What the guide hands out: its shell can be read, and its flags are charz's.
 #[test]
 fn the_scripts_of_contrib_can_be_read_and_their_flags_are_known() {

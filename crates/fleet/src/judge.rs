@@ -50,10 +50,19 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     fleet
 }
 
-/// Each report once. An id that several nodes have, as an image or an editor may give them, makes them no single report.
+/// Each report once: of the copies of a sweep that was resumed, the one with the most runs. An id that several nodes have, as an image or an
+/// editor may give them, makes them no single report.
 pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
-    let mut seen = BTreeSet::new();
-    visits.iter().filter(move |visit| seen.insert((&visit.report, &visit.host, &visit.started)))
+    let (mut places, mut once): (_, Vec<&Visit>) = (BTreeMap::new(), Vec::new());
+    for visit in visits {
+        let place = places.entry((&visit.report, &visit.host, &visit.started)).or_insert(once.len());
+        match once.get_mut(*place) {
+            Some(kept) if kept.runs < visit.runs => *kept = visit,
+            Some(_) => {}
+            None => once.push(visit),
+        }
+    }
+    once.into_iter()
 }
 
 /// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.

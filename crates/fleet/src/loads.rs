@@ -50,9 +50,12 @@ impl<'a> Loads<'a> {
     /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence.
     pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit) {
         let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
-        let unplanned = self.usual.iter().copied().filter(is_missing);
+        let without = self.usual.iter().copied().filter(is_missing);
+        let (without, unplanned): (BTreeSet<_>, BTreeSet<_>) =
+            without.partition(|(kernel, _)| newest.families.contains_key(*kernel));
         let unreliable = || newest.unreliable.iter().map(|(kernel, load)| (kernel.as_str(), load.as_str()));
-        let usual: BTreeSet<_> = unplanned.chain(unreliable().filter(|own| self.usual.contains(own))).collect();
+        let usual: BTreeSet<_> =
+            without.into_iter().chain(unreliable().filter(|own| self.usual.contains(own))).collect();
         let is_some = |own: &(&str, &str)| self.attainable.contains(own) && !self.usual.contains(own);
         let some: BTreeSet<_> = unreliable().filter(is_some).collect();
         let is_told = |kernel: &str| usual.iter().chain(&some).any(|(told, _)| *told == kernel);
@@ -68,6 +71,9 @@ impl<'a> Loads<'a> {
                     node.unclear(words::missing(loads, others, is_pending));
                 }
             }
+        }
+        if !unplanned.is_empty() {
+            node.unclear(words::unplanned(unplanned));
         }
         if !hard.is_empty() {
             node.why.push(words::uncompared(&hard, has_any));

@@ -26,6 +26,8 @@ pub struct Visit {
     pub(crate) host: String,
     pub(crate) report: String,
     pub(crate) started: String,
+    /// Of all configurations together.
+    pub(crate) runs: usize,
     /// In seconds since 1970, and for how long.
     pub(crate) began: Option<i64>,
     pub(crate) lasted_s: i64,
@@ -216,6 +218,7 @@ impl Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
             report: report.id.clone(),
             started: report.started.clone(),
+            runs: report.cells.iter().map(|cell| cell.invocations.len()).sum(),
             began: seconds(&report.started),
             lasted_s: (report.wall_ns / 1_000_000_000) as i64,
             kind,

@@ -52,7 +52,8 @@ pub(crate) fn unmeasured(cells: usize, is_pending: bool) -> String {
 }
 
 pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
-    format!("{usable} of {all} CPUs were measured; give the job all of them (sbatch --exclusive, without srun)")
+    let were = if usable == 1 { "was" } else { "were" };
+    format!("{usable} of {all} CPUs {were} measured; give the job all of them (sbatch --exclusive, without srun)")
 }
 
 /// `unreliable` are the kernels that were measured, and would confirm it.
@@ -131,6 +132,13 @@ pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[Strin
 pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str, is_pending: bool) -> String {
     let (loads, remedy) = (names(loads), remedy(is_pending));
     format!("it has no reliable result of {loads}, and {others} nodes like it have one; {remedy}")
+}
+
+pub(crate) fn unplanned(kernels: BTreeSet<(&str, &str)>) -> String {
+    format!(
+        "its sweep did not include {}, and those of most nodes like it did; sweep all with the same flags",
+        names(kernels)
+    )
 }
 
 /// Of kernels that are hard to measure; `has_any` says whether a node has a reliable result.
@@ -236,12 +244,13 @@ pub(crate) fn meanwhile(disturbers: &[Disturber]) -> String {
     format!("while it was measured, {}", clauses.join(" and "))
 }
 
-/// The words in which it differs from its like: `governor is powersave, and performance on the others`.
+/// The words in which it differs from its like, but for sizes that are a reason: `governor is powersave, and performance on the others`.
 pub(crate) fn differs(node: &Node) -> Vec<String> {
     let sentence = |(name, differs): (&String, &crate::Differs)| {
         format!("{name} is {}, and {} on the others", plain(&differs.here), plain(&differs.others))
     };
-    node.differs.iter().map(sentence).collect()
+    let is_new = |(name, differs): &(&String, &crate::Differs)| !node.why.contains(&smaller(name, differs));
+    node.differs.iter().filter(is_new).map(sentence).collect()
 }
 
 /// The line for Slurm, with the setting that is the cause. `None` where the name is not one that a host can have: less of it would be that

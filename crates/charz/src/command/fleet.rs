@@ -1,5 +1,6 @@
 //! `charz fleet`: many reports, read one at a time.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -57,13 +58,14 @@ pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
             if visits.is_empty() {
                 return Err(none(&unreadable));
             }
-            if passed > 0 {
-                look::say(&format!("charz: note: passed over {} of JSON that are no reports", counted(passed, "file")));
+            if !passed.is_empty() {
+                let passed = counted(passed.len(), "file");
+                look::say(&format!("charz: note: passed over {passed} of JSON that are no reports"));
             }
             (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
         }
         Task::Add { reports, db } => {
-            let files = find(reports)?.files;
+            let files = find(reports)?.reports()?;
             // Before the database is touched, or created.
             let named = names(&files);
             let pack = |(file, name): (&PathBuf, &String)| read(file).map(|report| Packed::of(report, name));
@@ -75,7 +77,7 @@ pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
             writeln!(out, "{added} of {} added; {all} of {hosts} in {db:?}", counted(packed.len(), "report"))?;
         }
         Task::Baseline(named) => {
-            let (visits, unreadable) = visits(&find(named)?.files);
+            let (visits, unreadable) = visits(&find(named)?.reports()?);
             // What a limit is made of is not to be left out without a word.
             if let Some(Unreadable { file, why }) = unreadable.first() {
                 return Err(Error::bad_input(format!("{file}: {why}")));
@@ -116,8 +118,8 @@ struct Found {
     files: Vec<PathBuf>,
     /// Those of sweeps that have no report yet.
     journals: Vec<PathBuf>,
-    /// How many files of JSON are no reports, such as comparisons.
-    passed: usize,
+    /// Files of JSON that are no reports, such as comparisons.
+    passed: Vec<PathBuf>,
 }
 
 /// The files that were named, and those of folders, each once.
@@ -128,16 +130,29 @@ fn find(named: &[PathBuf]) -> Result<Found, Error> {
             found.files.push(path.clone());
             continue;
         }
-        let before = found.files.len();
+        let before = found.files.len() + found.journals.len();
         found.descend(path, DEPTH)?;
-        if found.files.len() == before {
+        if found.files.len() + found.journals.len() == before {
             return Err(Error::bad_input(format!("there is no report in {path:?} (*.json, *.json.gz)")));
         }
+    }
+    // A folder may be named with one inside it.
+    let mut seen = BTreeSet::new();
+    for files in [&mut found.files, &mut found.journals, &mut found.passed] {
+        files.retain(|file| seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.clone())));
     }
     Ok(found)
 }
 
 impl Found {
+    /// The reports; where there are journals alone, the error that says how to get their reports.
+    fn reports(self) -> Result<Vec<PathBuf>, Error> {
+        match self.journals.first() {
+            Some(journal) if self.files.is_empty() => read(journal).map(|_| self.files),
+            _ => Ok(self.files),
+        }
+    }
+
     fn descend(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
         let cannot = |error| Error::bad_input(format!("cannot list {folder:?}")).caused_by(error);
         let entries = fs::read_dir(folder).map_err(cannot)?.map(|entry| entry.map(|entry| entry.path()));
@@ -151,7 +166,7 @@ impl Found {
                 }
             } else if name.ends_with(".json") || name.ends_with(".json.gz") {
                 match is_something_else(&file) {
-                    true => self.passed += 1,
+                    true => self.passed.push(file),
                     false => self.files.push(file),
                 }
             } else if name.ends_with(".journal") && journal::is_journal(&file) && !file.with_extension("").exists() {

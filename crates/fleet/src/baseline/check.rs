@@ -98,11 +98,11 @@ impl Baseline {
         for (quantity, speed, change) in &measured {
             let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };
             let told = format!(
-                "{} {} {} ({:+.1}%)",
+                "{} {} {} ({:.1}% slower)",
                 quantity.kernel,
                 quantity.configuration,
                 units::value(speed.value, speed.unit),
-                change * 100.0
+                -change * 100.0
             );
             found.push((of(*change, tolerance), told));
         }

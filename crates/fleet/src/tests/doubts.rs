@@ -260,3 +260,56 @@ fn three_of_four_slow_caches_are_no_size_of_their_socket() {
     let checked = Baseline::of(&visits[..7]).unwrap().check(&visits[7], false);
     assert!(checked.level == Level::Warning && is_told(&checked.line), "{}", checked.line);
 }
+
+#[test]
+fn of_copies_of_a_sweep_that_with_the_most_runs_counts_in_any_order() {
+    let mut random = Rng::with_seed(41);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let begun = {
+        let mut begun = reports[7].clone();
+        begun.cells.truncate(2);
+        begun
+    };
+    reports.insert(7, begun.clone());
+    let early = judged(&reports);
+    reports.remove(7);
+    reports.push(begun);
+    for fleet in [early, judged(&reports)] {
+        assert_eq!((node(&fleet).state, node(&fleet).visits), (State::Ok, 1), "{:?}", node(&fleet).why);
+    }
+}
+
+#[test]
+fn a_kernel_that_a_sweep_did_not_plan_needs_other_flags_and_no_idle_node() {
+    let mut random = Rng::with_seed(43);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    suspect(&mut reports[8], "mem");
+    reports[7].cells.retain(|cell| !cell.kernel.starts_with("mem"));
+    reports[7].cards.retain(|card| !card.name.starts_with("mem"));
+    let fleet = judged(&reports);
+    let why = |host: &str| fleet.nodes.iter().find(|node| node.host == host).unwrap().why.join("; ");
+    assert_eq!((node(&fleet).state, fleet.count(State::Unclear)), (State::Unclear, 2));
+    assert!(!why("n7").contains("idle") && why("n7").contains("mem-read, mem-write-data"), "{}", why("n7"));
+    assert!(why("n8").contains("idle"), "{}", why("n8"));
+}
+
+#[test]
+fn a_size_is_said_once_and_a_time_that_is_longer_is_slower() {
+    let mut random = Rng::with_seed(47);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    reports[7].machine.packages.truncate(1);
+    let fleet = judged(&reports);
+    assert_eq!(node(&fleet).differs["sockets"].here, "1");
+    let (mut text, look) = (Vec::new(), charz_render::look::TerminalStyle::PLAIN);
+    (crate::formats::FORMATS[0].write)(&fleet, &look, &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(text.matches("socket").count(), 2, "{text}");
+    for cell in reports[6].cells.iter_mut().filter(|cell| cell.kernel == "c2c-cas") {
+        *cell = fixtures::cell("c2c-cas", 2, Unit::NanosecondsPerOp, 50.0)
+            .seated(&cell.seats.iter().copied().flatten().collect::<Vec<_>>())
+            .under(&cell.mapping);
+    }
+    let line = baseline.check(&Visit::of(&reports[6], "file"), false).line;
+    assert!(line.contains("CRITICAL") && line.contains("% slower)") && !line.contains("(-"), "{line}");
+}
