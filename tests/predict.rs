@@ -148,3 +148,12 @@ fn times_and_lines_that_are_left_out_are_named() {
     let none = read("dumb\t4\t100\ndumb\t16\t200\ndumb\t32\t200\n");
     assert!(none["why"].as_str().unwrap().contains("1 placement was measured with a CPU for each thread"), "{none}");
 }
+
+/// A full socket does 30, and threads on the other do as much as ever.
+#[test]
+fn work_that_faster_threads_take_is_named() {
+    let ends = "dumb\t1\t10\t1\ndumb\t4\t30\t1\ndumb\t8\t60\t1\n";
+    let why = |others: &str| read(&format!("{ends}{others}"))["why"].as_str().unwrap().to_owned();
+    assert!(why("dumb\t5\t40\t0\ndumb\t6\t49\t0\ndumb\t7\t57\t0\n").contains("with more work for faster threads"));
+    assert!(why("dumb\t5\t37\t0\ndumb\t6\t45\t0\ndumb\t7\t52\t0\n").contains("with equal work per thread"));
+}

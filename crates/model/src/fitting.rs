@@ -140,7 +140,12 @@ pub(crate) fn fitted(
 
 impl Set {
     pub(crate) fn log(&self, placed: &Placed) -> f64 {
-        (self.law)(&self.names, &self.found, placed).0
+        self.by(self.law, placed)
+    }
+
+    /// By another law of the same parameters.
+    pub(crate) fn by(&self, law: Law, placed: &Placed) -> f64 {
+        law(&self.names, &self.found, placed).0
     }
 
     /// The logarithm of what a thread does alone.

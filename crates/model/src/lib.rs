@@ -13,8 +13,8 @@ use charz_data::escape::counted;
 use charz_data::units::percent;
 use serde::Serialize;
 
-use fitting::Set;
-use placement::LOADED_MACHINE;
+use fitting::{Law, Set};
+use placement::{LOADED_MACHINE, equal_work, shared_work};
 pub use topology::{Placed, Topology};
 
 /// What was measured: rates, of which more is better.
@@ -48,6 +48,8 @@ pub enum Outcome {
 pub struct Model {
     /// `placement`, `amdahl` or `usl`.
     pub name: &'static str,
+    /// Whether threads at faster places take more of the work, as points of unevenly filled parts show; else all have the same.
+    pub shares_work: bool,
     sets: Vec<Weighed>,
     /// The standard deviation of a point, as a logarithm.
     noise: f64,
@@ -114,6 +116,8 @@ const MISFIT_OF_NOISE: f64 = 1.2;
 const GOOD: f64 = 0.045;
 const MOST: f64 = 0.10;
 const FEW: usize = 3;
+/// Where equal work misses them by less, no shared work is fitted.
+const MET: f64 = 0.02;
 /// The share of left out points that intervals must hold.
 const HELD: f64 = 0.8;
 /// The standard deviation of points where none checks the model, as a logarithm: four chosen points miss the others of published tables by 3 to
@@ -165,9 +169,12 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     }
     let mut reasons = Vec::new();
     let mut best: Option<(f64, Model)> = None;
+    let is_even = unevenly(&[&fitted[..], &held_back].concat()).is_empty();
     let laws = if held_back.len() < FEW { LAWS } else { LAWS_JUDGED };
     for family in FAMILIES {
-        if family.name != "placement" && fitted.len() < laws {
+        // Parts that are filled evenly do the same either way, and what misses little needs no other.
+        let is_met = || is_even || best.as_ref().is_some_and(|(error, _)| *error < MET);
+        if family.name != "placement" && fitted.len() < laws || family.shares_work && is_met() {
             continue;
         }
         let Some(mut model) = family.fit(topology, &fitted, None) else { continue };
@@ -195,14 +202,24 @@ type Points<'a> = [&'a (Placed, f64)];
 /// A family of models.
 struct Family {
     name: &'static str,
+    shares_work: bool,
     /// Of all sets of caps, or of those that were known before.
     fit: fn(&Topology, &Points<'_>, Option<&[Weighed]>) -> Vec<Weighed>,
 }
 
 const FAMILIES: &[Family] = &[
-    Family { name: "placement", fit: placement::sets },
-    Family { name: "amdahl", fit: |_, points, known| placement::law(points, known, false) },
-    Family { name: "usl", fit: |_, points, known| placement::law(points, known, true) },
+    Family {
+        name: "placement",
+        shares_work: false,
+        fit: |of, points, known| placement::sets(equal_work, of, points, known),
+    },
+    Family {
+        name: "placement",
+        shares_work: true,
+        fit: |of, points, known| placement::sets(shared_work, of, points, known),
+    },
+    Family { name: "amdahl", shares_work: false, fit: |_, points, known| placement::law(points, known, false) },
+    Family { name: "usl", shares_work: false, fit: |_, points, known| placement::law(points, known, true) },
 ];
 
 impl Family {
@@ -216,7 +233,8 @@ impl Family {
         let known = points.iter().map(|point| (*point).clone()).collect();
         let uneven = unevenly(points);
         let full = topology.filled(topology.levels.len() - 1);
-        let model = Model { name: self.name, sets, noise, loads, cpus, levels, known, uneven, full, checked: 0 };
+        let (name, shares_work) = (self.name, self.shares_work);
+        let model = Model { name, shares_work, sets, noise, loads, cpus, levels, known, uneven, full, checked: 0 };
         (!model.sets.is_empty()).then_some(model)
     }
 }
@@ -366,9 +384,9 @@ impl Model {
         let spread: f64 = each.iter().map(|(weight, log, variance)| weight * (variance + (log - middle).powi(2))).sum();
         let (far, close) = (self.distance(placed), self.looseness(placed));
         let distance = far.max(close);
-        // How well parts do that are filled unevenly, nothing has shown.
+        // How well parts do that are filled unevenly, or shared less than all that were fitted, nothing has shown.
         let is_new = placed.uneven().any(|level| !self.uneven.contains(&level));
-        let noise = if is_new { self.noise.max(UNCHECKED) } else { self.noise };
+        let noise = if is_new || close > FAR { self.noise.max(UNCHECKED) } else { self.noise };
         let deviation = (spread + noise.powi(2) + (BEYOND * distance.ln()).powi(2)).sqrt();
         let alone: f64 = self.sets.iter().map(|(weight, set)| weight * set.thread()).sum();
         let doubt = HALF * noise;
@@ -381,14 +399,18 @@ impl Model {
         let near = each.into_iter().filter(|one| *one >= largest * (-2.0 * doubt).exp());
         let (sum, count) = near.fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
         let least = placed.threads as f64 * sum / f64::max(count, 1.0) * (-doubt).exp();
-        let (value, low) = (middle.exp(), (middle - HALF * deviation).exp());
+        // Nor whether faster threads take more of the work there.
+        let ends = (is_new && self.name == "placement").then_some([equal_work, shared_work as Law]);
+        let mean = |law| self.sets.iter().map(|(weight, set)| weight * set.by(law, placed)).sum();
+        let [slowest, fastest]: [f64; 2] = ends.map_or([middle; 2], |laws| laws.map(mean));
+        let (value, low) = (middle.exp(), (slowest - HALF * deviation).exp());
         let all = (placed.threads as f64).ln() + alone + doubt;
         let high = match (close > FAR, self.name) {
             // What threads do alone was not seen.
-            (true, _) => (middle + HALF * deviation).max(self.most_of(placed, doubt)),
+            (true, _) => self.most_of(placed, doubt).max(fastest + doubt),
             // A law of programs knows of no part beyond those that it has seen.
             (false, name) if far > FAR && name != "placement" => all.max(middle),
-            (false, _) => (middle + HALF * deviation).min(all.max(middle)),
+            (false, _) => (fastest + HALF * deviation).min(all.max(middle)),
         };
         // Where more was measured with fewer threads, the model has seen why.
         let low = if known > 0.0 { low.min(known * (-doubt).exp()) } else { low };
@@ -406,7 +428,7 @@ impl Model {
         let most = more.min((placed.threads as f64).ln() + one);
         // Threads that wait for each other do less where they are more.
         let is_part = self.name != "usl" && placed.threads < self.full.threads && placed.is_within(&self.full);
-        if is_part { most.min(self.predict(&self.full).interval[1].ln()) } else { most }
+        if is_part { most.min(self.predict(&self.full).value.ln() + doubt) } else { most }
     }
 
     /// The most threads that were fitted.

@@ -1,6 +1,6 @@
 //! The laws: caps of the parts of a machine, and those of programs.
 
-use crate::fitting::{Name, Prior, Set, fitted, noise};
+use crate::fitting::{Law, Name, Prior, Set, fitted, noise};
 use crate::topology::{Placed, Topology};
 
 /// The share of a part that a fitted point must have threads on, for the part to have a cap.
@@ -14,11 +14,21 @@ const LEAST_WEIGHT: f64 = 1e-4;
 /// How sharp roofs are: the bandwidth of sockets from Sandy Bridge to Cascade Lake over their cores, measured with likwid-bench, wants 3 to 4
 /// (machine files of RRZE-HPC/kerncraft), the T3-4's memory 12.
 const NORM: f64 = 4.0;
-/// That inside a core of more than two threads, whose units they share; two say nothing of it but the core's cap.
-const NORM_OF_CORE: f64 = 2.0;
+/// That inside a core of more than two threads, whose units they share, and its deviation as a logarithm.
+const NORM_OF_CORE: (f64, f64) = (2.0, 0.7);
+/// That inside a core of two: one says what a thread does, and two what the core does.
+const NORM_OF_PAIR: (f64, f64) = (16.0, 0.05);
+
+/// That its cap is there: 227 of 229 tables of those machine files have it, by one and by two threads per core.
+const ODDS_OF_PAIR: f64 = 20.0;
 
 /// Every set of caps that the points can tell of, each with its weight; or of the sets that are known.
-pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option<&[(f64, Set)]>) -> Vec<(f64, Set)> {
+pub(crate) fn sets(
+    law: Law,
+    topology: &Topology,
+    points: &[&(Placed, f64)],
+    known: Option<&[(f64, Set)]>,
+) -> Vec<(f64, Set)> {
     let last = topology.levels.len() - 1;
     let is_loaded = |level: &usize| {
         let most = points.iter().map(|(placed, _)| placed.load(*level)).fold(0.0, f64::max);
@@ -36,6 +46,8 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
         None => (0..1 << candidates.len()).map(|bits| (of_bits(bits), None)).collect(),
     };
     let (noise, core) = (noise(points), topology.core());
+    let is_pair = core.is_some_and(|level| topology.levels[level].size == 2);
+    let (norm, deviation) = if is_pair { NORM_OF_PAIR } else { NORM_OF_CORE };
     let found = chosen.into_iter().filter_map(|(caps, known)| {
         let mut priors = vec![Prior { name: Name::Thread, mean: rate.ln(), deviation: 1.0, starts: [rate.ln(); 2] }];
         let inside = caps.iter().filter(|level| Some(**level) <= core).count();
@@ -49,17 +61,38 @@ pub(crate) fn sets(topology: &Topology, points: &[&(Placed, f64)], known: Option
         priors.push(Prior { name: Name::Norm, mean: NORM.ln(), deviation: 0.5, starts: [NORM.ln(), 6_f64.ln()] });
         priors.extend((inside > 0).then_some(Prior {
             name: Name::NormOfCore { roofs: 1 + inside },
-            mean: NORM_OF_CORE.ln(),
-            deviation: 0.7,
-            starts: [NORM_OF_CORE.ln(), NORM.ln()],
+            mean: norm.ln(),
+            deviation,
+            starts: [norm, norm.max(NORM)].map(f64::ln),
         }));
-        fitted(caps_law, &priors, noise, known, points)
+        let mut set = fitted(law, &priors, noise, known, points)?;
+        set.evidence += if is_pair && inside > 0 { ODDS_OF_PAIR.ln() } else { 0.0 };
+        Some(set)
     });
     weighed(found.collect())
 }
 
-/// The value of threads that share caps: their number times the rate of the slowest, since all have the same work.
-fn caps_law(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
+/// The value of threads that share caps: their number times the rate of the slowest, where all have the same work.
+pub(crate) fn equal_work(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
+    let slowest = |one: &(f64, Vec<f64>), other: &(f64, Vec<f64>)| one.0.total_cmp(&other.0);
+    let (rate, slopes) = rates(names, at, placed).min_by(slowest).unwrap_or_default();
+    ((placed.threads as f64).ln() + rate, slopes)
+}
+
+/// Their number times the mean rate, where the faster ones take more of the work.
+pub(crate) fn shared_work(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
+    let (mut all, mut sum, mut slopes) = (0.0, 0.0, vec![0.0; at.len()]);
+    for ((rate, own), count) in rates(names, at, placed).zip(&placed.counts) {
+        let value = *count as f64 * rate.exp();
+        (all, sum) = (all + *count as f64, sum + value);
+        slopes.iter_mut().zip(own).for_each(|(slope, own)| *slope += value * own);
+    }
+    slopes.iter_mut().for_each(|slope| *slope /= sum);
+    (((placed.threads as f64) * sum / all).ln(), slopes)
+}
+
+/// The logarithm of a thread's rate at each of its places, with the slopes.
+fn rates(names: &[Name], at: &[f64], placed: &Placed) -> impl Iterator<Item = (f64, Vec<f64>)> {
     let (thread, last) = (at[0], at.len() - 1);
     // A thread alone is all of its core where that has no norm of its own.
     let (inside, norm) = match names[last] {
@@ -67,22 +100,21 @@ fn caps_law(names: &[Name], at: &[f64], placed: &Placed) -> (f64, Vec<f64>) {
         _ => (1, last),
     };
     // The roofs in logarithms: that of a thread itself, those of the parts of its core, and the others.
-    let of = |loads: &Vec<f64>| {
+    placed.loads.iter().map(move |loads| {
         let roof = |(name, found): (&Name, &f64)| match name {
             Name::Cap { level, size } => (loads[*level] / size).ln() - (thread + found),
             _ => loads[0].max(1.0).ln() - thread,
         };
         let roofs: Vec<f64> = names.iter().zip(at).take(norm).map(roof).collect();
-        let core = joined(&roofs[..inside], at[last]);
-        (joined(&[&[core.0], &roofs[inside..]].concat(), at[norm]), core)
-    };
-    let ((slowest, shares, bend), (_, of_core, bend_of_core)) =
-        placed.loads.iter().map(of).max_by(|one, other| one.0.0.total_cmp(&other.0.0)).unwrap_or_default();
-    let mut slopes: Vec<f64> = of_core.iter().map(|own| own * shares[0]).chain(shares[1..].iter().copied()).collect();
-    slopes[0] = 1.0;
-    slopes.push(bend);
-    slopes.extend((norm < last).then_some(bend_of_core * shares[0]));
-    ((placed.threads as f64).ln() - slowest, slopes)
+        let (core, of_core, bend_of_core) = joined(&roofs[..inside], at[last]);
+        let (slowness, shares, bend) = joined(&[&[core], &roofs[inside..]].concat(), at[norm]);
+        let mut slopes: Vec<f64> =
+            of_core.iter().map(|own| own * shares[0]).chain(shares[1..].iter().copied()).collect();
+        slopes[0] = 1.0;
+        slopes.push(bend);
+        slopes.extend((norm < last).then_some(bend_of_core * shares[0]));
+        (-slowness, slopes)
+    })
 }
 
 /// The norm over roofs, how much of it each makes, and by how much it falls with the norm's logarithm.

@@ -32,9 +32,15 @@ pub struct Placed {
     pub threads: usize,
     /// What threads meet, each kind once: how many share its part, for each level.
     pub(crate) loads: Vec<Vec<f64>>,
+    /// How many threads there are of each kind.
+    pub(crate) counts: Vec<usize>,
 }
 
 impl Placed {
+    fn even(threads: usize, loads: Vec<f64>) -> Self {
+        Placed { threads, loads: vec![loads], counts: vec![threads] }
+    }
+
     /// How many levels of a machine it knows of.
     pub(crate) fn levels(&self) -> usize {
         self.loads.first().map_or(0, Vec::len)
@@ -183,9 +189,9 @@ impl Topology {
         deciding
     }
 
-    /// The level of cores of more than two CPUs.
+    /// The level of cores of several CPUs.
     pub(crate) fn core(&self) -> Option<usize> {
-        self.levels.iter().position(|level| level.is_called("core") && level.size > 2)
+        self.levels.iter().position(|level| level.is_called("core") && level.size > 1)
     }
 
     /// The most CPUs of a part of each level, from one CPU to all of them.
@@ -209,15 +215,23 @@ impl Topology {
             let shared = self.levels.iter().zip(&counts);
             shared.map(|(level, counts)| counts[level.of[at]] as f64).collect::<Vec<f64>>()
         };
-        let mut loads: Vec<Vec<f64>> = places.iter().map(|at| load(*at)).collect();
+        let mut kinds: Vec<(Vec<f64>, usize)> = places.iter().map(|at| (load(*at), 1)).collect();
+        let merge = |kinds: &mut Vec<(Vec<f64>, usize)>| {
+            kinds.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                kept.1 += if is_same { next.1 } else { 0 };
+                is_same
+            });
+        };
         // Neighbours meet the same as a rule.
-        loads.dedup();
-        loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
-        loads.dedup();
-        if loads.is_empty() {
-            loads.push(vec![1.0; self.levels.len()]);
+        merge(&mut kinds);
+        kinds.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
+        merge(&mut kinds);
+        if kinds.is_empty() {
+            kinds.push((vec![1.0; self.levels.len()], cpus.len()));
         }
-        Placed { threads: cpus.len(), loads }
+        let (loads, counts) = kinds.into_iter().unzip();
+        Placed { threads: cpus.len(), loads, counts }
     }
 
     /// Threads placed on another machine, as if its parts were of this one, and whether that takes a part of more CPUs as able to do as much
@@ -240,19 +254,19 @@ impl Topology {
         let of_one = |own: &Vec<f64>| levels.iter().map(|(at, scale)| (own[*at] * scale).max(1.0)).collect();
         let loads = placed.loads.iter().map(of_one).collect();
         let is_scaled = levels.iter().any(|(_, scale)| (scale - 1.0).abs() > f64::EPSILON);
-        Ok((Placed { threads: placed.threads, loads }, is_scaled))
+        Ok((Placed { threads: placed.threads, loads, counts: placed.counts.clone() }, is_scaled))
     }
 
     /// A thread on each CPU of a part.
     pub(crate) fn filled(&self, level: usize) -> Placed {
         let threads = self.levels[level].size;
-        Placed { threads, loads: vec![self.sizes().map(|size| size.min(threads) as f64).collect()] }
+        Placed::even(threads, self.sizes().map(|size| size.min(threads) as f64).collect())
     }
 
     /// Threads that the system places: taken as spread evenly.
     pub fn spread(&self, threads: usize) -> Placed {
         let all = self.cpus().max(1) as f64;
         let load = |level: &Level| (threads as f64 * level.size as f64 / all).max(1.0);
-        Placed { threads, loads: vec![self.levels.iter().map(load).collect()] }
+        Placed::even(threads, self.levels.iter().map(load).collect())
     }
 }

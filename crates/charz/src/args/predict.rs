@@ -28,8 +28,9 @@ pub(super) struct PredictArgs {
     pub(super) threads: Option<String>,
     /// Anybody's measurements, a line each: mapping, threads, value, and 1 if it may be fitted or 0 if it is to be predicted, between tabs
     ///
-    /// Values are rates: more is better. The model takes each thread to have the same work, and misses programs whose faster
-    /// threads take more of it. A value of - is not known. Lines that begin with # are skipped, and so is a heading.
+    /// Values are rates: more is better. The model takes each thread to have the same work, unless points with more threads on
+    /// some cores, nodes or sockets than on others show that faster threads take more of it. A value of - is not known. Lines that
+    /// begin with # are skipped, and so is a heading.
     #[arg(long, value_name = "FILE", requires = "topology")]
     pub(super) table: Option<PathBuf>,
     /// The machine of the table, or another machine to predict for: hwloc XML, or a description as for charz topo

@@ -206,7 +206,11 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
     let most = model(outcome).map(|model| model.most(topology)).unwrap_or_default();
     let (model, why, parameters) = match outcome {
         Outcome::Model(model) => {
-            let taken = if model.name == "placement" { ", with equal work per thread," } else { "" };
+            let taken = match (model.name, model.shares_work) {
+                ("placement", false) => ", with equal work per thread,",
+                ("placement", true) => ", with more work for faster threads,",
+                _ => "",
+            };
             let fits = format!("the model of {}{taken} fits {}", model.name, counted(points, "point"));
             let check = if model.checked == 0 { ", and no other checks it" } else { "" };
             (Some(model.name), format!("{fits}{check}"), model.parameters())

@@ -143,3 +143,52 @@ fn intervals_of_many_noisy_points_hold() {
     }
     assert!(held as f64 >= 0.87 * all as f64, "{held} of {all}");
 }
+
+/// GB/s of the triad of kerncraft's machine file for the Xeon E5-2690 v2, by one and by two threads per core.
+#[test]
+fn a_core_of_two_threads_bends_no_socket() {
+    let place = Place::new("Package:1 Core:10 PU:2");
+    let point = |(mapping, threads, value): &(&str, usize, f64)| (place.at(mapping, *threads), *value);
+    let ends =
+        [("compact-cores", 1, 12.17), ("compact", 2, 11.55), ("compact-cores", 10, 38.27), ("compact", 20, 37.71)];
+    let cores = [21.8, 29.69, 34.69, 37.15, 38.07, 38.51, 38.56, 38.5].into_iter().zip(2..);
+    let pairs = [21.0, 28.79, 33.42, 36.18, 37.42, 38.14, 38.16, 37.9].into_iter().zip(2..);
+    let cores = cores.map(|(value, cores)| ("compact-cores", cores, value));
+    let others: Vec<_> = cores.chain(pairs.map(|(value, cores)| ("compact", 2 * cores, value))).collect();
+    let table = Table { fitted: ends.iter().map(point).collect(), held_back: Vec::new() };
+    let Outcome::Model(model) = fit(&place.topology, &table) else { panic!() };
+    let error = missed(others.iter().map(point).map(|(placed, value)| (model.predict(&placed).value, value)));
+    assert!(error.mean < 0.035 && error.worst < 0.1, "{error:?} {:?}", model.parameters());
+}
+
+/// Two threads of a core do a quarter more than one, and were measured on the full machine only.
+#[test]
+fn threads_of_a_core_share_it_where_nothing_else_shows_what_they_do() {
+    let fitted = [(1, 10.0), (20, 200.0), (40, 400.0), (80, 500.0)];
+    let (place, model) = modelled("Package:2 Core:20 PU:2", "round-robin", &fitted);
+    for (mapping, threads, value) in [("round-robin", 48, 300.0), ("round-robin", 64, 400.0), ("compact", 2, 12.5)] {
+        let found = model.predict(&place.at(mapping, threads)).value;
+        assert!((found / value - 1.0).abs() < 0.1, "{mapping} {threads}: {found} {:?}", model.parameters());
+    }
+}
+
+/// Four nodes whose threads take work as they finish it: what is done is the sum of what the nodes do.
+#[test]
+fn work_that_threads_share_shows_where_nodes_are_filled_unevenly() {
+    let description = "Package:2 NUMANode:2 Core:9 PU:1";
+    let node = |threads: usize| (threads as f64 * 10.0).powi(-4) + 40_f64.powi(-4);
+    let sum = |threads: usize| {
+        let last = threads % 9;
+        let full = (threads / 9) as f64 * node(9).powf(-0.25);
+        (threads, full + if last > 0 { node(last).powf(-0.25) } else { 0.0 })
+    };
+    let (fitted, others) = ([1, 4, 9, 36].map(sum), [11, 14, 20, 24, 30, 33].map(sum));
+    let (place, unseen) = modelled(description, "compact", &fitted);
+    assert!(!unseen.shares_work);
+    assert!(others.iter().all(|(threads, value)| is_held(&unseen, &place.at("compact", *threads), *value)));
+    let (_, outcome) = judged(description, &fitted, &others);
+    let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
+    let error =
+        missed(others.map(|(threads, value)| (model.predict(&place.at("compact", threads)).value, value)).into_iter());
+    assert!(model.shares_work && error.worst < 0.05, "{error:?}");
+}
