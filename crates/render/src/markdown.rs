@@ -27,7 +27,9 @@ const MOST_ITEMS: usize = 12;
 /// Writes the page as a comment.
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
     let mut blocks = outline::page(page, usize::MAX);
-    blocks.push(Block::Heading("Environment".to_owned()));
+    if !page.sources.is_empty() {
+        blocks.push(Block::Heading("Environment".to_owned()));
+    }
     blocks.extend(page.sources.iter().map(environment));
     text(&blocks, COMMENT, out)
 }
