@@ -228,6 +228,24 @@ fn digest(text: &str) -> u64 {
 }
 
 #[test]
+fn the_example_of_each_kernel_plans_what_can_run() {
+    let machine = discover(&Source::Synthetic("Package:2 NUMA:2(memory=32GB) Core:4 PU:2".into())).unwrap();
+    for kernel in charz_workloads::kernels() {
+        let line = crate::view::kernels::example(kernel.card());
+        let cells = cells(line.strip_prefix("charz ").unwrap(), &machine);
+        assert!(cells.iter().any(|cell| !cell.skipped) || kernel.check().is_err(), "{line}");
+    }
+}
+
+#[test]
+fn sections_of_each_length_are_cells_of_their_own() {
+    let machine = discover(&Source::Synthetic("Core:2 PU:1".into())).unwrap();
+    let cells = cells("sweep --kernel pool-std --threads 1 --inside-steps 10,100 --outside-steps 7", &machine);
+    let sections = |cell: &Cell| cell.parameters.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>();
+    assert_eq!(cells.iter().map(sections).collect::<Vec<_>>(), [["10", "7"], ["100", "7"]]);
+}
+
+#[test]
 fn one_core_with_two_strands() {
     check("small", "Package:1 [NUMA(memory=8GB)] L3:1(size=4MiB) L2:1(size=1MiB) L1:1(size=32KiB) Core:1 PU:2");
 }

@@ -34,6 +34,10 @@ pub struct CellSpec {
     pub depth: Option<u64>,
     /// What its process has done before.
     pub process: Option<Process>,
+    /// Locks that sections are divided among.
+    pub stripes: Option<u64>,
+    /// Sections of a hundred that write.
+    pub writes: Option<u64>,
 }
 
 fn auto() -> String {
@@ -65,5 +69,7 @@ impl CellSpec {
             && self.order.is_none_or(|order| order == own.order)
             && self.depth.is_none_or(|depth| depth == own.depth)
             && self.process.is_none_or(|process| process == own.process)
+            && self.stripes.is_none_or(|stripes| stripes == own.stripes)
+            && self.writes.is_none_or(|writes| writes == own.writes)
     }
 }

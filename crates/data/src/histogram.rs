@@ -14,6 +14,9 @@ pub const BITS: u32 = 6;
 /// Pairs of times have 2³ bins per octave in each dimension: no bin is wider than 12.5%.
 pub const JOINT_BITS: u32 = 3;
 
+/// A percentile is reported if at least this many times are beyond it; fewer do not locate it.
+const BEYOND: u64 = 10;
+
 /// Pairs of times, of one worker or of several.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -116,6 +119,15 @@ impl Histogram {
             // A time of whole nanoseconds may be half of one more or less.
             self.within(low as f64 + (width(low, BITS) as f64 * share - 0.5))
         })
+    }
+
+    /// The [quantile](Self::quantile) with this share of the times up to it, in ten-thousandths; `None` where fewer than [`BEYOND`]
+    /// times are beyond it.
+    pub fn percentile(&self, of_10_000: u128) -> Option<f64> {
+        let count = self.count();
+        // By whole numbers: 0.9999 is no number of any processor's.
+        let rank = u64::try_from((u128::from(count) * of_10_000).div_ceil(10_000)).ok()?;
+        (count - rank >= BEYOND).then(|| self.quantile(rank))
     }
 
     /// The mean, each time taken for the middle of its bin; not a number without times.

@@ -398,12 +398,16 @@ pub const LAYOUT: Param = field!(
     layout
 );
 pub const INSIDE: Param = count!(
-    param("inside-steps", "N", "100", "Work inside critical sections, in steps of about 1 ns"),
+    param("inside-steps", "N", "100", "Work inside critical sections, in steps of about 1 ns")
+        .varied()
+        .with("auto is 0."),
     inside_steps,
     SECTION_BOUNDS
 );
 pub const OUTSIDE: Param = count!(
-    param("outside-steps", "N", "100", "Work between critical sections, in steps of about 1 ns"),
+    param("outside-steps", "N", "100", "Work between critical sections, in steps of about 1 ns")
+        .varied()
+        .with("auto is 0."),
     outside_steps,
     SECTION_BOUNDS
 );
@@ -426,7 +430,6 @@ pub const TIMEOUT: Param = nanos!(
     timeout_ns,
     Bounds::new(1, MAX_TIMEOUT_NS, 1)
 );
-
 pub const CLASS: Param = field!(
     param("class", "CLASS", "A", "Problem size of NPB kernels: S, W, A, B or C").varied().with(
         "auto is for each kernel the largest whose runs fit into half of the budget, shared by the kernels of the NPB, and whose \
@@ -465,7 +468,6 @@ pub const MIX: Param = field!(
     ),
     mix
 );
-
 pub const PROCESS: Param = field!(
     param("process", "WORD", "warm", "What the process of a cmt kernel has done before: fresh, nothing, or warm").varied().with(
         "A warm process has run the kernel with 1, then 2, 4, … threads, as the source's did, each as often as the number that it reports; \
@@ -473,7 +475,6 @@ pub const PROCESS: Param = field!(
     ),
     process
 );
-
 pub const STRIPES: Param = count!(
     param("stripes", "N", "256", "Locks that the sections of lock-striped are divided among, at random")
         .varied()

@@ -60,9 +60,6 @@ fn dear(case: &Case<'_>, samples: &JointHistogram) -> Option<Mark> {
         .or_else(|| V31.severity(reading / first).map(|_| mark(&V31, Severity::Note, reason("first", first))))
 }
 
-/// A percentile is reported if at least this many times are beyond it; fewer do not locate it.
-const BEYOND: u64 = 10;
-
 /// The times of all repetitions that count; `None` where none has any.
 pub(super) fn distribution(case: &Case<'_>) -> Option<Distribution> {
     let samples = case.cell.samples();
@@ -91,18 +88,11 @@ fn shape(times: &Histogram, step: f64) -> Shape {
         share: band.share.min(1.0),
     };
     Shape {
-        p50_ns: percentile(times, 5000),
-        p90_ns: percentile(times, 9000),
-        p99_ns: percentile(times, 9900),
-        p999_ns: percentile(times, 9990),
-        p9999_ns: percentile(times, 9999),
+        p50_ns: times.percentile(5000),
+        p90_ns: times.percentile(9000),
+        p99_ns: times.percentile(9900),
+        p999_ns: times.percentile(9990),
+        p9999_ns: times.percentile(9999),
         peaks: bands(&bins, step).into_iter().map(peak).collect(),
     }
-}
-
-fn percentile(times: &Histogram, of_10_000: u128) -> Option<f64> {
-    let count = times.count();
-    // By whole numbers: 0.9999 is no number of any processor's.
-    let rank = u64::try_from((u128::from(count) * of_10_000).div_ceil(10_000)).ok()?;
-    (count - rank >= BEYOND).then(|| times.quantile(rank))
 }

@@ -131,7 +131,7 @@ pub trait Kernel: Sync {
 
 pub trait Stage: Sync {
     /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
-    fn variant(&self) -> &'static str;
+    fn variant(&self) -> &str;
 
     /// The work of one worker in one full run. Without meaning where there is a [span](Stage::span).
     fn work(&self) -> Work;

@@ -12,6 +12,7 @@
 //! runs on, so no old translation is used (a TLB shootdown; D. L. Black et al., "Translation lookaside buffer consistency: a
 //! software approach", ASPLOS 1989). The kernels of the modules `turns` and `shootdown` are about that.
 
+mod flags;
 mod handler;
 mod segment;
 mod shootdown;
@@ -19,6 +20,7 @@ mod turns;
 
 use std::sync::Arc;
 
+pub(crate) use flags::KERNELS as FLAGS_KERNELS;
 use handler::Handler;
 use segment::Segment;
 pub(crate) use shootdown::KERNELS as SHOOTDOWN_KERNELS;

@@ -1,5 +1,6 @@
 //! Kernels and stages that are values: none needs a type of its own.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -169,23 +170,23 @@ pub enum Extent {
 }
 
 struct PlainStage<F> {
-    variant: &'static str,
+    variant: Cow<'static, str>,
     extent: Extent,
     worker: F,
 }
 
 /// A stage whose workers are built by this function of their rank.
 pub fn stage(
-    variant: &'static str,
+    variant: impl Into<Cow<'static, str>>,
     extent: Extent,
     worker: impl Fn(usize) -> Result<Box<dyn Worker>, Error> + Sync + 'static,
 ) -> Result<Box<dyn Stage>, Error> {
-    Ok(Box::new(PlainStage { variant, extent, worker }))
+    Ok(Box::new(PlainStage { variant: variant.into(), extent, worker }))
 }
 
 impl<F: Fn(usize) -> Result<Box<dyn Worker>, Error> + Sync> Stage for PlainStage<F> {
-    fn variant(&self) -> &'static str {
-        self.variant
+    fn variant(&self) -> &str {
+        &self.variant
     }
 
     fn work(&self) -> Work {

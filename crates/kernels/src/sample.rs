@@ -1,5 +1,7 @@
 //! Kernels whose workers take pairs of times, each by itself, one after the other.
 
+use std::borrow::Cow;
+
 use charz_data::{Card, JointHistogram, Params, Work};
 
 use crate::kernel::{Axes, Error, Worker};
@@ -9,6 +11,10 @@ use crate::watch::Watch;
 
 pub(crate) trait Probe: Sized + 'static {
     const VARIANT: &'static str;
+
+    fn variant() -> Cow<'static, str> {
+        Self::VARIANT.into()
+    }
 
     fn check() -> Result<(), Error>;
 
@@ -30,7 +36,7 @@ pub(crate) const fn sampled<P: Probe>(card: &'static Card) -> PlainKernel {
     let kernel = PlainKernel::new(card, (), Pairs::of_samples, |kernel, params, _| {
         let (name, params, samples) = (kernel.name(), *params, kernel.samples(params)?);
         P::admit(name, &params)?;
-        stage(P::VARIANT, Extent::Each(Work::ops(samples)), move |_| {
+        stage(P::variant(), Extent::Each(Work::ops(samples)), move |_| {
             let pairs = Pairs::with_room(samples)?;
             Ok(Box::new(Sampler { probe: P::new(name, &params)?, samples, pairs, failed: None }))
         })

@@ -18,7 +18,7 @@ mod timeslice;
 
 use first::First;
 use read::Step;
-use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Tsc, Usage, Waiting};
+use source::{Coarse, Cpu, Instant, Monotonic, Ordered, Raw, Realtime, Ticks, Tsc, Usage, Waiting};
 
 use charz_data::params::SAMPLES;
 use charz_data::{Card, Family, Metric};
@@ -65,6 +65,7 @@ clocks! {
     Realtime, "realtime", "CLOCK_REALTIME";
     Instant, "instant", "std::time::Instant";
     Cpu, "cpu", "the processor time of the process, by clock(),";
+    Ticks, "times", "the time since some moment, by times(),";
     Usage, "usage", "the processor time of the thread, by getrusage(),";
 }
 

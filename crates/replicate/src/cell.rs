@@ -36,6 +36,8 @@ pub(super) fn label(spec: &CellSpec) -> String {
         order: spec.order,
         depth: spec.depth,
         process: spec.process,
+        stripes: spec.stripes,
+        writes: spec.writes,
         ..Point::default()
     };
     format!("{} {}{level}{}", spec.kernel, spec.mapping, point::label(&point))

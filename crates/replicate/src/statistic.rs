@@ -27,6 +27,8 @@ pub(super) enum Statistic {
     /// The median of the first time of each sampled pair.
     First,
     Second,
+    /// The 99th percentile of the second time; none where fewer than ten times are beyond it.
+    P99,
     MinFirst,
     MinSecond,
     /// The share of pairs whose second time is the shorter one.
@@ -135,6 +137,7 @@ impl Statistic {
             Statistic::Elapsed if counted => Kind::Nanoseconds,
             // Rings, words and recursions sample times beside their value.
             Statistic::First | Statistic::Second | Statistic::MinFirst | Statistic::MinSecond => Kind::Nanoseconds,
+            Statistic::P99 => Kind::Nanoseconds,
             Statistic::Below | Statistic::Share { .. } if sampled => Kind::Fraction,
             Statistic::FirstPhase | Statistic::SecondPhase if counted => Kind::PerSecond,
             Statistic::WaitShare if counted => Kind::Fraction,
@@ -169,6 +172,13 @@ impl Statistic {
             Statistic::BestOfThree => (summary.best_of_three.ok_or("no run has a value")?, None),
             Statistic::First => sampled(&|samples| samples.first.median())?,
             Statistic::Second => sampled(&|samples| samples.second.median())?,
+            Statistic::P99 => {
+                let p99 = |samples: &JointHistogram| samples.second.percentile(9900);
+                if cell.distribution.as_ref().is_some_and(|all| p99(&all.samples).is_none()) {
+                    return Err("fewer than 10 times are beyond the 99th percentile".into());
+                }
+                sampled(&|samples| p99(samples).unwrap_or(f64::NAN))?
+            }
             Statistic::MinFirst => sampled(&|samples| samples.first.min_ns as f64)?,
             Statistic::MinSecond => sampled(&|samples| samples.second.min_ns as f64)?,
             Statistic::Below => sampled(&|samples| samples.second_shorter as f64 / samples.count as f64)?,
@@ -348,6 +358,17 @@ mod tests {
         let mut few = cell;
         few.invocations.truncate(5);
         assert_eq!(Statistic::First.of(&few, 1.0, None).unwrap().interval, None, "five are too few");
+    }
+
+    #[test]
+    fn p99_is_that_of_the_second_times_where_ten_are_beyond_it() {
+        let cell = |count: u64| {
+            let pairs: Vec<(u64, u64)> = (0..count).map(|at| (1, if at % 50 == 0 { 60_000 } else { 1000 })).collect();
+            fixtures::cell("preempted-ticket", 2, Unit::NanosecondsSampled, 1000.0).timed(&pairs)
+        };
+        let found = |count| Statistic::P99.of(&cell(count), 1.0, None).map(|found| found.value);
+        assert!((found(2000).unwrap() / 60_000.0 - 1.0).abs() < 0.02);
+        assert!(found(900).is_err(), "nine are beyond it");
     }
 
     #[test]

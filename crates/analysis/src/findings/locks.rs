@@ -74,7 +74,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         Some(worst) if alike.len() < others.len() => format!(", under {} {}", worst.kernel(), worst.shown()),
         _ => String::new(),
     };
-    let params = report.plan.params;
+    let params = first.point.params(&report.plan.params);
     let outside = match best.enough_outside().filter(|_| params.outside_steps == 0) {
         Some(found) => {
             let enough = units::nanos(HARDLY * found[0]);

@@ -297,4 +297,8 @@ fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     let alone = locks(pool("pool-std", 40e6, 10e6, 0.02)).unwrap();
     assert_words(&alone.text, &["pool-std", "0.25 (", "175 ns ("]);
     assert!(!alone.text.contains("least"), "of one: {}", alone.text);
+    // The sweep varies the sections: the plan has none.
+    let mut long = pool("pool-std", 40e6, 10e6, 0.02);
+    long.iter_mut().for_each(|cell| (cell.point.inside_steps, cell.point.outside_steps) = (Some(10), Some(100)));
+    assert_words(&locks(long).unwrap().text, &["10 steps inside and 100 outside"]);
 }

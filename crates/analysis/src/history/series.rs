@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use super::entry::Entry;
 use charz_data::checks::MOVED;
-use charz_data::params::{MEMORY, PARAMS, Param, Params};
+use charz_data::params::{INSIDE, MEMORY, OUTSIDE, PARAMS, Param, Params};
 use charz_data::report::{Cell, Report, Unit};
 use charz_data::{COMMAND, Program, units};
 use charz_stats::Sample;
@@ -50,8 +50,8 @@ impl Key {
         let (mut params, mut parameters) = (Params::default(), String::new());
         for param in PARAMS.iter().filter(|param| !param.is_amount() && obeys(param)) {
             (param.copy)(&mut params, &own);
-            // Local memory has no name: most kernels obey the flag, and most sweeps do not use it.
-            if (param.vary && **param != MEMORY) || !param.same(&own, &Params::default()) {
+            // Local memory and empty sections have no name: most kernels obey the flag, and most sweeps do not use it.
+            if (param.vary && ![MEMORY, INSIDE, OUTSIDE].contains(param)) || !param.same(&own, &Params::default()) {
                 parameters += " ";
                 parameters += &param.label(&own);
             }

@@ -1,7 +1,8 @@
 use std::io::{self, Write};
 
 use super::look;
-use charz_data::KNOWN_AS;
+use charz_data::params::{LAYOUT, MEMORY, MIX, PAGES, Param, SIZE};
+use charz_data::{Card, KNOWN_AS, Params};
 use charz_kernels::{Family, Kernel, Metric, WorkerCount};
 use charz_render::grid::columns;
 use charz_render::{json, wrapped};
@@ -40,6 +41,7 @@ struct Row {
     one_is: String,
     beside: &'static str,
     parameters: Vec<String>,
+    example: String,
     source: &'static str,
     by_default: bool,
     /// Operations or bytes of a worker.
@@ -75,6 +77,7 @@ impl Row {
             one_is,
             beside: &card.uncounted_traffic,
             parameters: card.params.iter().map(|param| format!("--{}", param.name)).collect(),
+            example: example(card),
             source: &card.source,
             by_default: card.by_default,
             max_per_cycle: card.max_per_cycle,
@@ -88,6 +91,22 @@ impl Row {
             unavailable_because: obstacle,
         }
     }
+}
+
+/// A command line with the parameters that the kernel is for, each with two values where a sweep may vary it. Where blocks lie
+/// and how large they are is left to the sweep.
+pub(crate) fn example(card: &Card) -> String {
+    let is_own = |param: &&&Param| !param.is_amount() && ![SIZE, PAGES, MEMORY, LAYOUT, MIX].contains(param);
+    let flag = |param: &&Param| {
+        let usual = (param.show)(&Params::default());
+        match param.example {
+            example if example == usual => None,
+            example if param.vary => Some(format!(" --{} {usual},{example}", param.name)),
+            example => Some(format!(" --{} {example}", param.name)),
+        }
+    };
+    let flags: String = card.params.iter().filter(is_own).filter_map(flag).take(2).collect();
+    format!("charz sweep --kernel {}{flags}", card.name)
 }
 
 fn rows() -> Vec<Row> {
@@ -179,7 +198,7 @@ fn at_length(row: &Row, out: &mut dyn Write) -> io::Result<()> {
         ("bound", bound),
         ("options", row.parameters.join(" ")),
         ("source", row.source.to_owned()),
-        ("example", format!("charz sweep --kernel {}", row.name)),
+        ("example", row.example.clone()),
     ] {
         if !text.is_empty() {
             wrapped::labelled(&format!("  {label}"), 2 + INDENT, &text, width, out)?;
@@ -310,6 +329,18 @@ mod tests {
         }
         for known in KNOWN_AS {
             assert!(words.contains(&known.name), "{}: {index}", known.name);
+        }
+    }
+
+    #[test]
+    fn an_example_has_what_the_kernel_is_for() {
+        for (name, flags) in [
+            ("lock-striped", " --stripes 16,256 --inside-steps 0,100"),
+            ("mem-triad", ""),
+            ("cmt-compute", " --process fresh,warm"),
+        ] {
+            let shown = example(charz_workloads::find(name).unwrap().card());
+            assert_eq!(shown, format!("charz sweep --kernel {name}{flags}"));
         }
     }
 

@@ -50,6 +50,10 @@ point! {
     chains: u64 = CHAINS,
     /// Steps of about a nanosecond that workers which load the memory make between two portions.
     delay: u64 = DELAY,
+    /// Work inside a critical section, in steps of about a nanosecond.
+    inside_steps: u64 = INSIDE,
+    /// Work between critical sections, in such steps.
+    outside_steps: u64 = OUTSIDE,
     /// Where workers' memory was asked to be; null is on each worker's own NUMA node, by its own touch.
     memory: MemoryPolicy = MEMORY,
     /// The class of an NPB problem.

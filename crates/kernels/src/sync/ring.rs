@@ -72,6 +72,12 @@ kernels! {
     ring::<Cascade<Mutex<false>>>, Among::Processes("pthread_mutex, process-shared") => CASCADE
         .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
         .uncounted_traffic(APART);
+    ring::<Cascade<Mutex<true>>>, Among::Processes("pthread_mutex, adaptive, process-shared") => CASCADE
+        .named("ring-mutex-adaptive-processes", "does as ring-mutex-processes with mutexes whose waiters spin for a while \
+            before they sleep")
+        .uncounted_traffic(APART);
+    ring::<Cascade<Mutex<false>>>, Among::Shared("pthread_mutex, process-shared") => CASCADE
+        .named("ring-mutex-shared", "does as ring-mutex with mutexes that processes could share");
     ring::<Cascade<ParkingLot>>, Among::Threads("parking_lot") => CASCADE
         .named("ring-parking-lot", "does as ring-mutex with mutexes of parking_lot")
         .source("The crate parking_lot, RawMutex; the order of the locks: libMicro's cascade_mutex");
@@ -95,6 +101,8 @@ kernels! {
         .named("ring-cond-processes", "does as ring-cond among processes, by condition variables in memory that they \
             share")
         .uncounted_traffic(APART);
+    ring::<Cascade<Condition>>, Among::Shared("pthread_cond, process-shared") => CASCADE
+        .named("ring-cond-shared", "does as ring-cond with condition variables that processes could share");
     ring::<Futex>, Among::Threads("futex, private") => WORD
         .named("ring-futex", "passes a token around a ring of threads, each asleep on a word of its own until the one \
             before it writes there and wakes it");
@@ -114,6 +122,8 @@ kernels! {
 #[derive(Clone, Copy)]
 enum Among {
     Threads(&'static str),
+    /// With what processes would share.
+    Shared(&'static str),
     /// Each worker drives a process that takes its place.
     Processes(&'static str),
 }
@@ -121,11 +131,12 @@ enum Among {
 const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> {
     let footprint = |_: &PlainKernel<Among>, _: &Params| Bytes(Ring::<L>::BYTES as u64);
     PlainKernel::new(card, among, footprint, |kernel, params, workers| {
-        let (variant, processes) = match kernel.data {
-            Among::Threads(variant) => (variant, false),
-            Among::Processes(variant) => (variant, true),
+        let (variant, shared, processes) = match kernel.data {
+            Among::Threads(variant) => (variant, false, false),
+            Among::Shared(variant) => (variant, true, false),
+            Among::Processes(variant) => (variant, true, true),
         };
-        let ring = Arc::new(Ring::<L>::new(workers, processes)?);
+        let ring = Arc::new(Ring::<L>::new(workers, shared)?);
         stage(variant, Extent::Span(params.span()), move |rank| {
             let member = Arc::clone(&ring);
             let place = match processes {

@@ -60,6 +60,20 @@ pub fn process_micros() -> i64 {
     clock()
 }
 
+/// The time by `times` since some moment, in ticks of the system.
+#[inline(always)]
+pub fn ticks() -> i64 {
+    let mut spent = MaybeUninit::uninit();
+    // SAFETY: there is room for what is written, and it outlives the call.
+    unsafe { libc::times(spent.as_mut_ptr()) }
+}
+
+/// How long a tick of [`ticks`] is.
+pub fn nanos_per_tick() -> f64 {
+    // SAFETY: the call touches no memory of this process.
+    1e9 / unsafe { libc::sysconf(libc::_SC_CLK_TCK) } as f64
+}
+
 /// The processor time that the calling thread took, in the kernel and outside, by `getrusage`, in microseconds. How it is shared
 /// out between the two is an estimate by ticks, and their sum is none.
 #[inline(always)]

@@ -26,7 +26,7 @@ pub const LAPS: usize = 1 << 18;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 pub trait Link: Sync + Send + Sized + 'static {
-    /// One that is yet to be [established](Link::establish). `machine` says whether its participants are processes.
+    /// One that is yet to be [established](Link::establish). `machine` says whether its participants may be processes.
     fn new(machine: bool) -> Self;
 
     /// Makes it fit for use, at the place where it stays.
@@ -132,7 +132,7 @@ pub struct Ring<L: Link> {
 }
 
 impl<L: Link> Ring<L> {
-    /// A ring of so many, threads of this process or, with `machine`, processes.
+    /// A ring of so many, threads of this process or, with `machine`, of any.
     pub fn new(participants: usize, machine: bool) -> Result<Self, Error> {
         let station = || Station { link: L::new(machine), token: AtomicU64::new(0) };
         let ring = Ring {
@@ -279,11 +279,13 @@ impl<L: Link> Member<L> {
             if over.load(Ordering::Relaxed) {
                 break;
             }
+            // Stamped while the token is here: the wake-up of the next one can preempt this participant, whose next lap would seem
+            // shorter by as much as this one would seem longer.
+            let now = laps.is_some().then(|| lookout.now());
             // SAFETY: the token was received.
             unsafe { L::pass(ends, token + 1) };
-            // The token is elsewhere now, so nothing that this participant does takes from its time.
-            if let Some(laps) = &mut laps {
-                laps.stamp(lookout.now());
+            if let (Some(laps), Some(now)) = (&mut laps, now) {
+                laps.stamp(now);
             }
             if lookout.passed() {
                 ring.end();

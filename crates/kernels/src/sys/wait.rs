@@ -13,11 +13,15 @@ use crate::sys::futex::{self, Scope};
 
 mod file;
 mod lock;
+mod set;
 mod timer;
 
 pub use file::{Epoll, Queue, TimerFd};
 pub use lock::{Bell, Lock, RwLock, Semaphore};
-pub use timer::SignalTimer;
+pub use set::SemaphoreSet;
+
+pub type WallTimer = timer::SignalTimer<false>;
+pub type ProcessorTimer = timer::SignalTimer<true>;
 
 /// `poll` of nothing. Whole milliseconds: what is asked is rounded up.
 pub fn poll(time: Duration) -> io::Result<bool> {

@@ -1,16 +1,19 @@
 //! `read-*`: what a reading costs when one follows the other. `step-*`: by how much a clock moves from one value to the next that a
 //! reader gets to see.
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
+use std::time::Duration;
 
 use charz_data::params::SPAN;
-use charz_data::{Bytes, Card, Metric, Params, Work};
+use charz_data::{Bytes, Card, Metric, Params, Work, units};
 
 use super::source::Source;
 use crate::kernel::{Axes, Error, Worker};
 use crate::pace::Pace;
 use crate::plain::{Extent, PlainKernel, stage};
 use crate::sample::Probe;
+use crate::sys::clocks;
 use crate::watch::Watch;
 
 pub(super) const READ: Card = super::CARD
@@ -113,6 +116,11 @@ pub(super) struct Step<C> {
 
 impl<C: Source> Probe for Step<C> {
     const VARIANT: &'static str = C::VARIANT;
+
+    fn variant() -> Cow<'static, str> {
+        let says = |step: Duration| format!("{}, clock_getres: {}", C::VARIANT, units::nanos(step.as_nanos() as f64));
+        C::CLOCK.and_then(clocks::resolution).map_or(C::VARIANT.into(), |step| says(step).into())
+    }
 
     fn check() -> Result<(), Error> {
         C::check()

@@ -15,6 +15,9 @@ pub(super) trait Source: 'static {
 
     const VARIANT: &'static str;
 
+    /// What [`clock_getres`](clocks::resolution) takes for it; `None` for a clock that the system has no number for.
+    const CLOCK: Option<libc::clockid_t> = None;
+
     fn check() -> Result<(), Error>;
 
     fn read() -> Self::Reading;
@@ -29,11 +32,12 @@ pub(super) trait Source: 'static {
 const NANOS: i64 = 1_000_000_000;
 const MICROS: i64 = 1_000_000;
 
-/// Clocks: what a reading gives and the variant; how it is read, its place, nanoseconds of a unit, and whether it is here.
+/// Clocks: what a reading gives and the variant; how it is read, its place, nanoseconds of a unit, whether it is here, and its number
+/// in the system.
 macro_rules! sources {
     ($(
         $(#[$about:meta])*
-        $name:ident: $reading:ty, $variant:expr, $read:expr, $place:expr, $unit:expr, $check:expr;
+        $name:ident: $reading:ty, $variant:expr, $read:expr, $place:expr, $unit:expr, $check:expr $(, $clock:expr)?;
     )*) => {$(
         $(#[$about])*
         pub(super) struct $name;
@@ -41,6 +45,7 @@ macro_rules! sources {
         impl $crate::timer::source::Source for $name {
             type Reading = $reading;
             const VARIANT: &'static str = $variant;
+            $(const CLOCK: Option<libc::clockid_t> = Some($clock);)?
 
             fn check() -> Result<(), $crate::kernel::Error> {
                 $check
@@ -75,20 +80,25 @@ sources! {
     Waiting: u64, "rdtscp", counter::read_waiting(), identity, scale::nanos_per_tick(),
         known(counter::waits(), "this processor has no rdtscp");
     /// Since the machine was started, at the rate of the world's time.
-    Monotonic: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC), nanos, 1.0, Ok(());
+    Monotonic: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC), nanos, 1.0, Ok(()),
+        libc::CLOCK_MONOTONIC;
     /// The same at the rate of the machine's own oscillator.
-    Raw: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_RAW), nanos, 1.0, Ok(());
+    Raw: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_RAW), nanos, 1.0, Ok(()),
+        libc::CLOCK_MONOTONIC_RAW;
     /// The same as it was at the last tick of the kernel.
-    Coarse: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_COARSE), nanos, 1.0, Ok(());
+    Coarse: Time, "clock_gettime", clocks::gettime(libc::CLOCK_MONOTONIC_COARSE), nanos, 1.0, Ok(()),
+        libc::CLOCK_MONOTONIC_COARSE;
     /// The time of day, which people and programs may set.
-    Realtime: Time, "clock_gettime", clocks::gettime(libc::CLOCK_REALTIME), nanos, 1.0, Ok(());
+    Realtime: Time, "clock_gettime", clocks::gettime(libc::CLOCK_REALTIME), nanos, 1.0, Ok(()),
+        libc::CLOCK_REALTIME;
     Instant: std::time::Instant, "Instant::now", std::time::Instant::now(), since_origin, 1.0, {
         // No instant is read before the one that all are counted from.
         LazyLock::force(&ORIGIN);
         Ok(())
-    };
+    }, libc::CLOCK_MONOTONIC;
     Cpu: i64, "clock", clocks::process_micros(), |micros| u64::try_from(micros).unwrap_or(0),
-        (NANOS / MICROS) as f64, Ok(());
+        (NANOS / MICROS) as f64, Ok(()), libc::CLOCK_PROCESS_CPUTIME_ID;
+    Ticks: i64, "times", clocks::ticks(), |ticks| u64::try_from(ticks).unwrap_or(0), clocks::nanos_per_tick(), Ok(());
     Usage: Time, "getrusage", clocks::usage(), |time: Time| time.nanos(MICROS), 1.0, Ok(());
 }
 

@@ -39,6 +39,29 @@ fn a_clock_that_goes_back_voids_the_run() {
 }
 
 #[test]
+fn steps_are_beside_what_the_system_says_of_their_clock() {
+    let variant = |name| crate::find(name).unwrap().stage(&Params::SMALL, 1).unwrap().variant().to_owned();
+    for name in ["step-monotonic", "step-monotonic-coarse", "step-realtime", "step-cpu"] {
+        let variant = variant(name);
+        assert!(variant.contains("clock_getres: ") && variant.ends_with('s'), "{name}: {variant}");
+    }
+    assert_eq!(variant("step-times"), "times", "clock_getres knows no such clock");
+}
+
+/// A tick lasts at least 1 ms, and a step is whole ticks.
+#[test]
+fn times_moves_by_whole_ticks() {
+    let stage = crate::find("step-times").unwrap().stage(&Params { samples: 3, ..Params::SMALL }, 1).unwrap();
+    let mut worker = stage.worker(0).unwrap();
+    worker.prepare();
+    assert_eq!(worker.run(&watch(None)), Work::ops(3));
+    worker.verify().unwrap();
+    let steps = worker.samples().unwrap().second;
+    let tick = crate::sys::clocks::nanos_per_tick() as u64;
+    assert!(tick >= 1_000_000 && steps.min_ns >= tick && steps.min_ns.is_multiple_of(tick), "{steps:?}");
+}
+
+#[test]
 fn a_step_is_what_the_clock_moved_in_nanoseconds() {
     let stage = Kernel::stage(&STEP_SLOW, &Params { samples: 10, ..Params::SMALL }, 1).unwrap();
     let mut worker = stage.worker(0).unwrap();

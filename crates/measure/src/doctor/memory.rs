@@ -81,13 +81,27 @@ fn transparent(look: &Look) -> Result<Seen, String> {
     let choice = choice(look, "enabled")?;
     // Memory that was never written is one page of zeros; blocks are written before they are read.
     let zero = look.root.text(format!("{THP}/use_zero_page")).unwrap_or_else(|_| "unknown".into());
-    let read = format!("{choice}, use_zero_page {}", start(&zero));
+    // Since Linux 6.8 each size has a choice of its own.
+    let own = |kib: u64| {
+        let own = self::choice(look, &format!("hugepages-{kib}kB/enabled")).ok().filter(|own| own != "never")?;
+        Some(format!(", {} {own}", units::iec(kib << 10)))
+    };
+    let own: String = sizes(look, THP).unwrap_or_default().into_iter().filter_map(own).collect();
+    let read = format!("{choice}, use_zero_page {}{own}", start(&zero));
     Ok(match choice.as_str() {
         "always" | "madvise" => Seen::ok(read),
         before => Seen::limits(read, format!("`echo madvise > {THP}/enabled`"))
             .undone(before, |before| format!("echo {before} > {THP}/enabled")),
     }
     .valued(choice))
+}
+
+/// KiB of the page sizes that the kernel lists in a folder, ascending.
+fn sizes(look: &Look, folder: &str) -> Result<Vec<u64>, String> {
+    let kib = |name: String| name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok();
+    let mut sizes: Vec<u64> = look.root.names(folder)?.into_iter().filter_map(kib).collect();
+    sizes.sort_unstable();
+    Ok(sizes)
 }
 
 fn defrag(look: &Look) -> Result<Seen, String> {
@@ -102,9 +116,7 @@ fn defrag(look: &Look) -> Result<Seen, String> {
 
 fn reserved(look: &Look) -> Result<Seen, String> {
     const FOLDER: &str = "/sys/kernel/mm/hugepages";
-    let kib = |name: String| name.strip_prefix("hugepages-")?.strip_suffix("kB")?.parse::<u64>().ok();
-    let mut pools: Vec<u64> = look.root.names(FOLDER)?.into_iter().filter_map(kib).collect();
-    pools.sort_unstable();
+    let pools = sizes(look, FOLDER)?;
     let (mut read, mut empty) = (Vec::new(), Vec::new());
     for kib in &pools {
         let (bytes, free) = (kib << 10, look.root.number(format!("{FOLDER}/hugepages-{kib}kB/free_hugepages"))?);

@@ -310,20 +310,15 @@ fn memory_and_pages() {
     use State::{Disturbs, Limits, Ok, Unavailable};
     const THP: &str = "/sys/kernel/mm/transparent_hugepage";
     check("transparent huge pages", &[(&format!("{THP}/enabled"), "always madvise [never]\n")], Limits, "never");
+    let [some, none, all] = [64, 128, 2048].map(|kib| format!("{THP}/hugepages-{kib}kB/enabled"));
+    let sizes = [(&*some, "always [madvise] never\n"), (&none, "[never]\n"), (&all, "[inherit] never\n")];
+    check("transparent huge pages", &sizes, Ok, "use_zero_page 1, 64 KiB madvise, 2 MiB inherit");
     check("huge page defragmentation", &[(&format!("{THP}/defrag"), "always [defer] never\n")], Limits, "defer");
-    check(
-        "reserved huge pages",
-        &[("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "0")],
-        Limits,
-        "2 MiB: 0 free;",
-    );
-    // A size that no kernel asks for.
-    check(
-        "reserved huge pages",
-        &[("/sys/kernel/mm/hugepages/hugepages-64kB/free_hugepages", "0")],
-        Ok,
-        "64 KiB: 0 free",
-    );
+    // Of the sizes, one that no kernel asks for.
+    for (kib, state, text) in [(2048, Limits, "2 MiB: 0 free;"), (64, Ok, "64 KiB: 0 free")] {
+        let file = format!("/sys/kernel/mm/hugepages/hugepages-{kib}kB/free_hugepages");
+        check("reserved huge pages", &[(&file, "0")], state, text);
+    }
     check("NUMA balancing", &[("/proc/sys/kernel/numa_balancing", "1\n")], Disturbs, "is 1");
     let one_node = [("/proc/sys/kernel/numa_balancing", "1\n"), ("/sys/devices/system/node/online", "0\n")];
     check("NUMA balancing", &one_node, Ok, "NUMA nodes: 1");

@@ -131,6 +131,8 @@ fn point(spec: &CellSpec, kernel: &dyn Kernel, size: Option<u64>, request: &Requ
         order: spec.order.filter(|_| obeys(&params::ORDER)),
         depth: spec.depth.filter(|_| obeys(&params::DEPTH)),
         process: spec.process.filter(|_| obeys(&params::PROCESS)),
+        stripes: spec.stripes.filter(|_| obeys(&params::STRIPES)),
+        writes: spec.writes.filter(|_| obeys(&params::WRITES)),
         memory: spec.memory.filter(|home| obeys(&params::MEMORY) && *home != MemoryHome::Local),
         ..Point::default()
     }
@@ -160,6 +162,8 @@ mod tests {
             order: None,
             depth: None,
             process: None,
+            stripes: None,
+            writes: None,
         }
     }
 

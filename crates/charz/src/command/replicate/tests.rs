@@ -20,7 +20,7 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
     let mut report = report(synthetic);
     report.host.claimed_hz = Some(2e9);
     for spec in document.cells(&figures(document), &Target::new(&report.machine, KERNELS)) {
-        let pairs: Vec<(u64, u64)> = (1..=20).map(|nth| (1000 + nth, 1000 + nth * nth)).collect();
+        let pairs: Vec<(u64, u64)> = (0_u64..1000).map(|nth| (1001 + nth % 20, 1001 + (nth % 20).pow(2))).collect();
         let sharing = Sharing {
             attempts_per_success: 1.0,
             waited: 0.5,
@@ -35,6 +35,8 @@ fn full_report(document: &Document, synthetic: &str) -> Report {
             order: spec.order,
             depth: spec.depth,
             process: spec.process,
+            stripes: spec.stripes,
+            writes: spec.writes,
             memory: spec.memory,
             ..Point::default()
         };

@@ -2,6 +2,7 @@ use charz_data::Params;
 
 use super::*;
 use crate::find;
+use crate::laws::check_refused;
 use crate::tests::watch;
 
 #[test]
@@ -47,11 +48,39 @@ fn a_wait_that_something_else_ended_is_no_sample() {
     assert!(matches!(timeout.sample(&watch), Err(Error::Wrong(reason)) if reason.contains("told failed")));
 }
 
+/// Two waits of 1 ms, by the calling thread.
+#[track_caller]
+fn waits(name: &str) -> Result<(), Error> {
+    let stage = find(name).unwrap().stage(&Params { samples: 2, ..Params::SMALL }, 1)?;
+    let mut worker = stage.worker(0)?;
+    worker.prepare();
+    worker.run(&watch(None));
+    worker.verify()?;
+    assert!(worker.samples().unwrap().first.min_ns >= 999_000, "{name}");
+    Ok(())
+}
+
+#[test]
+fn a_timer_of_processor_time_ends_after_no_less() {
+    waits("timeout-timer-cpu").unwrap();
+}
+
+/// Or the system gives it no namespace.
+#[test]
+fn a_semaphore_of_system_v_has_a_namespace_of_its_own() {
+    let own = || std::fs::read_link("/proc/thread-self/ns/ipc").unwrap();
+    let before = own();
+    match thread::spawn(move || waits("timeout-semop").map(|()| own())).join().unwrap() {
+        Ok(namespace) => assert_ne!(namespace, before),
+        Err(error) => assert!(matches!(&error, Error::Unavailable(why) if why.contains("CAP_SYS_ADMIN")), "{error}"),
+    }
+    assert_eq!(own(), before);
+}
+
 #[test]
 fn times_that_no_worker_should_wait_for_are_refused() {
     for (time, part) in [(Duration::ZERO, "more than 0 s"), (Duration::from_secs(1), "100ms at most, not for 1s")] {
         let params = Params { timeout_ns: time.as_nanos() as u64, ..Params::SMALL };
-        let refused = find("timeout-futex").unwrap().stage(&params, 1).err();
-        assert!(matches!(refused, Some(Error::Unavailable(reason)) if reason.contains(part)), "{time:?}");
+        check_refused(find("timeout-futex").unwrap(), 1, params, part);
     }
 }
