@@ -11,7 +11,7 @@ use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Interval, Report};
+use charz_data::report::{Cell, Interval, Point, Report};
 use charz_data::{Role, units};
 
 /// The most points of a kernel that have rows of their own.
@@ -298,14 +298,14 @@ fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// What threads do that share something: a row per kernel, a column per number of threads: one and two, or the fewest that have a number;
+/// What threads do that share something: a row per kernel and what else the sweep varies, a column per number of threads: one and two, or the fewest that have a number;
 /// the most up to a thread per CPU; twice as many as CPUs. Pools and counters come first, of them the best with that most.
 pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let is_asked_first =
         |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));
     let is_sync = |cell: &&Cell| report.card(&cell.kernel).is_some_and(|card| card.family == Family::Sync);
     let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.unit.more_is_better()).filter(is_sync).collect();
-    let kernels = grouped(cells.iter().map(|cell| cell.kernel.as_str()), |kernel| *kernel);
+    let kernels = grouped(cells.iter().map(|cell| (cell.kernel.as_str(), cell.point)), |one| *one);
     let kernels = kernels.iter().map(|all| all[0]);
     let measured: BTreeSet<u64> = cells.iter().filter(|cell| cell.value().is_some()).map(|cell| cell.workers).collect();
     let most = measured.range(..=cpus).next_back().copied();
@@ -314,12 +314,13 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let columns: Vec<u64> = wanted.intersection(&measured).copied().collect();
     let basis = Basis::of(report);
     let numbers = basis.numbers(cells.iter().copied());
-    let best = |kernel: &str, threads: u64| {
-        let own = numbers.iter().filter(|number| number.cell.kernel == kernel && number.cell.workers == threads);
+    let best = |(kernel, point): (&str, Point), threads: u64| {
+        let is_own = |cell: &Cell| cell.kernel == kernel && cell.point == point && cell.workers == threads;
+        let own = numbers.iter().filter(|number| is_own(number.cell));
         let best = Best::of(&own.copied().collect::<Vec<_>>());
         best.map(|best| Reading { origin: Origin::Capacity, ..Reading::of(&best.number) })
     };
-    let mut rows: Vec<(&str, Vec<Option<Reading>>)> = kernels
+    let mut rows: Vec<(_, Vec<Option<Reading>>)> = kernels
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
         .filter(|(_, readings)| readings.iter().any(Option::is_some))
         .collect();
@@ -333,11 +334,11 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
             true => 0,
             false => 1 + u8::from(!shares(kernel)),
         };
-        late(one.0).cmp(&late(other.0)).then(key(&other.1).total_cmp(&key(&one.1)))
+        late(one.0.0).cmp(&late(other.0.0)).then(key(&other.1).total_cmp(&key(&one.1)))
     });
-    let rows = rows.into_iter().map(|(kernel, readings)| {
+    let rows = rows.into_iter().map(|((kernel, point), readings)| {
         let data = readings.iter().map(|reading| reading.as_ref().map_or_else(none, Reading::datum));
-        [Datum::word(kernel)].into_iter().chain(data).collect::<Vec<_>>()
+        [Datum::word(format!("{kernel}{}", point::label(&point)))].into_iter().chain(data).collect::<Vec<_>>()
     });
     let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
     let is_delivered = numbers.iter().any(|number| number.origin == Origin::Delivered);

@@ -8,7 +8,7 @@ use crate::page::{Source, page};
 use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
 use charz_data::report::{
-    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, Evidence, FindingKind, Interval, Severity, Status,
+    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, Evidence, FindingKind, Interval, Point, Severity, Status,
 };
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
@@ -264,6 +264,15 @@ fn contention_has_a_column_for_the_fewest_and_the_most_threads_that_were_measure
     assert_eq!(columns(&[1, 2, 4], 6), "1 thread, 2 threads, 4 threads");
     assert_eq!(columns(&[4, 8, 16], 64), "4 threads, 16 threads");
     assert_eq!(columns(&[1, 2], 1), "1 thread, 2 threads");
+    let within = |inside, value| {
+        cell("pool-std", 2, Unit::OpsPerSecond, value).at(Point { inside_steps: Some(inside), ..Point::default() })
+    };
+    let each = Answer::of(&report(vec![within(100, 1e7), within(1, 4e7)]).on(2)).contended;
+    let texts = each.rows.iter().map(|row| [&row.data[0].text, &row.data[1].text].map(String::as_str));
+    assert_eq!(
+        texts.collect::<Vec<_>>(),
+        [["pool-std inside-steps 1", "40.0 Mop/s"], ["pool-std inside-steps 100", "10.0 Mop/s"]]
+    );
 }
 
 #[test]
