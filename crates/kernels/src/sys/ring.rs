@@ -26,6 +26,9 @@ pub const LAPS: usize = 1 << 18;
 const PATIENCE: Duration = Duration::from_millis(50);
 
 pub trait Link: Sync + Send + Sized + 'static {
+    /// Whether passing may wake a thread, which can take the CPU of the one that passes.
+    const WAKES: bool = true;
+
     /// One that is yet to be [established](Link::establish). `machine` says whether its participants may be processes.
     fn new(machine: bool) -> Self;
 
@@ -279,13 +282,13 @@ impl<L: Link> Member<L> {
             if over.load(Ordering::Relaxed) {
                 break;
             }
-            // Stamped while the token is here: the wake-up of the next one can preempt this participant, whose next lap would seem
-            // shorter by as much as this one would seem longer.
-            let now = laps.is_some().then(|| lookout.now());
+            // Where the next one can preempt this participant by its wake-up, a lap is stamped while the token is here: stamped later,
+            // it would seem longer, and the next one shorter. Elsewhere the reading would only keep the token.
+            let now = (L::WAKES && laps.is_some()).then(|| lookout.now());
             // SAFETY: the token was received.
             unsafe { L::pass(ends, token + 1) };
-            if let (Some(laps), Some(now)) = (&mut laps, now) {
-                laps.stamp(now);
+            if let Some(laps) = &mut laps {
+                laps.stamp(now.unwrap_or_else(|| lookout.now()));
             }
             if lookout.passed() {
                 ring.end();

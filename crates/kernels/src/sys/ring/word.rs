@@ -76,6 +76,8 @@ const SPINS: u32 = 2_000;
 pub struct Flag;
 
 impl Link for Flag {
+    const WAKES: bool = false;
+
     fn new(_: bool) -> Self {
         Flag
     }
