@@ -235,7 +235,7 @@ fn one(row: &Answered, _: &Report) -> Option<Reading> {
     row.one.clone()
 }
 
-/// Not the best of what an incomplete report has, nor that of too few threads to show what all CPUs do.
+/// Not the best number of an incomplete report, nor that of too few threads to show what all CPUs do.
 fn whole(row: &Answered, report: &Report) -> Option<Reading> {
     let cpus = report.machine.worth();
     let takes_all = report.card(&row.kernel).is_none_or(|card| card.workers.allows(cpus));

@@ -298,8 +298,9 @@ fn letter(at: usize) -> char {
     char::from(b'a' + (at % 26) as u8)
 }
 
-/// What threads do that share something: a row per kernel and what else the sweep varies, a column per number of threads: one and two, or the fewest that have a number;
-/// the most up to a thread per CPU; twice as many as CPUs. Pools and counters come first, of them the best with that most.
+/// What threads do that share something: a row per kernel and what else the sweep varies, a column per number of threads: one and two, or
+/// the fewest that have a number; the most up to a thread per CPU; twice as many as CPUs. Pools and counters come first, of them the best
+/// with that most.
 pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let is_asked_first =
         |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. } | Role::Counter(_));

@@ -75,12 +75,16 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         _ => String::new(),
     };
     let params = first.point.params(&report.plan.params);
+    let inside = match params.inside_steps {
+        0 => String::new(),
+        steps => format!(" with {steps} steps inside"),
+    };
     let outside = match best.enough_outside().filter(|_| params.outside_steps == 0) {
         Some(found) => {
             let enough = units::nanos(HARDLY * found[0]);
             let [middle, low, high] = found.map(units::nanos);
             format!(
-                "; below {middle} ({low} to {high}) of work outside a section it is the limit, from about {enough} on threads hardly wait"
+                "{inside}; below {middle} ({low} to {high}) of work outside a section it is the limit, from about {enough} on threads hardly wait"
             )
         }
         None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),

@@ -56,8 +56,9 @@ impl Count {
 
 impl Progress {
     pub fn on_stderr() -> Self {
-        let count = Count::default();
-        Progress { is_terminal: stderr().is_terminal(), count, last: None, until: Duration::ZERO }
+        // A dumb terminal erases nothing.
+        let is_terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb");
+        Progress { is_terminal, count: Count::default(), last: None, until: Duration::ZERO }
     }
 
     /// Before the line that stays, the one that is drawn is taken away.

@@ -172,7 +172,7 @@ fn threads_of_a_core_share_it_where_nothing_else_shows_what_they_do() {
     }
 }
 
-/// Four nodes whose threads take work as they finish it: what is done is the sum of what the nodes do.
+/// Four nodes whose threads take work as they finish it: the nodes add up.
 #[test]
 fn work_that_threads_share_shows_where_nodes_are_filled_unevenly() {
     let description = "Package:2 NUMANode:2 Core:9 PU:1";
