@@ -83,7 +83,8 @@ impl Progress {
 fn drawn(columns: usize, left: f64, line: &str, rest: &str) -> String {
     // The last column stays free: some terminals break the line there.
     let columns = columns - 1;
-    let bar = BAR.min(columns / SHARE);
+    // The bar gives way to what is in words.
+    let bar = BAR.min(columns / SHARE).min(columns.saturating_sub(line.chars().count() + 1));
     let ahead = ((left * bar as f64) as usize).min(bar);
     let line = short(&format!("{}{} {line}", "#".repeat(bar - ahead), "-".repeat(ahead)), columns);
     let room = columns.saturating_sub(line.chars().count());
@@ -199,6 +200,8 @@ mod tests {
                 let line = drawn(columns, left, "12.0 s left, 3/60 ", &"name ".repeat(40));
                 assert!(line.chars().count() < columns && line.contains("12.0 s left, 3/60 na"), "{columns}: {line}");
             }
+            let long = "at most 59.7 s left, 3/60 and more ";
+            assert!(drawn(columns, 0.5, long, "name").contains(long), "{columns}");
         }
     }
 
