@@ -73,7 +73,7 @@ pub(super) fn quick() -> String {
 pub(super) fn overview() -> String {
     let (usual, large) = (USUAL_BUDGET.as_secs(), LARGER_BUDGET.as_secs().div_ceil(60));
     let sweep = format!(
-        "benchmark this machine ({usual} s, a large one up to {large} min; --quick: {} to {} s)",
+        "benchmark this machine ({usual} s, large caches or many CPUs up to {large} min; --quick: {} to {} s)",
         QUICK_BUDGET.as_secs(),
         LARGER_QUICK_BUDGET.as_secs()
     );
