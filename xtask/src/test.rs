@@ -44,7 +44,7 @@ pub fn run(stages: &mut Stages, arguments: &[String], user: Option<&User>) -> Ou
         })?;
     }
     if everything {
-        stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(["--workspace", "--doc"])))?;
+        stages.stage("examples in docs", || all.run(workspace::cargo().args(TEST).args(TESTED).arg("--doc")))?;
         stages.stage("asm", || asm::check(Target::host()?, &workspace::built("debug").join("charz")))?;
     }
     for Skipped { test, reason } in &all.skipped {
@@ -62,13 +62,16 @@ pub fn build() -> Outcome {
 /// Builds the programs of the workspace with its examples, which tests run too. For one package alone cargo would build the
 /// dependencies again, with fewer features.
 pub fn programs() -> Outcome {
-    process::run(workspace::cargo().args(["build", "--locked", "--workspace", "--bins", "--examples"]))
+    process::run(workspace::cargo().args(["build", "--locked", "--bins", "--examples"]).args(TESTED))
 }
 
 /// How many tests of a program run at a time.
 const THREADS: &str = "RUST_TEST_THREADS";
 
 const TEST: [&str; 3] = ["test", "--locked", "--no-fail-fast"];
+
+/// `cargo xtask loom` explores the models. Beside them, some dependencies have more features, and what uses those would be built twice.
+const TESTED: [&str; 3] = ["--workspace", "--exclude", "charz-models"];
 
 /// The test programs in three parts that run beside each other, with how many of their tests run at a time for each CPU: those of the first
 /// compute, and spin for each other, as much as those of the others wait, the faults longest.
@@ -111,8 +114,7 @@ fn command(of_cargo: &[&str], each: usize) -> Command {
     }
     // Of the chosen package alone where there is one, and of all otherwise.
     if !of_cargo.iter().any(|word| ["-p", "--package"].contains(word)) {
-        // `cargo xtask loom` explores the models, and the full gate runs the benches: each takes a build of its own.
-        command.args(["--workspace", "--exclude", "charz-models"]);
+        command.args(TESTED);
     }
     command
 }
