@@ -19,7 +19,7 @@ pub(crate) const LESS_DELIVERED: f64 = 0.10;
 /// How many CPUs a disturber uses that is named though the node is well.
 const WORTH_TELLING: f64 = 0.25;
 /// The settings that are sizes: a node that has less of one has lost a part.
-const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
+pub(crate) const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
 /// By how much the memory of two nodes differs if they have other modules; firmware and kernels keep a little of it.
 const OTHER_MEMORY: f64 = 0.03;
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::judge::SIZES;
 use crate::norms::Own;
 use crate::visit::{Visit, load};
 use crate::words;
@@ -71,6 +72,11 @@ impl<'a> Loads<'a> {
                     node.unclear(words::missing(loads, others, is_pending));
                 }
             }
+        }
+        let is_smaller = SIZES.iter().any(|name| node.differs.contains_key(*name));
+        let beyond: BTreeSet<_> = self.usual.iter().copied().filter(|own| newest.is_beyond(*own)).collect();
+        if !beyond.is_empty() && !is_smaller && !newest.is_partial() {
+            node.unclear(words::fewer(newest.cpus, beyond));
         }
         if !unplanned.is_empty() {
             node.unclear(words::unplanned(unplanned));

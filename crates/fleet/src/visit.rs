@@ -104,6 +104,14 @@ impl Visit {
         self.speeds.keys().any(|(own, _)| own == kernel)
     }
 
+    /// Whether a load has more threads than any that it planned of a kernel that it has.
+    pub(crate) fn is_beyond(&self, (kernel, of): (&str, &str)) -> bool {
+        let planned = self.speeds.keys().chain(&self.unreliable).filter(|(own, _)| own == kernel);
+        // A load without a mapping is one that has no reliable result.
+        let most = planned.filter_map(|(_, rest)| threads(load(rest)).or_else(|| threads(rest))).max();
+        self.has(kernel) && threads(of).zip(most).is_some_and(|(of, most)| of > most)
+    }
+
     /// What to say of it if no configuration has a reliable result.
     pub(crate) fn unmeasured(&self) -> String {
         words::unmeasured(self.reliable[1], self.pending.iter().flatten().next().is_some())

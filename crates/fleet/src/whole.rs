@@ -232,11 +232,13 @@ impl Whole {
         let run = visits.iter().rev().take_while(|visit| **visit <= least.min(-EACH * aspect.single)).count();
         let middle = median(visits.iter().copied())?;
         if run < VISITS && visits.len() >= VISITS && middle <= least.min(-MAY_BE * aspect.between) {
-            let blame = blame(&all, middle - explained, aspect.between);
+            let blame = |effect: f64| blame(&all, effect - explained, aspect.between);
             if !is_lost && *visits.last()? > least {
-                node.why.push(words::no_longer(&blame));
+                let slow = median(visits.iter().copied().filter(|visit| *visit <= least))?;
+                node.why.push(words::no_longer(&blame(slow)));
                 return None;
             }
+            let blame = blame(middle);
             node.doubt(words::disagree(&blame, visits.len()), blame);
             return None;
         }

@@ -56,6 +56,14 @@ pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
     format!("{usable} of {all} CPUs {were} measured; give the job all of them (sbatch --exclusive, without srun)")
 }
 
+/// Where most nodes have these loads, and it has loads of fewer threads.
+pub(crate) fn fewer(cpus: [usize; 2], loads: BTreeSet<(&str, &str)>) -> String {
+    match cpus {
+        [usable, all] if usable < all => partly(cpus),
+        _ => unplanned(loads),
+    }
+}
+
 /// `unreliable` are the kernels that were measured, and would confirm it.
 pub(crate) fn one_kernel(blame: &Blame, unreliable: &BTreeSet<&str>) -> String {
     let told = told(blame);
@@ -226,7 +234,7 @@ pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String
         format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%")
     } else {
         format!(
-            "a quota of {quota} CPUs allows {own:.0}% of them for long, others have {usual:.0}%, though short runs had more"
+            "a quota of {quota} CPUs allows {own:.0}% of them for long, the median of the others is {usual:.0}%, though short runs had more"
         )
     }
 }

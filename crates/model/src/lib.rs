@@ -316,8 +316,13 @@ fn judged<'a>(
     let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
     let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
     if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
+        let half = if is_worse {
+            format!(", so it is not twice as good, and not within {}", percent(GOOD))
+        } else {
+            String::new()
+        };
         return Err(format!(
-            "{} misses {} that {} not fitted by {} in the mean, and interpolation by {}",
+            "{} misses {} that {} not fitted by {} in the mean, and interpolation by {}{half}",
             family.name,
             counted(unseen.len(), "point"),
             if unseen.len() == 1 { "was" } else { "were" },
@@ -449,6 +454,10 @@ impl Model {
                 of_cpu = value / full.threads as f64;
                 most.push((if level == 0 { "thread".into() } else { self.levels[level].clone() }, high));
             }
+        }
+        // Each has an interval of its own, and no part does more than the one around it.
+        for inner in (1..most.len()).rev() {
+            most[inner - 1].1 = most[inner - 1].1.min(most[inner].1);
         }
         most
     }

@@ -404,6 +404,13 @@ fn neither_intervals_nor_caps_contradict_what_was_measured() {
     let measured = [("thread", 30.0), ("core", 35.0), ("socket", 460.0)];
     let is_above = |(part, value): &(&str, f64)| most.iter().any(|(own, most)| own == part && most > value);
     assert!(measured.iter().all(is_above) && most.iter().all(|(part, _)| part != "machine"), "{most:?}");
+    // Each interval is wider than what the parts around it leave.
+    let values = [("compact", 1, 10.0), ("compact", 4, 40.0), ("round-robin", 8, 80.0), ("round-robin", 32, 80.0)];
+    let place = Place::new("Package:2 Core:8 PU:2");
+    let fitted = values.map(|(mapping, threads, value)| (place.at(mapping, threads), value)).to_vec();
+    let Outcome::Model(model) = fit(&place.topology, &Table { fitted, held_back: Vec::new() }) else { panic!() };
+    let most = model.most(&place.topology);
+    assert!(most.len() > 1 && most.windows(2).all(|two| two[0].1 <= two[1].1), "{most:?}");
     // What two threads on a core do is between what one does and what two cores do.
     let cores = [1, 2, 4, 8, 16].map(|cores| (cores, 10.0 * cores as f64));
     let (place, model) = modelled("Package:1 L3:1(size=32MiB) L2:16(size=1MiB) Core:1 PU:2", "compact-cores", &cores);

@@ -106,6 +106,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         blocks.push(Block::Item("evidence".to_owned(), advice.evidence()));
         blocks.extend(advice.extras().into_iter().map(|text| Block::Item("also".to_owned(), text)));
         match is_whole {
+            _ if advice.regret.is_empty() => {}
             true => blocks.extend([Block::Gap, regret(advice)]),
             false => blocks.push(Block::Line("others".to_owned(), advice.regret.iter().map(entry).collect())),
         }
@@ -234,5 +235,19 @@ mod tests {
         assert!(failed.contains("auto x2 has no number (failed)"), "{failed}");
         let few = text(of("auto", 9.0).without_interval());
         assert!(few.contains("too few runs") && !few.contains("no number"), "{few}");
+    }
+
+    #[test]
+    fn where_nothing_else_was_measured_there_are_no_others() {
+        let of = |mapping: &str, value| {
+            let cell = cell("mem-read", 2, Unit::BytesPerSecond, value).under(mapping).within(0.005);
+            cell.seated(&[0, 1])
+        };
+        let report = report(vec![of("rr", 2e9), of("dumb", 1e9)]);
+        let mut advised = Advised { answer: Answer::of(&report), advice: advise(&report), validation: None };
+        advised.advice.iter_mut().for_each(|advice| advice.regret.clear());
+        let blocks = blocks(&advised, false);
+        assert!(blocks.iter().any(|block| matches!(block, Block::Item(label, _) if label == "evidence")));
+        assert!(!blocks.iter().any(|block| matches!(block, Block::Line(..))));
     }
 }

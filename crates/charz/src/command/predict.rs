@@ -305,11 +305,15 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
         };
         let is_noisy = table.fitted.len() > cells.iter().filter(|cell| cell.status == Status::Ok).count();
         let mut base = told(&topology, &outcome, &table);
+        if other.is_some() {
+            // They are the measured machine's.
+            base.most.clear();
+        }
         if is_noisy && base.model.is_some() {
             base.why += ", noisy ones (~) among them";
         }
         if is_scaled && base.model.is_some() {
-            base.why += "; a part with more CPUs is taken as able to do as much more";
+            base.why += "; a part is taken as able to do as much more or less as it has more or fewer CPUs";
         }
         let has_number = row.predicted.is_some() || row.measured.is_some();
         if let Some(quota) = machine.quota().filter(|quota| has_number && threads as f64 > *quota) {

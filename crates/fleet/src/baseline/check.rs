@@ -118,7 +118,7 @@ impl Baseline {
             (None, None) => None,
         };
         found.extend(less.map(|less| (Level::Warning, less)));
-        if visit.is_partial() {
+        if visit.is_partial() || (visit.cpus[0] < visit.cpus[1] && loads.iter().any(|own| visit.is_beyond(*own))) {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }
         let missing = loads.into_iter().filter_map(|(kernel, load)| {

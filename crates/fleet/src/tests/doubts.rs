@@ -42,6 +42,33 @@ fn a_node_that_lacks_what_some_have_is_unclear_and_the_headline_counts_them() {
 }
 
 #[test]
+fn a_node_of_fewer_threads_than_its_like_is_not_well() {
+    let mut random = Rng::with_seed(5);
+    let one = fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9).seated(&[0]);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    reports.iter_mut().for_each(|report| report.cells.push(one.clone()));
+    let baseline = Baseline::of(&reports.iter().map(|report| Visit::of(report, "file")).collect::<Vec<_>>()).unwrap();
+    // No load of all threads has its like, and what they do halved.
+    for cell in reports[7].cells.iter_mut().filter(|cell| cell.workers > 2) {
+        (cell.workers, cell.seats) = (15, (0..15).map(Some).collect());
+        cell.capacity.iter_mut().for_each(|number| number.value *= 0.5);
+    }
+    let asked_for_less = judged(&reports);
+    assert_eq!(
+        (node(&asked_for_less).state, innocent(&asked_for_less)),
+        (State::Unclear, 0),
+        "{:?}",
+        node(&asked_for_less)
+    );
+    reports[7].machine.strands[15].usable = false;
+    let fleet = judged(&reports);
+    let is_said = node(&fleet).why.iter().any(|why| why.contains("15 of 16 CPUs"));
+    assert!(node(&fleet).state == State::Unclear && is_said, "{:?}", node(&fleet).why);
+    let checked = baseline.check(&Visit::of(&reports[7], "file"), false);
+    assert!(checked.level != Level::Ok && checked.line.contains("15 of 16 CPUs"), "{}", checked.line);
+}
+
+#[test]
 fn a_kernel_that_hardly_any_node_has_leaves_the_others_well_and_all_say_so() {
     for (is_reliable, others, count) in
         [((|_| false) as fn(usize) -> bool, "no node like it has one", 0), (|host| host == 3, "few nodes", 1)]

@@ -49,6 +49,15 @@ fn a_whole_node_that_was_repaired_is_no_longer_slow_and_says_so() {
 }
 
 #[test]
+fn a_repaired_node_was_as_slow_as_its_slow_visits() {
+    let [none, whole] = [Fault::None, Fault::Whole];
+    let fleet = visited(3, &[whole, whole, none, none], |_| {});
+    let percent = |why: &str| why.split('%').next()?.rsplit(' ').next()?.parse::<f64>().ok();
+    let slower: Vec<f64> = node(&fleet).why.iter().filter_map(|why| percent(why)).collect();
+    assert!(!slower.is_empty() && slower.iter().all(|slower| *slower > 5.5), "{:?}", node(&fleet));
+}
+
+#[test]
 fn small_fleets_without_a_fault_and_with_three_visits_have_no_slow_node() {
     let mut random = Rng::with_seed(5);
     let slow: usize = (0..30).map(|_| fleet(&mut random, 5, 3, Fault::None).count(State::Slow)).sum();
