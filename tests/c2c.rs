@@ -137,3 +137,19 @@ fn what_cannot_be_measured_is_refused() {
         place.refuses(what, &[&["c2c"], args].concat(), words);
     }
 }
+
+#[test]
+fn the_line_may_be_on_a_node_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let nodes: serde_json::Value = serde_json::from_str(&output(&["topo", "--format", "json"])).unwrap();
+    let has_memory = |node: &&serde_json::Value| node["usable"] == true;
+    let node = nodes["numa_nodes"].as_array().unwrap().iter().find(has_memory).unwrap()["os_id"].to_string();
+    let Some(ran) = measure(&file, &["--home", &node]) else { return };
+    assert!(ran.code != Some(0) || ran.out.contains(&format!("lines on node:{node}")), "{}", ran.out);
+    let cells = read_json(&file)["cells"].as_array().unwrap().clone();
+    assert!(cells.iter().all(|cell| cell["point"]["memory"]["node"].to_string() == node), "{:?}", cells[0]["point"]);
+
+    let ran = run(["c2c", "--home", "4096", "--dry-run"]);
+    assert!(ran.code == Some(2) && ran.err.contains("--home: "), "{}", ran.err);
+}

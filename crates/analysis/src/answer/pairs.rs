@@ -23,13 +23,13 @@ fn is_line(report: &Report, kernel: &str) -> bool {
 pub(super) fn lines(report: &Report) -> Table {
     let is_alone = report.cells.iter().all(|cell| is_line(report, &cell.kernel));
     let kernels = report.kernels_in(|role| matches!(role, Role::LineTransfer(_)));
-    let matrices = kernels.into_iter().filter(|_| is_alone).filter_map(|kernel| Matrix::of(report, kernel));
+    let matrices = kernels.into_iter().filter(|_| is_alone).flat_map(|kernel| Matrix::all(report, kernel));
     let rows = matrices.flat_map(|matrix| {
         let row = |row: matrix::Row| {
             let values = row.values?;
             let doubtful = 2 * row.suspect >= row.measured;
             let times = [values.median(), values.min(), values.max()].map(|ns| Datum::number(time(ns, doubtful), ns));
-            let name = format!("{} {}", matrix.kernel, class_name(&row.class, matrix.machine));
+            let name = format!("{} {}", matrix.title(), class_name(&row.class, matrix.machine));
             Some([Datum::word(name), Datum::count(row.measured as u64)].into_iter().chain(times).collect::<Vec<_>>())
         };
         matrix.rows().into_iter().filter_map(row).collect::<Vec<_>>()

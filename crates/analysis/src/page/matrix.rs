@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::{Machine, Strand};
 
+use crate::group::grouped;
 use crate::pairs::{self, Class, Side};
 use charz_data::Role;
 use charz_data::card::LineOperation;
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, MemoryHome, Report};
 use charz_stats::Sample;
 
 /// The most strands whose pairs are counted: more than Linux is built for, and soon done.
@@ -22,6 +23,8 @@ pub struct Matrix<'a> {
     pub strands: Vec<&'a Strand>,
     /// By OS ids, home first.
     pub cells: BTreeMap<[u32; 2], &'a Cell>,
+    /// Where the lines are, if not on the node of the first of each pair.
+    pub home: Option<MemoryHome>,
 }
 
 pub struct Row {
@@ -36,20 +39,23 @@ pub struct Row {
 }
 
 impl<'a> Matrix<'a> {
-    /// The pairs of a kernel; `None` where it measures none, or its workers were not bound to two strands each time.
-    pub fn of(report: &'a Report, kernel: &'a str) -> Option<Self> {
-        let operation = line_operation(report.role(kernel))?;
-        let cells = report.cells.iter().filter(|cell| cell.kernel == kernel);
-        Matrix::of_cells(&report.machine, &places(&report.machine), (kernel, operation), cells)
+    /// The pairs of a kernel, for each home of the lines; none where it measures no pairs, or its workers were not bound to two strands
+    /// each time.
+    pub fn all(report: &'a Report, kernel: &'a str) -> Vec<Self> {
+        let Some(operation) = line_operation(report.role(kernel)) else { return Vec::new() };
+        let (cells, known) = (report.cells.iter().filter(|cell| cell.kernel == kernel), places(&report.machine));
+        let of = |cells: Vec<&'a Cell>| Matrix::of_cells(&report.machine, &known, (kernel, operation), cells);
+        grouped(cells, |cell| cell.point.memory).into_iter().map(of).collect::<Option<_>>().unwrap_or_default()
     }
 
-    /// The same of cells that are known to be the kernel's, with the places of the strands by id.
+    /// One of cells that are known to be the kernel's and to have one home, with the places of the strands by id.
     pub fn of_cells(
         machine: &'a Machine,
         known: &HashMap<u32, usize>,
         (kernel, operation): (&'a str, LineOperation),
-        all: impl Iterator<Item = &'a Cell>,
+        all: Vec<&'a Cell>,
     ) -> Option<Self> {
+        let home = all.first().and_then(|cell| cell.point.memory).filter(|home| *home != MemoryHome::Local);
         let mut cells = BTreeMap::new();
         for cell in all {
             let [Some(home), Some(other)] = cell.seats[..] else { return None };
@@ -66,7 +72,12 @@ impl<'a> Matrix<'a> {
         places.sort_unstable();
         places.dedup();
         let strands = places.into_iter().map(|place| &machine.strands[place]).collect();
-        Some(Matrix { kernel, operation, machine, strands, cells })
+        Some(Matrix { kernel, operation, machine, strands, cells, home })
+    }
+
+    /// The kernel, and where its lines are if that was asked for: `c2c-cas, lines on node:2`.
+    pub fn title(&self) -> String {
+        self.home.map_or_else(|| self.kernel.to_owned(), |home| format!("{}, lines on {home}", self.kernel))
     }
 
     /// Its classes, also those of which nothing was measured; the nearest first.

@@ -69,7 +69,7 @@ pub fn whole(report: &Report) -> Whole {
 fn of_kernel(report: &Report, kernel: &str) -> Vec<(String, Table)> {
     let cells: Vec<&Cell> = report.cells.iter().filter(|cell| cell.kernel == kernel).collect();
     let caption = caption(kernel, &cells);
-    if Matrix::of(report, kernel).is_some() {
+    if !Matrix::all(report, kernel).is_empty() {
         return vec![(caption, Table::default())];
     }
     let mut tables = vec![(caption, by_mapping(report, &cells))];

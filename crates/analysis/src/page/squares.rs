@@ -23,11 +23,11 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let known: Vec<HashMap<u32, usize>> = sorted.sources.iter().map(|source| places(&source.report.machine)).collect();
     let mut figures = Vec::new();
     for kernel in sorted.shaped(Shape::Pairs) {
-        for cells in grouped(kernel.cells.iter().copied(), |own| (own.source, own.cell.unit)) {
+        for cells in grouped(kernel.cells.iter().copied(), |own| (own.source, own.cell.unit, own.cell.point.memory)) {
             let source = cells[0].source;
             let machine = &sorted.sources[source].report.machine;
             let Some(operation) = line_operation(kernel.role()) else { continue };
-            let (named, cells_of) = ((kernel.name, operation), cells.iter().map(|own| own.cell));
+            let (named, cells_of) = ((kernel.name, operation), cells.iter().map(|own| own.cell).collect());
             let matrix = Matrix::of_cells(machine, &known[source], named, cells_of);
             figures.extend(matrix.map(|matrix| figure(sorted, source, &matrix, &cells)));
         }
@@ -37,7 +37,11 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 
 fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells: &[SourcedCell<'_>]) -> Figure {
     let heat = heat(matrix, cells[0].cell);
-    let mut about = vec!["The time of one way; a row is the CPU on whose NUMA node the line is at home".to_owned()];
+    let home = matrix.home.map_or_else(
+        || "a row is the CPU on whose NUMA node the line is at home".to_owned(),
+        |home| format!("a row is the first CPU of a pair, and all lines are on {home}"),
+    );
+    let mut about = vec![format!("The time of one way; {home}")];
     if heat.folded > 1 {
         about.push(format!(
             "each row stands for {} CPUs that are next to each other, and each value for the median of their pairs",
@@ -51,8 +55,11 @@ fn figure(sorted: &CellsByKernel<'_>, source: usize, matrix: &Matrix<'_>, cells:
         about.push(format!("{} more kinds of pairs are in the table", classes.len() - MOST_CLASSES));
     }
     Figure {
-        id: id(&sorted.named(&format!("pairs-{}", matrix.operation), source)),
-        title: sorted.named(&format!("{}: from CPU to CPU", matrix.kernel), source),
+        id: id(&sorted.named(
+            &format!("pairs-{}{}", matrix.operation, matrix.home.map(|home| format!("-{home}")).unwrap_or_default()),
+            source,
+        )),
+        title: sorted.named(&format!("{}: from CPU to CPU", matrix.title()), source),
         about,
         body: if heat.rows.len() > 2 { Body::Heatmap(heat) } else { bars(cells) },
         table: Some(table::table(sorted.sources, cells)),
@@ -119,7 +126,7 @@ fn heat(matrix: &Matrix<'_>, first: &Cell) -> Heatmap {
     let tiles = all.map(|place| tiles.remove(&place).map_or(Tile::NOTHING, Pairs::tile)).collect();
     let names: Vec<String> = blocks.iter().map(|block| block_name(block)).collect();
     Heatmap {
-        row_label: "home".into(),
+        row_label: if matrix.home.is_some() { "first" } else { "home" }.into(),
         column_label: "other".into(),
         rows: names.clone(),
         columns: names,

@@ -24,6 +24,9 @@ pub(crate) struct C2cArgs {
     /// Only pairs of these CPUs, e.g. 0-3,8 [default: all that are usable]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) cpus: Option<String>,
+    /// NUMA node of the line, e.g. a third one [default: the node of the first CPU of a pair]
+    #[arg(long, value_name = "NODE")]
+    pub(crate) home: Option<u32>,
     /// Plan every pair, however many there are; the budget still ends it
     #[arg(long)]
     pub(crate) all_pairs: bool,
@@ -43,8 +46,11 @@ pub(super) fn c2c(args: C2cArgs, layers: &Layers, notes: &mut Vec<String>) -> Re
     let strands = args.cpus.as_deref().map(|text| {
         cpulist::parse(text).map_err(|what| Error::bad_input(format!("--cpus: {what}; example: --cpus 0-3,8")))
     });
+    let home = args.home.map(|node| format!("node:{node}"));
     // As many iterations as it takes turns out when the machine is known, as the pairs do.
-    let own = [("kernel", &*in_roles(&roles)), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];
+    let kernels = in_roles(&roles);
+    let mut own = vec![("kernel", &*kernels), ("threads", "2"), ("repetitions", PAIR_REPETITIONS)];
+    own.extend(home.iter().map(|home| ("memory", home.as_str())));
     Ok(Options {
         new: sweep(SweepArgs { run: args.run, format: args.format.clone(), ..preset(&own)? }, layers, notes)?,
         strands: strands.transpose()?,

@@ -12,7 +12,7 @@ use crate::exit::{Error, Exit};
 use charz_analysis::pairs::{self, Choice, Class};
 use charz_measure::invoke::{Invoke, MeasureRequest};
 use charz_measure::limits::Limits;
-use charz_measure::plan::{Plan, Request};
+use charz_measure::plan::{Plan, PlanError, Request};
 use charz_measure::predict::Predictor;
 use charz_render::formats::Format;
 
@@ -65,7 +65,11 @@ pub(crate) fn plan(
     predictor: &Predictor,
 ) -> Result<(Choice, Plan), Error> {
     let planned = |request: &Request| -> Result<Plan, Error> {
-        Ok(Plan::new(request, &request.fit(machine, limits)?, limits, predictor))
+        let fitted = request.fit(machine, limits).map_err(|error| match error {
+            PlanError::Memory(why) => Error::bad_input(format!("--home: {why}")),
+            error => error.into(),
+        })?;
+        Ok(Plan::new(request, &fitted, limits, predictor))
     };
     request.mappings = Some(mappings(&[[strands[0].os_id, strands[1].os_id]])?);
     let of_one = planned(request)?.predicted();

@@ -1,7 +1,7 @@
 //! `c2c-read-write`, `c2c-cas`, `c2c-fetch-add`, `c2c-exchange`: two workers hand a line to each other, as fast as they can.
 //!
 //! The kernels differ in the operation only. The memory is allocated and touched first by worker 0, so its NUMA node is the
-//! line's home; with the two seats the other way round, home is the other node.
+//! line's home; with the two seats the other way round, home is the other node. `--memory node:N` makes a third one the home.
 
 mod lines;
 mod mode;
@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 
 use charz_data::card::{LineOperation, ROOM};
-use charz_data::params::ITERATIONS;
+use charz_data::params::{ITERATIONS, MEMORY};
 use charz_data::{Bytes, Card, Family, Metric, Params, Role, Work, WorkerCount};
 use crossbeam::utils::CachePadded;
 
@@ -35,8 +35,10 @@ const CARD: Card = Card::new(
         "one way of a line from one core to the other; 32 iterations make one, and both workers of a run share them",
     ),
 )
-.uncounted_traffic("attempts before the line has come; home of the line is the NUMA node of the first worker")
-.params(&[&ITERATIONS])
+.uncounted_traffic(
+    "attempts before the line has come; home of the line is the NUMA node of the first worker, or the one of --memory",
+)
+.params(&[&ITERATIONS, &MEMORY])
 .source("")
 // A worker has every second way, and each takes at least the 4 cycles of a load from the first-level cache (Agner Fog,
 // "Instruction tables"), even between the strands of one core.

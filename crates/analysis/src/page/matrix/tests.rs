@@ -3,7 +3,7 @@
 use charz_topology::{Source, discover};
 
 use super::*;
-use charz_data::report::{Estimate, Status, Unit, fixtures};
+use charz_data::report::{Estimate, MemoryHome, Status, Unit, fixtures};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
@@ -40,7 +40,7 @@ fn two() -> Report {
 #[test]
 fn classes_say_how_many_of_how_many() {
     let report = two();
-    let matrix = Matrix::of(&report, "c2c-cas").unwrap();
+    let matrix = Matrix::all(&report, "c2c-cas").remove(0);
     let rows: Vec<_> = matrix
         .rows()
         .into_iter()
@@ -64,19 +64,38 @@ fn classes_say_how_many_of_how_many() {
 fn classes_name_nodes_by_the_systems_numbers() {
     let mut report = two();
     report.machine.numa_nodes[0].os_id = Some(7);
-    let matrix = Matrix::of(&report, "c2c-cas").unwrap();
+    let matrix = Matrix::all(&report, "c2c-cas").remove(0);
     let names: Vec<String> = matrix.rows().iter().map(|row| class_name(&row.class, &report.machine)).collect();
     assert!(names[0].contains("node 7") && names.iter().all(|name| !name.contains("node 0")), "{names:?}");
 }
 
 #[test]
+fn each_home_of_the_lines_has_a_matrix() {
+    let mut report = two();
+    let third = report.cells.clone().into_iter().map(|mut cell| {
+        cell.point.memory = Some(MemoryHome::Node(1));
+        cell.capacity = cell.capacity.map(|found| Estimate { value: 2.0 * found.value, ..found });
+        cell
+    });
+    report.cells.extend(third.collect::<Vec<_>>());
+    let medians = |matrix: &Matrix<'_>| {
+        let values = matrix.rows().into_iter().filter_map(|row| row.values);
+        values.map(|values| values.median()).collect::<Vec<_>>()
+    };
+    let found = Matrix::all(&report, "c2c-cas");
+    let homes: Vec<_> = found.iter().map(|matrix| matrix.home).collect();
+    assert_eq!(homes, [None, Some(MemoryHome::Node(1))]);
+    assert_eq!(medians(&found[1]), medians(&found[0]).iter().map(|ns| 2.0 * ns).collect::<Vec<_>>());
+}
+
+#[test]
 fn what_is_no_pair_of_strands_is_no_matrix() {
-    assert!(Matrix::of(&two(), "c2c-exchange").is_none(), "the kernel was not measured");
-    assert!(Matrix::of(&report(TWO, "cas-counter", &[([0, 1], 1.0, Status::Ok)]), "cas-counter").is_none());
+    assert!(Matrix::all(&two(), "c2c-exchange").is_empty(), "the kernel was not measured");
+    assert!(Matrix::all(&report(TWO, "cas-counter", &[([0, 1], 1.0, Status::Ok)]), "cas-counter").is_empty());
     let mut floating = two();
     floating.cells[1].seats = vec![None, None];
-    assert!(Matrix::of(&floating, "c2c-cas").is_none());
+    assert!(Matrix::all(&floating, "c2c-cas").is_empty());
     let mut elsewhere = two();
     elsewhere.cells[1].seats = vec![Some(2), Some(99)];
-    assert!(Matrix::of(&elsewhere, "c2c-cas").is_none(), "the machine has no such strand");
+    assert!(Matrix::all(&elsewhere, "c2c-cas").is_empty(), "the machine has no such strand");
 }
