@@ -48,7 +48,7 @@ pub fn findings(report: &Report) -> Vec<Finding> {
     found.extend(products::products(report));
     found.extend(siblings::siblings(report));
     found.extend(efficiency::efficiency(report));
-    found.extend(classes::classes(&all, strands));
+    found.extend(classes::classes(&all, report, strands));
     found.extend(spread::spread(report));
     found
 }

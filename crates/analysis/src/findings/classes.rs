@@ -1,19 +1,21 @@
 //! The class of a scaling problem, with the cells that show it and the experiment that would confirm it.
 //!
 //! The classes are those of S. Sistare, "Solaris Scalability": lock contention, algorithms that take time in proportion to the number of CPUs,
-//! hot spots in memory, working sets beyond what caches of translations span, translations that are taken back on all CPUs, and limits on
-//! resources. Only what the intervals show is called one.
+//! hot spots in memory, working sets beyond what caches of translations span, caches that threads share and overflow together, translations
+//! that are taken back on all CPUs, and limits on resources. Only what the intervals show is called one.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
+use super::latency::clock;
 use super::on_cell;
 use super::series::Series;
 use crate::number::Number;
 use crate::verdict::MARGIN;
 use charz_data::card::{Chase, CounterKind, WordOwner};
 use charz_data::escape::counted;
-use charz_data::report::{Cell, Finding, FindingKind, Point, Unit};
-use charz_data::{MemoryPolicy, PageKind, Role};
+use charz_data::machine::{Cache, Machine};
+use charz_data::report::{Cell, Finding, FindingKind, Point, Report, Unit};
+use charz_data::{MemoryPolicy, PageKind, Role, units};
 
 /// How many times as long an operation takes where it is said to grow, at least.
 const GROWS: f64 = 1.5;
@@ -52,12 +54,18 @@ const SPAN: Class = Class {
     name: "working set beyond what the TLB spans",
     confirm: "charz sweep --kernel chase-random --pages 4k,thp --size SIZE shows it for a program's size; large pages help",
 };
+const THRASHING: Class = Class {
+    name: "thrashing of a shared cache",
+    confirm: "charz sweep --kernel chase-random --threads N --size SIZE is fast where all N blocks fit; smaller blocks, or fewer threads \
+              per cache, help",
+};
 const LIMIT: Class = Class { name: "limit on a resource", confirm: "charz doctor lists the limits of this process" };
 
 /// What of this scales badly, and why: of each kernel a class once, since under each mapping it is the same problem.
-pub(super) fn classes(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
+pub(super) fn classes(all: &[Series<'_>], report: &Report, strands: u64) -> Vec<Finding> {
     let pairs = all.iter().enumerate().flat_map(|(at, one)| all[at + 1..].iter().map(move |other| (one, other)));
     let found = all.iter().filter_map(|series| of_series(series, strands));
+    let found = found.chain(all.iter().filter_map(|series| thrashing(series, report)));
     let found = found.chain(all.iter().filter_map(limited));
     let found = found.chain(pairs.filter_map(|(one, other)| of_pair(one, other, strands)));
     let mut seen = HashSet::new();
@@ -106,6 +114,50 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
 /// Whether a time is surely so many times as long.
 fn grows(few: &Number<'_>, many: &Number<'_>, times: f64) -> bool {
     few.is_surely_below(many) && many.ends().0 >= times * few.ends().1
+}
+
+/// Blocks that fit into a cache with few of the threads that share it, and not with many.
+///
+/// Only dependent loads at random show it: a thread has one of them under way, so threads hardly compete for bandwidth. The rate per thread
+/// of streams and of several chains falls with more threads though all blocks fit, a stride is read ahead, and the threads of
+/// `cmt-working-set` divide the size.
+fn thrashing(series: &Series<'_>, report: &Report) -> Option<Found> {
+    if *series.role() != Role::Latency(Chase::Random) || !series.counts(Unit::NanosecondsPerStep) {
+        return None;
+    }
+    let numbers = || series.numbers().filter(|number| number.interval.is_some() && number.cell.has_own_cpus());
+    let block = |cell: &Cell| cell.params(&report.plan.params).size_bytes;
+    let overfull = |cell: &Cell| overfull(cell, block(cell), &report.machine);
+    let many = numbers().last()?;
+    let (cache, blocks) = overfull(many.cell).into_iter().max_by_key(|(cache, blocks)| (cache.level, *blocks))?;
+    let fits = |cell: &Cell| overfull(cell).iter().all(|(other, _)| other.level != cache.level);
+    // With as many as fit: what grows before has another reason.
+    let few = numbers().filter(|few| block(few.cell) == block(many.cell) && fits(few.cell)).last()?;
+    // The time follows the clock, which may fall with more threads.
+    let slower = clock(few.cell).zip(clock(many.cell)).map_or(1.0, |(few, many)| few / many);
+    let [n, m] = [&many, &few].map(|number| counted(number.cell.workers as usize, "thread"));
+    let shown = format!(
+        "with {n} a load takes {} times as long as with {m}: {blocks} blocks of {} share an L{} of {}",
+        many.times(&few),
+        units::iec(block(many.cell)),
+        cache.level,
+        units::iec(cache.size_bytes?)
+    );
+    let is_one = blocks > 1 && grows(&few, &many, GROWS * slower.max(1.0));
+    let evidence = format!("{}, {}", few.cited(), many.cited());
+    is_one.then(|| finding(&THRASHING, many.cell, many.value / few.value, &shown, evidence))
+}
+
+/// The caches that are smaller than the blocks of the cell's threads under them, with how many these are.
+fn overfull<'a>(cell: &Cell, block: u64, machine: &'a Machine) -> Vec<(&'a Cache, u64)> {
+    let mut blocks = BTreeMap::<u32, (&Cache, u64)>::new();
+    let seated = machine.strands.iter().filter(|strand| cell.seats.contains(&Some(strand.os_id)));
+    for (index, cache) in seated.flat_map(|strand| machine.data_caches(strand)) {
+        blocks.entry(index).or_insert((cache, 0)).1 += 1;
+    }
+    let is_less =
+        |(cache, blocks): &(&Cache, u64)| cache.size_bytes.is_some_and(|size| blocks.saturating_mul(block) > size);
+    blocks.into_values().filter(is_less).collect()
 }
 
 fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Number<'a>> {
@@ -220,6 +272,50 @@ mod tests {
         };
         assert!(of(vec![larger(None, 80e9), on(Some(MemoryPolicy::Node(0)), 40e9)]).is_empty(), "another size");
         assert!(of(vec![on(Some(MemoryPolicy::Interleaved), 80e9), on(Some(MemoryPolicy::Node(0)), 40e9)]).is_empty());
+    }
+
+    #[test]
+    fn blocks_that_fit_a_shared_cache_alone_and_not_together_thrash_it() {
+        const MACHINE: &str = "Package:1 L3:1(size=32MiB) Core:4 L2:1(size=1MiB) L1d:1(size=32KiB) PU:2";
+        let machine = crate::fixtures::report(MACHINE).machine;
+        let found = |cells: Vec<Cell>| {
+            let report = Report { machine: machine.clone(), ..fixtures::report(cells) };
+            let found = findings(&report).into_iter().filter(|finding| finding.kind == FindingKind::Scaling);
+            found.map(|finding| finding.text).collect::<Vec<_>>()
+        };
+        let of = |kernel: &str, size: u64, cells: &[(&[u32], f64)]| {
+            let unit = if kernel == "chase-random" { Unit::NanosecondsPerStep } else { Unit::BytesPerSecond };
+            let cell = |(seats, value): &(&[u32], f64)| {
+                fixtures::cell(kernel, seats.len() as u64, unit, *value).seated(seats).sized(size)
+            };
+            cells.iter().map(cell).collect::<Vec<_>>()
+        };
+        let chase = |size: u64, cells: &[(&[u32], f64)]| of("chase-random", size, cells);
+        let (four, all): (&[u32], &[u32]) = (&[0, 2, 4, 6], &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let thrashes = found(chase(8 << 20, &[(&[0], 18.0), (four, 20.0), (all, 80.0)]));
+        assert!(thrashes.len() == 1 && thrashes[0].starts_with("thrashing of a shared cache"), "{thrashes:?}");
+        crate::fixtures::assert_words(
+            &thrashes[0],
+            &["8 threads", "with 4 threads", "8 blocks of 8 MiB", "L3 of 32 MiB"],
+        );
+        let thrashes = found(chase(768 << 10, &[(&[0], 4.0), (&[0, 1], 9.0)]));
+        crate::fixtures::assert_words(&thrashes[0], &["2 blocks of 768 KiB", "L2 of 1 MiB"]);
+        let clocked = |hz| chase(8 << 20, &[(all, 32.0)]).into_iter().map(move |cell| cell.clocked(hz));
+        let one = || chase(8 << 20, &[(&[0], 20.0)]).into_iter().map(|cell| cell.clocked(4e9));
+        assert_eq!([2.5e9, 4e9].map(|hz| found(one().chain(clocked(hz)).collect()).len()), [0, 1], "the clock fell");
+        let floating = fixtures::cell("chase-random", 8, Unit::NanosecondsPerStep, 80.0).sized(8 << 20);
+        for (why, cells) in [
+            ("a core's threads do not overflow its L2", chase(128 << 10, &[(&[0], 4.0), (&[0, 1], 9.0)])),
+            ("a block alone is too large", chase(64 << 20, &[(&[0], 90.0), (all, 180.0)])),
+            ("they grow before the cache is full", chase(8 << 20, &[(&[0], 20.0), (four, 60.0), (all, 80.0)])),
+            ("by less than half", chase(8 << 20, &[(&[0], 20.0), (all, 30.0)])),
+            ("more threads than CPUs", chase(8 << 20, &[(&[0], 20.0), (&[0, 1, 2, 3, 4, 5, 6, 7, 0], 80.0)])),
+            ("seats are not known", [chase(8 << 20, &[(&[0], 20.0)]), vec![floating]].concat()),
+            ("streams share bandwidth", of("level-read", 8 << 20, &[(&[0], 40e9), (all, 50e9)])),
+            ("memory's bandwidth", of("mem-read", 64 << 20, &[(&[0], 10e9), (all, 12e9)])),
+        ] {
+            assert_eq!(found(cells), [""; 0], "{why}");
+        }
     }
 
     #[test]
