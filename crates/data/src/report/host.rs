@@ -52,6 +52,13 @@ pub struct Host {
     pub firmware: Option<String>,
     /// The clock of the processor in hertz, as the system claims it: its nominal frequency where it has one.
     pub claimed_hz: Option<f64>,
+    /// Entries for 4 KiB pages in the last level of the TLB for data, or for data and instructions, by CPUID; absent where the processor or
+    /// its hypervisor reports none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlb_4k_entries: Option<u64>,
+    /// Entries for 2 MiB pages in the last level that holds such; those of 4 KiB may share them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tlb_2m_entries: Option<u64>,
     /// Whether a hypervisor runs below the system.
     pub virtual_machine: Option<bool>,
     /// What the kernel keeps time by.

@@ -12,6 +12,10 @@ use charz_data::report::{Host, Memory};
 
 pub fn host(machine: &Machine, limits: &Limits) -> Host {
     let cpuinfo = cpuinfo::read();
+    #[cfg(target_arch = "x86_64")]
+    let [tlb_4k_entries, tlb_2m_entries] = charz_kernels::cpu::tlb_entries();
+    #[cfg(not(target_arch = "x86_64"))]
+    let [tlb_4k_entries, tlb_2m_entries] = [None; 2];
     Host {
         name: node(),
         product: dmi::product(),
@@ -22,6 +26,8 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
         microcode: cpuinfo::value(&cpuinfo, "microcode").filter(|word| !word.is_empty()).map(str::to_owned),
         firmware: word("/sys/class/dmi/id/bios_version"),
         claimed_hz: claimed_hz(machine, &cpuinfo),
+        tlb_4k_entries,
+        tlb_2m_entries,
         virtual_machine: under_hypervisor(),
         clock_source: word(CLOCK_SOURCE),
         transparent_huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")

@@ -10,10 +10,9 @@ use crate::term;
 use charz_analysis::card::{Card, Level, MEMORY, OPERATIONS};
 use charz_analysis::curve::Plateau;
 use charz_analysis::figure::{Datum, Table};
-use charz_data::Role;
 use charz_data::escape::counted;
-use charz_data::report::{Report, Unit};
-use charz_data::units;
+use charz_data::report::{Host, Report, Unit};
+use charz_data::{PageKind, Role, units};
 
 /// Shown where there is no number.
 const NONE: &str = "not measured";
@@ -49,7 +48,7 @@ fn blocks(card: &Card, report: &Report) -> Vec<Block<'static>> {
         Block::table(&Table::new(&heading, rows)),
         Block::Text(String::new()),
     ];
-    blocks.extend(lines(card).into_iter().map(|(label, text)| Block::Item(label.to_owned(), text)));
+    blocks.extend(lines(card, &report.host).into_iter().map(|(label, text)| Block::Item(label.to_owned(), text)));
     if card.levels.iter().all(|level| level.found.is_none()) {
         let was_begun = report.cells.iter().any(|cell| matches!(report.role(&cell.kernel), Role::Latency(_)));
         let none = match was_begun && !report.complete {
@@ -133,7 +132,7 @@ fn edge(found: &Plateau) -> String {
 }
 
 /// What has no level.
-fn lines(card: &Card) -> Vec<(&'static str, String)> {
+fn lines(card: &Card, host: &Host) -> Vec<(&'static str, String)> {
     let hertz =
         |hz: Option<f64>, none: &str| hz.map_or_else(|| none.to_owned(), |hz| format!("{}Hz", units::count_of(hz)));
     let bytes = |bytes: Option<u32>, none: &str| bytes.map_or_else(|| none.to_owned(), |bytes| format!("{bytes} B"));
@@ -152,10 +151,18 @@ fn lines(card: &Card) -> Vec<(&'static str, String)> {
             )
         },
     );
+    let entries = [(PageKind::Small, host.tlb_4k_entries), (PageKind::Huge2M, host.tlb_2m_entries)];
+    let entries = entries.into_iter().filter_map(|(pages, entries)| {
+        let bytes = units::iec(entries?.saturating_mul(pages.bytes() as u64));
+        Some(format!("{} entries for {pages} pages ({bytes})", units::count(entries?)))
+    });
+    let entries: Vec<String> = entries.collect();
+    let entries = if entries.is_empty() { "not".to_owned() } else { entries.join(" and ") };
     let mut lines = vec![
         ("clock", format!("{measured} measured, {claimed} reported{remark}")),
         ("line size", line),
         ("TLB reach", tlb),
+        ("TLB size", format!("{entries} reported")),
     ];
     for pages in &card.pages {
         let obtained = pages.obtained.map_or_else(
