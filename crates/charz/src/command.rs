@@ -142,7 +142,7 @@ impl Command {
             Command::Compare(options) => options.inputs(),
             Command::Advise(options) => vec![options.report.clone()],
             Command::Lockutil(options) => vec![options.file.clone()],
-            Command::Replicate(options) => options.input().into_iter().cloned().collect(),
+            Command::Replicate(options) => options.inputs(),
             Command::Predict(options) => options.inputs(),
             Command::History(options) => history::file(options.file.clone()).into_iter().collect(),
             Command::Topo(options) => options.inputs(),

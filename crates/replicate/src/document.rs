@@ -129,6 +129,8 @@ pub(super) struct Series {
     /// The document's numbers of workers, one per row.
     #[serde(default)]
     pub(super) workers: Vec<Count>,
+    /// What the number is divided by; what it does not give is the series' own.
+    pub(super) over: Option<Side>,
     /// Their counterparts here, if they differ.
     #[serde(default)]
     pub(super) here: Vec<Count>,
@@ -267,6 +269,10 @@ impl Figure {
             if let Some(spec) = series.cell() {
                 add(spec, &series.statistic, &counts);
             }
+            if let Some(over) = &series.over {
+                let own: Vec<u64> = counts.iter().filter_map(|count| over.workers(*count, target).ok()).collect();
+                add(&over.cell, &over.statistic, &own);
+            }
         }
         for claim in &self.claims {
             let counts = claim.counts(target).unwrap_or_default();
@@ -285,17 +291,21 @@ fn spread_defaults(figure: &mut Table) {
         Some(Value::Table(defaults)) => defaults,
         _ => Table::new(),
     };
-    let only = |keys: [&str; 2]| -> Table {
-        defaults
-            .iter()
-            .filter(|(key, _)| keys.contains(&key.as_str()))
-            .map(|(key, value)| (key.clone(), value.clone()))
-            .collect()
+    let only = |of: &Table, keys: [&str; 2]| -> Table {
+        let own = of.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+        own.map(|(key, value)| (key.clone(), value.clone())).collect()
     };
-    tables(figure, "series").for_each(|series| fill(series, &defaults));
+    for series in tables(figure, "series") {
+        fill(series, &defaults);
+        let own = only(series, ["cell", "statistic"]);
+        if let Some(Value::Table(over)) = series.get_mut("over") {
+            fill(over, &own);
+        }
+    }
     for claim in tables(figure, "claim") {
-        fill(claim, &only(["workers", "unit"]));
-        fill(claim, &Table::from_iter([("left".to_owned(), Value::Table(only(["cell", "statistic"])))]));
+        fill(claim, &only(&defaults, ["workers", "unit"]));
+        let own = only(&defaults, ["cell", "statistic"]);
+        fill(claim, &Table::from_iter([("left".to_owned(), Value::Table(own))]));
         let mut left = claim["left"].as_table().cloned().unwrap_or_default();
         left.remove("workers");
         if let Some(Value::Table(right)) = claim.get_mut("right") {

@@ -6,16 +6,22 @@ use super::replication::{
     CheckedClaim, Gap, GapKind, Origin, PublishedRange, ReplicatedFigure, Replication, Row, Status, Verdict,
 };
 use super::results::Results;
-use super::statistic::is_share;
+use super::statistic::{ONE_REPORT, is_share};
 use charz_data::escape::counted;
 use charz_data::report::Report;
 
 /// Reasons that a figure lists; the others are beside its rows.
 const MAX_REASONS: usize = 3;
 
-/// These figures of a document beside a report.
-pub fn evaluate(document: &Document, figures: &[&Figure], report: &Report, kernels: Kernels) -> Replication {
-    let (results, target) = (Results::new(report), Target::new(&report.machine, kernels));
+/// These figures of a document beside a report, and where they compare machines beside that of another one.
+pub fn evaluate(
+    document: &Document,
+    figures: &[&Figure],
+    report: &Report,
+    against: Option<&Report>,
+    kernels: Kernels,
+) -> Replication {
+    let (results, target) = (Results::new(report, against), Target::new(&report.machine, kernels));
     let origin = Origin {
         id: report.id.clone(),
         started: report.started.clone(),
@@ -158,15 +164,26 @@ impl Context<'_> {
         let here = series.here.get(at).or(count.filter(|_| series.here.is_empty()));
         let workers = spec.zip(here).map(|(spec, count)| {
             let workers = count.number(self.target)?;
+            if let Some(over) = &series.over {
+                self.target.measures(&over.cell, &over.statistic, over.workers(workers, self.target)?)?;
+            }
             self.target.measures(spec, &series.statistic, workers).map(|()| workers)
         });
         let number = match (spec, &workers) {
             (None, _) => Err(self.impossible.unwrap_or("nothing here answers it").into()),
             (Some(_), None) => Err("it has no number of threads".into()),
             (Some(_), Some(Err(reason))) => Err(Gap { reason: reason.clone(), kind: GapKind::Machine }),
-            (Some(spec), Some(Ok(workers))) => {
-                self.results.map(|results| results.number(spec, &series.statistic, *workers, &series.unit)).transpose()
-            }
+            (Some(spec), Some(Ok(workers))) => match (self.results, &series.over) {
+                (None, _) if series.statistic.is_of_two() => {
+                    Err(Gap { reason: ONE_REPORT.into(), kind: GapKind::Open })
+                }
+                (None, _) => Ok(None),
+                (Some(results), None) => results.number(spec, &series.statistic, *workers, &series.unit).map(Some),
+                (Some(results), Some(over)) => over.workers(*workers, self.target).map_err(Gap::from).and_then(|own| {
+                    let sides = [(spec, &series.statistic, *workers), (&over.cell, &over.statistic, own)];
+                    results.over(sides).map(Some)
+                }),
+            },
         };
         let (here, gap) = number.map_or_else(|gap| (None, Some(gap)), |here| (here, None));
         // In the order of the document's machines, since ratios are to the first that has a value.

@@ -2,7 +2,7 @@
 
 use super::cell::{self, Target};
 use super::replication::{Clock, Gap, GapKind, Number};
-use super::statistic::{Quantity, Statistic, factor};
+use super::statistic::{Kind, ONE_REPORT, Quantity, Statistic, Time, factor, shorter};
 use charz_analysis::card::Card;
 use charz_data::CellSpec;
 use charz_data::machine::CacheHolds;
@@ -13,8 +13,12 @@ use charz_data::units;
 pub(super) struct Results<'a> {
     pub(super) report: &'a Report,
     pub(super) clock: Option<Clock>,
+    /// Those of another machine.
+    against: Option<Box<Results<'a>>>,
 }
 
+/// Of numbers that divide each other: those of their cells.
+const QUOTIENT: &str = "";
 const WORD_BYTES: f64 = 8.0;
 /// The most by which a quotient of work may differ from that of rates.
 const SAME_WORK: f64 = 1.05;
@@ -28,7 +32,7 @@ const FINE: f64 = 0.1;
 const OTHER_CLOCK: f64 = 0.02;
 
 impl<'a> Results<'a> {
-    pub(super) fn new(report: &'a Report) -> Self {
+    pub(super) fn new(report: &'a Report, against: Option<&'a Report>) -> Self {
         let clock = Card::of(report).clock;
         let known = |hz: Option<f64>, claimed: bool| {
             hz.filter(|hz| hz.is_finite() && *hz > 0.0).map(|hz| Clock { hz, claimed })
@@ -37,7 +41,7 @@ impl<'a> Results<'a> {
             (Some(claimed), Some(measured)) if (measured.hz / claimed.hz - 1.0).abs() > OTHER_CLOCK => Some(measured),
             (claimed, measured) => claimed.or(measured),
         };
-        Results { report, clock }
+        Results { report, clock, against: against.map(|other| Box::new(Results::new(other, None))) }
     }
 
     pub(super) fn number(
@@ -47,15 +51,14 @@ impl<'a> Results<'a> {
         workers: u64,
         unit: &str,
     ) -> Result<Number, Gap> {
-        let several = |statistic| self.sum(spec, statistic, workers, unit);
         match statistic {
             Statistic::Speedup | Statistic::WorkSpeedup => {
                 let one = self
-                    .sum(spec, statistic, 1, unit)
+                    .sum(spec, statistic, 1, QUOTIENT)
                     .map_err(|gap| Gap { reason: format!("one thread, for comparison: {}", gap.reason), ..gap })?;
                 let first = spec.cells(1).next().and_then(|spec| self.cell(&spec).ok());
                 let is_rate = first.is_some_and(|cell| cell.unit.more_is_better());
-                let several = several(statistic)?;
+                let several = self.sum(spec, statistic, workers, QUOTIENT)?;
                 let times = if is_rate { quotient(&several, &one) } else { quotient(&one, &several) }?;
                 if *statistic == Statistic::Speedup {
                     return Ok(times);
@@ -67,8 +70,48 @@ impl<'a> Results<'a> {
                 Ok(Number { suspect: times.suspect || apart, note, ..times })
             }
             Statistic::OverBestDepth => self.over_best_depth(spec, workers),
-            _ => several(statistic),
+            Statistic::Faster { of } | Statistic::Slower { of } => self.faster(spec, statistic, *of, workers, unit),
+            _ => self.sum(spec, statistic, workers, unit),
         }
+    }
+
+    /// The number of one side over that of the other.
+    pub(super) fn over(&self, sides: [(&CellSpec, &Statistic, u64); 2]) -> Result<Number, Gap> {
+        let [over, under] = sides.map(|(spec, statistic, workers)| self.number(spec, statistic, workers, QUOTIENT));
+        quotient(&over?, &under?)
+    }
+
+    /// How often a time is shorter, or longer, than one of the other machine.
+    fn faster(
+        &self,
+        spec: &CellSpec,
+        statistic: &Statistic,
+        of: Time,
+        workers: u64,
+        unit: &str,
+    ) -> Result<Number, Gap> {
+        let open = |reason: String| Gap { reason, kind: GapKind::Open };
+        let against = self.against.as_deref().ok_or_else(|| open(ONE_REPORT.into()))?;
+        let spec = spec.cells(workers).next().ok_or("no kernel answers it")?;
+        let sampled = |results: &Results<'a>| {
+            let cell = results.cell(&spec)?;
+            let clock = results.clock.ok_or("the clock is not known, so there is no number of cycles")?;
+            cell.capacity.ok_or_else(|| why_none(cell))?;
+            Ok((cell, clock.hz))
+        };
+        let here = sampled(self)?;
+        let there = sampled(against).map_err(|gap: Gap| open(format!("the other report: {}", gap.reason)))?;
+        let (share, interval) = shorter(of, [here, there])?;
+        let (factor, slower) = (factor(unit, Kind::Fraction, None)?, matches!(statistic, Statistic::Slower { .. }));
+        let number = |share: f64| factor * if slower { 1.0 - share } else { share };
+        let ends = interval.map(|[low, high]| if slower { [high, low] } else { [low, high] }.map(number));
+        Ok(Number {
+            value: number(share),
+            low: ends.map(|[low, _]| low),
+            high: ends.map(|[_, high]| high),
+            suspect: here.0.is_suspect() || there.0.is_suspect(),
+            note: against.report.host.name.as_ref().map(|host| format!("against {host}")),
+        })
     }
 
     fn over_best_depth(&self, spec: &CellSpec, workers: u64) -> Result<Number, Gap> {
@@ -125,8 +168,7 @@ impl<'a> Results<'a> {
             let skew = units::nanos(skew);
             return Err(format!("its smallest time is less than what the clocks of two CPUs differ by ({skew})").into());
         }
-        // A speedup is a quotient of two numbers in the unit of the cell.
-        let factor = if statistic.is_speedup() { 1.0 } else { factor(unit, kind, hz)? };
+        let factor = if unit == QUOTIENT { 1.0 } else { factor(unit, kind, hz)? };
         Ok(Number {
             value: value * factor,
             low: interval.map(|[low, _]| low * factor),
@@ -247,7 +289,7 @@ mod tests {
         }
         for (nominal, counts) in [(1.01, true), (0.99, true), (0.75, false)] {
             report.host.claimed_hz = Some(measured * nominal);
-            let clock = Results::new(&report).clock.unwrap();
+            let clock = Results::new(&report, None).clock.unwrap();
             assert_eq!((clock.claimed, clock.hz), (counts, if counts { measured * nominal } else { measured }));
         }
     }

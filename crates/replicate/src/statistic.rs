@@ -39,6 +39,13 @@ pub(super) enum Statistic {
         low: f64,
         high: f64,
     },
+    /// How often a time is shorter than one of the same cell in another report, in cycles of each.
+    Faster {
+        of: Time,
+    },
+    Slower {
+        of: Time,
+    },
     /// Words of a block per second and worker in the first of two sampled phases.
     FirstPhase,
     SecondPhase,
@@ -73,6 +80,15 @@ pub(super) enum Time {
     Second,
 }
 
+impl Time {
+    fn of(self, samples: &JointHistogram) -> &Histogram {
+        match self {
+            Time::First => &samples.first,
+            Time::Second => &samples.second,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     PerSecond,
@@ -99,6 +115,11 @@ impl Statistic {
     /// Whether it is by hardware counters.
     pub(super) fn is_counted(&self) -> bool {
         matches!(self, Statistic::Mips | Statistic::Cpi | Statistic::Efficiency | Statistic::CacheHits)
+    }
+
+    /// Whether it is about two reports.
+    pub(super) fn is_of_two(&self) -> bool {
+        matches!(self, Statistic::Faster { .. } | Statistic::Slower { .. })
     }
 
     /// Whether it is one time of all, not the middle of them.
@@ -185,14 +206,9 @@ impl Statistic {
             Statistic::Share { of, low, high } => {
                 let hz = hz.ok_or("the clock is not known, so there is no number of cycles")?;
                 let nanos = |kilocycles: f64| kilocycles * 1e12 / hz;
-                sampled(&|samples| {
-                    let times = match of {
-                        Time::First => &samples.first,
-                        Time::Second => &samples.second,
-                    };
-                    share(times, nanos(*low), nanos(*high))
-                })?
+                sampled(&|samples| share(of.of(samples), nanos(*low), nanos(*high)))?
             }
+            Statistic::Faster { .. } | Statistic::Slower { .. } => return Err(ONE_REPORT.into()),
             Statistic::FirstPhase => sampled(&|samples| words / samples.first.median() * 1e9)?,
             Statistic::SecondPhase => sampled(&|samples| words / samples.second.median() * 1e9)?,
             Statistic::WaitShare => {
@@ -215,6 +231,32 @@ impl Statistic {
             false => Err("the samples give no number".into()),
         }
     }
+}
+
+pub(super) const ONE_REPORT: &str = "this takes the reports of two machines: --from FILE --against FILE";
+
+/// How often a time of the first cell is shorter than one of the second, in cycles of these clocks; the interval is about runs, a pair
+/// of which gives a number.
+pub(super) fn shorter(of: Time, [one, other]: [(&Cell, f64); 2]) -> Result<(f64, Option<[f64; 2]>), String> {
+    let often = |here: &JointHistogram, there: &JointHistogram| {
+        let scale = other.1 / one.1;
+        let each = of.of(there).spans().map(|(from, to, count)| {
+            share(of.of(here), 0.0, f64::midpoint(from as f64, to as f64) * scale) * count as f64
+        });
+        each.sum::<f64>() / there.count as f64
+    };
+    let runs = |cell: &Cell| -> Vec<JointHistogram> {
+        let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
+        let own = done.map(|one| JointHistogram::sum(one.clean_runs().filter_map(|run| run.samples.as_deref())));
+        own.filter(|samples| samples.count > 0).collect()
+    };
+    let [here, there] = [one, other].map(|(cell, _)| runs(cell));
+    let [all_here, all_there] = [&here, &there].map(JointHistogram::sum);
+    if all_here.count == 0 || all_there.count == 0 {
+        return Err("no times were sampled".into());
+    }
+    let value = often(&all_here, &all_there);
+    Ok((value, around(value, here.iter().zip(&there).map(|(here, there)| often(here, there)).collect())))
 }
 
 /// The share of times within a band; a bin that crosses its edge counts in part.

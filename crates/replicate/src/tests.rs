@@ -1,5 +1,7 @@
 //! The documents, and their figures beside synthetic reports.
 
+mod sides;
+
 use proptest::prelude::*;
 
 use super::document::{PublishedValue, Relation};
@@ -67,6 +69,7 @@ fn every_value_has_its_row_and_its_machine() {
             assert!(rows > 0 && (series.here.is_empty() || series.here.len() == series.workers.len()), "{name}");
             let is_labelled = series.labels.len() == rows;
             let is_numbered = series.labels.is_empty() && series.workers.iter().all(|count| count.fixed().is_some());
+            assert!(series.over.is_none() || series.unit == "times", "{name}");
             assert!(is_labelled || is_numbered, "{name}: {:?}", series.labels);
             assert_eq!(series.cell().is_some(), !series.workers.is_empty(), "{name}: {}", series.group);
             for (machine, values) in &series.values {
@@ -130,13 +133,16 @@ fn defaults_reach_series_and_both_sides() {
         shows = ""
         survives = ""
         defaults = { cell = { kernel = "a", mapping = "dumb" }, workers = [1], unit = "ns" }
-        series = [{ cell = { mapping = "auto" } }]
+        series = [{ cell = { mapping = "auto" }, over = { cell = { kernel = "b" }, workers = 2 } }]
         claim = [{ says = "", relation = "less", left = { cell = { stride = 8 } }, right = { cell = { kernel = "b" } } }]
     "#;
     let document = Document::read(text).unwrap();
     let [figure] = &document.figures[..] else { panic!("one figure") };
     let of = |cell: &CellSpec| (cell.kernel.clone(), cell.mapping.clone(), cell.stride);
     assert_eq!(of(figure.series[0].cell().unwrap()), ("a".into(), "auto".into(), None));
+    assert_eq!(of(&figure.series[0].over.as_ref().unwrap().cell), ("b".into(), "auto".into(), None));
+    let planned = document.cells(&[figure], &Target::flat(2, Kernels::ANY));
+    assert!(planned.iter().any(|cell| (cell.kernel.as_str(), cell.workers) == ("b", 2)), "{planned:?}");
     let sides: Vec<_> = figure.claims[0].sides().map(|side| of(&side.cell)).collect();
     assert_eq!(sides, [("a".into(), "dumb".into(), Some(8)), ("b".into(), "dumb".into(), Some(8))]);
     assert!(Document::read(&text.replace("unit", "units")).is_err(), "a misspelled default");
@@ -164,7 +170,7 @@ fn evaluated(number: &str, report: &Report) -> ReplicatedFigure {
 fn of_document(name: &str, number: &str, report: &Report, kernels: Kernels) -> ReplicatedFigure {
     let document = find(name).unwrap();
     let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == number).collect();
-    evaluate(document, &figures, report, kernels).figures.remove(0)
+    evaluate(document, &figures, report, None, kernels).figures.remove(0)
 }
 
 #[test]
@@ -329,7 +335,7 @@ fn figures_by_hardware_counters_have_one_status() {
     let document = find("tacc").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().filter(|figure| figure.number == "Figure 6").collect();
     let listed = |counters: fn() -> Result<(), String>| {
-        let target = Target::flat(2, Kernels { counters, ..Kernels::ANY });
+        let target = Target { packages: 2, ..Target::flat(2, Kernels { counters, ..Kernels::ANY }) };
         feasibility(document, &figures, &target).figures.remove(0).status
     };
     assert_eq!([listed(|| Ok(())), listed(|| Err("none".into()))], [Status::Done, Status::NotPossible]);
@@ -350,10 +356,10 @@ fn without_cells_there_is_no_number() {
     let document = find("t3-4").unwrap();
     let figures: Vec<&Figure> = document.figures.iter().collect();
     let all = [Status::Done, Status::Partly, Status::NotMeasured, Status::NotPossible, Status::Drawing];
-    let empty = evaluate(document, &figures, &report("Core:2 PU:1"), Kernels::ANY);
+    let empty = evaluate(document, &figures, &report("Core:2 PU:1"), None, Kernels::ANY);
     assert!(empty.figures.iter().flat_map(|figure| &figure.rows).all(|row| row.here.is_none() && row.ratio.is_none()));
-    // Two are other commands'.
-    assert_eq!(all.map(|status| empty.figures_with(status)), [0, 2, 15, 0, 3]);
+    // One is another command's.
+    assert_eq!(all.map(|status| empty.figures_with(status)), [0, 1, 16, 0, 3]);
     let target = Target::flat(2, Kernels::ANY);
     let expected = feasibility(document, &figures, &target);
     let status = |number: &str| expected.figures.iter().find(|figure| figure.number == number).unwrap().status;

@@ -31,6 +31,9 @@ pub(crate) struct ReplicateArgs {
     /// Read this report instead of measuring; - is standard input, last the newest report in this folder
     #[arg(long, value_name = "REPORT", conflicts_with_all = measuring())]
     pub(crate) from: Option<PathBuf>,
+    /// The report of a machine to compare with that of --from, where the document compares machines
+    #[arg(long, value_name = "REPORT", requires = "from")]
+    pub(crate) against: Option<PathBuf>,
     /// Only these figures, by number: 5, figure-5, table-2, separated by commas
     #[arg(long, alias = "figure", value_name = "FIGURE,…", allow_hyphen_values = true)]
     pub(crate) only: Vec<String>,
@@ -77,7 +80,10 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         return Ok(Options::List(selection));
     }
     if let Some(report) = args.from {
-        return Ok(Options::From { selection, report: named::report(report, notes)? });
+        // Both at once: standard input holds one report.
+        let mut reports = named::reports(std::iter::once(report).chain(args.against).collect(), notes)?;
+        let against = (reports.len() > 1).then(|| reports.remove(1));
+        return Ok(Options::From { selection, report: reports.remove(0), against });
     }
     let protocol = &document.protocol;
     // The kernels, mappings and worker counts follow from the document and the machine.

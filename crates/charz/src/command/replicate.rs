@@ -26,16 +26,16 @@ use charz_replicate::{Document, Figure, Kernels, Target, evaluate, feasibility};
 pub enum Options {
     Documents(&'static ListWriter),
     List(Selection),
-    From { selection: Selection, report: PathBuf },
+    From { selection: Selection, report: PathBuf, against: Option<PathBuf> },
     Measure { selection: Selection, new: Box<New> },
 }
 
 impl Options {
-    /// The file that is read.
-    pub(super) fn input(&self) -> Option<&PathBuf> {
+    /// The files that are read.
+    pub(super) fn inputs(&self) -> Vec<PathBuf> {
         match self {
-            Options::From { report, .. } => Some(report),
-            _ => None,
+            Options::From { report, against, .. } => std::iter::once(report).chain(against).cloned().collect(),
+            _ => Vec::new(),
         }
     }
 }
@@ -56,7 +56,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             let replication = feasibility(selection.document, &selection.figures, &target).with_models(placing);
             (selection.format.write)(&replication, &look, out)?;
         }
-        Options::From { selection, report } => selection.write(&read_named(&report)?, &look, out)?,
+        Options::From { selection, report, against } => {
+            let against = against.as_deref().map(read_named).transpose()?;
+            selection.write_beside(&read_named(&report)?, against.as_ref(), &look, out)?;
+        }
         Options::Measure { selection, new } => return measure(&selection, &new, out),
     }
     Ok(Exit::Done)
@@ -68,8 +71,7 @@ impl ReportWriter for Selection {
     }
 
     fn write(&self, report: &Report, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-        let replication = evaluate(self.document, &self.figures, report, KERNELS).with_models(placing);
-        (self.format.write)(&replication, look, out)
+        self.write_beside(report, None, look, out)
     }
 }
 
@@ -109,6 +111,17 @@ fn runs(kernel: &str, workers: u64) -> Result<(), String> {
 }
 
 impl Selection {
+    fn write_beside(
+        &self,
+        report: &Report,
+        against: Option<&Report>,
+        look: &TerminalStyle,
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let replication = evaluate(self.document, &self.figures, report, against, KERNELS).with_models(placing);
+        (self.format.write)(&replication, look, out)
+    }
+
     pub(crate) fn cells(&self, machine: &Machine) -> Vec<CellSpec> {
         self.document.cells(&self.figures, &Target::new(machine, KERNELS))
     }

@@ -25,7 +25,7 @@ fn replication(report: Option<&Report>) -> Replication {
     let figures: Vec<&Figure> = document.figures.iter().collect();
     let target = Target::flat(2, Kernels::ANY);
     match report {
-        Some(report) => evaluate(document, &figures, report, Kernels::ANY),
+        Some(report) => evaluate(document, &figures, report, None, Kernels::ANY),
         None => feasibility(document, &figures, &target),
     }
 }

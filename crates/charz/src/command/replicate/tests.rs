@@ -74,7 +74,7 @@ fn every_row_of_a_full_report_has_a_number() {
     for synthetic in MACHINES {
         for document in DOCUMENTS.iter() {
             let report = full_report(document, synthetic);
-            for figure in evaluate(document, &figures(document), &report, KERNELS).figures {
+            for figure in evaluate(document, &figures(document), &report, Some(&report), KERNELS).figures {
                 let name = format!("{} {} on {synthetic}", document.citation.name, figure.number);
                 for row in figure.rows.iter().filter(|row| row.kernel.is_some()) {
                     let is_beyond = row.gap.as_ref().is_some_and(|gap| gap.kind == GapKind::Machine);
