@@ -116,7 +116,7 @@ fn variables_that_are_wrong() {
         ("CHARZ_FAMILY", "gpu", &["compute, memory, sync, timer, workload, floor"]),
         ("CHARZ_PAGES", "64k", &["4k, thp, 2m or 1g"]),
         ("CHARZ_LAYOUT", "tight", &["padded or contiguous"]),
-        ("CHARZ_CLOCK", "sun", &["os, tsc"]),
+        ("CHARZ_CLOCK", "sun", &["os, realtime, tsc"]),
         ("CHARZ_BINDER", "\u{1b}[2J", &[r#""\u{1b}[2J""#, "hwloc, core-affinity"]),
         ("CHARZ_ALLOW_STACK", "yes", &["\"yes\" is neither true nor false", "CHARZ_ALLOW_STACK=true"]),
         ("CHARZ_OUTPUT", "mine.json", &["\"mine.json\" exists"]),

@@ -22,7 +22,7 @@ fn words_that_do_not_exist() {
         ("a family", &["sweep", "--family", "gpu"], &["\"gpu\"", "compute, memory, sync, timer, workload, floor"]),
         ("a kind of pages", &["sweep", "--pages", "64k"], &["\"64k\"", "4k, thp, 2m or 1g"]),
         ("a layout", &["sweep", "--layout", "tight"], &["\"tight\"", "padded or contiguous"]),
-        ("a clock", &["sweep", "--clock", "sun"], &["\"sun\"", "os, tsc"]),
+        ("a clock", &["sweep", "--clock", "sun"], &["\"sun\"", "os, realtime, tsc"]),
         ("a binder", &["sweep", "--binder", "numactl"], &["\"numactl\"", "hwloc, core-affinity"]),
         ("a format of topo", &["topo", "--format", "gif"], &["\"gif\"", "tree, boxes, table"]),
         (

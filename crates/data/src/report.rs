@@ -187,7 +187,7 @@ pub struct Plan {
     pub seed: u64,
     /// The longest that the sweep may take.
     pub budget_ns: u64,
-    /// The clock that stamps laps: `os` or `tsc`.
+    /// The clock that stamps laps: `os`, `realtime` or `tsc`.
     pub clock: String,
     /// What binds threads: `hwloc` or `core-affinity`.
     pub binder: String,

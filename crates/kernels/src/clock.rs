@@ -9,6 +9,11 @@ pub trait Clock: Debug + Send + Sync {
     fn name(&self) -> &'static str;
 
     fn now(&self) -> u64;
+
+    /// By how many nanoseconds it was set since it was made, where it can be and was.
+    fn set_by_ns(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// The operating system's monotonic clock (`CLOCK_MONOTONIC` on Linux). All of a process are one: their stamps can be compared.

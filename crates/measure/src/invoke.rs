@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use charz_kernels::{Kernel, Metric, Params};
 use serde::{Deserialize, Serialize};
 
+use crate::harness::clock::Stamps;
 use charz_data::report::{Invocation, Unit};
 use charz_data::{Program, ReportedUnit};
 
@@ -26,7 +27,7 @@ pub use process::Processes;
 
 /// The version of the protocol between the two processes. Both should be the same program; a measuring process refuses a
 /// request of another version.
-pub const PROTOCOL: u32 = 7;
+pub const PROTOCOL: u32 = 8;
 
 /// The first argument of a measuring process.
 pub const VERB: &str = "measure";
@@ -58,8 +59,7 @@ pub struct MeasureRequest {
     #[serde(default)]
     pub separate_laps: bool,
     pub strands: u64,
-    /// Nanoseconds a tick of the time-stamp counter; `None` stamps by the operating system's clock.
-    pub nanos_per_tick: Option<f64>,
+    pub stamps: Stamps,
     pub binder: String,
     pub time_box_ns: u64,
     /// After so long no other repetition begins, if there are two.
@@ -88,7 +88,7 @@ impl MeasureRequest {
             repetitions: 1,
             separate_laps: false,
             strands: 1,
-            nanos_per_tick: None,
+            stamps: Stamps::Os,
             binder: "hwloc".into(),
             time_box_ns: 0,
             enough_ns: u64::MAX,

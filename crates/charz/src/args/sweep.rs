@@ -229,8 +229,8 @@ const OVERSUBSCRIBED: Flag<usize> =
 const CLOCK: Flag<sweep::ClockKind> = Flag {
     name: "--clock",
     read: |name, text| {
-        use sweep::ClockKind::{Auto, Os, Tsc};
-        choice(name, text, [("auto", Auto), ("os", Os), ("tsc", Tsc)])
+        use sweep::ClockKind::{Auto, Os, Realtime, Tsc};
+        choice(name, text, [("auto", Auto), ("os", Os), ("realtime", Realtime), ("tsc", Tsc)])
     },
 };
 const BINDER: Flag<Backend> = Flag {

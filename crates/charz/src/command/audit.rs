@@ -19,7 +19,7 @@ use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
 use charz_measure::atomic_file;
-use charz_measure::harness::clock;
+use charz_measure::harness::clock::{self, Stamps};
 use charz_measure::invoke::{Invoke, MeasureRequest, Processes, unit};
 use charz_measure::limits::Limits;
 use charz_measure::plan::BlockSizes;
@@ -270,7 +270,7 @@ impl<'a> ThisMachine<'a> {
 
     /// What offsets of time-stamp counters say of packages, as in the TACC report on multi-core systems: nothing where they agree.
     fn counter_relation(&self) -> Relation {
-        let counter = self.context.order(&Params::SMALL).nanos_per_tick.is_some();
+        let counter = matches!(self.context.order(&Params::SMALL).stamps, Stamps::Tsc { .. });
         let bound = self.context.timer.skew_ns.filter(|_| counter);
         let reason = match bound {
             Some(bound) => format!("counters agree within {bound} ns, so they cannot tell sockets apart"),

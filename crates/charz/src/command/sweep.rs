@@ -91,6 +91,7 @@ pub struct Resume {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClockKind {
     Os,
+    Realtime,
     Tsc,
     /// The time-stamp counter where it can serve as a clock, which is read in a quarter of the time; else the operating system's.
     Auto,

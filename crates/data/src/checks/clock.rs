@@ -70,12 +70,12 @@ pub static V10: Check = Check {
     title: "kernel clock source changed",
     cause: "The kernel found its clock source unreliable, typically the time-stamp counters out of step, and took another. \
             All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V09 \
-            accounts for.",
-    quantity: "Readings of the clock source that differ from the one before the sweep.",
+            accounts for. Or `--clock realtime` stamped, and CLOCK_REALTIME was set meanwhile.",
+    quantity: "Readings of the clock source that differ from the one before the sweep, and settings of CLOCK_REALTIME.",
     scale: Scale::Count,
     invalid: Some(0.0),
     evidence: "`/sys/devices/system/clocksource/clocksource0/current_clocksource` before and after each configuration. Durations are \
-               of the monotonic clock only.",
+               of the monotonic clock, with which each stamp of CLOCK_REALTIME is compared.",
     families: "All.",
     fix: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
            changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`.",

@@ -2,10 +2,10 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use charz_data::JointHistogram;
 use charz_data::report::{Ending, Evidence, Invocation, Lap, Run, packed_speeds};
+use charz_data::{JointHistogram, units};
 use charz_kernels::{Kernel, Params, Stage};
 
 use super::counters::{MachineCounts, Usage};
@@ -91,6 +91,10 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     });
     watched.evidence.no_counters = no_counters.into_inner();
     watched.evidence.changes = before.changes(&Fingerprint::read(cell.seats));
+    watched.evidence.changes.extend(bench.clock.set_by_ns().map(|set| {
+        let (by, way) = (Duration::from_nanos(set.unsigned_abs()), if set < 0 { "back" } else { "forward" });
+        format!("{}: CLOCK_REALTIME was set {way} by {}", Evidence::CLOCK_SOURCE, units::duration(by))
+    }));
     watched.evidence.frequency = frequencies.and_then(|frequencies| frequencies.summary(workers));
     let mut invocation = conclude(stage.as_ref(), bench, watched, outcomes)?;
     if !cell.separate_laps {

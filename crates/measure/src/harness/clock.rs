@@ -1,14 +1,93 @@
-//! Clocks: the operating system's, the processor's time-stamp counter, and a fake one for tests.
+//! Clocks: the operating system's two, the processor's time-stamp counter, and a fake one for tests.
 #![allow(unsafe_code)] // Reading the time-stamp counter is an intrinsic; see `ticks`.
 
 mod rates;
 mod timer;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use rustix::time::{ClockId, clock_gettime};
+use serde::{Deserialize, Serialize};
 
 pub use charz_kernels::{Clock, OsClock};
 pub use rates::{Rates, claimed_hz};
 pub use timer::{skew, watch};
+
+/// Which clock stamps, with what another process has to know of it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Stamps {
+    Os,
+    Realtime,
+    Tsc { nanos_per_tick: f64 },
+}
+
+impl Stamps {
+    pub fn clock(self) -> Arc<dyn Clock> {
+        match self {
+            Stamps::Os => Arc::new(OsClock::default()),
+            Stamps::Realtime => Arc::new(RealtimeClock::new(|clock| {
+                let now = clock_gettime(clock);
+                now.tv_sec * 1_000_000_000 + now.tv_nsec
+            })),
+            Stamps::Tsc { nanos_per_tick } => Arc::new(TscClock::calibrated(nanos_per_tick)),
+        }
+    }
+}
+
+/// `CLOCK_REALTIME`, which stamped the T3-4 report. It can be set, which `CLOCK_MONOTONIC` cannot; on Linux a slew moves both alike. So each
+/// stamp is compared with that clock, and from the first that is apart from it, that clock stamps: times go on as they were.
+#[derive(Debug)]
+pub(super) struct RealtimeClock {
+    read: fn(ClockId) -> i64,
+    origin_ns: i64,
+    /// How far it was ahead of the monotonic clock.
+    ahead_ns: i64,
+    /// How far apart the two may be without that.
+    slack_ns: i64,
+    /// By how much it was set; 0 where it was not.
+    set_by_ns: AtomicI64,
+}
+
+impl RealtimeClock {
+    pub(super) fn new(read: fn(ClockId) -> i64) -> Self {
+        let readings = (0..8).map(|_| {
+            let [before, realtime, after] = [ClockId::Monotonic, ClockId::Realtime, ClockId::Monotonic].map(read);
+            (after - before, realtime - before.midpoint(after))
+        });
+        let (took, ahead_ns) = readings.min().unwrap_or_default();
+        let (origin_ns, set_by_ns) = (read(ClockId::Monotonic), AtomicI64::new(0));
+        // Some systems keep the two apart by whole microseconds.
+        RealtimeClock { read, origin_ns, ahead_ns, slack_ns: took + 1000, set_by_ns }
+    }
+}
+
+impl Clock for RealtimeClock {
+    fn name(&self) -> &'static str {
+        "realtime"
+    }
+
+    fn now(&self) -> u64 {
+        let before = (self.read)(ClockId::Monotonic);
+        let stamp = (self.read)(ClockId::Realtime) - self.ahead_ns;
+        let mut now = stamp;
+        if !(before..before + self.slack_ns).contains(&stamp) || self.set_by_ns().is_some() {
+            // The thread may have lost its CPU between the two readings.
+            let after = (self.read)(ClockId::Monotonic);
+            let apart_ns = stamp - stamp.clamp(before, after);
+            if apart_ns.abs() > self.slack_ns {
+                // Relaxed: no other memory depends on it.
+                let _ = self.set_by_ns.compare_exchange(0, apart_ns, Ordering::Relaxed, Ordering::Relaxed);
+            }
+            now = if self.set_by_ns().is_some() { after } else { stamp };
+        }
+        u64::try_from(now - self.origin_ns).unwrap_or(0)
+    }
+
+    fn set_by_ns(&self) -> Option<i64> {
+        Some(self.set_by_ns.load(Ordering::Relaxed)).filter(|set_by_ns| *set_by_ns != 0)
+    }
+}
 
 /// The invariant time-stamp counter, calibrated against the operating system's clock. Its ticks are not core cycles.
 #[derive(Debug)]
@@ -120,6 +199,7 @@ mod tests {
     #[test]
     fn clocks_never_go_backwards() {
         check_forward(&OsClock::default());
+        check_forward(Stamps::Realtime.clock().as_ref());
         check_forward(&FakeClock::new(7));
         match TscClock::calibrate(&Rates::measure()) {
             Ok(clock) => check_forward(&clock),

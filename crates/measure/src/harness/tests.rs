@@ -1,6 +1,6 @@
 //! The harness against kernels and systems that misbehave.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::ThreadId;
 use std::time::Duration;
@@ -12,9 +12,10 @@ use charz_topology::{Binder, Present, Seating, Seats};
 
 use charz_data::HARDWARE_EVENTS;
 use charz_data::checks::FEW_FAULTS;
-use charz_data::report::{Ending, HardwareCount, Invocation};
+use charz_data::report::{Ending, Evidence, HardwareCount, Invocation};
+use rustix::time::ClockId;
 
-use super::clock::{Clock, FakeClock};
+use super::clock::{Clock, FakeClock, RealtimeClock};
 use super::counters::hardware::{Counters, OpenCounters, Readings};
 use super::{Bench, Cell, Failure, measure};
 
@@ -29,6 +30,17 @@ enum Fault {
     FallsShort,
     AnswersWrong,
     RaisesTheStop,
+    SetsTheClock(i64),
+}
+
+/// By how much [`settable`] was set.
+static SET_NS: AtomicI64 = AtomicI64::new(0);
+
+/// Two clocks whose readings are 20 ns apart.
+fn settable(clock: ClockId) -> i64 {
+    static NOW: AtomicI64 = AtomicI64::new(0);
+    let now = NOW.fetch_add(20, Ordering::SeqCst);
+    if clock == ClockId::Realtime { 1_700_000_000_000_000_000 + now + SET_NS.load(Ordering::SeqCst) } else { now }
 }
 
 struct Faulty {
@@ -86,6 +98,10 @@ impl Worker for FaultyWorker {
             Fault::RaisesTheStop => {
                 watch.stop().raise();
                 Work::ops(1)
+            }
+            Fault::SetsTheClock(ns) => {
+                SET_NS.fetch_add(ns, Ordering::SeqCst);
+                Work::ops(5)
             }
             _ => Work::ops(5),
         }
@@ -200,7 +216,10 @@ fn run_for(
         Params { iterations: 1, size_bytes: 1, pages: PageKind::Small, layout: Layout::Padded, ..Params::SMALL };
     let counters = system.counters.take();
     let binder = Binder::through(system);
-    let (clock, stop): (Arc<dyn Clock>, _) = (Arc::new(FakeClock::new(10)), Stop::new());
+    let (clock, stop): (Arc<dyn Clock>, _) = match kernel.fault {
+        Fault::SetsTheClock(_) => (Arc::new(RealtimeClock::new(settable)), Stop::new()),
+        _ => (Arc::new(FakeClock::new(10)), Stop::new()),
+    };
     let time_box = Duration::from_secs(60);
     let bench = Bench {
         binder: &binder,
@@ -274,6 +293,19 @@ fn two_repetitions_are_enough_where_they_take_too_long() {
         let invocation = run_for(System::default(), kernel, &seats, &[], Duration::ZERO).unwrap();
         assert_eq!((invocation.runs.len(), invocation.ending), (super::LEAST_REPETITIONS, Ending::Done));
         assert!(invocation.runs.iter().all(|run| run.laps.len() == workers));
+    }
+}
+
+#[test]
+fn a_realtime_clock_that_is_set_gives_no_wrong_time_and_is_evidence() {
+    for (set, change) in [(-7_500_000_000, "set back by 7.50 s"), (7_500_000_000, "set forward by 7.50 s"), (0, "")] {
+        let invocation = run(Fault::SetsTheClock(set), 1).unwrap();
+        let times: Vec<u64> = invocation.runs.iter().map(|run| run.interval_ns).collect();
+        assert!(times.len() == 3 && times.iter().all(|ns| (20..=200).contains(ns)), "{times:?}");
+        let changes = invocation.evidence.unwrap().changes;
+        let of_clock: Vec<_> = changes.iter().filter(|change| change.starts_with(Evidence::CLOCK_SOURCE)).collect();
+        assert_eq!(of_clock.len(), usize::from(set != 0), "{changes:?}");
+        assert!(of_clock.iter().all(|found| found.contains(change)), "{changes:?}");
     }
 }
 

@@ -19,7 +19,6 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
-use crate::harness::clock::{Clock, OsClock, TscClock};
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::exchange::apart_ns;
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
@@ -103,10 +102,7 @@ fn run_kernel(order: &MeasureRequest, binder: &Binder) -> Result<Invocation, Fai
         ThreadLimit { at_most, because: limit.because }.set();
     }
     let params = order.params;
-    let clock: Arc<dyn Clock> = match order.nanos_per_tick {
-        None => Arc::new(OsClock::default()),
-        Some(nanos) => Arc::new(TscClock::calibrated(nanos)),
-    };
+    let clock = order.stamps.clock();
     let stop = Stop::new();
     let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let overdue = supervise(stop.clone(), deadline, None).map_err(|error| refused(error.to_string()))?;
@@ -223,6 +219,7 @@ mod tests {
     use std::time::Instant;
 
     use super::*;
+    use crate::harness::clock::{Clock, OsClock};
 
     #[test]
     fn an_order_without_bound_is_refused() {

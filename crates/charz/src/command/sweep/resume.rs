@@ -65,6 +65,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let params = params(&report).map_err(refuse)?;
     let clock = match report.plan.clock.as_str() {
         "os" => ClockKind::Os,
+        "realtime" => ClockKind::Realtime,
         "tsc" => ClockKind::Tsc,
         other => return Err(refuse(format!("was stamped by a clock {other:?} that this program does not have"))),
     };

@@ -18,7 +18,7 @@ use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
 use charz_data::{COMMAND, Program, units};
 use charz_measure::doctor::quiet::{self, Quiet};
-use charz_measure::harness::clock::{self, Clock, OsClock, Rates, TscClock};
+use charz_measure::harness::clock::{self, Rates, Stamps, TscClock};
 use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use charz_measure::limits::Limits;
 use charz_measure::lock::{LockError, MachineLock};
@@ -37,7 +37,7 @@ pub(crate) struct MeasuringContext {
     pub(crate) signals: Signals,
     pub(crate) timer: Timer,
     clock: &'static str,
-    nanos_per_tick: Option<f64>,
+    stamps: Stamps,
     binder: String,
     begun: Instant,
     tool: Tool,
@@ -89,29 +89,22 @@ impl MeasuringContext {
         if let Some(reason) = rates.disagreement(clock::claimed_hz()) {
             return Err(Error::environment(format!("nothing was measured: {reason}")));
         }
-        let mut nanos_per_tick = None;
-        let tsc = match clock {
-            ClockKind::Os => None,
-            ClockKind::Auto => TscClock::calibrate(&rates).ok(),
-            ClockKind::Tsc => Some(
-                TscClock::calibrate(&rates)
-                    .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?,
-            ),
+        let tsc = || TscClock::calibrate(&rates).map(|tsc| Stamps::Tsc { nanos_per_tick: tsc.nanos_per_tick });
+        let stamps = match clock {
+            ClockKind::Os => Stamps::Os,
+            ClockKind::Realtime => Stamps::Realtime,
+            ClockKind::Auto => tsc().unwrap_or(Stamps::Os),
+            ClockKind::Tsc => tsc()
+                .map_err(|reason| Error::environment(format!("--clock: no tsc here: {reason}; take --clock os")))?,
         };
-        let clock: Box<dyn Clock> = match tsc {
-            None => Box::new(OsClock::default()),
-            Some(tsc) => {
-                nanos_per_tick = Some(tsc.nanos_per_tick);
-                Box::new(tsc)
-            }
-        };
+        let clock = stamps.clock();
         let strands: Vec<u32> = machine.usable_strands().map(|strand| strand.os_id).collect();
         let skew_ns = clock::skew(clock.as_ref(), &Binder::new(backend), &strands);
         let timer = Timer { skew_ns, ..clock::watch(clock.as_ref(), WATCH) };
         Ok(MeasuringContext {
             clock: clock.name(),
             timer,
-            nanos_per_tick,
+            stamps,
             binder: backend.to_string(),
             machine,
             signals: held.signals,
@@ -170,7 +163,7 @@ impl MeasuringContext {
     pub(crate) fn order(&self, params: &Params) -> MeasureRequest {
         MeasureRequest {
             strands: self.machine.worth() as u64,
-            nanos_per_tick: self.nanos_per_tick,
+            stamps: self.stamps,
             binder: self.binder.clone(),
             time_box_ns: PILOT_TIME.as_nanos() as u64,
             deadline_ns: PILOT_TIME.as_nanos() as u64,
