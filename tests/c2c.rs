@@ -144,11 +144,11 @@ fn the_line_may_be_on_a_node_of_its_own() {
     let file = folder.path().join("r.json");
     let nodes: serde_json::Value = serde_json::from_str(&output(&["topo", "--format", "json"])).unwrap();
     let has_memory = |node: &&serde_json::Value| node["usable"] == true;
-    let node = nodes["numa_nodes"].as_array().unwrap().iter().find(has_memory).unwrap()["os_id"].to_string();
-    let Some(ran) = measure(&file, &["--home", &node]) else { return };
+    let node = nodes["numa_nodes"].as_array().unwrap().iter().find(has_memory).unwrap()["os_id"].clone();
+    let Some(ran) = measure(&file, &["--home", &node.to_string()]) else { return };
     assert!(ran.code != Some(0) || ran.out.contains(&format!("lines on node:{node}")), "{}", ran.out);
     let cells = read_json(&file)["cells"].as_array().unwrap().clone();
-    assert!(cells.iter().all(|cell| cell["point"]["memory"]["node"].to_string() == node), "{:?}", cells[0]["point"]);
+    assert!(cells.iter().all(|cell| cell["point"]["memory"]["node"] == node), "{:?}", cells[0]["point"]);
 
     let ran = run(["c2c", "--home", "4096", "--dry-run"]);
     assert!(ran.code == Some(2) && ran.err.contains("--home: "), "{}", ran.err);

@@ -12,14 +12,12 @@ use crate::parts::{By, Part};
 use crate::visit::{Visit, other_build};
 use crate::whole::{VISITS, Whole};
 use crate::words;
-use crate::{Blame, Differs, Fleet, Group, Node, State, USUAL, Unreadable};
+use crate::{Blame, Differs, Fleet, Group, Node, SIZES, State, USUAL, Unreadable};
 
 /// By how much less a node must deliver of its capacity than its like.
 pub(crate) const LESS_DELIVERED: f64 = 0.10;
 /// How many CPUs a disturber uses that is named though the node is well.
 const WORTH_TELLING: f64 = 0.25;
-/// The settings that are sizes: a node that has less of one has lost a part.
-pub(crate) const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
 /// By how much the memory of two nodes differs if they have other modules; firmware and kernels keep a little of it.
 const OTHER_MEMORY: f64 = 0.03;
 

@@ -27,6 +27,9 @@ pub use visit::{Visit, compact};
 /// The share of a group that makes a setting, or a kernel that was measured, the usual one.
 pub(crate) const USUAL: f64 = 0.6;
 
+/// The settings that are sizes: a node that has less of one has lost a part.
+pub(crate) const SIZES: [&str; 4] = ["CPUs", "cores", "sockets", "NUMA nodes"];
+
 /// What the reports of many nodes say together.
 #[derive(Clone, Debug, Serialize)]
 pub struct Fleet {

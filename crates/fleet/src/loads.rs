@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::judge::SIZES;
 use crate::norms::Own;
 use crate::visit::{Visit, load};
 use crate::words;
-use crate::{Node, USUAL};
+use crate::{Node, SIZES, USUAL};
 
 /// From this share of the nodes that planned a load on, another sweep of a node is likely to give it. Of one that hardly any node has, no
 /// sweep settles it, and a fleet of unclear nodes would hide those that are slow.

@@ -182,12 +182,10 @@ impl Whole {
         own: &Own<'_>,
         explained: &BTreeMap<Family, f64>,
     ) -> Option<String> {
-        let mut cause = None;
-        for aspect in &self.aspects {
+        self.aspects.iter().fold(None, |cause, aspect| {
             let explained = explained.get(&aspect.family).copied().unwrap_or(0.0);
-            cause = cause.or(self.blame_aspect(aspect, node, at, own, explained));
-        }
-        cause
+            cause.or(self.blame_aspect(aspect, node, at, own, explained))
+        })
     }
 
     fn blame_aspect(

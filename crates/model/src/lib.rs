@@ -299,8 +299,8 @@ fn judged<'a>(
         for placed in others.iter().copied().step_by(others.len().div_ceil(MOST_LEFT_OUT).max(1)) {
             let (own, others): (Vec<_>, Vec<_>) = fitted.iter().copied().partition(|(other, _)| other == placed);
             let value = own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64;
-            let interpolated = interpolated(&others, placed.threads);
-            let without = family.fit(topology, &others, Some(&sets));
+            let (interpolated, without) =
+                (interpolated(&others, placed.threads), family.fit(topology, &others, Some(&sets)));
             unseen.extend(without.map(|own| Unseen { placed, value, interpolated, without: Some(own) }));
         }
     }
@@ -316,18 +316,15 @@ fn judged<'a>(
     let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
     let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
     if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
-        let half = if is_worse {
-            format!(", so it is not twice as good, and not within {}", percent(GOOD))
-        } else {
-            String::new()
-        };
+        let (mean, good) = (percent(error.mean), percent(GOOD));
+        let half = is_worse.then(|| format!(", so it is not twice as good, and not within {good}"));
         return Err(format!(
-            "{} misses {} that {} not fitted by {} in the mean, and interpolation by {}{half}",
+            "{} misses {} that {} not fitted by {mean} in the mean, and interpolation by {}{}",
             family.name,
             counted(unseen.len(), "point"),
             if unseen.len() == 1 { "was" } else { "were" },
-            percent(error.mean),
-            percent(straight.mean)
+            percent(straight.mean),
+            half.unwrap_or_default()
         ));
     }
     // Intervals are judged as they will be.
@@ -456,9 +453,7 @@ impl Model {
             }
         }
         // Each has an interval of its own, and no part does more than the one around it.
-        for inner in (1..most.len()).rev() {
-            most[inner - 1].1 = most[inner - 1].1.min(most[inner].1);
-        }
+        (1..most.len()).rev().for_each(|inner| most[inner - 1].1 = most[inner - 1].1.min(most[inner].1));
         most
     }
 

@@ -50,10 +50,9 @@ fn a_whole_node_that_was_repaired_is_no_longer_slow_and_says_so() {
 
 #[test]
 fn a_repaired_node_was_as_slow_as_its_slow_visits() {
-    let [none, whole] = [Fault::None, Fault::Whole];
-    let fleet = visited(3, &[whole, whole, none, none], |_| {});
-    let percent = |why: &str| why.split('%').next()?.rsplit(' ').next()?.parse::<f64>().ok();
-    let slower: Vec<f64> = node(&fleet).why.iter().filter_map(|why| percent(why)).collect();
+    let fleet = visited(3, &[Fault::Whole, Fault::Whole, Fault::None, Fault::None], |_| {});
+    let percent = |why: &String| why.split('%').next()?.rsplit(' ').next()?.parse::<f64>().ok();
+    let slower: Vec<f64> = node(&fleet).why.iter().filter_map(percent).collect();
     assert!(!slower.is_empty() && slower.iter().all(|slower| *slower > 5.5), "{:?}", node(&fleet));
 }
 
