@@ -438,8 +438,7 @@ impl Model {
         self.known.iter().map(|(placed, _)| placed.threads).max().unwrap_or(0)
     }
 
-    /// What each kind of part does at most, with the confidence of intervals, by name: a thread, and the parts that do less when they are full
-    /// than those inside them do together.
+    /// The most that a thread does, and each kind of part that does less than those inside it: the upper ends of intervals, by name.
     pub fn most(&self, topology: &Topology) -> Vec<(String, f64)> {
         let has_cap = |level: usize| self.sets.iter().any(|(_, set)| set.caps().contains(&level));
         let mut most: Vec<(String, f64)> = Vec::new();
