@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use charz_data::Family;
 use charz_data::machine::{Machine, Strand};
-use charz_data::report::{Cell, Report};
+use charz_data::report::{Cell, MemoryHome, Report};
 use charz_stats::Sample;
 
 /// A part of a machine. Levels count from the outermost partition on, and the last is that of cores; parts have the machine's indices.
@@ -248,7 +248,9 @@ impl Partitions {
                     all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
                 }
                 Family::Sync if matches!(card.role, charz_data::Role::LineTransfer(_)) => {
-                    let own = self.of_pairs(&ok).into_iter();
+                    // A pair is nearer to one fixed home than to another, whatever its CPUs have in common.
+                    let is_at_home = |cell: &&Cell| matches!(cell.point.memory, None | Some(MemoryHome::Local));
+                    let own = self.of_pairs(&ok.into_iter().filter(is_at_home).collect::<Vec<_>>()).into_iter();
                     all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
                 }
                 _ => {}

@@ -54,6 +54,8 @@ pub struct Visit {
     pub(crate) reliable: [usize; 2],
     /// Those with the most threads of their kernel that have none under any mapping: the kernel, and its [`load`].
     pub(crate) unreliable: BTreeSet<(String, String)>,
+    /// The most threads that were asked for, by kernel, skipped ones too.
+    pub(crate) asked: BTreeMap<String, u64>,
     /// Configurations without a run, where its sweep ended early.
     pub(crate) pending: Option<BTreeSet<(String, String)>>,
     pub(crate) partitions: Partitions,
@@ -104,12 +106,9 @@ impl Visit {
         self.speeds.keys().any(|(own, _)| own == kernel)
     }
 
-    /// Whether a load has more threads than any that it planned of a kernel that it has.
+    /// Whether a load has more threads than its sweep asked for of a kernel that it has.
     pub(crate) fn is_beyond(&self, (kernel, of): (&str, &str)) -> bool {
-        let planned = self.speeds.keys().chain(&self.unreliable).filter(|(own, _)| own == kernel);
-        // A load without a mapping is one that has no reliable result.
-        let most = planned.filter_map(|(_, rest)| threads(load(rest)).or_else(|| threads(rest))).max();
-        self.has(kernel) && threads(of).zip(most).is_some_and(|(of, most)| of > most)
+        self.has(kernel) && threads(of).zip(self.asked.get(kernel)).is_some_and(|(of, most)| of > *most)
     }
 
     /// What to say of it if no configuration has a reliable result.
@@ -204,6 +203,11 @@ impl Visit {
             Some((key(cell), Speed { log, value, unit }))
         };
         let speeds: BTreeMap<_, _> = ok().filter_map(speed).collect();
+        let mut asked = BTreeMap::new();
+        for cell in &report.cells {
+            let most = asked.entry(cell.kernel.clone()).or_default();
+            *most = cell.workers.max(*most);
+        }
         let planned = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
         let mut most: BTreeMap<&str, u64> = BTreeMap::new();
         for cell in planned() {
@@ -243,6 +247,7 @@ impl Visit {
             disturbers,
             reliable: [ok().count(), planned().count()],
             unreliable,
+            asked,
             pending,
             partitions,
         }

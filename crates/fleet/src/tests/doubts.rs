@@ -1,5 +1,7 @@
 //! What was not compared, and what no other node confirms: no node is called slow by it, and none is well without a word.
 
+use charz_data::report::{MemoryHome, Status};
+
 use super::*;
 
 fn suspect(report: &mut Report, kernels: &str) {
@@ -66,6 +68,31 @@ fn a_node_of_fewer_threads_than_its_like_is_not_well() {
     assert!(node(&fleet).state == State::Unclear && is_said, "{:?}", node(&fleet).why);
     let checked = baseline.check(&Visit::of(&reports[7], "file"), false);
     assert!(checked.level != Level::Ok && checked.line.contains("15 of 16 CPUs"), "{}", checked.line);
+}
+
+#[test]
+fn a_load_that_was_skipped_was_asked_for() {
+    let mut random = Rng::with_seed(5);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let one = fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9).seated(&[0]);
+    reports.iter_mut().for_each(|report| report.cells.push(one.clone()));
+    let full = &mut reports[7].cells[0];
+    *full = full.clone().unmeasured(Status::Skipped, "its blocks do not fit");
+    let why = node(&judged(&reports)).why.join("; ");
+    assert!(!why.contains("same flags"), "{why}");
+}
+
+#[test]
+fn pairs_with_a_fixed_home_are_not_held_against_each_other() {
+    let mut random = Rng::with_seed(5);
+    let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    // All lines are on a node that the first cache is far from.
+    for cell in reports[7].cells.iter_mut().filter(|cell| cell.kernel == "c2c-cas") {
+        cell.point.memory = Some(MemoryHome::Node(0));
+        let is_far = cell.seats[0] < Some(4);
+        cell.invocations.iter_mut().flat_map(|run| &mut run.value).for_each(|ns| *ns *= if is_far { 1.5 } else { 1.0 });
+    }
+    assert_eq!(node(&judged(&reports)).state, State::Ok, "{:?}", node(&judged(&reports)));
 }
 
 #[test]
@@ -252,7 +279,7 @@ fn a_sweep_that_ended_early_is_to_be_finished() {
     suspect(&mut reports[5], "arith-float");
     let end = |report: &mut Report, kernel: &str| {
         let cells = report.cells.iter_mut().filter(|cell| cell.kernel.starts_with(kernel));
-        cells.for_each(|cell| *cell = cell.clone().unmeasured(charz_data::report::Status::Pending, ""));
+        cells.for_each(|cell| *cell = cell.clone().unmeasured(Status::Pending, ""));
     };
     end(&mut reports[5], "mem");
     let fleet = judged(&reports);
