@@ -127,11 +127,13 @@ fn thrashing(series: &Series<'_>, report: &Report) -> Option<Found> {
     }
     let numbers = || series.numbers().filter(|number| number.interval.is_some() && number.cell.has_own_cpus());
     let block = |cell: &Cell| cell.params(&report.plan.params).size_bytes;
-    let overfull = |cell: &Cell| overfull(cell, block(cell), &report.machine);
+    let overfull_by = |cell: &Cell, times: u64| overfull(cell, block(cell).saturating_mul(times), &report.machine);
+    let overfull = |cell: &Cell| overfull_by(cell, 1);
     let many = numbers().last()?;
     let (cache, blocks) = overfull(many.cell).into_iter().max_by_key(|(cache, blocks)| (cache.level, *blocks))?;
-    let fits = |cell: &Cell| overfull(cell).iter().all(|(other, _)| other.level != cache.level);
-    // With as many as fit: what grows before has another reason.
+    let is_over = |found: Vec<(&Cache, u64)>| found.iter().any(|(other, _)| other.level == cache.level);
+    let fits = |cell: &Cell| !is_over(overfull(cell)) && is_over(overfull_by(cell, 2));
+    // With as many as fit, or half of them: what grows before has another reason.
     let few = numbers().filter(|few| block(few.cell) == block(many.cell) && fits(few.cell)).last()?;
     // The time follows the clock, which may fall with more threads.
     let slower = clock(few.cell).zip(clock(many.cell)).map_or(1.0, |(few, many)| few / many);
@@ -301,17 +303,18 @@ mod tests {
         let thrashes = found(chase(768 << 10, &[(&[0], 4.0), (&[0, 1], 9.0)]));
         crate::fixtures::assert_words(&thrashes[0], &["2 blocks of 768 KiB", "L2 of 1 MiB"]);
         let clocked = |hz| chase(8 << 20, &[(all, 32.0)]).into_iter().map(move |cell| cell.clocked(hz));
-        let one = || chase(8 << 20, &[(&[0], 20.0)]).into_iter().map(|cell| cell.clocked(4e9));
+        let one = || chase(8 << 20, &[(four, 20.0)]).into_iter().map(|cell| cell.clocked(4e9));
         assert_eq!([2.5e9, 4e9].map(|hz| found(one().chain(clocked(hz)).collect()).len()), [0, 1], "the clock fell");
         let floating = fixtures::cell("chase-random", 8, Unit::NanosecondsPerStep, 80.0).sized(8 << 20);
         for (why, cells) in [
             ("a core's threads do not overflow its L2", chase(128 << 10, &[(&[0], 4.0), (&[0, 1], 9.0)])),
             ("a block alone is too large", chase(64 << 20, &[(&[0], 90.0), (all, 180.0)])),
             ("they grow before the cache is full", chase(8 << 20, &[(&[0], 20.0), (four, 60.0), (all, 80.0)])),
-            ("by less than half", chase(8 << 20, &[(&[0], 20.0), (all, 30.0)])),
-            ("more threads than CPUs", chase(8 << 20, &[(&[0], 20.0), (&[0, 1, 2, 3, 4, 5, 6, 7, 0], 80.0)])),
-            ("seats are not known", [chase(8 << 20, &[(&[0], 20.0)]), vec![floating]].concat()),
-            ("streams share bandwidth", of("level-read", 8 << 20, &[(&[0], 40e9), (all, 50e9)])),
+            ("by less than half", chase(8 << 20, &[(four, 20.0), (all, 30.0)])),
+            ("nothing near as many as fit", chase(8 << 20, &[(&[0], 20.0), (all, 80.0)])),
+            ("more threads than CPUs", chase(8 << 20, &[(four, 20.0), (&[0, 1, 2, 3, 4, 5, 6, 7, 0], 80.0)])),
+            ("seats are not known", [chase(8 << 20, &[(four, 20.0)]), vec![floating]].concat()),
+            ("streams share bandwidth", of("level-read", 8 << 20, &[(four, 40e9), (all, 50e9)])),
             ("memory's bandwidth", of("mem-read", 64 << 20, &[(&[0], 10e9), (all, 12e9)])),
         ] {
             assert_eq!(found(cells), [""; 0], "{why}");
