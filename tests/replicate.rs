@@ -171,6 +171,7 @@ fn what_cannot_be_replicated_is_refused() {
             &["--format", "table, json, markdown, csv"],
         ),
         ("another machine without one", &["t3-4", "--against", "mine.json"], &["--from"]),
+        ("no figure of two", &["cascade", "--from", "mine.json", "--against", "b.json"], &["--against: "]),
         ("standard input twice", &["t3-4", "--from", "-", "--against", "-"], &["- is named more than once"]),
         ("a list of a run", &["cmt", "--list", "--dry-run"], &["--dry-run"]),
         ("time for a report that there is", &["cmt", "--from", "mine.json", "--budget", "5s"], &["--from", "--budget"]),

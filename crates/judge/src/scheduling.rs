@@ -22,7 +22,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
         stolen(case),
         pressed(case),
         throttled(case),
-        changed(case, &V10, true, "the kernel's clock source changed"),
+        changed(case, &V10, true, "the clock changed"),
         shared(case),
         changed(case, &V25, false, "the machine changed during the sweep"),
         late(case),

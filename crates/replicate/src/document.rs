@@ -255,6 +255,11 @@ impl Document {
 }
 
 impl Figure {
+    /// Whether a number of it takes the reports of two machines.
+    pub fn compares_machines(&self) -> bool {
+        self.series.iter().any(|series| series.statistic.is_of_two())
+    }
+
     fn cells(&self, target: &Target) -> Vec<CellSpec> {
         let mut cells = Vec::new();
         let mut add = |spec: &CellSpec, statistic: &Statistic, counts: &[u64]| {

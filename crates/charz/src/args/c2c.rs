@@ -24,7 +24,7 @@ pub(crate) struct C2cArgs {
     /// Only pairs of these CPUs, e.g. 0-3,8 [default: all that are usable]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     pub(crate) cpus: Option<String>,
-    /// NUMA node of the line, e.g. a third one [default: the node of the first CPU of a pair]
+    /// NUMA node of the line, e.g. a third one, for both ways of a pair [default: the node of its first CPU]
     #[arg(long, value_name = "NODE")]
     pub(crate) home: Option<u32>,
     /// Plan every pair, however many there are; the budget still ends it

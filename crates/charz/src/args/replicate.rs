@@ -80,6 +80,11 @@ pub(super) fn replicate(args: ReplicateArgs, layers: &Layers, notes: &mut Vec<St
         return Ok(Options::List(selection));
     }
     if let Some(report) = args.from {
+        if args.against.is_some() && !selection.figures.iter().any(|figure| figure.compares_machines()) {
+            return Err(Error::bad_input(
+                "--against: no figure that was chosen compares two machines; section 6.4 of t3-4 does",
+            ));
+        }
         // Both at once: standard input holds one report.
         let mut reports = named::reports(std::iter::once(report).chain(args.against).collect(), notes)?;
         let against = (reports.len() > 1).then(|| reports.remove(1));

@@ -67,7 +67,7 @@ pub static V09: Check = Check {
 
 pub static V10: Check = Check {
     code: "V10",
-    title: "kernel clock source changed",
+    title: "clock changed",
     cause: "The kernel found its clock source unreliable, typically the time-stamp counters out of step, and took another. \
             All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V09 \
             accounts for. Or `--clock realtime` stamped, and CLOCK_REALTIME was set meanwhile.",
@@ -78,7 +78,8 @@ pub static V10: Check = Check {
                of the monotonic clock, with which each stamp of CLOCK_REALTIME is compared.",
     families: "All.",
     fix: "Look for the reason in `dmesg | grep -i clocksource`, then repeat the sweep. A source other than `tsc` can be \
-           changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`.",
+           changed with `echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource`. Where CLOCK_REALTIME was set, stop \
+           what sets it (ntpd, chronyd), or take `--clock os`.",
     source: "Linux, Documentation/timers/timekeeping.rst; clock_gettime(2).",
     // No time can be trusted, so every check that uses times is covered.
     // What is invalid for good is not measured further.

@@ -157,13 +157,12 @@ fn lines(card: &Card, host: &Host) -> Vec<(&'static str, String)> {
         Some(format!("{} entries for {pages} pages ({bytes})", units::count(entries?)))
     });
     let entries: Vec<String> = entries.collect();
-    let entries = if entries.is_empty() { "not".to_owned() } else { entries.join(" and ") };
     let mut lines = vec![
         ("clock", format!("{measured} measured, {claimed} reported{remark}")),
         ("line size", line),
         ("TLB reach", tlb),
-        ("TLB size", format!("{entries} reported")),
     ];
+    lines.extend((!entries.is_empty()).then(|| ("TLB size", format!("{} reported", entries.join(" and ")))));
     for pages in &card.pages {
         let obtained = pages.obtained.map_or_else(
             || "not known what was obtained".to_owned(),
