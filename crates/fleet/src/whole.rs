@@ -230,13 +230,12 @@ impl Whole {
         let run = visits.iter().rev().take_while(|visit| **visit <= least.min(-EACH * aspect.single)).count();
         let middle = median(visits.iter().copied())?;
         if run < VISITS && visits.len() >= VISITS && middle <= least.min(-MAY_BE * aspect.between) {
-            let blame = |effect: f64| blame(&all, effect - explained, aspect.between);
             if !is_lost && *visits.last()? > least {
                 let slow = median(visits.iter().copied().filter(|visit| *visit <= least))?;
-                node.why.push(words::no_longer(&blame(slow)));
+                node.why.push(words::no_longer(&blame(&all, slow - explained, aspect.between)));
                 return None;
             }
-            let blame = blame(middle);
+            let blame = blame(&all, middle - explained, aspect.between);
             node.doubt(words::disagree(&blame, visits.len()), blame);
             return None;
         }

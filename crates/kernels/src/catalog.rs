@@ -18,7 +18,8 @@ use crate::{
 static MODULES: &[&[&dyn Kernel]] = &[
     arith::KERNELS, peak::KERNELS, stream::READ_KERNELS, stream::WRITE_KERNELS, level::KERNELS, loaded::KERNELS,
     copying::KERNELS, cache_words::KERNELS, chase::KERNELS, pages::KERNELS, pages::TURN_KERNELS,
-    pages::SHOOTDOWN_KERNELS, pages::FLAGS_KERNELS, alloc::KERNELS, migrate::KERNELS, sync::cas::KERNELS, sync::atomic::KERNELS, sync::pool::KERNELS, sync::c2c::KERNELS,
+    pages::SHOOTDOWN_KERNELS, pages::FLAGS_KERNELS, alloc::KERNELS, migrate::KERNELS, sync::cas::KERNELS,
+    sync::atomic::KERNELS, sync::pool::KERNELS, sync::c2c::KERNELS,
     sync::counter::KERNELS, sync::ring::KERNELS, sync::create::KERNELS, sync::create::rate::KERNELS,
     sync::create::first::KERNELS, sync::create::hold::KERNELS, sync::context_switch::KERNELS, sync::call::KERNELS,
     sync::handoff::KERNELS, sync::fork_join::KERNELS, sync::uncontended::KERNELS, sync::barrier::KERNELS,

@@ -4,16 +4,18 @@
 
 pub mod explore;
 mod fitting;
+mod judged;
 mod placement;
 #[cfg(test)]
 mod tests;
 mod topology;
 
-use charz_data::escape::counted;
 use charz_data::units::percent;
 use serde::Serialize;
 
 use fitting::{Law, Set};
+use judged::{FEW, judged};
+pub use judged::{Missed, missed};
 use placement::{LOADED_MACHINE, equal_work, shared_work};
 pub use topology::{Placed, Topology};
 
@@ -93,46 +95,19 @@ pub struct Parameter {
     pub weight: f64,
 }
 
-/// By how much a table's points are missed, as fractions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Missed {
-    /// The mean.
-    pub mean: f64,
-    /// The worst.
-    pub worst: f64,
-}
-
 /// The half width of an interval of 90% in standard deviations: that of Student's t with some ten degrees of freedom.
 const HALF: f64 = 1.8;
 /// How much a prediction is off by, as a logarithm, where a part of the machine has e times the load that was fitted.
 const BEYOND: f64 = 0.12;
 /// From this distance on, a prediction is one beyond what was fitted.
 const FAR: f64 = 1.05;
-/// The most that fitted points may be missed by in the mean; or this many times what repeated points differ by.
-const MISFIT: f64 = 0.06;
-const MISFIT_OF_NOISE: f64 = 1.2;
-/// What points that were left out may be missed by in the mean, whatever interpolation does, and at most; twice that where they are too few
-/// for a mean.
-const GOOD: f64 = 0.045;
-const MOST: f64 = 0.10;
-const FEW: usize = 3;
 /// Where equal work misses them by less, no shared work is fitted.
 const MET: f64 = 0.02;
-/// The share of left out points that intervals must hold.
-const HELD: f64 = 0.8;
 /// The standard deviation of points where none checks the model, as a logarithm: four chosen points miss the others of published tables by 3 to
 /// 12% in the mean.
 const UNCHECKED: f64 = 0.08;
-/// The standard deviation of errors whose mean size is 1, of a normal distribution.
-const OF_MEAN: f64 = 1.2533;
 /// By how much repeated points may differ, as logarithms: more is no noise.
 const CONTRADICTION: f64 = 0.2;
-/// So many placements have to be left to fit when one is left out.
-const LEFT: usize = 4;
-/// Of more placements evenly chosen ones are left out: each is fitted to all others, which takes a time that grows with the square.
-const MOST_LEFT_OUT: usize = 100;
-/// A set that weighs less is not fitted again without the point that is left out.
-const WORTH: f64 = 0.01;
 /// The fewest points for a law of programs, and where enough others judge it.
 const LAWS: usize = 5;
 const LAWS_JUDGED: usize = 4;
@@ -247,136 +222,6 @@ fn unevenly(points: &Points<'_>) -> Vec<usize> {
     levels
 }
 
-/// A point that a model has not seen.
-struct Unseen<'a> {
-    placed: &'a Placed,
-    value: f64,
-    interpolated: f64,
-    /// The model without the point, where the model was fitted to it.
-    without: Option<Model>,
-}
-
-/// The size of an error that nine of ten do not exceed, as a logarithm.
-fn quantile(mut errors: Vec<f64>) -> f64 {
-    errors.sort_by(f64::total_cmp);
-    (errors.len() * 9).div_ceil(10).checked_sub(1).map_or(0.0, |at| errors[at])
-}
-
-/// What a model misses points by that it has not seen, or why it is none.
-fn judged<'a>(
-    model: &mut Model,
-    family: &Family,
-    topology: &Topology,
-    fitted: &Points<'a>,
-    held_back: &Points<'a>,
-) -> Result<f64, String> {
-    let misfit = missed(fitted.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
-    if misfit.mean > MISFIT.max(MISFIT_OF_NOISE * fitting::repeated(fitted)) {
-        return Err(format!(
-            "{} misses the points that it was fitted to by {} in the mean",
-            family.name,
-            percent(misfit.mean)
-        ));
-    }
-    let of_other = |(placed, value): &'a (Placed, f64)| {
-        let interpolated = interpolated(fitted, placed.threads);
-        Unseen { placed, value: *value, interpolated, without: None }
-    };
-    let mut unseen: Vec<Unseen<'a>> = held_back.iter().copied().map(of_other).collect();
-    let mut placements: Vec<&'a Placed> = Vec::new();
-    for (placed, _) in fitted.iter().copied().filter(|_| unseen.is_empty()) {
-        // A copy of a point is no other.
-        if !placements.contains(&placed) {
-            placements.push(placed);
-        }
-    }
-    if placements.len() > LEFT {
-        let sets: Vec<Weighed> = model.sets.iter().filter(|(weight, _)| *weight >= WORTH).cloned().collect();
-        let deciding = topology.deciding(&placements);
-        // Nothing else shows what these do.
-        let others: Vec<&'a Placed> =
-            placements.iter().enumerate().filter(|(at, _)| !deciding.contains(at)).map(|(_, placed)| *placed).collect();
-        for placed in others.iter().copied().step_by(others.len().div_ceil(MOST_LEFT_OUT).max(1)) {
-            let (own, others): (Vec<_>, Vec<_>) = fitted.iter().copied().partition(|(other, _)| other == placed);
-            let value = own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64;
-            let (interpolated, without) =
-                (interpolated(&others, placed.threads), family.fit(topology, &others, Some(&sets)));
-            unseen.extend(without.map(|own| Unseen { placed, value, interpolated, without: Some(own) }));
-        }
-    }
-    model.checked = unseen.len();
-    if unseen.is_empty() {
-        model.noise = model.noise.max(UNCHECKED);
-        return Ok(misfit.mean);
-    }
-    let is_few = unseen.len() < FEW;
-    let predict = |model: &Model, one: &Unseen<'_>| one.without.as_ref().unwrap_or(model).predict(one.placed);
-    let pairs: Vec<(f64, f64)> = unseen.iter().map(|one| (predict(model, one).value, one.value)).collect();
-    let error = missed(pairs.iter().copied());
-    let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
-    let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
-    if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {
-        let (mean, good) = (percent(error.mean), percent(GOOD));
-        let half = is_worse.then(|| format!(", so it is not twice as good, and not within {good}"));
-        return Err(format!(
-            "{} misses {} that {} not fitted by {mean} in the mean, and interpolation by {}{}",
-            family.name,
-            counted(unseen.len(), "point"),
-            if unseen.len() == 1 { "was" } else { "were" },
-            percent(straight.mean),
-            half.unwrap_or_default()
-        ));
-    }
-    // Intervals are judged as they will be.
-    let scatter = OF_MEAN * error.mean;
-    let models = unseen.iter_mut().filter_map(|one| one.without.as_mut()).chain([&mut *model]);
-    models.for_each(|own| own.noise = own.noise.max(scatter));
-    model.uneven = unevenly(&[fitted, held_back].concat());
-    if error.mean <= GOOD {
-        // They are too narrow where few errors make most of the mean.
-        let most = quantile(pairs.iter().map(|(predicted, measured)| (predicted / measured).ln().abs()).collect());
-        model.noise = model.noise.max(most / HALF);
-        return Ok(error.mean);
-    }
-    let is_held = |one: &&Unseen<'_>| {
-        let [low, high] = predict(model, one).interval;
-        (low..=high).contains(&one.value)
-    };
-    let held = unseen.iter().filter(is_held).count() as f64 / unseen.len() as f64;
-    if held < HELD && !is_few {
-        return Err(format!(
-            "the intervals of {} hold {:.0}% of the points that were not fitted",
-            family.name,
-            held * 100.0
-        ));
-    }
-    Ok(error.mean)
-}
-
-/// By how much predictions miss what was measured.
-pub fn missed(pairs: impl Iterator<Item = (f64, f64)>) -> Missed {
-    let errors: Vec<f64> = pairs.map(|(predicted, measured)| (predicted / measured - 1.0).abs()).collect();
-    let count = errors.len().max(1) as f64;
-    Missed { mean: errors.iter().sum::<f64>() / count, worst: errors.iter().copied().fold(0.0, f64::max) }
-}
-
-/// Between the neighbours by number of threads, whatever their places; beyond the last point its value.
-fn interpolated(points: &[&(Placed, f64)], threads: usize) -> f64 {
-    let mut known: Vec<(f64, f64)> = Vec::new();
-    let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
-    sorted.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
-    for own in sorted.chunk_by(|one, other| one.0 == other.0) {
-        known.push((own[0].0 as f64, own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64));
-    }
-    let at = threads as f64;
-    let next = known.partition_point(|(threads, _)| *threads < at);
-    match (next.checked_sub(1).and_then(|before| known.get(before)), known.get(next)) {
-        (Some(before), Some(after)) => before.1 + (after.1 - before.1) * (at - before.0) / (after.0 - before.0),
-        (Some(only), None) | (None, Some(only)) => only.1,
-        (None, None) => f64::NAN,
-    }
-}
-
 impl Model {
     /// The value of threads at these places.
     pub fn predict(&self, placed: &Placed) -> Prediction {
@@ -452,7 +297,9 @@ impl Model {
             }
         }
         // Each has an interval of its own, and no part does more than the one around it.
-        (1..most.len()).rev().for_each(|inner| most[inner - 1].1 = most[inner - 1].1.min(most[inner].1));
+        for inner in (1..most.len()).rev() {
+            most[inner - 1].1 = most[inner - 1].1.min(most[inner].1);
+        }
         most
     }
 

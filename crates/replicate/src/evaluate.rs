@@ -13,7 +13,7 @@ use charz_data::report::Report;
 /// Reasons that a figure lists; the others are beside its rows.
 const MAX_REASONS: usize = 3;
 
-/// These figures of a document beside a report, and where they compare machines beside that of another one.
+/// These figures of a document beside a report; `against` is one of another machine, for figures that compare two.
 pub fn evaluate(
     document: &Document,
     figures: &[&Figure],

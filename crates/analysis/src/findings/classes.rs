@@ -153,7 +153,8 @@ fn thrashing(series: &Series<'_>, report: &Report) -> Option<Found> {
 /// The caches that are smaller than the blocks of the cell's threads under them, with how many these are.
 fn overfull<'a>(cell: &Cell, block: u64, machine: &'a Machine) -> Vec<(&'a Cache, u64)> {
     let mut blocks = BTreeMap::<u32, (&Cache, u64)>::new();
-    let seated = machine.strands.iter().filter(|strand| cell.seats.contains(&Some(strand.os_id)));
+    let seats: HashSet<u32> = cell.seats.iter().copied().flatten().collect();
+    let seated = machine.strands.iter().filter(|strand| seats.contains(&strand.os_id));
     for (index, cache) in seated.flat_map(|strand| machine.data_caches(strand)) {
         blocks.entry(index).or_insert((cache, 0)).1 += 1;
     }

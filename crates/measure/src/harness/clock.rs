@@ -71,7 +71,7 @@ impl Clock for RealtimeClock {
         let before = (self.read)(ClockId::Monotonic);
         let stamp = (self.read)(ClockId::Realtime) - self.ahead_ns;
         let mut now = stamp;
-        if !(before..before + self.slack_ns).contains(&stamp) || self.set_by_ns().is_some() {
+        if (stamp - before).abs() > self.slack_ns || self.set_by_ns().is_some() {
             // The thread may have lost its CPU between the two readings.
             let after = (self.read)(ClockId::Monotonic);
             let apart_ns = stamp - stamp.clamp(before, after);

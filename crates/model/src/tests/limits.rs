@@ -66,7 +66,7 @@ fn a_model_that_misses_little_is_one_and_its_intervals_hold() {
     let (place, outcome) = judged(description, &fitted, &others);
     let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
     let held = others.iter().filter(|(threads, value)| is_held(&model, &place.at("compact", *threads), *value));
-    assert!(held.count() as f64 >= crate::HELD * others.len() as f64, "{:?}", model.parameters());
+    assert!(held.count() as f64 >= crate::judged::HELD * others.len() as f64, "{:?}", model.parameters());
 }
 
 #[test]
