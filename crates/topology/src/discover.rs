@@ -10,6 +10,7 @@
 pub(crate) mod describe;
 pub(crate) mod export;
 mod hwloc;
+mod inclusive;
 mod kinds;
 mod midr;
 mod scale;
@@ -125,6 +126,7 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
     }
     midr::name(&mut machine, &cpuinfo::read());
+    inclusive::mark(&mut machine);
     usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
@@ -142,7 +144,7 @@ fn flags(version: usize) -> BuildFlags {
 
 /// Lets hwloc read this machine from the kernel's files only, as far as there are any.
 ///
-/// They hold all that the x86 component would ask each processor for, on each in turn: it would bind the calling thread, and each
+/// They hold all that the x86 component would ask each processor for but whether caches are inclusive, on each in turn: it would bind the calling thread, and each
 /// question costs a guest a trap into its hypervisor. Without them hwloc would say so on standard error, and then count the strands
 /// another way. hwloc has that component on x86 only, and refuses to leave out one that it does not have.
 pub(crate) fn from_the_kernel(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {

@@ -7,11 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::export::{ALU_GROUPS, STATED, distances, mask};
+use super::inclusive::{INCLUSIVE, number};
 use super::xml::escaped;
 use crate::{AluSource, CacheHolds, Error, Machine, Strand};
 
-/// hwloc's name for whether a cache is inclusive: 1 or 0.
-pub(super) const INCLUSIVE: &str = "Inclusive";
 /// The info of the Machine with a contradiction between what is claimed and what was measured; one for each.
 pub(super) const DOUBT: &str = "CharzDoubt";
 
@@ -125,12 +124,7 @@ fn parts(machine: &Machine) -> Vec<Part> {
             (4, _) => "L4Cache",
             _ => "L5Cache",
         };
-        // As in hwloc_obj_cache_type_e.
-        let holds = match cache.holds {
-            CacheHolds::Unified => 0,
-            CacheHolds::Data => 1,
-            CacheHolds::Instruction => 2,
-        };
+        let holds = number(cache.holds);
         let rank = 3 + 2 * 5_u32.saturating_sub(cache.level) + u32::from(cache.holds == CacheHolds::Instruction);
         let attributes = format!(
             " cache_size=\"{}\" depth=\"{}\" cache_linesize=\"{}\" cache_associativity=\"{}\" cache_type=\"{holds}\"",

@@ -13,8 +13,9 @@ use hwlocality::object::types::ObjectType;
 use hwlocality::topology::builder::BuildFlags;
 use hwlocality::topology::export::xml::XMLExportFlags;
 
+use super::inclusive::{INCLUSIVE, number};
 use super::{ELSEWHERE, Source, discover, from_the_kernel, load, load_synthetic, synthetic, what, xml};
-use crate::{Access, AluSource, Error, Machine};
+use crate::{Access, AluSource, Cache, Error, Machine};
 
 /// The largest synthetic machine that hwloc itself is given: it takes a second for it, and minutes for some that are larger.
 const LARGEST: u64 = 8192;
@@ -80,6 +81,17 @@ fn export(source: &Source, measured: &[Access]) -> Result<String, String> {
         // hwloc has left out groups of one strand, and those of a whole core; each core is like the others.
         let is_core = |line: &str| line.trim_start().starts_with("<object type=\"Core\"");
         text = text.split_inclusive('\n').flat_map(|line| [line, if is_core(line) { &info } else { "" }]).collect();
+    }
+    if *source == Source::ThisMachine {
+        // Of the caches of a level all are alike.
+        let told = |line: &str| {
+            let tag = line.trim().strip_prefix("<object type=\"L").filter(|tag| !tag.ends_with("/>"))?;
+            let (level, kind) = (tag.chars().next()?.to_digit(10)?, xml::value(tag, "cache_type")?);
+            let is_it = |cache: &&Cache| cache.level == level && number(cache.holds).to_string() == kind;
+            let inclusive = machine.caches.iter().find(is_it)?.inclusive?;
+            Some(format!("<info name=\"{INCLUSIVE}\" value=\"{}\"/>\n", u8::from(inclusive)))
+        };
+        text = text.split_inclusive('\n').map(|line| format!("{line}{}", told(line).unwrap_or_default())).collect();
     }
     let Some(end) = text.rfind("</topology>") else { return Err("hwloc exported no topology".to_owned()) };
     let matrices = FIGURES.iter().map(|figure| matrix(&topology, figure, measured));

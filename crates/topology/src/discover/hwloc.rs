@@ -11,8 +11,9 @@ use hwlocality::object::attributes::{CacheAssociativity, CacheAttributes, Object
 use hwlocality::object::distance::DistancesKind;
 use hwlocality::object::types::{CacheType, ObjectType};
 
-use super::describe::{DOUBT, INCLUSIVE};
+use super::describe::DOUBT;
 use super::export::{ALU_GROUPS, STATED};
+use super::inclusive::INCLUSIVE;
 use super::kinds::{self, ids};
 use super::scale::Scale;
 use crate::{AluSource, Cache, CacheHolds, Core, Group, Machine, NumaNode, Package, Strand, Usable};
