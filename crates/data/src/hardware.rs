@@ -120,6 +120,8 @@ pub struct Hardware {
     pub mips: Option<f64>,
     /// Cycles per instruction.
     pub cpi: Option<f64>,
+    /// Instructions per counted operation, to be held against those of the loop; null where no operations are counted.
+    pub instructions_per_op: Option<f64>,
     /// The most millions of instructions per second that the cores can issue (see [`peak_mips`]); null where the clock or the issue width
     /// is not known.
     pub peak_mips: Option<f64>,
@@ -146,7 +148,7 @@ impl Hardware {
 
     /// The first thing in it that cannot be, as the end of a sentence about the cell.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let rates = [self.mips, self.cpi, self.peak_mips, self.efficiency];
+        let rates = [self.mips, self.cpi, self.instructions_per_op, self.peak_mips, self.efficiency];
         let shares = [self.branch_miss_share, self.cache_miss_share, self.l1d_miss_share];
         let rated = rates.into_iter().flatten().all(|rate| rate.is_finite() && rate >= 0.0);
         let shared = shares.into_iter().flatten().all(|share| share.is_finite() && share >= 0.0);

@@ -39,6 +39,7 @@ fn summed_up(with: &Cell, facts: &JudgeContext, cost: Option<Estimate>) -> Optio
         invocations: Some(valued().count() as u64).filter(|count| *count > 0)?,
         mips,
         cpi: middle(&|counted| Some(counted.cycles? / counted.instructions?)),
+        instructions_per_op: middle(&|counted| Some(counted.instructions? / counted.ops)),
         peak_mips,
         efficiency: mips.zip(peak_mips).map(|(mips, peak)| mips / peak),
         branch_miss_share: middle(&|counted| Some(counted.branch_misses? / counted.branches?)),
@@ -62,6 +63,7 @@ fn cost(without: &Cell, with: &Cell) -> Option<Estimate> {
 /// The scaled events of the clean repetitions of an invocation, over all workers; `None` of an event that is not known of any lap.
 struct Counted {
     interval_ns: f64,
+    ops: f64,
     cycles: Option<f64>,
     instructions: Option<f64>,
     branches: Option<f64>,
@@ -81,6 +83,7 @@ impl Counted {
         };
         Counted {
             interval_ns: invocation.clean_runs().map(|run| run.interval_ns as f64).sum(),
+            ops: laps().map(|lap| lap.ops as f64).sum(),
             cycles: sum(|counts| counts.cycles),
             instructions: sum(|counts| counts.instructions),
             branches: sum(|counts| counts.branches),

@@ -30,11 +30,12 @@ pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
 }
 
 fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
-    const HEADING: [&str; 10] = [
+    const HEADING: [&str; 11] = [
         "counted",
         "MIPS",
         "CPI",
         "IPC",
+        "instructions per operation",
         "efficiency",
         "branch misses",
         "cache misses",
@@ -53,7 +54,7 @@ fn table(sorted: &CellsByKernel<'_>, cells: &[SourcedCell<'_>]) -> Table {
     table.without_empty_columns()
 }
 
-fn numbers(found: &Hardware, is_noisy: bool) -> [Datum; 9] {
+fn numbers(found: &Hardware, is_noisy: bool) -> [Datum; 10] {
     let mark = units::doubt(is_noisy);
     let rate = |rate| Datum::known(rate, |rate| format!("{}{mark}", units::count_of(rate)));
     let share = |share| Datum::known(share, |share| format!("{}{mark}", units::percent(share)));
@@ -63,6 +64,7 @@ fn numbers(found: &Hardware, is_noisy: bool) -> [Datum; 9] {
         Datum::known(found.mips, |mips| format!("{mips:.0}{mark}")),
         rate(found.cpi),
         rate(found.ipc()),
+        rate(found.instructions_per_op),
         share(found.efficiency),
         share(found.branch_miss_share),
         share(found.cache_miss_share),

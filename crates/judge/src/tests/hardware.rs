@@ -22,7 +22,7 @@ fn counts(instructions: u64) -> HardwareCounts {
 fn counted(factor: f64, counts: HardwareCounts) -> Trial {
     let mut with = clean();
     with.runs().for_each(|run| stretch(run, factor));
-    with.laps(|lap| lap.hardware = Some(Box::new(counts)));
+    with.laps(|lap| (lap.hardware, lap.ops) = (Some(Box::new(counts)), 60_000_000));
     Trial { cell: Cell { counted: with.cell.invocations, ..clean().cell }, ..clean() }
 }
 
@@ -42,6 +42,7 @@ fn rates_are_those_of_all_workers_and_shares_those_of_events() {
     assert!(near(found.mips, 3000.0) && near(found.cpi, 2.0) && near(found.ipc(), 0.5), "{found:?}");
     assert!(near(found.peak_mips, 24_000.0) && near(found.efficiency, 0.125), "{found:?}");
     assert_eq!((found.cache_miss_share, found.branch_miss_share, found.l1d_miss_share), (Some(0.25), None, None));
+    assert_eq!(found.instructions_per_op, Some(2.5));
     assert_eq!((found.running_share, found.invocations), (1.0, 10));
     let wide = Trial { facts: JudgeContext { issue_width: None, ..clean().facts }, ..counted(1.0, counts(1)) };
     let found = hardware(wide);

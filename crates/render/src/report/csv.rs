@@ -46,7 +46,7 @@ impl<'a> From<&'a Cell> for Row<'a> {
 /// The name of a column, and its field; one whose value is not known is empty.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 62] = [
+const COLUMNS: [Column; 63] = [
     ("kernel", |row| harmless(&row.cell.kernel)),
     ("mapping", |row| harmless(&row.cell.mapping)),
     ("workers", |row| row.cell.workers.to_string()),
@@ -103,6 +103,7 @@ const COLUMNS: [Column; 62] = [
     ("mips", |row| number(row.hardware.and_then(|found| found.mips))),
     ("cpi", |row| number(row.hardware.and_then(|found| found.cpi))),
     ("ipc", |row| number(row.hardware.and_then(|found| found.ipc()))),
+    ("instructions_per_op", |row| number(row.hardware.and_then(|found| found.instructions_per_op))),
     ("peak_mips", |row| number(row.hardware.and_then(|found| found.peak_mips))),
     ("efficiency", |row| number(row.hardware.and_then(|found| found.efficiency))),
     ("branch_miss_share", |row| number(row.hardware.and_then(|found| found.branch_miss_share))),

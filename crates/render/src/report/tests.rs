@@ -108,6 +108,7 @@ const HARDWARE: Hardware = Hardware {
     invocations: 6,
     mips: Some(12761.94),
     cpi: Some(0.8),
+    instructions_per_op: Some(2.25),
     peak_mips: Some(38400.0),
     efficiency: Some(12761.94 / 38400.0),
     branch_miss_share: Some(0.125),
