@@ -24,6 +24,7 @@ fn floor(criterion: &mut Criterion) {
         clock: &clock,
         stop: &stop,
         strands,
+        spins: true,
         time_box: Duration::from_secs(60),
         enough: Duration::MAX,
         counters: None,

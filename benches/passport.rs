@@ -83,6 +83,7 @@ fn main() {
         clock: &clock,
         stop: &stop,
         strands: 2,
+        spins: true,
         time_box: Duration::from_secs(60),
         enough: Duration::MAX,
         counters: None,

@@ -45,6 +45,8 @@ pub struct Bench<'a> {
     pub enough: Duration,
     /// Strands that this process may use; workers beyond it are parked at the gate instead of spinning.
     pub strands: usize,
+    /// Whether workers spin behind the gate until all are awake; else a run begins at a plain barrier.
+    pub spins: bool,
     /// The processor's counters, where they are to count.
     pub counters: Option<&'a dyn OpenCounters>,
 }

@@ -142,8 +142,8 @@ pub(super) struct BenchArgs {
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long)]
     pub(super) wait: bool,
-    /// Time source: os (CLOCK_MONOTONIC), realtime (CLOCK_REALTIME, as the T3-4 report), tsc (time-stamp counter), or auto, which takes tsc
-    /// where it is reliable
+    /// Time source: os (CLOCK_MONOTONIC), realtime (CLOCK_REALTIME, with a plain barrier before each run, as the T3-4 report), tsc (time-stamp
+    /// counter), or auto, which takes tsc where it is reliable
     #[arg(long, default_value = "auto")]
     pub(super) clock: String,
     /// Pinning backend: hwloc, or core-affinity (CPUs below 1024 only)

@@ -50,13 +50,13 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     cell.kernel.check()?;
     let workers = cell.seats.len();
     let stage = cell.kernel.stage(&cell.params, workers)?;
-    let spinners = if workers <= bench.strands { workers } else { 0 };
-    let gate = Gate::new(workers + 1, spinners);
+    let each_has_a_strand = workers <= bench.strands;
+    let gate = Gate::new(workers + 1, if each_has_a_strand && bench.spins { workers } else { 0 });
     let enough = AtomicBool::new(false);
     let plots = Mutex::new(Vec::new());
     let no_counters = OnceLock::new();
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
-    let frequencies = (spinners > 0 && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
+    let frequencies = (each_has_a_strand && !cell.kernel.card().params.is_empty()).then(Frequencies::default);
     let before = Fingerprint::read(cell.seats);
     let mut watched = Watched { repetitions: cell.repetitions, ..Watched::default() };
     let outcomes = thread::scope(|scope| {

@@ -226,6 +226,7 @@ fn run_for(
         clock: &clock,
         stop: &stop,
         strands: 2,
+        spins: true,
         time_box,
         enough,
         counters: counters.as_ref().map(|fake| fake as _),

@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
+use crate::harness::clock::Stamps;
 use crate::harness::counters::hardware::{EVENTS, PerfEvents};
 use crate::harness::exchange::apart_ns;
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
@@ -111,6 +112,7 @@ fn run_kernel(order: &MeasureRequest, binder: &Binder) -> Result<Invocation, Fai
         clock: &clock,
         stop: &stop,
         strands: usize::try_from(order.strands).unwrap_or(usize::MAX),
+        spins: order.stamps != Stamps::Realtime,
         time_box: Duration::from_nanos(order.time_box_ns),
         enough: Duration::from_nanos(order.enough_ns),
         counters: order.counters.then(|| {
@@ -245,6 +247,7 @@ mod tests {
             time_box: minute,
             enough: minute,
             strands: 1,
+            spins: true,
             counters: None,
         };
         let seats = &[None; 4];
