@@ -28,6 +28,21 @@ pub struct Bounds {
     pub multiple_of: u64,
 }
 
+/// Bytes of a cache line on every processor that charz runs on, or a part of one. Kernels stream whole lines.
+pub(crate) const LINE: u64 = 64;
+pub(crate) const PETABYTE: u64 = 1 << 50;
+/// The most threads that a runtime can be asked to keep: more than any has.
+pub(crate) const MAX_POOL: u64 = 1 << 20;
+/// The most rows of a matrix: it takes 8 GiB.
+pub(crate) const MAX_ORDER: u64 = 32_768;
+/// The most levels of the recursion: 8⁶ products.
+pub(crate) const MAX_DEPTH: u64 = 6;
+/// Of the time between two samples.
+pub(crate) const PERIOD_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
+/// Ten minutes: the CMT article counted units of work for five.
+pub(crate) const SPAN_BOUNDS: Bounds = Bounds::new(1, 600_000_000_000, 1);
+pub(crate) const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
+
 impl Bounds {
     pub(crate) const fn new(min: u64, max: u64, multiple_of: u64) -> Bounds {
         Bounds { min, max, multiple_of }

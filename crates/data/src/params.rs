@@ -11,6 +11,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 pub use crate::bounds::{Bounds, Quantity};
+use crate::bounds::{LINE, MAX_DEPTH, MAX_ORDER, MAX_POOL, PERIOD_BOUNDS, PETABYTE, SECTION_BOUNDS, SPAN_BOUNDS};
 use crate::memory::{MemoryPolicy, PageKind};
 use crate::mix::Mix;
 use crate::{quantity, units};
@@ -67,6 +68,13 @@ pub struct Params {
     /// Sections of a hundred that write.
     #[serde(default)]
     pub writes: u64,
+    /// Threads of each process, where workers are processes.
+    #[serde(default = "one")]
+    pub per_process: u64,
+}
+
+const fn one() -> u64 {
+    1
 }
 
 impl Params {
@@ -95,6 +103,7 @@ impl Params {
         process: Process::Fresh,
         stripes: 16,
         writes: 1,
+        per_process: 1,
     };
 
     /// [`Params::span_ns`] as a duration.
@@ -299,26 +308,12 @@ macro_rules! nanos {
     };
 }
 
-/// Bytes of a cache line on every processor that charz runs on, or a part of one. Kernels stream whole lines.
-const LINE: u64 = 64;
-const PETABYTE: u64 = 1 << 50;
 /// The most values of one parameter in a sweep: each multiplies the cells.
 const MAX_VALUES: usize = 256;
 /// The most chains that a worker follows: their heads are registers.
 pub const MAX_CHAINS: u64 = 16;
 /// The longest timeout: a worker that waits does not look at its watch.
 pub const MAX_TIMEOUT_NS: u64 = 100_000_000;
-/// The most threads that a runtime can be asked to keep: more than any has.
-const MAX_POOL: u64 = 1 << 20;
-/// The most rows of a matrix: it takes 8 GiB.
-const MAX_ORDER: u64 = 32_768;
-/// The most levels of the recursion: 8⁶ products.
-const MAX_DEPTH: u64 = 6;
-/// Of the time between two samples.
-const PERIOD_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
-/// Ten minutes: the CMT article counted units of work for five.
-const SPAN_BOUNDS: Bounds = Bounds::new(1, 600_000_000_000, 1);
-const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
 
 pub const ITERATIONS: Param = count!(
     param("iterations", "N", "1000000", "Steps of the loop per thread and iteration in compute kernels")
@@ -488,12 +483,17 @@ pub const WRITES: Param = count!(
     writes,
     Bounds::new(0, 100, 1)
 );
+pub const PER_PROCESS: Param = count!(
+    param("per-process", "T", "2", "Threads of each process in rings of processes").varied().with("auto is 1."),
+    per_process,
+    Bounds::new(1, 1024, 1)
+);
 
 /// Every parameter, in the order of flags and columns. What is shown of a label comes first.
 #[rustfmt::skip]
 pub const PARAMS: &[&Param] = &[
     &SIZE, &PAGES, &MEMORY, &STRIDE, &CHAINS, &DELAY, &LAYOUT, &INSIDE, &OUTSIDE, &PERIOD, &TIMEOUT, &CLASS, &POOL,
-    &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &ITERATIONS, &SAMPLES, &SPAN,
+    &ORDER, &DEPTH, &MIX, &PROCESS, &STRIPES, &WRITES, &PER_PROCESS, &ITERATIONS, &SAMPLES, &SPAN,
 ];
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ pub struct PlainKernel<D: 'static = ()> {
     pub card: &'static Card,
     pub data: D,
     check: fn(&Self) -> Result<(), Error>,
+    fits: fn(&Self, &Params, usize) -> Result<(), Error>,
     axes: Axes,
     traffic: fn(&Self) -> Option<f64>,
     footprint: fn(&Self, &Params) -> Bytes,
@@ -36,6 +37,7 @@ impl<D: Copy> PlainKernel<D> {
             card,
             data,
             check: |_| Ok(()),
+            fits: |_, _, _| Ok(()),
             axes: Axes::NONE,
             traffic: |_| None,
             footprint,
@@ -47,6 +49,11 @@ impl<D: Copy> PlainKernel<D> {
     /// A kernel that cannot run on every machine; no stage is built where it cannot.
     pub const fn check(self, check: fn(&Self) -> Result<(), Error>) -> Self {
         PlainKernel { check, ..self }
+    }
+
+    /// See [`Kernel::fits`].
+    pub const fn fits(self, fits: fn(&Self, &Params, usize) -> Result<(), Error>) -> Self {
+        PlainKernel { fits, ..self }
     }
 
     pub const fn axes(self, axes: Axes) -> Self {
@@ -109,6 +116,10 @@ impl<D: Copy + Sync> Kernel for PlainKernel<D> {
         (self.check)(self)
     }
 
+    fn fits(&self, params: &Params, workers: usize) -> Result<(), Error> {
+        (self.fits)(self, params, workers)
+    }
+
     fn axes(&self) -> Axes {
         self.axes
     }
@@ -128,6 +139,7 @@ impl<D: Copy + Sync> Kernel for PlainKernel<D> {
 
     fn stage(&self, params: &Params, workers: usize) -> Result<Box<dyn Stage>, Error> {
         (self.check)(self)?;
+        (self.fits)(self, params, workers)?;
         match self.card.workers {
             count if count.allows(workers) => (self.stage)(self, params, workers),
             WorkerCount::Exactly(number) => {

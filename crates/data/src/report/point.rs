@@ -70,6 +70,8 @@ point! {
     stripes: u64 = STRIPES,
     /// Sections of a hundred that write.
     writes: u64 = WRITES,
+    /// Threads of each process, where workers are processes.
+    per_process: u64 = PER_PROCESS,
 }
 
 impl Point {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use charz_data::card::ROOM;
-use charz_data::params::SPAN;
+use charz_data::params::{PER_PROCESS, Param, SPAN};
 use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Params, Role, Work, WorkerCount};
 
 use crate::kernel::{Error, Worker};
@@ -36,6 +36,9 @@ const WORDS: &str = "each worker notes how long a lap takes, hop times workers, 
 /// The same for processes.
 const APART: &str = "as over threads, by the system's clock; a thread on each worker's seat looks every 5 ms whether the run is \
                      over, and starts and ends its process, which is part of the interval";
+
+/// What rings of processes obey.
+const AMONG_PROCESSES: &[&Param] = &[&SPAN, &PER_PROCESS];
 
 const CASCADE: Card = Card::new(
     "",
@@ -71,10 +74,12 @@ kernels! {
             sleep");
     ring::<Cascade<Mutex<false>>>, Among::Processes("pthread_mutex, process-shared") => CASCADE
         .named("ring-mutex-processes", "does as ring-mutex among processes, by mutexes in memory that they share")
+        .params(AMONG_PROCESSES)
         .uncounted_traffic(APART);
     ring::<Cascade<Mutex<true>>>, Among::Processes("pthread_mutex, adaptive, process-shared") => CASCADE
         .named("ring-mutex-adaptive-processes", "does as ring-mutex-processes with mutexes whose waiters spin for a while \
             before they sleep")
+        .params(AMONG_PROCESSES)
         .uncounted_traffic(APART);
     ring::<Cascade<Mutex<false>>>, Among::Shared("pthread_mutex, process-shared") => CASCADE
         .named("ring-mutex-shared", "does as ring-mutex with mutexes that processes could share");
@@ -88,11 +93,12 @@ kernels! {
         .named("ring-flock", "does as ring-mutex with files that flock locks");
     ring::<Cascade<File<Flock>>>, Among::Processes("flock") => FILES
         .named("ring-flock-processes", "does as ring-flock among processes")
+        .params(AMONG_PROCESSES)
         .uncounted_traffic(APART);
     ring::<Cascade<File<Fcntl>>>, Among::Threads("fcntl, F_OFD_SETLKW") => FILES
         .named("ring-fcntl", "does as ring-mutex with files that fcntl locks, by opening");
     ring::<Cascade<File<Lockf>>>, Among::Processes("lockf") => FILES
-        .named("ring-lockf-processes", "does as ring-flock-processes with lockf, by process")
+        .named("ring-lockf-processes", "does as ring-flock-processes with lockf, by process, so each is one thread")
         .uncounted_traffic(APART);
     ring::<Cascade<Condition>>, Among::Threads("pthread_cond") => CASCADE
         .named("ring-cond", "passes a token around a ring of threads, by two condition variables of the C library for \
@@ -100,6 +106,7 @@ kernels! {
     ring::<Cascade<Condition>>, Among::Processes("pthread_cond, process-shared") => CASCADE
         .named("ring-cond-processes", "does as ring-cond among processes, by condition variables in memory that they \
             share")
+        .params(AMONG_PROCESSES)
         .uncounted_traffic(APART);
     ring::<Cascade<Condition>>, Among::Shared("pthread_cond, process-shared") => CASCADE
         .named("ring-cond-shared", "does as ring-cond with condition variables that processes could share");
@@ -108,6 +115,7 @@ kernels! {
             before it writes there and wakes it");
     ring::<Futex>, Among::Processes("futex, shared") => WORD
         .named("ring-futex-processes", "does as ring-futex among processes, by words in memory that they share")
+        .params(AMONG_PROCESSES)
         .uncounted_traffic(APART);
     ring::<Flag>, Among::Threads("store-release, load-acquire") => WORD
         .named("ring-flag", "passes a token around a ring of threads, each spinning on a flag of its own until the one \
@@ -124,7 +132,7 @@ enum Among {
     Threads(&'static str),
     /// With what processes would share.
     Shared(&'static str),
-    /// Each worker drives a process that takes its place.
+    /// Each worker drives a process that takes its place, or a thread of one.
     Processes(&'static str),
 }
 
@@ -137,14 +145,21 @@ const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> 
             Among::Processes(variant) => (variant, true, true),
         };
         let ring = Arc::new(Ring::<L>::new(workers, shared)?);
+        let threads = params.per_process as usize;
         stage(variant, Extent::Span(params.span()), move |rank| {
             let member = Arc::clone(&ring);
             let place = match processes {
                 false => Place::Here(Member::new(member, rank)),
-                true => Place::Apart(Remote::new(member, rank)?),
+                true => Place::Apart(Remote::new(member, rank, threads)?),
             };
             Ok(Box::new(Participant { ring: Arc::clone(&ring), first: rank == 0, workers, place }))
         })
+    })
+    .fits(|kernel, params, workers| match params.per_process {
+        0 => Err(kernel.unavailable("takes at least 1 thread in a process, not 0")),
+        threads if (workers as u64).is_multiple_of(threads) => Ok(()),
+        threads => Err(kernel
+            .unavailable(format_args!("takes multiples of {threads} workers, not {workers}, {threads} a process"))),
     })
 }
 

@@ -6,10 +6,11 @@
  *   memory lock PAGES MIB PART     a mapping that was touched, locked
  *   memory release PAGES MIB PART  a mapping that was touched, unmapped
  *   memory alloc OPERATIONS        1000 objects of malloc, of 16 to 1000 bytes, of which one is replaced by lot
+ *   memory copy BYTES FROM TO      copies of so many bytes by memcpy, the source so far past a line and the target so far
  *   memory load KIB                passes over a block by vector loads and nothing else, of 64 bytes or of 32, whichever is faster here
  *
  * PAGES is 4k or thp, PART the MiB that go into one call. Prints the seconds of one byte, of a thousand where they are loaded, or of one
- * operation: the median of five repetitions, of loads the best. The thread sits on the first of the strands that the process may use.
+ * operation; a byte that is copied is one read and one written. The median of five repetitions, of copies and loads the best. The thread sits on the first of the strands that the process may use.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -147,6 +148,27 @@ static void *alloc(void *argument) {
     return NULL;
 }
 
+/* The two ends are half a page more than whole pages apart: a load waits for an earlier store with the same last 12 bits. */
+static double copy(size_t bytes, size_t from, size_t to) {
+    size_t apart = (bytes / 64 + 1 + 63) / 64 * SMALL + SMALL / 2;
+    size_t room = (2 * apart + LARGE - 1) / LARGE * LARGE;
+    char *start = map(room, MADV_HUGEPAGE);
+    memset(start, 1, room);
+    long copies = 1 + 200000000 / bytes;
+    if (copies > 4000000) copies = 4000000;
+    double best = 1e9;
+    for (int i = 0; i < REPETITIONS; i++) {
+        double before = seconds();
+        for (long done = 0; done < copies; done++) {
+            memcpy(start + apart + to, start + from, bytes);
+            __asm__ volatile("" ::"r"(start) : "memory");
+        }
+        double time = (seconds() - before) / copies / (2 * bytes);
+        if (time < best) best = time;
+    }
+    return best;
+}
+
 #ifdef __x86_64__
 /* Passes over whole kilobytes; `loads` are those of 512 bytes. */
 #define PASSES(loads)                                                                          \
@@ -193,7 +215,10 @@ static double load(size_t bytes) {
 int main(int count, char **words) {
     double times[REPETITIONS];
     sit();
-    if (count == 5) {
+    if (count == 5 && strcmp(words[1], "copy") == 0) {
+        double best = copy((size_t)atol(words[2]), (size_t)atol(words[3]), (size_t)atol(words[4]));
+        for (int i = 0; i < REPETITIONS; i++) times[i] = best;
+    } else if (count == 5) {
         int advice = strcmp(words[2], "thp") == 0 ? MADV_HUGEPAGE : MADV_NOHUGEPAGE;
         size_t bytes = (size_t)atol(words[3]) << 20, part = (size_t)atol(words[4]) << 20;
         for (int i = 0; i < REPETITIONS; i++) times[i] = handle(words[1], advice, bytes, part);
@@ -206,7 +231,7 @@ int main(int count, char **words) {
         double best = load((size_t)atol(words[2]) << 10);
         for (int i = 0; i < REPETITIONS; i++) times[i] = best;
     } else {
-        fprintf(stderr, "usage: memory touch|lock|release 4k|thp MIB PART | memory alloc OPERATIONS | memory load KIB\n");
+        fprintf(stderr, "usage: memory touch|lock|release 4k|thp MIB PART | memory alloc OPERATIONS | memory copy BYTES FROM TO | memory load KIB\n");
         return 2;
     }
     qsort(times, REPETITIONS, sizeof *times, ascending);

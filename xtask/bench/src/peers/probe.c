@@ -5,7 +5,8 @@
  *   probe clock NAME ITERATIONS    a reading of a clock of the system: monotonic, realtime, monotonic-raw or monotonic-coarse
  *   probe create SAMPLES STACK     a thread on another strand that stamps and ends; every one is joined
  *   probe unlock SAMPLES           a mutex given back while another thread sleeps for it
- *   probe ring THREADS LAPS        the ring of libMicro's cascade_mutex
+ *   probe ring PROCESSES THREADS LAPS
+ *                                  the ring of libMicro's cascade_mutex: so many processes of so many threads each
  *   probe chase KIB PAGES          a load that needs what the one before it found, along one random cycle over so much memory on
  *                                  pages of a kind (4k or thp)
  *
@@ -20,7 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 /* What a loop that spins tells the processor. */
 static void relax(void) {
@@ -178,11 +181,11 @@ struct participant {
 };
 
 struct ring {
-    struct participant *all;
     pthread_barrier_t begin;
     int threads;
     long laps;
     long start, end;
+    struct participant all[];
 };
 
 struct post {
@@ -219,23 +222,47 @@ static void *go_round(void *argument) {
     return NULL;
 }
 
-static double ring_(int threads, long laps) {
-    struct ring ring = {.threads = threads, .laps = laps};
-    ring.all = aligned_alloc(128, threads * sizeof *ring.all);
+/* The participants from the first on, of one process. */
+static void take_part(struct ring *ring, int first, int threads) {
     pthread_t *handles = malloc(threads * sizeof *handles);
     struct post *posts = malloc(threads * sizeof *posts);
-    if (ring.all == NULL || handles == NULL || posts == NULL) die("ring");
-    if (pthread_barrier_init(&ring.begin, NULL, threads) != 0) die("pthread_barrier_init");
-    for (int rank = 0; rank < threads; rank++) {
-        pthread_mutex_init(&ring.all[rank].mutex[0], NULL);
-        pthread_mutex_init(&ring.all[rank].mutex[1], NULL);
+    if (handles == NULL || posts == NULL) die("malloc");
+    for (int at = 0; at < threads; at++) {
+        posts[at] = (struct post){.ring = ring, .rank = first + at};
+        if (pthread_create(&handles[at], NULL, go_round, &posts[at]) != 0) die("pthread_create");
     }
-    for (int rank = 0; rank < threads; rank++) {
-        posts[rank] = (struct post){.ring = &ring, .rank = rank};
-        if (pthread_create(&handles[rank], NULL, go_round, &posts[rank]) != 0) die("pthread_create");
+    for (int at = 0; at < threads; at++) pthread_join(handles[at], NULL);
+}
+
+static double ring_(int processes, int threads, long laps) {
+    int all = processes * threads, shared = processes > 1 ? PTHREAD_PROCESS_SHARED : PTHREAD_PROCESS_PRIVATE;
+    size_t bytes = sizeof(struct ring) + all * sizeof(struct participant);
+    struct ring *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (ring == MAP_FAILED) die("mmap");
+    ring->threads = all;
+    ring->laps = laps;
+    pthread_barrierattr_t of_barrier;
+    pthread_mutexattr_t of_mutex;
+    pthread_barrierattr_init(&of_barrier);
+    pthread_mutexattr_init(&of_mutex);
+    pthread_barrierattr_setpshared(&of_barrier, shared);
+    pthread_mutexattr_setpshared(&of_mutex, shared);
+    if (pthread_barrier_init(&ring->begin, &of_barrier, all) != 0) die("pthread_barrier_init");
+    for (int rank = 0; rank < all; rank++) {
+        pthread_mutex_init(&ring->all[rank].mutex[0], &of_mutex);
+        pthread_mutex_init(&ring->all[rank].mutex[1], &of_mutex);
     }
-    for (int rank = 0; rank < threads; rank++) pthread_join(handles[rank], NULL);
-    return (ring.end - ring.start) * 1e-9 / laps / threads;
+    for (int process = 1; process < processes; process++) {
+        pid_t child = fork();
+        if (child < 0) die("fork");
+        if (child == 0) {
+            take_part(ring, process * threads, threads);
+            _exit(0);
+        }
+    }
+    take_part(ring, 0, threads);
+    while (wait(NULL) > 0) continue;
+    return (ring->end - ring->start) * 1e-9 / laps / all;
 }
 
 static unsigned long state = 88172645463325252UL;
@@ -303,13 +330,13 @@ int main(int count, char **words) {
         seconds = create(atol(words[2]), (size_t)atol(words[3]));
     } else if (count == 3 && strcmp(words[1], "unlock") == 0) {
         seconds = unlock(atol(words[2]));
-    } else if (count == 4 && strcmp(words[1], "ring") == 0) {
-        seconds = ring_(atoi(words[2]), atol(words[3]));
+    } else if (count == 5 && strcmp(words[1], "ring") == 0) {
+        seconds = ring_(atoi(words[2]), atoi(words[3]), atol(words[4]));
     } else if (count == 4 && strcmp(words[1], "chase") == 0) {
         int small = strcmp(words[3], "4k") == 0;
         seconds = chase((size_t)atol(words[2]) << 10, small ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
     } else {
-        fprintf(stderr, "usage: probe lock ITERATIONS | clock NAME ITERATIONS | create SAMPLES STACK | unlock SAMPLES | ring THREADS LAPS | chase KIB PAGES\n");
+        fprintf(stderr, "usage: probe lock ITERATIONS | clock NAME ITERATIONS | create SAMPLES STACK | unlock SAMPLES | ring PROCESSES THREADS LAPS | chase KIB PAGES\n");
         return 2;
     }
     printf("%.12f\n", seconds);

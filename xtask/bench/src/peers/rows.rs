@@ -45,6 +45,7 @@ const MEDIAN: &str = "median of 5000";
 
 /// About as long as the bare rings take.
 const SPAN: &str = "--span 200";
+const OF_TWO: &str = "--span 200 --per-process 2";
 
 /// As much memory as the bare operations on pages take, on small pages and on huge ones.
 const ON_SMALL: &str = "--size 256 --pages 4k";
@@ -110,6 +111,14 @@ fn handled(name: &str, kernel: &'static str, options: &str, words: &str) -> Row 
     row("MB/s", name, Program::meeting(kernel, 1, options), bare("memory", words, "median of 5"), OF_PROBE)
 }
 
+/// A kernel of copies against a loop of memcpy, of as many bytes.
+fn copies(name: &str, kernel: &'static str, words: &str) -> Row {
+    let bytes: u64 =
+        words.split(' ').nth(1).and_then(|bytes| bytes.parse().ok()).expect("the bytes are the second word");
+    let options = format!("--span 20 --pages thp --size-bytes {}", 2 * bytes);
+    row("MB/s", name, Program::call(kernel, &options), bare("memory", words, "best of 5"), OF_PROBE)
+}
+
 /// Those that are one of a kind.
 #[rustfmt::skip]
 fn alone() -> Vec<Row> {
@@ -156,8 +165,15 @@ fn alone() -> Vec<Row> {
         clock("read-monotonic-coarse", "monotonic-coarse"),
         mops("create-pthread", meeting("create-pthread", 2, CLOSED), probe("create 5000 65536", MEDIAN), OF_PROBE),
         mops("unlock-pthread", meeting("unlock-pthread", 2, CLOSED), probe("unlock 5000", MEDIAN), OF_PROBE),
-        mops("ring-mutex-2", meeting("ring-mutex", 2, SPAN), probe("ring 2 10000", "one run"), OF_PROBE),
-        mops("ring-mutex-3", meeting("ring-mutex", 3, SPAN), probe("ring 3 10000", "one run"), OF_PROBE),
+        mops("ring-mutex-2", meeting("ring-mutex", 2, SPAN), probe("ring 1 2 10000", "one run"), OF_PROBE),
+        mops("ring-mutex-3", meeting("ring-mutex", 3, SPAN), probe("ring 1 3 10000", "one run"), OF_PROBE),
+        mops("ring-mutex-processes-2", meeting("ring-mutex-processes", 2, SPAN), probe("ring 2 1 10000", "one run"), OF_PROBE),
+        mops("ring-mutex-processes-2x2", meeting("ring-mutex-processes", 4, OF_TWO), probe("ring 2 2 10000", "one run"), OF_PROBE),
+        copies("copy-aligned-64", "copy-aligned", "copy 64 0 0"),
+        copies("copy-aligned-4096", "copy-aligned", "copy 4096 0 0"),
+        copies("copy-from-odd-4096", "copy-from-odd", "copy 4096 1 0"),
+        copies("copy-to-odd-4096", "copy-to-odd", "copy 4096 0 1"),
+        copies("copy-both-odd-32768", "copy-both-odd", "copy 32768 1 1"),
         gbs("level-l1-1-load", Program::level("level-read", 1, 16), bare("memory", "load 16", "best of 5"), OF_LOADS),
         handled("pages-touch-4k", "pages-touch", ON_SMALL, "touch 4k 256 1"),
         handled("pages-touch-thp", "pages-touch", ON_HUGE, "touch thp 256 2"),

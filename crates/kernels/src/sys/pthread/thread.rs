@@ -132,8 +132,13 @@ impl Mask {
 
     /// Makes it that of the calling thread, which is on one of its strands when this returns.
     pub fn bind(&self) -> Result<(), Error> {
+        self.bind_thread(0)
+    }
+
+    /// The same for the thread of this number, be it of another process, or for the calling one by 0.
+    pub fn bind_thread(&self, thread: i32) -> Result<(), Error> {
         // SAFETY: the memory has as many bytes as is claimed, and is only read.
-        let code = unsafe { libc::sched_setaffinity(0, size_of_val(&*self.0), self.0.as_ptr().cast()) };
+        let code = unsafe { libc::sched_setaffinity(thread, size_of_val(&*self.0), self.0.as_ptr().cast()) };
         match code {
             0 => Ok(()),
             _ => Err(Error::Refused(format!("sched_setaffinity failed: {}", std::io::Error::last_os_error()))),

@@ -40,10 +40,11 @@ impl<L: Link> Crew for Ring<L> {
 }
 
 impl<L: Link> Remote<L> {
-    /// Forks the participant with this number.
-    pub fn new(ring: Arc<Ring<L>>, rank: usize) -> Result<Self, Error> {
-        let process = Process::fork(Arc::clone(&ring), rank, || {
-            let mut member = Member::new(Arc::clone(&ring), rank);
+    /// The participant with this number, in processes of so many threads each. The first of a process forks it.
+    pub fn new(ring: Arc<Ring<L>>, rank: usize, threads: usize) -> Result<Self, Error> {
+        let theirs = Arc::clone(&ring);
+        let process = Process::join(&ring, rank, threads, move |rank| {
+            let mut member = Member::new(Arc::clone(&theirs), rank);
             move |kind| {
                 if kind == PREPARE {
                     member.prepare();
