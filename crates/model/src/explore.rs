@@ -137,7 +137,7 @@ fn urgent(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::{Place, noise, truth};
+    use crate::tests::{Place, T3_4, noise, truth};
     use fastrand::Rng;
 
     /// Measures until nothing more is asked for. Returns how many were measured, and the place of the best by measurement or prediction.
@@ -204,6 +204,56 @@ mod tests {
             share += measured as f64 / all.len() as f64 / draws as f64;
         }
         assert!(good + 1 >= draws && share <= 0.3, "{good} of {draws}, {share} measured");
+    }
+
+    #[test]
+    fn a_fifth_of_figure_5_finds_the_best_of_the_t3_4() {
+        let place = Place::new("Package:4 Core:16 Group:2 PU:4");
+        let rows = T3_4.iter().flat_map(|(threads, dumb, round_robin)| {
+            [("dumb", dumb), ("round-robin", round_robin)].map(|(mapping, rate)| (place.at(mapping, *threads), *rate))
+        });
+        let (all, rates): (Vec<Placed>, Vec<f64>) = rows.unzip();
+        let rate = |placed: &Placed| rates[all.iter().position(|one| one == placed).unwrap()];
+        let (measured, chosen) = explored(&place, &all, rate);
+        assert!(measured * 5 <= all.len() && rates[chosen] >= 0.97 * 107.57, "{measured} measured, {}", rates[chosen]);
+    }
+
+    /// Threads of a program, and how much of it they do.
+    type Law = fn(&Placed, f64) -> f64;
+
+    #[test]
+    fn eight_runs_find_how_many_threads_a_program_should_get() {
+        let place = Place::new("Package:2 L3Cache:4 Core:8 PU:1");
+        let counts = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64];
+        let all: Vec<Placed> = counts.iter().map(|threads| place.at("round-robin", *threads)).collect();
+        let laws: [(&str, Law); 4] = [
+            ("scales", |placed, _| placed.threads as f64),
+            ("serial", |placed, lot| 1.0 / (0.02 + 0.1 * lot + (0.98 - 0.1 * lot) / placed.threads as f64)),
+            ("knee", |placed, lot| {
+                let knee = 2.0 + 4.0 * lot;
+                placed.threads as f64 * (1.0 + (placed.load(1) / knee).powi(6)).powf(-1.0 / 6.0)
+            }),
+            ("collapses", |placed, lot| {
+                let (threads, cost) = (placed.threads as f64, 0.002 + 0.02 * lot);
+                threads / (1.0 + 0.03 * (threads - 1.0) + cost * threads * (threads - 1.0))
+            }),
+        ];
+        let mut random = Rng::with_seed(8);
+        for (name, law) in laws {
+            let (mut good, mut most) = (0, 0);
+            for _ in 0..50 {
+                let lot = random.f64();
+                let noises: Vec<f64> = all.iter().map(|_| noise(&mut random)).collect();
+                let at = |placed: &Placed| all.iter().position(|one| one == placed).unwrap();
+                let (runs, chosen) = explored(&place, &all, |placed| law(placed, lot) * noises[at(placed)]);
+                let rates: Vec<f64> = all.iter().map(|placed| law(placed, lot)).collect();
+                let best = rates.iter().copied().fold(0.0, f64::max);
+                let step = rates.iter().position(|rate| *rate == best).unwrap().abs_diff(chosen);
+                good += usize::from(step <= 1 || rates[chosen] >= 0.97 * best);
+                most = most.max(runs);
+            }
+            assert!(good >= 45 && most <= 8, "{name}: {good} of 50, {most} runs");
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Place {
 }
 
 /// The rows of Figure 5 of arXiv 1106.2992: threads, then GB/s by dumb and by round-robin.
-const T3_4: [(usize, f64, f64); 18] = [
+pub(crate) const T3_4: [(usize, f64, f64); 18] = [
     (1, 0.65, 0.65),
     (2, 1.25, 1.29),
     (3, 1.82, 1.95),
