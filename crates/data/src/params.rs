@@ -69,12 +69,8 @@ pub struct Params {
     #[serde(default)]
     pub writes: u64,
     /// Threads of each process, where workers are processes.
-    #[serde(default = "one")]
+    #[serde(default = "crate::bounds::one")]
     pub per_process: u64,
-}
-
-const fn one() -> u64 {
-    1
 }
 
 impl Params {
@@ -484,7 +480,9 @@ pub const WRITES: Param = count!(
     Bounds::new(0, 100, 1)
 );
 pub const PER_PROCESS: Param = count!(
-    param("per-process", "T", "2", "Threads of each process in rings of processes").varied().with("auto is 1."),
+    param("per-process", "T", "2", "Threads of each process in rings of processes; divides their number")
+        .varied()
+        .with("auto is 1."),
     per_process,
     Bounds::new(1, 1024, 1)
 );

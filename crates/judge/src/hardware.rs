@@ -83,7 +83,8 @@ impl Counted {
         };
         Counted {
             interval_ns: invocation.clean_runs().map(|run| run.interval_ns as f64).sum(),
-            ops: laps().map(|lap| lap.ops as f64).sum(),
+            // In a mix some workers do others, which are not counted.
+            ops: if laps().all(|lap| lap.ops > 0) { laps().map(|lap| lap.ops as f64).sum() } else { 0.0 },
             cycles: sum(|counts| counts.cycles),
             instructions: sum(|counts| counts.instructions),
             branches: sum(|counts| counts.branches),

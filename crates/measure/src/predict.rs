@@ -161,8 +161,9 @@ impl Predictor {
                 class: Class::S,
                 order: PILOT_ORDER,
                 depth: 1,
-                // A mix takes several threads.
+                // A mix takes several threads, as do processes of several.
                 mix: Mix::ALONE,
+                per_process: 1,
                 ..like.params
             },
             repetitions: PILOTS,

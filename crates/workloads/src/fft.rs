@@ -47,8 +47,8 @@ const CARD: Card =
 
 const POOLED: &str = "threads that are made, sleep, wake and end within the time; they may run on the seats of all workers, which sleep \
                       meanwhile";
-const FIXED: &str = "one thread for each worker, made before the time begins, which may run on the seats of all workers; those sleep \
-                     meanwhile";
+const FIXED: &str =
+    "one thread for each worker, made before the time begins, on that worker's seat; workers sleep meanwhile";
 
 /// What a worker does, with threads from there.
 macro_rules! transforms {

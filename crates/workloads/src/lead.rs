@@ -35,7 +35,8 @@ impl<R: Runtime> Lead<R> {
 
     fn made(&self) -> Result<R, Error> {
         let (threads, kept) = (self.threads, self.kept);
-        R::new(&Setting { threads, kept, mask: self.seats.strands()?, limit: ThreadLimit::get() })
+        let seats = self.seats.lent();
+        R::new(&Setting { threads, kept, mask: Seats::strands(&seats)?, seats, limit: ThreadLimit::get() })
     }
 
     /// The runtime of this run; `None` if the system has refused its threads, which [`Lead::close`] reports.

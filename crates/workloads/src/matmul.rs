@@ -38,7 +38,7 @@ const CARD: Card = Card::new("", Family::Workload, "", Metric::ops("a multiplica
 const POOLED: &str = "threads that are made, sleep, wake and end within the time; the sums of products, N² additions for each level. Each \
                       worker reports an equal share; threads may run on the seats of all workers, which sleep meanwhile";
 const FIXED: &str = "the sums of products, N² additions for each level. Each worker reports an equal share; there is one thread for each, \
-                     made before the time begins, which may run on the seats of all workers; those sleep meanwhile";
+                     made before the time begins, on that worker's seat; workers sleep meanwhile";
 
 /// What a worker does, with threads from there.
 macro_rules! multiplies {
@@ -64,7 +64,7 @@ kernels! {
         .params(&[&ORDER])
         .source("The crate matrixmultiply, dgemm")
         .uncounted_traffic("what the library allocates, and copies in each band. Each worker reports an equal share; there is one thread \
-                            for each, made before the time begins, which may run on the seats of all workers; those sleep meanwhile");
+                            for each, made before the time begins, on that worker's seat; workers sleep meanwhile");
 }
 
 /// What a sweep measures by default: with the source's pool the levels of its table, and none; with others some, to compare them by.

@@ -38,8 +38,10 @@ pub(super) trait Hand: Sized {
 pub(super) struct Setting {
     /// Threads of a runtime with a fixed number of them.
     pub threads: u32,
-    /// The strands of its threads.
+    /// The strands of all workers, on which threads that are made may run.
     pub mask: Mask,
+    /// Those of each, for a fixed number of threads.
+    pub seats: Vec<Mask>,
     /// Threads that it keeps for the next activity.
     pub kept: u64,
     pub limit: ThreadLimit,

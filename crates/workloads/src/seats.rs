@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 pub(super) struct Seats {
-    strands: Mutex<Option<Mask>>,
+    lent: Mutex<Vec<Mask>>,
     /// 1 once the run is over.
     over: AtomicU32,
     /// Operations that each worker reports.
@@ -27,21 +27,24 @@ impl Seats {
     /// Lends the strands of the calling thread.
     pub(super) fn lend(&self) -> Result<(), Error> {
         let own = Mask::own()?;
-        let mut strands = self.strands.lock().unwrap_or_else(PoisonError::into_inner);
-        match &mut *strands {
-            None => *strands = Some(own),
-            Some(strands) => strands.add(&own),
-        }
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner).push(own);
         Ok(())
     }
 
-    /// The strands of all workers that have lent theirs.
+    /// The strands of each worker that has lent its own.
+    pub(super) fn lent(&self) -> Vec<Mask> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The strands of all of these; of the calling thread where there are none.
     ///
     /// # Errors
     /// [`Error::Refused`] if the system does not say where the calling thread may run.
-    pub(super) fn strands(&self) -> Result<Mask, Error> {
-        let lent = self.strands.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        lent.map_or_else(Mask::own, Ok)
+    pub(super) fn strands(lent: &[Mask]) -> Result<Mask, Error> {
+        let Some((first, others)) = lent.split_first() else { return Mask::own() };
+        let mut all = first.clone();
+        others.iter().for_each(|one| all.add(one));
+        Ok(all)
     }
 
     /// Before a run. Relaxed, here and below: workers begin their runs only after all have prepared, by other means.

@@ -145,7 +145,7 @@ const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> 
             Among::Processes(variant) => (variant, true, true),
         };
         let ring = Arc::new(Ring::<L>::new(workers, shared)?);
-        let threads = params.per_process as usize;
+        let threads = per_process(kernel, params) as usize;
         stage(variant, Extent::Span(params.span()), move |rank| {
             let member = Arc::clone(&ring);
             let place = match processes {
@@ -155,12 +155,17 @@ const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> 
             Ok(Box::new(Participant { ring: Arc::clone(&ring), first: rank == 0, workers, place }))
         })
     })
-    .fits(|kernel, params, workers| match params.per_process {
+    .fits(|kernel, params, workers| match per_process(kernel, params) {
         0 => Err(kernel.unavailable("takes at least 1 thread in a process, not 0")),
         threads if (workers as u64).is_multiple_of(threads) => Ok(()),
         threads => Err(kernel
             .unavailable(format_args!("takes multiples of {threads} workers, not {workers}, {threads} a process"))),
     })
+}
+
+/// Threads of each process; one where the kernel knows no others.
+fn per_process(kernel: &PlainKernel<Among>, params: &Params) -> u64 {
+    if kernel.card.obeys(&PER_PROCESS) { params.per_process } else { 1 }
 }
 
 enum Place<L: Link> {

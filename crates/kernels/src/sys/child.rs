@@ -18,7 +18,8 @@ impl Child {
     ///
     /// # Safety
     /// The other threads of this process do not run in the new one, and stay wherever they were: `body` waits for none of
-    /// them. It takes no lock that one of them may hold, save those of the C library's allocator, which a fork leaves free.
+    /// them. It takes no lock that one of them may hold, save those of the C library's allocator and of its
+    /// `pthread_create`, which a fork leaves free.
     pub unsafe fn fork<F: FnOnce()>(files: &[RawFd], body: F) -> io::Result<Child> {
         let parent = std::process::id();
         let before = block_signals();

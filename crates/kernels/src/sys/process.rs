@@ -47,7 +47,7 @@ const GONE: u32 = u32::MAX;
 pub trait Crew {
     fn desk(&self, rank: usize) -> &Desk;
 
-    /// Whether a process ended or hung, and with it the run.
+    /// Whether a process ended or hung, and with it the run. Where processes have several threads, in memory that they share.
     fn broken(&self) -> &AtomicBool;
 
     /// Has all processes end their run.
@@ -86,10 +86,9 @@ impl<C: Crew> Process<C> {
     ) -> Result<Self, Error> {
         let files = crew.files();
         let serve = || serve(crew.desk(rank), start());
-        // SAFETY: the C library's allocator is fit for use there, as are words in shared memory; a process that waits for a lock that is
+        // SAFETY: the C library's allocator and `pthread_create` are fit for use there, as are words in shared memory; a process that waits for a lock that is
         // never given back is killed, and so is every other before its memory goes.
         let child = unsafe { Child::fork(&files, serve) }.map_err(|error| {
-            crew.broken().store(true, Ordering::Release);
             Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))
         })?;
         Ok(Process { crew, rank, others, child: Some(child), order: 0, stays: PhantomData })
@@ -165,15 +164,18 @@ impl<C: Crew + Send + Sync + 'static> Process<C> {
             }
             (hired.start)(rank)
         })
+        .inspect_err(|_| crew.broken().store(true, Ordering::Release))
     }
 
     /// The thread that another worker's process has for this one, put on the strands of the calling thread.
     fn seat(crew: Arc<C>, rank: usize) -> Result<Self, Error> {
-        let limit = Instant::now() + LIMIT;
+        // Forks of one process take turns.
+        let limit = Instant::now() + LIMIT + LOOK * (2 * rank as u32);
         let thread = loop {
             match crew.desk(rank).thread.load(Ordering::Acquire) {
                 thread if thread == GONE || crew.broken().load(Ordering::Acquire) || Instant::now() > limit => {
-                    let reason = "a process has no thread for each of its workers; allow more or ask for fewer workers";
+                    let reason = "a process was not forked, or has no thread for each of its workers; allow more processes and threads, or ask \
+                                  for fewer workers";
                     return Err(Error::Refused(reason.into()));
                 }
                 0 => futex::wait(&crew.desk(rank).thread, 0, Scope::Machine, LOOK),
@@ -246,7 +248,7 @@ mod tests {
         strands: AtomicU32,
     }
 
-    struct Office(Shared<Place>, AtomicBool);
+    struct Office(Shared<Place>, Shared<AtomicBool>);
 
     impl Crew for Office {
         fn desk(&self, rank: usize) -> &Desk {
@@ -254,7 +256,7 @@ mod tests {
         }
 
         fn broken(&self) -> &AtomicBool {
-            &self.1
+            &self.1[0]
         }
 
         fn end(&self) {}
@@ -262,7 +264,10 @@ mod tests {
 
     #[test]
     fn workers_share_processes_as_asked_and_each_thread_sits_where_its_worker_does() {
-        let office = Arc::new(Office(Shared::new(6, Place::default).unwrap(), AtomicBool::new(false)));
+        let office = Arc::new(Office(
+            Shared::new(6, Place::default).unwrap(),
+            Shared::new(1, || AtomicBool::new(false)).unwrap(),
+        ));
         let strands: Vec<u32> = Mask::own().unwrap().strands().collect();
         let gate = std::sync::Barrier::new(6);
         std::thread::scope(|scope| {
@@ -278,11 +283,11 @@ mod tests {
                             let strand = crate::sys::strand::current().unwrap_or(u32::MAX);
                             theirs.0[rank].strands.store(strand, Ordering::Release);
                         }
-                    })
-                    .unwrap();
+                    });
+                    // One that was refused leaves no other waiting.
                     gate.wait();
                     for _ in 0..3 {
-                        process.order(0, || false);
+                        process.as_mut().unwrap().order(0, || false);
                     }
                     gate.wait();
                 });
@@ -291,7 +296,7 @@ mod tests {
         let read =
             |of: fn(&Place) -> &AtomicU32| office.0.iter().map(|place| of(place).load(Ordering::Acquire)).collect();
         let (processes, seen): (Vec<u32>, Vec<u32>) = (read(|place| &place.process), read(|place| &place.strands));
-        assert!(!office.1.load(Ordering::Acquire) && !processes.contains(&std::process::id()), "{processes:?}");
+        assert!(!office.1[0].load(Ordering::Acquire) && !processes.contains(&std::process::id()), "{processes:?}");
         assert!(processes[..3].iter().all(|id| *id == processes[0]), "{processes:?}");
         assert!(processes[3..].iter().all(|id| *id == processes[3] && *id != processes[0]), "{processes:?}");
         assert_eq!(seen, (0..6).map(|rank| strands[rank % strands.len()]).collect::<Vec<_>>());

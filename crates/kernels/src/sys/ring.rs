@@ -1,8 +1,7 @@
 //! Rings: participants that pass one token on, over threads or over forked processes.
 //!
-//! The code that a participant runs is in this module since a forked process runs it too, which may neither allocate nor
-//! wait for a thread that only its parent has: a [`Member`] touches the ring's memory, sleeps in the system, and reads the
-//! clock.
+//! The code that a participant runs is in this module since a forked process runs it too, which may not wait for
+//! a thread that only its parent has: a [`Member`] touches the ring's memory, sleeps in the system, and reads the clock.
 
 use std::marker::PhantomData;
 use std::os::fd::RawFd;

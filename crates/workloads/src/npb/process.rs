@@ -178,7 +178,7 @@ impl Worker for Remote {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use super::super::{Member, Over};
     use super::*;
@@ -194,6 +194,8 @@ mod tests {
 
     struct Fake {
         fate: Option<Fate>,
+        /// Whether it hangs.
+        hangs: Arc<Shared<AtomicBool>>,
         runs: u32,
     }
 
@@ -206,6 +208,7 @@ mod tests {
             match self.fate {
                 Some(Fate::Dies) if self.runs == 2 => panic!("a panic in a process ends it"),
                 Some(Fate::Hangs) if self.runs == 2 => loop {
+                    self.hangs[0].store(true, Ordering::Release);
                     std::thread::park();
                 },
                 _ => member.meet(),
@@ -218,18 +221,26 @@ mod tests {
         }
     }
 
-    /// The verdicts of two workers on their second runs; all were right about their first ones.
-    fn verdicts(fate: Fate, deadline: Option<Duration>) -> Vec<Result<(), Error>> {
+    /// The verdicts of two workers on their second runs, which are stopped once a process hangs; all were right about their first ones.
+    fn verdicts(fate: Fate) -> Vec<Result<(), Error>> {
+        let hangs = Arc::new(Shared::new(1, || AtomicBool::new(false)).unwrap());
+        let stop = Stop::new();
         let work = Work::ops(7);
         let office = Arc::new(Office::new(2, Arc::new(Team::of(2).unwrap())).unwrap());
         let worker = |rank| -> Box<dyn Worker> {
-            let fake = || Fake { fate: (rank == 0).then_some(fate), runs: 0 };
+            let fake = || Fake { fate: (rank == 0).then_some(fate), hangs: Arc::clone(&hangs), runs: 0 };
             Box::new(Remote::new("npb-fake", rank, &office, work, fake).unwrap())
         };
-        let look = |_, run| {
-            let deadline = deadline.filter(|_| run == 1).map(|span| Instant::now() + span);
-            Look { watch: Watch::new(&Stop::new()).with_deadline(deadline), ..Look::whole(None) }
-        };
+        let look = |_, _| Look { watch: Watch::new(&stop), ..Look::whole(None) };
+        if fate == Fate::Hangs {
+            let (hangs, stop) = (Arc::clone(&hangs), stop.clone());
+            std::thread::spawn(move || {
+                while !hangs[0].load(Ordering::Acquire) {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                stop.raise();
+            });
+        }
         let laps = laps(2, 2, worker, look);
         assert!(laps.iter().all(|laps| laps[0].verdict == Ok(()) && laps[0].work == work));
         laps.into_iter().map(|mut laps| laps.remove(1).verdict).collect()
@@ -237,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_wrong_answer_is_told_as_far_as_there_is_room() {
-        let verdicts = verdicts(Fate::Wrong, None);
+        let verdicts = verdicts(Fate::Wrong);
         let Err(Error::Wrong(wrong)) = &verdicts[0] else { panic!("{verdicts:?}") };
         assert!(wrong.starts_with("npb-fake: the sum is 1 instead of 2") && wrong.len() < 2 * VERDICT, "{wrong}");
         assert_eq!(verdicts[1], Ok(()));
@@ -246,8 +257,8 @@ mod tests {
     /// The other process waits for the one that is gone, and neither run counts.
     #[test]
     fn a_process_that_is_lost_voids_the_run_of_all() {
-        for (fate, deadline) in [(Fate::Dies, None), (Fate::Hangs, Some(Duration::from_millis(20)))] {
-            for verdict in verdicts(fate, deadline) {
+        for fate in [Fate::Dies, Fate::Hangs] {
+            for verdict in verdicts(fate) {
                 let Err(Error::Wrong(wrong)) = verdict else { panic!("{verdict:?}") };
                 assert!(wrong.starts_with("npb-fake: a process ended or hung"), "{wrong}");
             }

@@ -37,10 +37,11 @@ impl Runtime for Rayon {
     type Hand = Rayoned;
 
     fn new(setting: &Setting) -> Result<Self, Error> {
-        let attributes = Attributes::new(STACK, false, Some(&setting.mask))?;
         let mut runtime = Rayon { pool: None, threads: Vec::new(), shared: Arc::default() };
         let threads = &mut runtime.threads;
-        let spawn = |thread| {
+        let spawn = |thread: ThreadBuilder| {
+            let seat = setting.seats.get(thread.index()).unwrap_or(&setting.mask);
+            let attributes = Attributes::new(STACK, false, Some(seat)).map_err(io::Error::other)?;
             let entry = Arc::new(Entry(Mutex::new(Some(thread))));
             threads.push(pthread::create(&attributes, entry).map_err(io::Error::other)?);
             Ok(())

@@ -14,7 +14,7 @@ use charz_kernels::tests::{stopped, watch};
 
 fn setting(at_most: u32, kept: u64) -> Setting {
     let limit = ThreadLimit { at_most, because: "the test".into() };
-    Setting { threads: 2, mask: Mask::own().unwrap(), kept, limit }
+    Setting { threads: 2, mask: Mask::own().unwrap(), seats: Vec::new(), kept, limit }
 }
 
 /// Adds up a tree of activities, each with three parts.

@@ -16,11 +16,13 @@
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,8 +36,12 @@ static void relax(void) {
 #endif
 }
 
+/* Who waits for this process, if anybody does. */
+static pid_t waiting;
+
 static void die(const char *what) {
     perror(what);
+    if (waiting != 0) kill(waiting, SIGTERM);
     exit(1);
 }
 
@@ -256,6 +262,8 @@ static double ring_(int processes, int threads, long laps) {
         pid_t child = fork();
         if (child < 0) die("fork");
         if (child == 0) {
+            waiting = getppid();
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
             take_part(ring, process * threads, threads);
             _exit(0);
         }

@@ -115,7 +115,7 @@ fn handled(name: &str, kernel: &'static str, options: &str, words: &str) -> Row 
 fn copies(name: &str, kernel: &'static str, words: &str) -> Row {
     let bytes: u64 =
         words.split(' ').nth(1).and_then(|bytes| bytes.parse().ok()).expect("the bytes are the second word");
-    let options = format!("--span 20 --pages thp --size-bytes {}", 2 * bytes);
+    let options = format!("--span 3 --pages thp --size-bytes {}", 2 * bytes);
     row("MB/s", name, Program::call(kernel, &options), bare("memory", words, "best of 5"), OF_PROBE)
 }
 

@@ -144,9 +144,11 @@ const NEW: &str = "start a new sweep";
 /// What keeps the two halves of a report from being comparable, and what to do.
 fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option<String> {
     let parts = |machine: &Machine| {
-        let Machine { strands, cores, packages, mut numa_nodes, numa_distances, caches, .. } = machine.clone();
+        let Machine { strands, cores, packages, mut numa_nodes, numa_distances, mut caches, .. } = machine.clone();
         // A guest is given memory, and has it taken, while it runs.
         numa_nodes.iter_mut().for_each(|node| node.memory_bytes = None);
+        // An older build did not ask the processor.
+        caches.iter_mut().for_each(|cache| cache.inclusive = None);
         (strands, cores, packages, numa_nodes, numa_distances, caches)
     };
     if parts(&report.machine) != parts(machine) {

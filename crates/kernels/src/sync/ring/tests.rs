@@ -47,11 +47,15 @@ fn the_token_goes_round_among_processes_of_several_threads() {
 }
 
 #[test]
-fn each_process_has_as_many_threads() {
+fn workers_are_a_multiple_of_the_threads_of_a_process() {
     let stages = KERNELS.iter().filter(|kernel| kernel.card().obeys(&PER_PROCESS)).map(|kernel| {
         let at = |per_process, workers| kernel.stage(&Params { per_process, ..Params::SMALL }, workers).map(drop);
         (at(2, 6), at(2, 3), at(0, 2), at(4, 2))
     });
+    let others = KERNELS.iter().filter(|kernel| !kernel.card().obeys(&PER_PROCESS));
+    for kernel in others {
+        assert_eq!(kernel.fits(&Params { per_process: 2, ..Params::SMALL }, 3), Ok(()), "{}", kernel.card().name);
+    }
     for (fits, too_few, none, more) in stages {
         assert_eq!(fits, Ok(()));
         assert!([too_few, none, more].iter().all(|refused| matches!(refused, Err(Error::Unavailable(_)))));

@@ -135,7 +135,8 @@ impl Mask {
         self.bind_thread(0)
     }
 
-    /// The same for the thread of this number, be it of another process, or for the calling one by 0.
+    /// Makes it that of the thread with this number, be it of another process, which is on one of its strands once it runs again; 0 is the
+    /// calling thread.
     pub fn bind_thread(&self, thread: i32) -> Result<(), Error> {
         // SAFETY: the memory has as many bytes as is claimed, and is only read.
         let code = unsafe { libc::sched_setaffinity(thread, size_of_val(&*self.0), self.0.as_ptr().cast()) };
