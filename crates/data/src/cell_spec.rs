@@ -63,13 +63,36 @@ impl CellSpec {
             && cell.workers == self.workers
             && self.size.is_none_or(|size| size == own.size_bytes)
             && self.level.as_ref().is_none_or(|level| cell.level.as_ref() == Some(level))
-            && self.pages.is_none_or(|kind| kind == own.pages)
+            && self.pages.unwrap_or(plan.params.pages) == own.pages
             && self.stride.is_none_or(|stride| stride == own.stride_bytes)
-            && self.memory.is_none_or(|memory| memory == own.memory)
+            && self.memory.map_or(own.memory == plan.params.memory, |memory| memory == own.memory)
             && self.order.is_none_or(|order| order == own.order)
             && self.depth.is_none_or(|depth| depth == own.depth)
             && self.process.is_none_or(|process| process == own.process)
             && self.stripes.is_none_or(|stripes| stripes == own.stripes)
             && self.writes.is_none_or(|writes| writes == own.writes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MemoryPolicy;
+    use crate::report::fixtures::{cell, report};
+    use crate::report::{Point, Unit};
+
+    #[test]
+    fn what_a_specification_leaves_out_is_as_the_plan_has_it() {
+        let spec: CellSpec =
+            serde_json::from_str(r#"{"kernel": "chase-random", "mapping": "dumb"}"#).unwrap();
+        let plan = report(Vec::new()).plan;
+        let spec = CellSpec { workers: 1, ..spec };
+        let cell = cell("chase-random", 1, Unit::NanosecondsPerOp, 1.0).under("dumb");
+        let described = |point| spec.describes(&cell.clone().at(point), &plan);
+        assert!(described(Point::default()));
+        let far = Some(MemoryPolicy::Remote).filter(|memory| *memory != plan.params.memory);
+        let other = PageKind::ALL.iter().copied().find(|pages| *pages != plan.params.pages);
+        assert!(!described(Point { memory: far, ..Point::default() }));
+        assert!(!described(Point { pages: other, ..Point::default() }));
     }
 }

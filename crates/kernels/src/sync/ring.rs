@@ -159,7 +159,7 @@ const fn ring<L: Link>(card: &'static Card, among: Among) -> PlainKernel<Among> 
         0 => Err(kernel.unavailable("takes at least 1 thread in a process, not 0")),
         threads if (workers as u64).is_multiple_of(threads) => Ok(()),
         threads => Err(kernel
-            .unavailable(format_args!("takes multiples of {threads} workers, not {workers}, {threads} a process"))),
+            .unavailable(format_args!("takes multiples of {threads} threads, {threads} a process, not {workers}"))),
     })
 }
 

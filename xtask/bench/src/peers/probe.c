@@ -68,20 +68,35 @@ static void sit(int rank) {
     if (pthread_setaffinity_np(pthread_self(), sizeof own, &own) != 0) die("pthread_setaffinity_np");
 }
 
-static double lock_(long iterations) {
+struct locking {
+    long iterations;
+    double best;
+};
+
+/* On a thread of its own, as in charz: the C library leaves atomic operations out where a process has but one. */
+static void *take(void *argument) {
+    struct locking *locking = argument;
     pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
     sit(0);
-    double best = 1e9;
+    locking->best = 1e9;
     for (int repetition = 0; repetition < 5; repetition++) {
         long start = nanos();
-        for (long i = 0; i < iterations; i++) {
+        for (long i = 0; i < locking->iterations; i++) {
             pthread_mutex_lock(&mutex);
             pthread_mutex_unlock(&mutex);
         }
-        double seconds = (nanos() - start) * 1e-9 / iterations;
-        if (seconds < best) best = seconds;
+        double seconds = (nanos() - start) * 1e-9 / locking->iterations;
+        if (seconds < locking->best) locking->best = seconds;
     }
-    return best;
+    return NULL;
+}
+
+static double lock_(long iterations) {
+    struct locking locking = {.iterations = iterations};
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, take, &locking) != 0) die("pthread_create");
+    pthread_join(thread, NULL);
+    return locking.best;
 }
 
 static double clock_(const char *name, long iterations) {
