@@ -83,8 +83,7 @@ mod tests {
 
     #[test]
     fn what_a_specification_leaves_out_is_as_the_plan_has_it() {
-        let spec: CellSpec =
-            serde_json::from_str(r#"{"kernel": "chase-random", "mapping": "dumb"}"#).unwrap();
+        let spec: CellSpec = serde_json::from_str(r#"{"kernel": "chase-random", "mapping": "dumb"}"#).unwrap();
         let plan = report(Vec::new()).plan;
         let spec = CellSpec { workers: 1, ..spec };
         let cell = cell("chase-random", 1, Unit::NanosecondsPerOp, 1.0).under("dumb");
