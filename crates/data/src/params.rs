@@ -480,9 +480,9 @@ pub const WRITES: Param = count!(
     Bounds::new(0, 100, 1)
 );
 pub const PER_PROCESS: Param = count!(
-    param("per-process", "T", "2", "Threads of each process in rings of processes; divides their number")
+    param("per-process", "T", "2", "Threads of each process in rings of processes")
         .varied()
-        .with("auto is 1."),
+        .with("auto is 1. The number of threads must be a multiple of it."),
     per_process,
     Bounds::new(1, 1024, 1)
 );
