@@ -11,10 +11,17 @@ use crate::asm;
 const PACKAGES: [&str; 6] =
     ["charz-data", "charz-stats", "charz-system", "charz-topology", "charz-kernels", "charz-workloads"];
 
-/// The emulator makes a process of its own of what waits for its child's `exec`, so its parent does not learn that this failed; and where 16
-/// threads fork at once, one in ten times a child of theirs hangs in it. (The laws have rings of three processes.)
-const NOT_THERE: [&str; 4] =
-    ["--skip", "a_program_that_does_not_exist_cannot_be_started", "--skip", "the_token_goes_round_among_processes"];
+/// The emulator makes a process of its own of what waits for its child's `exec`, so its parent does not learn that this failed; where 16
+/// threads fork at once, one in ten times a child of theirs hangs in it, and mostly where a child makes threads. (The laws have rings of
+/// three processes.)
+const NOT_THERE: [&str; 6] = [
+    "--skip",
+    "a_program_that_does_not_exist_cannot_be_started",
+    "--skip",
+    "the_token_goes_round_among_processes",
+    "--skip",
+    "workers_share_processes_as_asked",
+];
 
 /// Lints and runs the unit tests; `words` go to the test programs. With `--quick` what each change passes.
 pub fn start(words: &[String]) -> Outcome {
