@@ -11,9 +11,8 @@ use crate::asm;
 const PACKAGES: [&str; 6] =
     ["charz-data", "charz-stats", "charz-system", "charz-topology", "charz-kernels", "charz-workloads"];
 
-/// The emulator makes a process of its own of what waits for its child's `exec`, so its parent does not learn that this failed; where 16
-/// threads fork at once, one in ten times a child of theirs hangs in it, and mostly where a child makes threads. (The laws have rings of
-/// three processes.)
+/// Under the emulator a parent does not learn that its child's `exec` failed. A child hangs in it one in ten times where 16 threads fork at
+/// once, and mostly where it makes threads. (The laws have rings of three processes.)
 const NOT_THERE: [&str; 6] = [
     "--skip",
     "a_program_that_does_not_exist_cannot_be_started",

@@ -120,7 +120,8 @@ pub struct Hardware {
     pub mips: Option<f64>,
     /// Cycles per instruction.
     pub cpi: Option<f64>,
-    /// Instructions per counted operation, to be held against those of the loop; null where no operations are counted.
+    /// Instructions per counted operation, to be held against those of the loop; null where none are, or not those of
+    /// all workers.
     pub instructions_per_op: Option<f64>,
     /// The most millions of instructions per second that the cores can issue (see [`peak_mips`]); null where the clock or the issue width
     /// is not known.

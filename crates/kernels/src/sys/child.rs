@@ -84,12 +84,6 @@ pub fn asked_id() -> u32 {
     unsafe { libc::syscall(libc::SYS_getpid) as u32 }
 }
 
-/// The number of the calling thread, asked of the system by each call: that of a forked process is another than its parent's.
-pub fn asked_thread() -> u32 {
-    // SAFETY: it takes nothing, and touches no memory.
-    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
-}
-
 impl Drop for Child {
     fn drop(&mut self) {
         self.kill();

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::kernel::Error;
-use crate::sys::child::{Child, asked_thread};
+use crate::sys::child::Child;
 use crate::sys::futex::{self, Scope};
 use crate::sys::pthread::thread::{Attributes, Enter, Mask, create};
 
@@ -75,23 +75,14 @@ impl<C: Crew> Process<C> {
     /// Forks worker `rank`'s process, which calls `start`, and then what that returns with the kind of each order. What they do there
     /// waits for no other thread of this process.
     pub fn fork<F: FnMut(u32)>(crew: Arc<C>, rank: usize, start: impl FnOnce() -> F) -> Result<Self, Error> {
-        Self::fork_with(crew, rank..rank, rank, start)
-    }
-
-    fn fork_with<F: FnMut(u32)>(
-        crew: Arc<C>,
-        others: Range<usize>,
-        rank: usize,
-        start: impl FnOnce() -> F,
-    ) -> Result<Self, Error> {
         let files = crew.files();
         let serve = || serve(crew.desk(rank), start());
-        // SAFETY: the C library's allocator and `pthread_create` are fit for use there, as are words in shared memory; a process that waits for a lock that is
-        // never given back is killed, and so is every other before its memory goes.
+        // SAFETY: the C library's allocator and `pthread_create` are fit for use there, as are words in shared memory.
+        // SAFETY: a process that waits for a lock that is never given back is killed, and so is every other before its memory goes.
         let child = unsafe { Child::fork(&files, serve) }.map_err(|error| {
             Error::Refused(format!("cannot fork a process: {error}; allow more or ask for fewer workers"))
         })?;
-        Ok(Process { crew, rank, others, child: Some(child), order: 0, stays: PhantomData })
+        Ok(Process { crew, rank, others: 0..0, child: Some(child), order: 0, stays: PhantomData })
     }
 
     /// Whether there is still a thread that does the orders.
@@ -155,7 +146,7 @@ impl<C: Crew + Send + Sync + 'static> Process<C> {
         }
         let others = first + 1..first + threads;
         let hired = Arc::new(Hired { crew: Arc::clone(crew), next: AtomicU32::new(first as u32 + 1), start });
-        Self::fork_with(Arc::clone(crew), others.clone(), rank, || {
+        let forked = Self::fork(Arc::clone(crew), rank, || {
             let attributes = Attributes::new(STACK, true, None);
             for _ in others.clone() {
                 if attributes.as_ref().map(|attributes| create(attributes, Arc::clone(&hired)).is_err()) != Ok(false) {
@@ -163,8 +154,10 @@ impl<C: Crew + Send + Sync + 'static> Process<C> {
                 }
             }
             (hired.start)(rank)
-        })
-        .inspect_err(|_| crew.broken().store(true, Ordering::Release))
+        });
+        let mut process = forked.inspect_err(|_| crew.broken().store(true, Ordering::Release))?;
+        process.others = others;
+        Ok(process)
     }
 
     /// The thread that another worker's process has for this one, put on the strands of the calling thread.
@@ -183,7 +176,7 @@ impl<C: Crew + Send + Sync + 'static> Process<C> {
             };
         };
         Mask::own()?.bind_thread(thread as i32)?;
-        Ok(Process { crew, rank, others: rank..rank, child: None, order: 0, stays: PhantomData })
+        Ok(Process { crew, rank, others: 0..0, child: None, order: 0, stays: PhantomData })
     }
 }
 
@@ -206,7 +199,8 @@ impl<C: Crew + Send + Sync + 'static, F: FnMut(u32), S: Fn(usize) -> F + Send + 
         let rank = self.next.fetch_add(1, Ordering::Relaxed) as usize;
         let desk = self.crew.desk(rank);
         let serving = (self.start)(rank);
-        desk.thread.store(asked_thread(), Ordering::Release);
+        // SAFETY: it takes nothing, and touches no memory.
+        desk.thread.store(unsafe { libc::gettid() } as u32, Ordering::Release);
         futex::wake(&desk.thread, 1, Scope::Machine);
         serve(desk, serving)
     }
@@ -276,7 +270,7 @@ mod tests {
                 scope.spawn(move || {
                     Mask::of(strands[rank % strands.len()]).bind().unwrap();
                     let theirs = Arc::clone(&office);
-                    let mut process = Process::join(&office, rank, 3, move |rank| {
+                    let process = Process::join(&office, rank, 3, move |rank| {
                         let theirs = Arc::clone(&theirs);
                         move |_| {
                             theirs.0[rank].process.store(asked_id(), Ordering::Release);
@@ -286,10 +280,12 @@ mod tests {
                     });
                     // One that was refused leaves no other waiting.
                     gate.wait();
-                    for _ in 0..3 {
-                        process.as_mut().unwrap().order(0, || false);
-                    }
+                    let served = process.map(|mut process| {
+                        (0..3).for_each(|_| process.order(0, || false));
+                        process
+                    });
                     gate.wait();
+                    served.map(drop).unwrap();
                 });
             }
         });
