@@ -305,7 +305,7 @@ fn a_page_of_too_much_is_small_and_says_so() {
                 "x",
             );
             one.invocations.clear();
-            one.reason = Some("y".repeat(100_000));
+            one.reason = Some("y".repeat(10_000));
             cells.push(one);
         }
     }
