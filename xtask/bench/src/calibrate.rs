@@ -7,6 +7,7 @@
 //! its clock, and the truth is their range.
 
 mod condition;
+mod culprits;
 mod report;
 mod results;
 mod table;
@@ -22,6 +23,7 @@ use xtask::arguments::number;
 use xtask::{Failure, Outcome, process, setup, workspace};
 
 use condition::{CONDITIONS, Condition, Held, Running};
+use culprits::{DISTURBANCES, Found};
 use report::{Cell, SelfTest, Status};
 use results::Results;
 use table::{Judged, Share};
@@ -38,7 +40,7 @@ const SELFTEST_SECONDS: u64 = 110;
 /// The time that a program may take beyond its budget, as to wait for another charz.
 const GRACE: Duration = Duration::from_secs(120);
 
-const PARTS: [&str; 3] = ["confusion", "memory", "selftest"];
+const PARTS: [&str; 4] = ["confusion", "culprits", "memory", "selftest"];
 
 pub fn start(words: &[String]) -> Outcome {
     let request = Request::parse(words)?;
@@ -47,6 +49,9 @@ pub fn start(words: &[String]) -> Outcome {
     let mut results = Results::default();
     if request.has("confusion") {
         bench.confusion(&request, &mut results)?;
+    }
+    if request.has("culprits") {
+        bench.culprits(&request, &mut results);
     }
     if request.has("memory") {
         results.memory = Some(bench.memory(&mut results.notes));
@@ -161,6 +166,12 @@ impl Bench {
 
     /// The cells of a sweep under a condition.
     fn sweep(&self, condition: &Condition, name: &str, words: &[&str], seconds: u64) -> Outcome<Vec<Cell>> {
+        let report = self.report(condition, name, words, seconds)?;
+        report::cells(&report).map_err(|why| Failure::environment(format!("{name}: {why}")))
+    }
+
+    /// The report of a sweep under a condition.
+    fn report(&self, condition: &Condition, name: &str, words: &[&str], seconds: u64) -> Outcome<String> {
         let name = name.replace('/', "-");
         let report = self.folder.join(format!("{name}.json"));
         let _ = fs::remove_file(&report);
@@ -168,11 +179,10 @@ impl Bench {
         let output = report.to_string_lossy();
         let words = [&["sweep", "--mapping", "round-robin", "--output", &output], words].concat();
         let printed = self.charz(&mut held, &name, &words, seconds)?;
-        let text = fs::read_to_string(&report).map_err(|_| {
+        fs::read_to_string(&report).map_err(|_| {
             let last = printed.lines().rfind(|line| !line.trim().is_empty());
             Failure::environment(format!("no report; charz printed {:?}", last.unwrap_or_default()))
-        })?;
-        report::cells(&text).map_err(|why| Failure::environment(format!("{report:?}: {why}")))
+        })
     }
 
     /// What the machine does now, with nothing beside: of the kernels that no truth is given for.
@@ -226,6 +236,25 @@ impl Bench {
         Ok(())
     }
 
+    /// Sweeps beside each disturbance, and whom they name.
+    fn culprits(&self, request: &Request, results: &mut Results) {
+        for of in &DISTURBANCES {
+            let condition = CONDITIONS.iter().find(|condition| condition.name == of.condition);
+            let Some(condition) = condition.filter(|of| request.conditions.iter().any(|name| name == of.name)) else {
+                continue;
+            };
+            let sweep = |sweep: u64| {
+                let name = format!("culprits-{}-{sweep}", of.condition);
+                let report = self.report(condition, &name, &["--kernel", "arith-int,mem-read"], request.seconds);
+                let named = report.and_then(|report| culprits::named(&report).map_err(Failure::environment));
+                eprintln!("{name}: {named:?}");
+                noted(&name, named, &mut results.notes)
+            };
+            let sweeps: Vec<_> = (1..=request.sweeps).filter_map(sweep).collect();
+            results.culprits.push(Found::new(of, &sweeps));
+        }
+    }
+
     /// How many cells of memory bandwidth are `ok` beside a program that takes bandwidth.
     fn memory(&self, notes: &mut Vec<String>) -> Share {
         let mut unmarked = Share { count: 0, of: 0 };
@@ -275,7 +304,7 @@ mod tests {
         let usual = parsed("").unwrap();
         assert!(PARTS.iter().all(|part| usual.has(part)));
         let some = parsed("--part memory --condition fork,spin-1/9 --sweeps 3 --seconds 5 --charz a --json b").unwrap();
-        assert_eq!(PARTS.map(|part| some.has(part)), [false, true, false]);
+        assert_eq!(PARTS.map(|part| some.has(part)), [false, false, true, false]);
         let expected = Request {
             charz: Some("a".into()),
             parts: vec!["memory".into()],

@@ -1,6 +1,6 @@
 //! `hog`: a program that disturbs measurements in a known way, for a given time.
 //!
-//! `hog SECONDS KIND [--cpu N] [--nice N]`, where the kind is `spin ON_MS OFF_MS`, `memory`, `fork` or `compile`.
+//! `hog SECONDS KIND [--cpu N] [--nice N]`, where the kind is `spin ON_MS OFF_MS`, `memory`, `fork`, `compile` or `timers`.
 
 use std::fmt::Write as _;
 use std::hint;
@@ -20,6 +20,9 @@ const LONGEST: u64 = 3600;
 /// Bytes of each of the two blocks that `memory` copies, beyond most last-level caches.
 const BLOCK: usize = 256 << 20;
 
+/// Threads of `timers`: some 20,000 wake-ups a second each.
+const SLEEPERS: usize = 8;
+
 /// Functions in the source that `compile` compiles, about a second of work.
 const FUNCTIONS: usize = 100;
 
@@ -33,6 +36,8 @@ enum Kind {
     Memory,
     Fork,
     Compile,
+    /// Threads that each sleep for the shortest time again and again.
+    Timers,
 }
 
 #[derive(Debug, PartialEq)]
@@ -65,6 +70,7 @@ pub fn start(words: &[String]) -> Outcome {
             let source = source();
             repeat(end, || compile(&source))?;
         }
+        Kind::Timers => thread::scope(|scope| (0..SLEEPERS).for_each(|_| drop(scope.spawn(|| nap(end))))),
     }
     Ok(())
 }
@@ -76,6 +82,12 @@ fn spin(end: Instant, on: Duration, off: Duration) {
             hint::spin_loop();
         }
         thread::sleep(off);
+    }
+}
+
+fn nap(end: Instant) {
+    while Instant::now() < end {
+        thread::sleep(Duration::from_nanos(1));
     }
 }
 
@@ -130,6 +142,7 @@ impl Request {
             "memory" => Kind::Memory,
             "fork" => Kind::Fork,
             "compile" => Kind::Compile,
+            "timers" => Kind::Timers,
             other => return Err(Failure::usage(format!("`hog` does not know {other:?}"))),
         };
         let mut request = Request { seconds, kind, cpu: None, nice: None };

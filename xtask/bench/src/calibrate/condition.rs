@@ -42,7 +42,7 @@ const fn hog(name: &'static str, words: &'static str, place: Place) -> Condition
 pub const MEMORY: Condition = hog("memory", "memory", Place::Other);
 pub const DUTY: Condition = hog("spin-10/90", "spin 10 90", Place::Worker);
 
-pub const CONDITIONS: [Condition; 13] = [
+pub const CONDITIONS: [Condition; 14] = [
     Condition { name: "undisturbed", beside: Beside::Nothing },
     hog("spin", "spin 100 0", Place::Any),
     hog("spin-worker", "spin 100 0", Place::Worker),
@@ -51,6 +51,7 @@ pub const CONDITIONS: [Condition; 13] = [
     hog("spin-200/800", "spin 200 800", Place::Worker),
     hog("fork", "fork", Place::Any),
     hog("compile", "compile", Place::Any),
+    hog("timers", "timers", Place::Any),
     MEMORY,
     hog("nice-19", "spin 100 0 --nice 19", Place::Worker),
     hog("fifo-50/50", "spin 50 50 --fifo", Place::Worker),

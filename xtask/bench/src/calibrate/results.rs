@@ -3,6 +3,7 @@
 use charz_stats::Sample;
 use serde_json::{Value, json};
 
+use super::culprits::Found;
 use super::report::SelfTest;
 use super::table::{self, Figures, Judged, Share};
 
@@ -12,6 +13,8 @@ pub struct Results {
     pub sweeps: Vec<(&'static str, Vec<Judged>)>,
     /// By how much the machine itself changed around each sweep, by cell.
     pub widths: Vec<f64>,
+    /// Whom the sweeps beside each disturbance named.
+    pub culprits: Vec<Found>,
     /// Cells of memory bandwidth that are `ok` beside a program that takes bandwidth.
     pub memory: Option<Share>,
     pub selftest: Option<SelfTest>,
@@ -80,6 +83,10 @@ impl Results {
             });
             text += &format!("{}\n", table::markdown(&columns, lines));
         }
+        if !self.culprits.is_empty() {
+            let lines = self.culprits.iter().map(Found::line);
+            text += &format!("{}\n", table::markdown(&Found::COLUMNS, lines));
+        }
         if let Some(memory) = self.memory {
             row("memory-bandwidth cells beside a bandwidth hog unmarked", memory.to_string());
         }
@@ -117,6 +124,7 @@ impl Results {
             "all": confusion(&self.cells()),
             "conditions": by_condition,
             "machine_changed": self.drift().map(|[median, max]| json!({"median": median, "max": max})),
+            "culprits": self.culprits.iter().map(Found::json).collect::<Vec<_>>(),
             "memory_unmarked": self.memory.map(Share::json),
             "selftest": self.selftest.as_ref().map(|test| json!({
                 "rounds": test.rounds, "not_compared": test.not_compared,
