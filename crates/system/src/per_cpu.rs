@@ -96,12 +96,44 @@ fn rows<'a>(text: &'a str) -> (Vec<u32>, impl Iterator<Item = (&'a str, Vec<u64>
     let columns = ids.len();
     let row = move |line: &'a str| {
         let (name, rest) = line.split_once(':')?;
-        let mut words = rest.split_ascii_whitespace();
-        let counts: Vec<u64> = words.by_ref().take(columns).map_while(|word| word.parse().ok()).collect();
         // Errors have one number, of the whole machine.
-        (counts.len() == columns).then(|| (name.trim(), counts, words.collect::<Vec<_>>().join(" ")))
+        let (counts, about) = counts(rest, columns)?;
+        Some((name.trim(), counts, about.split_ascii_whitespace().collect::<Vec<_>>().join(" ")))
     };
     (ids, lines.filter_map(row))
+}
+
+/// So many numbers, and what follows them.
+fn counts(text: &str, columns: usize) -> Option<(Vec<u64>, &str)> {
+    let mut left = text.as_bytes();
+    let counts = (0..columns).map(|_| {
+        let (count, behind) = number(left)?;
+        left = behind;
+        Some(count)
+    });
+    let counts = counts.collect::<Option<_>>()?;
+    Some((counts, text.get(text.len() - left.len()..)?))
+}
+
+/// A number behind spaces, and what follows it. A large machine has half a million of them, mostly zeros in wide columns: spaces go by eight.
+fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
+    while let Some((b"        ", rest)) = text.split_first_chunk() {
+        text = rest;
+    }
+    let (mut number, mut digits) = (0_u64, 0);
+    while let [first, rest @ ..] = text {
+        match first {
+            b' ' if digits == 0 => {}
+            b'0'..=b'9' => {
+                number = number.checked_mul(10)?.checked_add(u64::from(first - b'0'))?;
+                digits += 1;
+            }
+            b' ' => break,
+            _ => return None,
+        }
+        text = rest;
+    }
+    (digits > 0).then_some((number, text))
 }
 
 /// The line of `/proc/interrupts` or `/proc/softirqs` that rose most between two readings on these CPUs, by its own words, and by how much;
@@ -150,9 +182,10 @@ impl Sample {
         for line in lines {
             let Some((name, counts)) = line.split_once(':') else { continue };
             self.softirqs.push(name.trim().to_ascii_lowercase());
-            let mut counts = counts.split_ascii_whitespace().map(|word| word.parse().unwrap_or(0));
+            let mut left = counts.as_bytes();
             for id in &ids {
-                let count = counts.next().unwrap_or(0);
+                let count;
+                (count, left) = number(left).unwrap_or_default();
                 if let Some(cpu) = self.cpus.get_mut(id) {
                     cpu.softirqs.push(count);
                 }
@@ -196,6 +229,22 @@ mod tests {
         sample.add_interrupts(INTERRUPTS);
         assert_eq!((sample.cpus[&0].interrupts, sample.cpus[&0].calls), (Some(18), Some([15, 2, 0])));
         assert_eq!((sample.cpus[&3].interrupts, sample.cpus[&3].calls), (Some(35), Some([25, 3, 1])));
+    }
+
+    #[test]
+    fn numbers_end_where_words_do() {
+        for (text, expected) in [
+            ("          0          7", Some((0, "          7"))),
+            (" 18446744073709551615", Some((u64::MAX, ""))),
+            (" 18446744073709551616", None),
+            (" 5-edge", None),
+            ("                 ", None),
+            ("", None),
+        ] {
+            assert_eq!(number(text.as_bytes()), expected.map(|(number, rest)| (number, rest.as_bytes())), "{text:?}");
+        }
+        assert_eq!(counts("  1         2   IO-APIC   5-edge", 2), Some((vec![1, 2], "   IO-APIC   5-edge")));
+        assert_eq!(counts("  1   IO-APIC", 2), None);
     }
 
     #[test]
