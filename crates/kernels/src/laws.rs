@@ -26,6 +26,12 @@ pub(crate) const PARAMS: Params = Params {
     ..Params::SMALL
 };
 
+/// Workers that meet wait for each other's turns, on a busy machine for many milliseconds each.
+fn params(kernel: &dyn Kernel) -> Params {
+    let iterations = if kernel.card().family == Family::Sync { 1_001 } else { PARAMS.iterations };
+    Params { iterations, ..PARAMS }
+}
+
 /// Kernels that lock memory, of which an ordinary user may lock little.
 const LOCKING: [&str; 4] = ["pages-lock", "pages-shared-lock", "pages-segment-create", "pages-segment-destroy"];
 
@@ -102,7 +108,7 @@ pub fn every_kernel_stops_when_told_and_does_what_its_stage_promises(kernels: Ke
         let card = kernel.card();
         let layouts = if card.obeys(&LAYOUT) { &[Layout::Padded, Layout::Contiguous][..] } else { &[Layout::Padded] };
         for (workers, layout) in crews(kernel, 3).flat_map(|crew| layouts.iter().map(move |layout| (crew, *layout))) {
-            let stage = kernel.stage(&Params { layout, ..PARAMS }, workers).unwrap();
+            let stage = kernel.stage(&Params { layout, ..params(kernel) }, workers).unwrap();
             check_promise(kernel, stage.as_ref());
             let is_first = workers == card.workers.min() && layout == Layout::Padded;
             let stops = if is_first && card.metric != Metric::Duration { STOPS } else { 0 };
@@ -190,7 +196,6 @@ fn check_contention(kernel: &dyn Kernel, workers: usize, lap: &Lap) {
 /// If any worker has to leave, at once or in the middle of a run, no other waits for it for ever; and the run after that is
 /// a whole one.
 pub fn no_worker_waits_for_one_that_has_left(kernels: Kernels) {
-    let params = Params { samples: 40, period: Period::EveryNs(50_000), ..PARAMS };
     let meets = |kernel: &&dyn Kernel| {
         let card = kernel.card();
         matches!(card.family, Family::Sync | Family::Workload)
@@ -200,6 +205,7 @@ pub fn no_worker_waits_for_one_that_has_left(kernels: Kernels) {
     for kernel in runnable(kernels).filter(meets) {
         let (name, workers) = (&*kernel.card().name, crews(kernel, 3).max().unwrap());
         for leaver in 0..workers {
+            let params = Params { samples: 40, period: Period::EveryNs(50_000), ..params(kernel) };
             let stage = kernel.stage(&params, workers).unwrap();
             let look = |rank, run| {
                 let moment = Duration::from_millis(run as u64);
