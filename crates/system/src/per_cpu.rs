@@ -115,8 +115,12 @@ fn counts(text: &str, columns: usize) -> Option<(Vec<u64>, &str)> {
     Some((counts, text.get(text.len() - left.len()..)?))
 }
 
-/// A number behind spaces, and what follows it. A large machine has half a million of them, mostly zeros in wide columns: spaces go by eight.
+/// A number behind spaces, and what follows it. A large machine has half a million of them, mostly zeros in columns of eleven: those are
+/// passed whole, and other spaces by eight.
 fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
+    if let Some((b"          0", rest @ ([b' ', ..] | []))) = text.split_first_chunk() {
+        return Some((0, rest));
+    }
     while let Some((b"        ", rest)) = text.split_first_chunk() {
         text = rest;
     }
@@ -235,6 +239,10 @@ mod tests {
     fn numbers_end_where_words_do() {
         for (text, expected) in [
             ("          0          7", Some((0, "          7"))),
+            ("          0", Some((0, ""))),
+            ("          01          7", Some((1, "          7"))),
+            ("          0x", None),
+            ("         10          7", Some((10, "          7"))),
             (" 18446744073709551615", Some((u64::MAX, ""))),
             (" 18446744073709551616", None),
             (" 5-edge", None),
