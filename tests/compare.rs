@@ -5,7 +5,7 @@ pub mod fixtures;
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
-use crate::support::{Ran, one_line, output};
+use crate::support::{Ran, one_line, output, root};
 use fixtures::{RATE, Report, cell, cells_of, report};
 
 /// Runs `charz compare` on two reports with further arguments.
@@ -165,6 +165,11 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
         "fleet baseline . -o base.json",
     ] {
         place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["also an input"]);
+    }
+    // It may be hours of measuring, and one letter from the name that was meant.
+    place.put("whole.json", &std::fs::read(root().join("tests/golden/reports/waits.json")).unwrap());
+    for line in ["topo -o whole.json", "explain V03 -o whole.json", "render base.json --format html -o whole.json"] {
+        place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["whole.json", "is a report"]);
     }
     place.refuses("no folder", &["compare", "base.json", "new.json", "-o", "none/x"], &["--output", "create it first"]);
 }

@@ -30,6 +30,7 @@ use crate::noise::noise_file;
 use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
+use charz_data::report;
 use charz_measure::{atomic_file, invoke};
 use charz_render::json;
 
@@ -126,6 +127,11 @@ impl Command {
             return Err(Error::bad_input(format!("--output: {file:?} is also an input; name another file")));
         }
         let file = sweep::name::output(file, true)?;
+        if !self.writes_a_report() && report::is_report(&file) {
+            return Err(Error::bad_input(format!(
+                "--output: {file:?} is a report, and what would replace it is none; name another file"
+            )));
+        }
         let mut result = Vec::new();
         let ended = self.run(&mut result);
         // What was measured is kept, however the command ends.
@@ -134,6 +140,10 @@ impl Command {
                 .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
         }
         ended
+    }
+
+    fn writes_a_report(&self) -> bool {
+        matches!(self, Command::Render(options) if options.showing.format.name == "json")
     }
 
     fn inputs(&self) -> Vec<PathBuf> {

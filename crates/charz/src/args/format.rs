@@ -23,7 +23,7 @@ pub(crate) struct FormatArgs {
 // Of commands that print a result and write no report.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct OutputArgs {
-    /// The file to write or replace, all of it or nothing; - is standard output
+    /// The file to write or replace, all of it or nothing, unless it is a report; - is standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }

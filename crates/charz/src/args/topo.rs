@@ -34,7 +34,7 @@ pub(crate) struct TopoArgs {
     /// The file to write or replace; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace an existing report, where --measured measures; other output files are replaced anyway
+    /// Replace an existing report, where --measured measures; what is no report is replaced anyway
     #[arg(long, requires = "measured")]
     pub(crate) force: bool,
     /// Wait for another charz that is measuring on this machine, instead of refusing
