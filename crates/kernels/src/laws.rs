@@ -208,7 +208,8 @@ pub fn no_worker_waits_for_one_that_has_left(kernels: Kernels) {
             let params = Params { samples: 40, period: Period::EveryNs(50_000), ..params(kernel) };
             let stage = kernel.stage(&params, workers).unwrap();
             let look = |rank, run| {
-                let moment = Duration::from_millis(run as u64);
+                // So soon that a thousand turns are not over.
+                let moment = Duration::from_micros(100 * run as u64);
                 let deadline = (rank == leaver && run < 2).then(|| Instant::now() + moment);
                 let watch = Watch::new(&Stop::new()).with_deadline(deadline);
                 Look { watch, span: stage.span(), whole: run == 2 }
