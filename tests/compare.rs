@@ -171,6 +171,9 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
     for line in ["topo -o whole.json", "explain V03 -o whole.json", "render base.json --format html -o whole.json"] {
         place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["whole.json", "is a report"]);
     }
+    let mut again = place.charz();
+    again.args(["render", "base.json", "--format", "json", "-o", "whole.json"]);
+    assert_eq!(run("a report in place of a report", again).code, Some(0));
     place.refuses("no folder", &["compare", "base.json", "new.json", "-o", "none/x"], &["--output", "create it first"]);
 }
 

@@ -143,7 +143,11 @@ impl Command {
     }
 
     fn writes_a_report(&self) -> bool {
-        matches!(self, Command::Render(options) if options.showing.format.name == "json")
+        match self {
+            Command::Render(options) => options.showing.format.name == "json",
+            Command::History(options) => matches!(options.task, history::Task::Show(_, None)),
+            _ => false,
+        }
     }
 
     fn inputs(&self) -> Vec<PathBuf> {

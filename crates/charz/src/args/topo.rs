@@ -31,7 +31,7 @@ pub(crate) struct TopoArgs {
     /// The longest that measuring may take, with a unit, e.g. 90s, 10m [default: 1m]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "measured")]
     pub(crate) budget: Option<String>,
-    /// The file to write or replace; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
+    /// The file to write or replace, unless it is a report; of --measured that measures, the new report's [default: charz-{host}-{date}.json in this folder]
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Replace an existing report, where --measured measures; what is no report is replaced anyway
