@@ -166,12 +166,12 @@ impl Bench {
 
     /// The cells of a sweep under a condition.
     fn sweep(&self, condition: &Condition, name: &str, words: &[&str], seconds: u64) -> Outcome<Vec<Cell>> {
-        let report = self.report(condition, name, words, seconds)?;
+        let [report, _] = self.report(condition, name, words, seconds)?;
         report::cells(&report).map_err(|why| Failure::environment(format!("{name}: {why}")))
     }
 
-    /// The report of a sweep under a condition.
-    fn report(&self, condition: &Condition, name: &str, words: &[&str], seconds: u64) -> Outcome<String> {
+    /// The report of a sweep under a condition, and what it printed.
+    fn report(&self, condition: &Condition, name: &str, words: &[&str], seconds: u64) -> Outcome<[String; 2]> {
         let name = name.replace('/', "-");
         let report = self.folder.join(format!("{name}.json"));
         let _ = fs::remove_file(&report);
@@ -179,10 +179,11 @@ impl Bench {
         let output = report.to_string_lossy();
         let words = [&["sweep", "--mapping", "round-robin", "--output", &output], words].concat();
         let printed = self.charz(&mut held, &name, &words, seconds)?;
-        fs::read_to_string(&report).map_err(|_| {
+        let text = fs::read_to_string(&report).map_err(|_| {
             let last = printed.lines().rfind(|line| !line.trim().is_empty());
             Failure::environment(format!("no report; charz printed {:?}", last.unwrap_or_default()))
-        })
+        })?;
+        Ok([text, printed])
     }
 
     /// What the machine does now, with nothing beside: of the kernels that no truth is given for.
@@ -246,7 +247,8 @@ impl Bench {
             let sweep = |sweep: u64| {
                 let name = format!("culprits-{}-{sweep}", of.condition);
                 let report = self.report(condition, &name, &["--kernel", "arith-int,mem-read"], request.seconds);
-                let named = report.and_then(|report| culprits::named(&report).map_err(Failure::environment));
+                let named = report
+                    .and_then(|[report, printed]| culprits::named(&report, &printed).map_err(Failure::environment));
                 eprintln!("{name}: {named:?}");
                 noted(&name, named, &mut results.notes)
             };

@@ -24,14 +24,17 @@ pub const DISTURBANCES: [Disturbance; 7] = [
     Disturbance { condition: "quota-50%", kinds: &["quota"], names: &[] },
 ];
 
-/// What used less of a CPU is not worth naming.
+/// What used less of a CPU is not worth naming, as charz has it.
 const LEAST: f64 = 0.05;
 
 /// What a report names: its kind, the name of a process, and the CPUs that it used in the mean.
 pub type Named = (String, String, f64);
 
-/// What a report names, over all runs after which charz looked.
-pub fn named(report: &str) -> Result<Vec<Named>, String> {
+/// What a report names, over all runs after which charz looked; of processes those that its reader was told, too.
+pub fn named(report: &str, printed: &str) -> Result<Vec<Named>, String> {
+    // Lines end where there is no more room.
+    let squeezed = |text: &str| text.split_whitespace().collect::<String>();
+    let told = squeezed(printed);
     let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (mut looked, mut named) = (0, Vec::<(String, String, u64)>::new());
@@ -41,7 +44,7 @@ pub fn named(report: &str) -> Result<Vec<Named>, String> {
         for culprit in all(&run["evidence"]["culprits"]) {
             let text = |key: &str| culprit[key].as_str().map(str::to_owned).ok_or(format!("a culprit has no {key}"));
             let kind = text("kind")?;
-            // Where a process started most of what used the time.
+            // That of one whose children used most.
             let name = if kind == "process" { text("name")?.replace(" and its children", "") } else { String::new() };
             let used = culprit["cpu_ns"].as_u64().ok_or("a culprit has no cpu_ns")?;
             match named.iter_mut().find(|(k, n, _)| (k, n) == (&kind, &name)) {
@@ -54,7 +57,8 @@ pub fn named(report: &str) -> Result<Vec<Named>, String> {
         return Err("charz looked for nothing".to_owned());
     }
     let cpus = named.into_iter().map(|(kind, name, used)| (kind, name, used as f64 / looked as f64));
-    Ok(cpus.filter(|(.., cpus)| *cpus >= LEAST).collect())
+    let is_told = |kind: &str, name: &str| kind != "process" || told.contains(&squeezed(name));
+    Ok(cpus.filter(|(kind, name, cpus)| *cpus >= LEAST && is_told(kind, name)).collect())
 }
 
 /// The sweeps of a disturbance: in how many it was named, and in how many something innocent was.
@@ -114,9 +118,12 @@ mod tests {
             culprit("quota", "x", 200)
         ]);
         let of = |kind: &str, name: &str, cpus| (kind.to_owned(), name.to_owned(), cpus);
-        assert_eq!(named(&report(all)), Ok(vec![of("process", "hog", 0.4), of("quota", "", 0.1)]));
-        assert_eq!(named(&report(json!([]))), Ok(vec![]));
-        assert!(named(r#"{"cells": []}"#).is_err());
+        let all = report(all);
+        let told = "Quality  fair; h\n         og (pid 1) used 0.4 CPUs";
+        assert_eq!(named(&all, told), Ok(vec![of("process", "hog", 0.4), of("quota", "", 0.1)]));
+        assert_eq!(named(&all, "Quality  good"), Ok(vec![of("quota", "", 0.1)]));
+        assert_eq!(named(&report(json!([])), told), Ok(vec![]));
+        assert!(named(r#"{"cells": []}"#, told).is_err());
     }
 
     #[test]
