@@ -188,8 +188,8 @@ impl Sample {
             self.softirqs.push(name.trim().to_ascii_lowercase());
             let mut left = counts.as_bytes();
             for id in &ids {
-                let count;
-                (count, left) = number(left).unwrap_or_default();
+                let (count, behind) = number(left).unwrap_or_default();
+                left = behind;
                 if let Some(cpu) = self.cpus.get_mut(id) {
                     cpu.softirqs.push(count);
                 }
