@@ -14,10 +14,15 @@ use crate::watch::{Stop, Watch};
 /// strand for a minute. Tests take turns here: spinning workers of several would wait for each other's time slices, which doubles the time
 /// of them all on two strands.
 pub fn together<T: Send>(workers: usize, each: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    on_strands(workers, &each)
+}
+
+/// It is compiled once for each type of result: dozens of tests have closures of their own.
+fn on_strands<T: Send>(workers: usize, each: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let strands: Vec<u32> = Mask::own().map(|mask| mask.strands().collect()).unwrap_or_default();
-    let (each, strands) = (&each, &strands);
+    let strands = &strands;
     let on_its_strand = move |rank: usize| {
         if let Some(&strand) = strands.iter().cycle().nth(rank) {
             Mask::of(strand).bind().expect("it may use this strand");

@@ -55,8 +55,8 @@ impl<W: TimedWait> Probe for Timeout<W> {
 
     /// The system has the call if a waiter can be made, by a thread of its own: one may leave the thread in another namespace.
     fn check() -> Result<(), Error> {
-        let made = thread::scope(|scope| scope.spawn(|| W::new().map(drop)).join());
-        made.expect("making a waiter panics nowhere").map_err(|error| Error::Unavailable(error.to_string()))
+        let make: fn() -> Result<(), String> = || W::new().map(drop).map_err(|error| error.to_string());
+        thread::spawn(make).join().expect("making a waiter panics nowhere").map_err(Error::Unavailable)
     }
 
     fn admit(name: &str, params: &Params) -> Result<(), Error> {
