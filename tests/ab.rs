@@ -2,12 +2,11 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{Ran, charz, read_json, run};
+use crate::support::{Ran, charz, read_json, run, write_program};
 
 /// A comparison that takes about a second: arguments without the sides.
 const SMALL: [&str; 9] =
@@ -61,8 +60,7 @@ fn a_program_that_is_not_charz_is_refused() {
 /// A program of the shell.
 fn script(folder: &Path, lines: &str) -> PathBuf {
     let file = folder.join("program");
-    fs::write(&file, format!("#!/bin/sh\n{lines}\n")).unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0o700)).unwrap();
+    write_program(&file, &format!("#!/bin/sh\n{lines}\n"));
     file
 }
 

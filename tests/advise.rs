@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::bad_input::place::{Place, run as run_in};
 use crate::compare::fixtures::{RATE, cell, report};
-use crate::support::{output, run};
+use crate::support::{output, run, write_program};
 use charz_analysis::launch::TOOLS;
 use charz_topology::cpulist;
 
@@ -159,18 +159,12 @@ fn cpus() -> Vec<u32> {
     cpulist::parse(list.trim()).unwrap()
 }
 
-fn executable(path: &Path, text: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::write(path, text).unwrap();
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
-}
-
 /// Sets of CPUs for whole processes, read back from the system.
 #[test]
 fn a_process_that_a_line_launches_may_use_its_seats_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("show");
-    executable(&program, "#!/bin/sh\ngrep Cpus_allowed_list: /proc/self/status\n");
+    write_program(&program, "#!/bin/sh\ngrep Cpus_allowed_list: /proc/self/status\n");
     let all = cpus();
     for seats in [vec![all[0]], vec![all[all.len() - 1]], all.iter().copied().rev().take(2).collect()] {
         for tool in ["taskset", "numactl", "hwloc-bind", "systemd", "docker"] {
@@ -187,7 +181,7 @@ fn a_process_that_a_line_launches_may_use_its_seats_and_no_others() {
 fn each_rank_that_a_line_launches_is_on_its_own_seat() {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("show");
-    executable(&program, "#!/bin/sh\necho $OMPI_COMM_WORLD_RANK $(taskset -pc $$ | sed 's/.*: //')\n");
+    write_program(&program, "#!/bin/sh\necho $OMPI_COMM_WORLD_RANK $(taskset -pc $$ | sed 's/.*: //')\n");
     let seats: Vec<u32> = cpus().into_iter().rev().take(2).collect();
     for ranks in [seats.len(), 2 * seats.len()] {
         let Some(shown) = launched("mpirun", &cpulist::print(&seats), ranks, &program) else { return };

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
-use crate::support::{Ran, charz};
+use crate::support::{Ran, charz, write_program};
 
 /// `charz exec` with these flags and a script of the shell.
 fn exec(flags: &[&str], script: &str) -> Command {
@@ -104,8 +104,7 @@ fn what_cannot_be_run_is_one_sentence() {
     fs::create_dir(&closed).unwrap();
     fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
     let orphan = folder.path().join("orphan");
-    fs::write(&orphan, "#!/no/such/interpreter\n").unwrap();
-    fs::set_permissions(&orphan, Permissions::from_mode(0o755)).unwrap();
+    write_program(&orphan, "#!/no/such/interpreter\n");
     for way in WAYS {
         for (program, code, word) in [
             (orphan.to_str().unwrap(), 127, "interpreter"),

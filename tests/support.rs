@@ -95,6 +95,22 @@ pub fn check_golden(name: &str, found: &str) {
     assert_eq!(found, expected, "{} differs; cargo xtask golden rewrites it", path.display());
 }
 
+/// Writes a program of the shell.
+///
+/// Another process writes it: a program that another test starts meanwhile might inherit the open file from this one, and Linux runs no
+/// file that is open for writing.
+pub fn write_program(path: &Path, text: &str) {
+    let written =
+        Command::new("sh").args(["-c", r#"printf %s "$1" > "$0" && chmod 755 "$0""#]).arg(path).arg(text).status();
+    assert!(written.expect("there is a shell").success(), "{}", path.display());
+}
+
+/// Copies a program, by another process for the same reason.
+pub fn copy_program(from: &Path, to: &Path) {
+    let copied = Command::new("cp").arg(from).arg(to).status();
+    assert!(copied.expect("there is cp").success(), "{}", to.display());
+}
+
 /// The root of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -2,11 +2,12 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use super::place::{Place, run};
 use crate::compare::fixtures::{RATE, cell, report};
-use crate::support::SMALL;
+use crate::support::{SMALL, copy_program};
 
 #[test]
 fn outputs_that_cannot_be() {
@@ -88,7 +89,7 @@ fn a_program_with_the_rights_of_another_user_does_nothing() {
     use std::os::unix::fs::{PermissionsExt, chown};
     let place = Place::new();
     let copy = place.path().join("charz");
-    fs::copy(env!("CARGO_BIN_EXE_charz"), &copy).unwrap();
+    copy_program(Path::new(env!("CARGO_BIN_EXE_charz")), &copy);
     if chown(&copy, Some(65534), Some(65534)).is_err() {
         println!("needs root, which can give a program to the user nobody");
         return;
