@@ -4,7 +4,7 @@ use charz_data::{Params, Work};
 
 use super::source::sources;
 use super::*;
-use crate::kernel::Error;
+use crate::kernel::{Error, Worker};
 use crate::plain::PlainKernel;
 use crate::tests::watch;
 
@@ -31,10 +31,15 @@ fn a_clock_that_goes_back_voids_the_run() {
         let params = Params { samples: 10, ..Params::SMALL };
         let stage = kernel.stage(&params, 1).unwrap();
         let mut worker = stage.worker(0).unwrap();
-        worker.prepare();
-        assert!(worker.run(&watch(Some(Duration::from_millis(1)))) != Work::default());
         let name = &*kernel.card().name;
-        assert!(matches!(worker.verify(), Err(Error::Wrong(reason)) if reason.starts_with(name)), "{name}");
+        let run = |worker: &mut dyn Worker| {
+            worker.prepare();
+            worker.run(&watch(Some(Duration::from_millis(1))));
+            worker.verify()
+        };
+        // A busy machine may leave time for a single stretch of readings, which is compared with nothing.
+        let verdict = (0..100).map(|_| run(&mut *worker)).find(Result::is_err);
+        assert!(matches!(verdict, Some(Err(Error::Wrong(reason))) if reason.starts_with(name)), "{name}");
     }
 }
 
