@@ -147,7 +147,7 @@ struct Request {
 
 impl Request {
     fn parse(words: &[String]) -> Outcome<Self> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_millis() as u64);
         let mut request = Request { charz: None, parts: Vec::new(), seconds: SECONDS, seed: now, plants: false };
         let mut words = words.iter();
         while let Some(word) = words.next() {
