@@ -25,6 +25,7 @@ mod placement;
 mod predict;
 mod replicate;
 mod report;
+mod schema;
 mod support;
 mod sweep;
 mod topo;
