@@ -102,7 +102,7 @@ fn honest_claims_are_confirmed_and_never_contradicted() {
 fn swapped_strands_are_contradicted() {
     for (name, truth) in HONEST {
         let truth = truth();
-        assert_eq!(flagged(&truth, 3), 3, "{name}");
+        assert_eq!(flagged(&truth, 2), 2, "{name}");
     }
 }
 

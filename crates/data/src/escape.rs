@@ -14,8 +14,8 @@ pub fn plain(text: &str) -> String {
 
 /// Whether a terminal shows the mark as itself and does nothing else.
 pub fn is_harmless(mark: char) -> bool {
-    // The standard library does not escape these marks, or escapes them only because of the quotation marks around the text.
-    matches!(mark, '"' | '\'' | '\\') || mark.escape_debug().len() == 1
+    // Most marks are these. Elsewhere the standard library escapes what is not shown as itself.
+    matches!(mark, ' '..='~') || mark.escape_debug().len() == 1
 }
 
 /// The longest line of [`one_line`] in characters, roughly: some lines of a terminal.

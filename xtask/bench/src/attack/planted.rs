@@ -28,8 +28,8 @@ const PLANTS: [Plant; 10] = [
     Plant {
         what: "a control character of the second block steers the terminal",
         file: "crates/data/src/escape.rs",
-        from: "matches!(mark, '\"' | '\\'' | '\\\\')",
-        to: "matches!(mark, '\"' | '\\'' | '\\\\' | '\\u{80}'..='\\u{9f}')",
+        from: "matches!(mark, ' '..='~')",
+        to: "matches!(mark, ' '..='~' | '\\u{80}'..='\\u{9f}')",
     },
     Plant {
         what: "a line of the journal does not wait for the disk",
