@@ -2,8 +2,9 @@
 //! pass, so a sample of a machine takes time in proportion to its CPUs.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, Read};
 use std::path::Path;
-use std::{fs, io};
 
 use crate::Error;
 use crate::stat::{self, Ticks};
@@ -55,26 +56,27 @@ pub fn read(proc: &Path) -> Result<Sample, Error> {
     for (id, ticks) in Ticks::of_each(&stat::read(proc)?) {
         sample.cpus.insert(id, Cpu { ticks, ..Cpu::default() });
     }
-    let mut file = |name: &'static str, columns: &'static str| match fs::read_to_string(proc.join(name)) {
-        Ok(text) => Some(text),
-        Err(error) => {
-            sample.missing.push((columns, format!("/proc/{name}: {}", why(&error))));
-            None
+    // Five megabytes on a large machine: memory that is not new has no page faults.
+    let mut text = Vec::new();
+    for (name, columns, add) in FILES {
+        text.clear();
+        match File::open(proc.join(name)).and_then(|mut file| file.read_to_end(&mut text)) {
+            Ok(_) => add(&mut sample, &text),
+            Err(error) => sample.missing.push((columns, format!("/proc/{name}: {}", why(&error)))),
         }
-    };
-    let texts = [file("interrupts", "intr"), file("softirqs", "softirqs"), file("schedstat", "csw")];
-    let [interrupts, softirqs, schedstat] = texts;
-    if let Some(text) = interrupts {
-        sample.add_interrupts(&text);
-    }
-    if let Some(text) = softirqs {
-        sample.add_softirqs(&text);
-    }
-    if let Some(text) = schedstat {
-        sample.add_waits(&text);
     }
     Ok(sample)
 }
+
+/// Adds to a sample what a file says.
+type Add = fn(&mut Sample, &[u8]);
+
+/// What is read beside `stat`: the file, the columns that are missing without it, and what takes its text.
+const FILES: [(&str, &str, Add); 3] = [
+    ("interrupts", "intr", Sample::add_interrupts),
+    ("softirqs", "softirqs", Sample::add_softirqs),
+    ("schedstat", "csw", Sample::add_waits),
+];
 
 fn why(error: &io::Error) -> &'static str {
     match error.kind() {
@@ -84,44 +86,74 @@ fn why(error: &io::Error) -> &'static str {
     }
 }
 
-/// `           CPU0       CPU1`: the ids in the order of the columns.
-fn heading(line: &str) -> Vec<u32> {
-    line.split_whitespace().filter_map(|word| word.strip_prefix("CPU")?.parse().ok()).collect()
+/// The first line, and what follows it. Nothing here looks at each byte where the search for the end of a line does.
+fn line(text: &[u8]) -> (&[u8], &[u8]) {
+    let mut behind = text;
+    let length = behind.skip_until(b'\n').unwrap_or(text.len());
+    (text[..length].trim_ascii_end(), behind)
 }
 
-/// The ids of the columns, and the rows: their names, the counts of the CPUs, and what the rows are of.
-fn rows<'a>(text: &'a str) -> (Vec<u32>, impl Iterator<Item = (&'a str, Vec<u64>, String)>) {
-    let mut lines = text.lines();
-    let ids = heading(lines.next().unwrap_or_default());
+/// The counts of a row that are not zero, each with its column.
+type Counts = Vec<(usize, u64)>;
+
+/// The ids of the columns, of a heading `           CPU0       CPU1`, and the rows: their names, the counts of the CPUs, and what the rows
+/// are of.
+fn rows(text: &[u8]) -> (Vec<u32>, impl Iterator<Item = (String, Counts, String)>) {
+    let (heading, mut left) = line(text);
+    let words = String::from_utf8_lossy(heading);
+    let ids = words.split_whitespace().filter_map(|word| word.strip_prefix("CPU")?.parse().ok());
+    let ids: Vec<u32> = ids.collect();
     let columns = ids.len();
-    let row = move |line: &'a str| {
-        let (name, rest) = line.split_once(':')?;
-        // Errors have one number, of the whole machine.
-        let (counts, about) = counts(rest, columns)?;
-        Some((name.trim(), counts, about.split_ascii_whitespace().collect::<Vec<_>>().join(" ")))
+    let row = move || {
+        while !left.is_empty() {
+            let end = left.iter().position(|mark| matches!(mark, b':' | b'\n'))?;
+            let (name, rest) = left.split_at(end);
+            // Errors have one number, of the whole machine.
+            let Some((counts, rest)) = counts(&rest[1..], columns).filter(|_| rest[0] == b':') else {
+                left = line(left).1;
+                continue;
+            };
+            let about;
+            (about, left) = line(rest);
+            let words = |text| String::from_utf8_lossy(text).split_whitespace().collect::<Vec<_>>().join(" ");
+            return Some((words(name), counts, words(about)));
+        }
+        None
     };
-    (ids, lines.filter_map(row))
+    (ids, std::iter::from_fn(row))
 }
 
-/// So many numbers, and what follows them.
-fn counts(text: &str, columns: usize) -> Option<(Vec<u64>, &str)> {
-    let mut left = text.as_bytes();
-    let counts = (0..columns).map(|_| {
-        let (count, behind) = number(left)?;
-        left = behind;
-        Some(count)
-    });
-    let counts = counts.collect::<Option<_>>()?;
-    Some((counts, text.get(text.len() - left.len()..)?))
-}
-
-/// A number behind spaces, and what follows it. A large machine has half a million of them, mostly zeros in columns of eleven: those are
-/// passed whole, and other spaces by eight.
-fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
-    if let Some((b"          0", rest @ ([b' ', ..] | []))) = text.split_first_chunk() {
-        return Some((0, rest));
+/// So many numbers, and what follows them. A large machine has half a million of them, mostly zeros in columns of eleven: of those
+/// eight are passed at once.
+fn counts(mut text: &[u8], columns: usize) -> Option<(Counts, &[u8])> {
+    const ZEROS: &[u8; 88] =
+        b"          0          0          0          0          0          0          0          0";
+    let (mut counts, mut at) = (Counts::new(), 0);
+    while at < columns {
+        match text.split_first_chunk() {
+            // Compared as a whole: a pattern of so many bytes is compared byte by byte.
+            Some((zeros, rest @ [b' ' | b'\n', ..])) if zeros == ZEROS && columns - at >= 8 => {
+                at += 8;
+                text = rest;
+            }
+            _ => {
+                let (count, behind) = number(text)?;
+                if count > 0 {
+                    counts.push((at, count));
+                }
+                at += 1;
+                text = behind;
+            }
+        }
     }
-    while let Some((b"        ", rest)) = text.split_first_chunk() {
+    Some((counts, text))
+}
+
+/// A number behind spaces, and what follows it.
+fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
+    while let Some((spaces, rest)) = text.split_first_chunk()
+        && *spaces == [b' '; 8]
+    {
         text = rest;
     }
     let (mut number, mut digits) = (0_u64, 0);
@@ -132,7 +164,7 @@ fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
                 number = number.checked_mul(10)?.checked_add(u64::from(first - b'0'))?;
                 digits += 1;
             }
-            b' ' => break,
+            b' ' | b'\n' if digits > 0 => break,
             _ => return None,
         }
         text = rest;
@@ -144,10 +176,9 @@ fn number(mut text: &[u8]) -> Option<(u64, &[u8])> {
 /// `None` where none rose.
 pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Option<(String, u64)> {
     let sums = |text: &str| -> BTreeMap<String, (u64, String)> {
-        let (ids, rows) = rows(text);
-        let sum =
-            |counts: Vec<u64>| ids.iter().zip(counts).filter(|(id, _)| is_one(**id)).map(|(_, count)| count).sum();
-        rows.map(|(name, counts, about)| (name.to_owned(), (sum(counts), about))).collect()
+        let (ids, rows) = rows(text.as_bytes());
+        let sum = |counts: Counts| counts.iter().filter(|(at, _)| is_one(ids[*at])).map(|(_, count)| count).sum();
+        rows.map(|(name, counts, about)| (name, (sum(counts), about))).collect()
     };
     let earlier = sums(before);
     let rises = sums(after).into_iter().map(|(name, (sum, about))| {
@@ -158,54 +189,56 @@ pub fn busiest(before: &str, after: &str, is_one: impl Fn(u32) -> bool) -> Optio
 }
 
 impl Sample {
-    fn add_interrupts(&mut self, text: &str) {
+    fn add_interrupts(&mut self, text: &[u8]) {
         let (ids, rows) = rows(text);
-        let mut sums = vec![(0_u64, [0_u64; 3]); ids.len()];
+        let mut all = vec![0_u64; ids.len()];
+        let mut calls = BETWEEN_CPUS.map(|_| all.clone());
+        let add = |sums: &mut [u64], counts: &Counts| counts.iter().for_each(|(at, count)| sums[*at] += count);
         for (_, counts, about) in rows {
             let kind = BETWEEN_CPUS.iter().position(|(_, names)| names.iter().any(|name| about.ends_with(name)));
-            for (sum, count) in sums.iter_mut().zip(&counts) {
-                // Shootdowns are among the calls of functions.
-                if kind != Some(SHOOTDOWNS) {
-                    sum.0 += count;
-                }
-                if let Some(kind) = kind {
-                    sum.1[kind] += count;
-                }
+            // Shootdowns are among the calls of functions.
+            if kind != Some(SHOOTDOWNS) {
+                add(&mut all, &counts);
+            }
+            if let Some(kind) = kind {
+                add(&mut calls[kind], &counts);
             }
         }
-        for (id, (all, calls)) in ids.iter().zip(sums) {
+        for (at, id) in ids.iter().enumerate() {
             if let Some(cpu) = self.cpus.get_mut(id) {
-                (cpu.interrupts, cpu.calls) = (Some(all), Some(calls));
+                (cpu.interrupts, cpu.calls) = (Some(all[at]), Some([0, 1, 2].map(|kind| calls[kind][at])));
             }
         }
     }
 
-    fn add_softirqs(&mut self, text: &str) {
-        let mut lines = text.lines();
-        let ids = heading(lines.next().unwrap_or_default());
-        for line in lines {
-            let Some((name, counts)) = line.split_once(':') else { continue };
-            self.softirqs.push(name.trim().to_ascii_lowercase());
-            let mut left = counts.as_bytes();
-            for id in &ids {
-                let (count, behind) = number(left).unwrap_or_default();
-                left = behind;
-                if let Some(cpu) = self.cpus.get_mut(id) {
-                    cpu.softirqs.push(count);
-                }
+    fn add_softirqs(&mut self, text: &[u8]) {
+        let (ids, rows) = rows(text);
+        let mut by_column = vec![Vec::new(); ids.len()];
+        for (kind, (name, counts, _)) in rows.enumerate() {
+            self.softirqs.push(name.to_ascii_lowercase());
+            by_column.iter_mut().for_each(|kinds| kinds.push(0));
+            counts.into_iter().for_each(|(at, count)| by_column[at][kind] = count);
+        }
+        for (id, kinds) in ids.iter().zip(by_column) {
+            if let Some(cpu) = self.cpus.get_mut(id) {
+                cpu.softirqs = kinds;
             }
         }
     }
 
     /// Lines `cpu0 0 0 0 0 0 0 RAN WAITED TURNS` (kernel documentation, `scheduler/sched-stats`).
-    fn add_waits(&mut self, text: &str) {
-        for line in text.lines() {
-            let Some((id, numbers)) = line.strip_prefix("cpu").and_then(|rest| rest.split_once(' ')) else { continue };
-            let numbers: Vec<u64> = numbers.split_ascii_whitespace().filter_map(|word| word.parse().ok()).collect();
-            if let (Some(cpu), [.., waited, turns]) =
-                (id.parse().ok().and_then(|id| self.cpus.get_mut(&id)), &numbers[..])
+    fn add_waits(&mut self, mut text: &[u8]) {
+        while !text.is_empty() {
+            let one;
+            (one, text) = line(text);
+            // Those of scheduling domains are a hundred times as long.
+            let Some(words) = one.strip_prefix(b"cpu") else { continue };
+            let words = String::from_utf8_lossy(words);
+            let numbers: Vec<u64> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
+            if let [id, .., waited, turns] = numbers[..]
+                && let Some(cpu) = u32::try_from(id).ok().and_then(|id| self.cpus.get_mut(&id))
             {
-                cpu.waits = Some([*waited, *turns]);
+                cpu.waits = Some([waited, turns]);
             }
         }
     }
@@ -213,6 +246,8 @@ impl Sample {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     const INTERRUPTS: &str = "           CPU0       CPU3       \n\
@@ -230,7 +265,7 @@ mod tests {
     #[test]
     fn interrupts_are_added_up_by_cpu() {
         let mut sample = sample();
-        sample.add_interrupts(INTERRUPTS);
+        sample.add_interrupts(INTERRUPTS.as_bytes());
         assert_eq!((sample.cpus[&0].interrupts, sample.cpus[&0].calls), (Some(18), Some([15, 2, 0])));
         assert_eq!((sample.cpus[&3].interrupts, sample.cpus[&3].calls), (Some(35), Some([25, 3, 1])));
     }
@@ -240,6 +275,9 @@ mod tests {
         for (text, expected) in [
             ("          0          7", Some((0, "          7"))),
             ("          0", Some((0, ""))),
+            ("          0\nMIS:", Some((0, "\nMIS:"))),
+            ("         10\nMIS:", Some((10, "\nMIS:"))),
+            ("  \n 1", None),
             ("          01          7", Some((1, "          7"))),
             ("          0x", None),
             ("         10          7", Some((10, "          7"))),
@@ -251,8 +289,12 @@ mod tests {
         ] {
             assert_eq!(number(text.as_bytes()), expected.map(|(number, rest)| (number, rest.as_bytes())), "{text:?}");
         }
-        assert_eq!(counts("  1         2   IO-APIC   5-edge", 2), Some((vec![1, 2], "   IO-APIC   5-edge")));
-        assert_eq!(counts("  1   IO-APIC", 2), None);
+        assert_eq!(
+            counts(b"  1         2   IO-APIC   5-edge", 2),
+            Some((vec![(0, 1), (1, 2)], &b"   IO-APIC   5-edge"[..]))
+        );
+        assert_eq!(counts(b"  1   IO-APIC", 2), None);
+        assert_eq!(counts(b"  1\n 2: 3", 2), None, "a row ends with its line");
     }
 
     #[test]
@@ -267,8 +309,8 @@ mod tests {
     #[test]
     fn softirqs_and_waits_belong_to_their_cpus() {
         let mut sample = sample();
-        sample.add_softirqs("      CPU0   CPU3\n  HI:  1  2\n TIMER:  30  40\n");
-        sample.add_waits("version 17\ntimestamp 1\ncpu3 0 0 0 0 0 0 111 222 333\ndomain0 3 0\n");
+        sample.add_softirqs(b"      CPU0   CPU3\n  HI:  1  2\n TIMER:  30  40\n");
+        sample.add_waits(b"version 17\ntimestamp 1\ncpu3 0 0 0 0 0 0 111 222 333\ndomain0 3 0\n");
         assert_eq!(
             (sample.softirqs.as_slice(), sample.cpus[&3].softirqs.as_slice()),
             (&["hi".to_owned(), "timer".into()][..], &[2, 40][..])
@@ -283,13 +325,18 @@ mod tests {
         let cpus = 1536;
         let stat: String = (0..cpus).map(|id| format!("cpu{id} 1 2 3 4 5 6 7 8 0 0\n")).collect();
         fs::write(folder.join("stat"), format!("cpu  1 1 1 1 1 1 1 1 0 0\n{stat}ctxt 1\n")).unwrap();
-        let row = |name: &str| format!("{name}:{}\n", " 3".repeat(cpus));
+        // Mostly zeros, as there.
+        let counts: String = (0..cpus).map(|id| format!(" {:>10}", if id % 100 == 7 { id } else { 0 })).collect();
+        let row = |name: &str| format!("{name}:{counts}   edge\n");
         let head: String = (0..cpus).map(|id| format!(" CPU{id}")).collect();
         let rows: String = (0..300).map(|irq| row(&irq.to_string())).collect();
         fs::write(folder.join("interrupts"), format!("{head}\n{rows}")).unwrap();
         let sample = read(&folder).unwrap();
         fs::remove_dir_all(&folder).unwrap();
-        assert_eq!((sample.cpus.len(), sample.cpus[&1535].interrupts), (cpus, Some(900)));
+        assert_eq!(sample.cpus.len(), cpus);
+        for (id, cpu) in &sample.cpus {
+            assert_eq!(cpu.interrupts, Some(if id % 100 == 7 { 300 * u64::from(*id) } else { 0 }), "CPU {id}");
+        }
         assert_eq!(sample.missing.iter().map(|(column, _)| *column).collect::<Vec<_>>(), ["softirqs", "csw"]);
         assert!(read(&folder).is_err());
     }
