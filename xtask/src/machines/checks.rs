@@ -341,6 +341,18 @@ pub(super) fn audit(checks: &mut Checks, transcript: &Transcript, step: &str) {
     }
 }
 
+/// The CPUs of a sample, each with what its kernel counted.
+pub(super) fn watch(checks: &mut Checks, transcript: &Transcript, step: &str, expected: &Expected<'_>) {
+    let Some(sample) = checks.given(transcript.json(step)) else { return };
+    let cpus = sample["cpus"].list();
+    let ids: Vec<u32> = cpus.iter().filter_map(|cpu| cpu["cpu"].id()).collect();
+    checks.equal("watch: CPUs", ids, expected.online.iter().map(|strand| strand.id).collect());
+    for column in ["idl", "intr", "res", "cal", "csw"] {
+        let without = cpus.iter().filter(|cpu| cpu[column].number().is_none()).count();
+        checks.equal(&format!("watch: CPUs without {column}"), without, 0);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,6 +407,20 @@ mod tests {
         );
         assert!(of(&apart)[0].starts_with("topo: strands by core"), "{apart}");
         assert_eq!(of("{")[0], "topo: expected \" at \"\"");
+    }
+
+    #[test]
+    fn each_cpu_of_a_sample_is_counted() {
+        let cpu =
+            |id: u32, intr: &str| format!(r#"{{"cpu": {id}, "idl": 99.0, {intr} "res": 0.0, "cal": 1.5, "csw": 3.0}}"#);
+        let of = |ids: std::ops::Range<u32>, intr: &str| {
+            let cpus = ids.map(|id| cpu(id, intr)).collect::<Vec<_>>().join(", ");
+            let transcript = transcript(&[("watch", 0, 1.0, &format!(r#"{{"cpus": [{cpus}]}}"#))]);
+            failed(|checks| watch(checks, &transcript, "watch", &expected()))
+        };
+        assert_eq!(of(0..4, r#""intr": 5.0,"#), [""; 0]);
+        assert_eq!(of(1..4, r#""intr": 5.0,"#), ["watch: CPUs: [1, 2, 3], not [0, 1, 2, 3]"]);
+        assert_eq!(of(0..4, ""), ["watch: CPUs without intr: 4, not 0"]);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn script(machine: &Machine) -> String {
     script += "step exec-memory charz exec --quiet --threads 4 --memory node:1 -- guest threads 4 2\n";
     // Workers that measure spin until all are there. An emulator of many CPUs runs one after the other, each for a tenth of a second.
     if machine.is_large() {
-        return script;
+        return script + "step watch charz watch --format json 1 1\n";
     }
     script += &sweep("sweep", "", &format!("--threads {all} --mapping round-robin"));
     script += &sweep("sweep-compact", "", "--threads 3 --mapping compact");
@@ -52,7 +52,9 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
         checks::exec(checks, transcript, &format!("exec-{mapping}"), (mapping, all), &expected, Home::Local);
     }
     checks::exec(checks, transcript, "exec-memory", ("round-robin", 4), &expected, Home::Node(1));
-    if !machine.is_large() {
+    if machine.is_large() {
+        checks::watch(checks, transcript, "watch", &expected);
+    } else {
         checks::sweep(checks, transcript, "sweep", &expected, Home::Local);
         checks::sweep(checks, transcript, "sweep-compact", &expected, Home::Local);
         checks::sweep(checks, transcript, "sweep-memory", &expected, Home::Node(1));
