@@ -129,9 +129,10 @@ fn a_process_that_is_stopped_and_continued() {
     let _machine = together();
     let stopped = |trial: &Trial| {
         meddle(trial, |pid| {
-            kill_process(pid, Signal::STOP).unwrap();
+            // On a busy machine it may have ended meanwhile.
+            let _ = kill_process(pid, Signal::STOP);
             thread::sleep(Duration::from_millis(600));
-            kill_process(pid, Signal::CONT).unwrap();
+            let _ = kill_process(pid, Signal::CONT);
         })
     };
     let few = |trial: Trial| slow(trial).with("--invocations", "2");
