@@ -58,7 +58,14 @@ pub fn read(proc: &Path) -> Result<Sample, Error> {
     }
     // Five megabytes on a large machine: memory that is not new has no page faults.
     let mut text = Vec::new();
-    for (name, columns, add) in FILES {
+    // Each with the columns that are missing without it, and what takes its text.
+    type Add = fn(&mut Sample, &[u8]);
+    let files: [(_, _, Add); 3] = [
+        ("interrupts", "intr", Sample::add_interrupts),
+        ("softirqs", "softirqs", Sample::add_softirqs),
+        ("schedstat", "csw", Sample::add_waits),
+    ];
+    for (name, columns, add) in files {
         text.clear();
         match File::open(proc.join(name)).and_then(|mut file| file.read_to_end(&mut text)) {
             Ok(_) => add(&mut sample, &text),
@@ -68,16 +75,6 @@ pub fn read(proc: &Path) -> Result<Sample, Error> {
     Ok(sample)
 }
 
-/// Adds to a sample what a file says.
-type Add = fn(&mut Sample, &[u8]);
-
-/// What is read beside `stat`: the file, the columns that are missing without it, and what takes its text.
-const FILES: [(&str, &str, Add); 3] = [
-    ("interrupts", "intr", Sample::add_interrupts),
-    ("softirqs", "softirqs", Sample::add_softirqs),
-    ("schedstat", "csw", Sample::add_waits),
-];
-
 fn why(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::NotFound => "this kernel does not have it",
@@ -86,7 +83,7 @@ fn why(error: &io::Error) -> &'static str {
     }
 }
 
-/// The first line, and what follows it. Nothing here looks at each byte where the search for the end of a line does.
+/// The first line, and what follows it. The standard library searches its end some bytes at a time.
 fn line(text: &[u8]) -> (&[u8], &[u8]) {
     let mut behind = text;
     let length = behind.skip_until(b'\n').unwrap_or(text.len());
@@ -234,11 +231,13 @@ impl Sample {
             // Those of scheduling domains are a hundred times as long.
             let Some(words) = one.strip_prefix(b"cpu") else { continue };
             let words = String::from_utf8_lossy(words);
-            let numbers: Vec<u64> = words.split(' ').filter_map(|word| word.parse().ok()).collect();
-            if let [id, .., waited, turns] = numbers[..]
-                && let Some(cpu) = u32::try_from(id).ok().and_then(|id| self.cpus.get_mut(&id))
+            let mut words = words.split_ascii_whitespace();
+            let id = words.next().and_then(|id| id.parse().ok());
+            let numbers: Option<Vec<u64>> = words.map(|word| word.parse().ok()).collect();
+            if let (Some(cpu), Some([.., waited, turns])) =
+                (id.and_then(|id: u32| self.cpus.get_mut(&id)), numbers.as_deref())
             {
-                cpu.waits = Some([waited, turns]);
+                cpu.waits = Some([*waited, *turns]);
             }
         }
     }
@@ -311,6 +310,8 @@ mod tests {
         let mut sample = sample();
         sample.add_softirqs(b"      CPU0   CPU3\n  HI:  1  2\n TIMER:  30  40\n");
         sample.add_waits(b"version 17\ntimestamp 1\ncpu3 0 0 0 0 0 0 111 222 333\ndomain0 3 0\n");
+        // A line of no CPU, and one that is damaged.
+        sample.add_waits(b"cpufreq 0 7 8\ncpu0 1 two 3\n");
         assert_eq!(
             (sample.softirqs.as_slice(), sample.cpus[&3].softirqs.as_slice()),
             (&["hi".to_owned(), "timer".into()][..], &[2, 40][..])
