@@ -1,7 +1,7 @@
 //! Values held against a JSON Schema, by the part of draft 2020-12 that ours use.
 //!
-//! A crate for all of it brings thirty packages, of the two hundred that the tests build. A keyword that is not known here panics: nothing passes
-//! unread.
+//! A crate for all of it brings thirty packages, of the two hundred that the tests build. A keyword that is not known here panics: nothing
+//! passes unread.
 
 use serde_json::Value;
 

@@ -197,7 +197,7 @@ fn a_disturbed_machine_is_inconclusive() {
     }
 }
 
-/// The figures in docs/methodology/audit.md: cargo test -p charz-analysis --lib -- --ignored --nocapture confusion
+/// The figures in docs/methodology/audit.md: cargo test --release -p charz-audit --lib -- --ignored --nocapture confusion
 #[test]
 #[ignore = "takes minutes"]
 fn confusion() {

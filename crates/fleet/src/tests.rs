@@ -207,7 +207,7 @@ fn a_whole_node_is_slow_by_three_visits_or_by_its_setting_and_unclear_by_one() {
     let [right, _, wrong] = draws(6, 40, 3, Fault::Whole, "node", &[]);
     assert!(right == 6 && wrong == 0, "right {right}, wrong {wrong}");
     let [right, unclear, wrong] = draws(8, 40, 1, Fault::Whole, "node", &[]);
-    assert!(right == 0 && unclear >= 6 && wrong == 0, "right {right}, unclear {unclear}, wrong {wrong}");
+    assert!(right == 0 && unclear >= 7 && wrong == 0, "right {right}, unclear {unclear}, wrong {wrong}");
     let mut random = Rng::with_seed(9);
     let drawn = fleet(&mut random, 40, 1, Fault::Governor);
     for (name, here, others) in [("governor", "powersave", "performance"), ("label rack", "b7", "b6")] {
