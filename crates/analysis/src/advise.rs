@@ -126,6 +126,8 @@ pub struct Advice<'a> {
     pub auto: Option<Loss<'a>>,
     /// What every other placement loses beside the advised one, the smallest loss first.
     pub regret: Vec<Loss<'a>>,
+    /// Whether other kernels of the load have results too.
+    pub is_one_of_several: bool,
     /// What further strands of the same cores add.
     pub strands: Option<Strands<'a>>,
     /// The same threads with their memory elsewhere.
@@ -161,6 +163,8 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
         return all.into_iter().map(|(_, advice)| advice).collect();
     }
     all.sort_by_key(|(asked, _)| *asked);
+    let is_one_of_several = all.len() > 1;
+    all.iter_mut().for_each(|(_, advice)| advice.is_one_of_several = is_one_of_several);
     let auto_loses = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
     let another_loses = |advice: &Advice<'_>| {
         let mut beside = advice.regret.iter().filter(|loss| loss.number.cell.workers == advice.best.cell.workers);
@@ -247,6 +251,7 @@ impl<'a> Advice<'a> {
             too_few,
             quota: quota.filter(|_| fewest == cpus && tried(best.cell, report).any(|cell| cell.workers > cpus)),
             is_only_count,
+            is_one_of_several: false,
             open: is_open.then(|| open(best.cell, cpus, report)),
             alike,
             fewer,

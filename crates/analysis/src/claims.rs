@@ -170,11 +170,12 @@ impl Reader {
         if let Some(found) = self.placement.captures(text) {
             let Some(_) = found.name("threads") else { return };
             let kernel = match &found["title"] {
+                _ if found.name("kernel").is_some() => &found["kernel"],
                 "Compute-bound" => "arith-int",
                 "Memory-bound" => "mem-read",
                 "Latency-bound" => "chase-random",
                 "Your program" => "command",
-                _ => found.name("kernel").map_or("", |kernel| kernel.as_str()),
+                _ => "",
             };
             let (threads, names) = (threads(&found, "threads"), named(&found["mapping"]));
             if found["mapping"].contains("makes no difference") {

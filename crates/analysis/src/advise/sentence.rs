@@ -15,7 +15,7 @@ use charz_stats::LEAST_FOR_INTERVAL;
 const IDLE: f64 = 0.1;
 
 impl Advice<'_> {
-    /// `Compute-bound: 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
+    /// `Compute-bound (arith-int): 2 threads, round-robin; unpinned threads lose 3.2% (2.1 to 4.4%).`
     pub fn sentence(&self) -> String {
         if let Some(text) = self.shortage() {
             return text;
@@ -76,17 +76,20 @@ impl Advice<'_> {
         evidence.filter_map(|evidence| evidence.program.as_ref()?.wanted_cpus).reduce(f64::max)
     }
 
-    /// The load, with the kernel that stands for it where that says more.
+    /// The load, with the kernel that stands for it where others have results too.
     fn title(&self) -> String {
-        match self.load {
-            Load::Contended => format!("{} ({})", self.load.title(), self.best.cell.kernel),
-            Load::Workload => self.best.cell.kernel.clone(),
+        let title = match self.load {
+            Load::Workload => return self.best.cell.kernel.clone(),
             load => match self.best.cell.level.as_deref().filter(|level| *level != MEMORY) {
                 // What lies in a cache has the speed of that cache.
                 Some(cache) if load == Load::Bandwidth => format!("{cache}-bound"),
                 Some(cache) if load == Load::Latency => format!("{} in {cache}", load.title()),
                 _ => load.title().to_owned(),
             },
+        };
+        match self.is_one_of_several || self.load == Load::Contended {
+            true => format!("{title} ({})", self.best.cell.kernel),
+            false => title,
         }
     }
 
