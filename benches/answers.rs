@@ -1,7 +1,6 @@
 //! What is concluded and drawn, for counting its instructions.
 
 mod cases;
-#[allow(dead_code, reason = "each bench uses its part")]
 mod fixtures;
 
 use cases::{Case, case, keep};

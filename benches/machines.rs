@@ -2,11 +2,6 @@
 
 use charz_topology::{Machine, Source, discover};
 
-/// The T3-4: 4 packages, 512 strands.
-pub fn t3_4() -> Machine {
-    machine(512)
-}
-
 /// A machine of so many strands, a power of two from 512 on: T3-4s side by side.
 pub fn machine(strands: u32) -> Machine {
     let description = format!("Package:{} Core:16 Group:2 PU:4", strands / 128);

@@ -2,9 +2,7 @@
 //! draws takes as long again, so `answers` is counted in the full gate.
 
 mod cases;
-#[allow(dead_code, reason = "each bench uses its part")]
 mod fixtures;
-#[allow(dead_code, reason = "each bench uses its part")]
 mod machines;
 
 use cases::{Case, case, keep};

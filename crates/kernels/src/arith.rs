@@ -45,12 +45,7 @@ const SOURCE_ILP: &str = "arith-int and arith-float with the parallelism that co
 
 /// The chain on 64-bit integers, wrapping. A step takes 16 cycles on most processors, so the worker looks at its [`Watch`]
 /// every 20 to 66 µs at 6.5 to 2 GHz; on Zen 4 it was 36 µs.
-pub static ARITH_INT: &dyn Kernel =
-    &chain::<u64, 1>(INT, 8192, |r, inputs, steps| charz_arith_int_loop(r, inputs, steps));
-
-/// The same chain with looks a hundred times rarer: what the looks cost is measured by it.
-pub static RARELY_LOOKING: &dyn Kernel =
-    &chain::<u64, 1>(INT, 100 * 8192, |r, inputs, steps| charz_arith_int_loop(r, inputs, steps));
+static ARITH_INT: &dyn Kernel = &chain::<u64, 1>(INT, 8192, |r, inputs, steps| charz_arith_int_loop(r, inputs, steps));
 
 /// The chain on double-precision numbers. A step takes 20 to 32 cycles, so the worker looks at its [`Watch`] every 20 to
 /// 98 µs at 6 to 2 GHz; on Zen 4 it was 40 µs.
