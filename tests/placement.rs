@@ -10,19 +10,6 @@ fn seats(mapping: &str, threads: &str, topology: &str) -> Vec<Option<u64>> {
     json["seats"].as_array().unwrap().iter().map(serde_json::Value::as_u64).collect()
 }
 
-/// SPARC T3-4 report, section 3.1: every four threads go to the four processors, every sixteen on a processor to its
-/// sixteen cores; threads 0-63 take slot 0, 64-127 slot 4, 128-255 slots 1 and 5; "and so on" leaves 2, 6, 3 and 7.
-#[test]
-fn round_robin_is_the_papers_order() {
-    let seats = seats("round-robin", "768", T3_4);
-    let slots = [0, 4, 1, 5, 2, 6, 3, 7];
-    for (worker, seat) in seats.into_iter().enumerate() {
-        let worker = worker as u64 % 512;
-        let (package, core, slot) = (worker % 4, worker / 4 % 16, slots[worker as usize / 64]);
-        assert_eq!(seat, Some(package * 128 + core * 8 + slot), "worker {worker}");
-    }
-}
-
 #[test]
 fn dumb_loads_the_first_packages_twice_at_768() {
     let seats = seats("dumb", "768", T3_4);

@@ -39,69 +39,21 @@ pub fn machine_with_offline_strand() -> String {
     good().replace("complete_cpuset=\"0x3\"", "complete_cpuset=\"0x7\"")
 }
 
+/// The contents that are refused are a table of the package that reads them; here the file is named, and nothing is written.
 #[test]
 fn files_that_are_no_topology() {
     let place = Place::new();
     let xml = good();
-    let utf16: Vec<u8> = [0xff, 0xfe].into_iter().chain(xml.encode_utf16().flat_map(u16::to_le_bytes)).collect();
-    let noise: Vec<u8> = (0..4096_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let with = |inside: &str| topology("0x3", inside).into_bytes();
     let changed = |from: &str, to: &str| {
         assert!(xml.contains(from), "{from}");
         xml.replacen(from, to, 1).into_bytes()
     };
-    let digits = "f".repeat(1_000_000);
-    let node = object("NUMANode", 0, "0x3", 90, "");
-    let (first, second) = (object("PU", 0, "0x1", 1, ""), object("PU", 1, "0x2", 2, ""));
-    let laughs =
-        "<!DOCTYPE topology [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;&a;\">]><topology version=\"2.0\">&b;</topology>";
-    let fetch = "<!DOCTYPE topology [<!ENTITY x SYSTEM \"mine.json\">]><topology version=\"2.0\">&x;</topology>";
     for (what, content, words) in [
-        ("nothing", Vec::new(), &["is empty"][..]),
-        ("no XML", b"hello".to_vec(), &["not XML", "lstopo --of xml"]),
-        ("a cut", xml.as_bytes()[..xml.len() / 2].to_vec(), &["XML"]),
+        ("no XML", b"hello".to_vec(), &["not XML", "lstopo --of xml"][..]),
         ("an element that is not closed", xml.replace("</topology>", "").into_bytes(), &["cut off", "\"topology\""]),
-        ("noise", noise, &["not"]),
-        ("another document", b"<html><body/></html>".to_vec(), &["\"html\"", "line 1"]),
-        ("a later version", changed("version=\"2.0\"", "version=\"3.0\""), &["\"3.0\"", "1 and 2"]),
         ("an id below zero", changed("os_index=\"1\"", "os_index=\"-1\""), &["\"-1\"", "0 to 4294967295", "line 3"]),
-        ("an id beyond 32 bits", changed("os_index=\"1\"", "os_index=\"4294967296\""), &["\"4294967296\""]),
-        ("an id beyond all machines", changed("os_index=\"1\"", "os_index=\"99999999\""), &["os_index", "1048575"]),
-        (
-            "a core wider than its machine",
-            with(&object("Core", 0, "0x7", 3, &second)),
-            &["outside of the object around"],
-        ),
-        ("a core beside its machine", with(&object("Core", 0, "0x4", 3, "")), &["outside of the object around"]),
-        ("a strand twice", with(&(first.clone() + &second + &object("PU", 1, "0x2", 5, ""))), &["PU 1", "twice"]),
-        ("strands that two cores have", with(&(first + &object("Core", 0, "0x3", 3, &second))), &["share strands"]),
-        ("a set that is none", changed("cpuset=\"0x2\"", "cpuset=\"0xzz\""), &["\"0xzz\"", "no set"]),
         ("an empty set", changed(" cpuset=\"0x2\"", " cpuset=\"0x0\""), &["PU 1"]),
-        ("a set of many digits", changed("cpuset=\"0x2\"", &format!("cpuset=\"0x{digits}\"")), &["longer than 64 KiB"]),
-        ("20,000 levels", format!("<topology version=\"2.0\">{}", "<a>".repeat(20_000)).into_bytes(), &["256 deep"]),
-        ("entities that multiply", laughs.into(), &["entities of its own", "hwloc2.dtd"]),
-        ("an entity out of a file", fetch.into(), &["entities of its own", "hwloc2.dtd"]),
-        (
-            "a document type elsewhere",
-            changed("hwloc2.dtd", "http://localhost/x.dtd"),
-            &["document type", "hwloc2.dtd"],
-        ),
-        ("UTF-16", utf16, &["not UTF-8"]),
-        (
-            "an attribute of 10 MiB",
-            with(&format!("<info name=\"{}\"/>", "a".repeat(10 << 20))),
-            &["longer than 64 KiB"],
-        ),
-        ("something compressed", vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3], &["compressed", "gunzip"]),
         ("bytes that are no text", changed("Machine", "Mach\u{1}ine"), &["topology"]),
-        ("no memory in version 2", xml.replace("NUMANode", "Misc").into_bytes(), &["NUMANode"]),
-        ("no memory where it was promised", version_1().replace(&unnumbered(&node), "").into_bytes(), &["no memory"]),
-        ("strands beside the tree", version_1().replace("NUMANode", "Misc").into_bytes(), &["Misc has strands"]),
-        (
-            "strands that no core has in version 1",
-            version_1().replace(&unnumbered(&second), "").into_bytes(),
-            &["none of its children"],
-        ),
         ("what steers a terminal", changed("PU", "\u{1b}[2J\u{202e}"), &["topology"]),
     ] {
         place.put("a.xml", &content);
