@@ -26,8 +26,7 @@ pub fn start(arguments: &[String]) -> Outcome {
         return Err(Failure::usage(format!("`browser` takes reports and no flags, but got {flag:?}")));
     }
     let Some(chromium) = Chromium::find() else {
-        println!("skipped: no chromium is installed, so no browser opens the page; install chromium and try again");
-        return Ok(());
+        return Err(Failure::environment("no chromium is installed, so no browser opens the page; install chromium"));
     };
     setup::quietly()?;
     let folder = workspace::target().join("browser");

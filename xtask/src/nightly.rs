@@ -9,10 +9,13 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 16] = [
     Part("loom", &[&["loom"]]),
     Part("package", &[&["package"]]),
     Part("emulated", &[&["emulated"]]),
+    Part("browser", &[&["browser"]]),
+    // The draws of minutes.
+    Part("draws", &[&["test", "--release", "--lib", "--", "--ignored"]]),
     Part("machines", &[&["machines"]]),
     Part("old-hwloc", &[&["old-hwloc"]]),
     Part("dist", &[&["dist", "--try"], &["dist", "--target", "aarch64-unknown-linux-gnu", "--try"]]),
@@ -22,6 +25,7 @@ const PARTS: [Part; 13] = [
     Part("fuzz", &[&["fuzz", "--seconds", "60"]]),
     Part("conditions", &[&["conditions"]]),
     Part("calibrate", &[&["calibrate"]]),
+    Part("peers", &[&["peers", "--pairs", "5"]]),
     Part("gate", &[&["bench-gate", "--self-test"], &["bench-gate"]]),
 ];
 
