@@ -148,6 +148,10 @@ impl Worker for Traveller {
                     leaving.first(all(&travelled, pairs));
                     travelled
                 };
+                // The thread may have moved before this worker looks again.
+                if watch.should_stop() {
+                    leaving.other();
+                }
                 let refused = |error| Error::Refused(format!("a thread cannot be made: {error}; allow more threads"));
                 let thread = thread::Builder::new().spawn_scoped(scope, travel).map_err(refused)?;
                 leaving.sleep(watch, LOOK);
