@@ -55,7 +55,8 @@ fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
         Block::Item("rule".to_owned(), comparison.rule()),
     ]);
     let sorted = comparison.sorted();
-    let judged: Vec<&Row> = sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared).collect();
+    let judged: Vec<&Row> =
+        sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared || row.apart).collect();
     blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, columns, false)]).into_iter().flatten());
     let reasons = [Verdict::Inconclusive, Verdict::Uncompared].map(|verdict| reasons(comparison, verdict)).concat();
     blocks.extend((!reasons.is_empty()).then_some(Block::Gap));

@@ -63,20 +63,24 @@ impl Comparison {
         format!("{}.", clauses.join("; "))
     }
 
-    /// The differences without a verdict that are beyond the margin: `4 of the 8 skipped differ by 37 to 44%, surely beyond ±4.0%`. Of too few
-    /// runs for an interval there is only their size.
+    /// The differences without a verdict that are beyond the margin, few by their names: `4 of the 8 skipped differ by −44.0% to +37.2%, surely
+    /// beyond ±4.0%`. Of too few runs for an interval there is only their size.
     pub fn apart(&self) -> Option<String> {
         let clause = |verdict: Verdict, word: &str, is_sure: bool| {
             let all = || self.rows.iter().filter(|row| row.verdict == verdict);
             let own = all().filter(|row| row.apart && row.interval.is_some() == is_sure);
-            let shares: Vec<f64> = own.filter_map(|row| Some((row.effect? - 1.0).abs() * 100.0)).collect();
-            let [low, high] = [f64::min, f64::max].map(|end| shares.iter().copied().reduce(end));
-            let (low, high) = (low?.round(), high?.round());
-            let size = if low == high { format!("{low}%") } else { format!("{low} to {high}%") };
-            let (of, verb) = (all().count(), if shares.len() == 1 { "differs" } else { "differ" });
-            let which =
-                if of == 1 { format!("the one {word}") } else { format!("{} of the {of} {word}", shares.len()) };
-            Some(format!("{which} {verb} by {size}"))
+            let own: Vec<(&Row, f64)> = own.filter_map(|row| Some((row, row.effect? - 1.0))).collect();
+            let [low, high] = [f64::min, f64::max].map(|end| own.iter().map(|(_, share)| *share).reduce(end));
+            let size = match own.len() {
+                ..=FEW => {
+                    let named = own.iter().map(|(row, share)| format!("{} by {}", row.name(), signed(*share)));
+                    named.collect::<Vec<_>>().join(" and ")
+                }
+                _ => format!("by {} to {}", signed(low?), signed(high?)),
+            };
+            let (of, verb) = (all().count(), if own.len() == 1 { "differs" } else { "differ" });
+            let which = if of == 1 { format!("the one {word}") } else { format!("{} of the {of} {word}", own.len()) };
+            low.map(|_| format!("{which} {verb}{}{size}", if own.len() <= FEW { ": " } else { " " }))
         };
         let both = |is_sure: bool, end: String| {
             let clauses = [(Verdict::Uncompared, "skipped"), (Verdict::Inconclusive, "inconclusive")];
@@ -89,6 +93,9 @@ impl Comparison {
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
+
+/// The most differences without a verdict that are named.
+const FEW: usize = 2;
 
 /// What matters first. Verdicts in this order, cells of one verdict in the comparison's.
 const ORDER: [Verdict; 5] =
