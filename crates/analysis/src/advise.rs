@@ -19,7 +19,7 @@ use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
 use crate::number::{Basis, Number, better, had, placed};
-use crate::verdict::{AUTO, Claim, Loss, MARGIN, Rivals, SATURATED};
+use crate::verdict::{AUTO, Claim, Loss, MARGIN, Rivals, SATURATED, lacking};
 use charz_data::card::{Access, Card, Chase, CounterKind, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
@@ -120,6 +120,8 @@ pub struct Advice<'a> {
     pub fewer: Option<Loss<'a>>,
     /// How many mappings were measured with as many threads.
     pub mappings: usize,
+    /// Those that were tried with as many and have no number.
+    pub lacking: Vec<&'a str>,
     /// Whether noise may hide another one: the number or the best one is suspect.
     pub doubtful: bool,
     /// `auto` with as many threads; `None` where it was not measured, or is what is advised.
@@ -242,7 +244,9 @@ impl<'a> Advice<'a> {
             let by_count = one.number.cell.workers.cmp(&other.number.cell.workers);
             by_count.then(low(one).total_cmp(&low(other)))
         });
-        let is_open = !is_only_count && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
+        // Where it was asked for one number of threads, that is the question.
+        let is_asked = !is_only_count || tried(best.cell, report).any(|cell| cell.workers > fewest);
+        let is_open = is_asked && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
         Some(Advice {
             load,
             best,
@@ -256,6 +260,7 @@ impl<'a> Advice<'a> {
             alike,
             fewer,
             mappings: beside().count(),
+            lacking: lacking(report, best.cell),
             doubtful: best.is_doubtful() || peak.is_doubtful(),
             auto: regret.iter().find(is_auto).copied(),
             strands: extras::strands(&numbers, &rivals, report),

@@ -236,11 +236,11 @@ fn one(row: &Answered, _: &Report) -> Option<Reading> {
 }
 
 /// Not the best number of an incomplete report, nor that of too few threads to show what all CPUs do.
-fn whole(row: &Answered, report: &Report) -> Option<Reading> {
+pub(crate) fn whole(row: &Answered, report: &Report) -> Option<Reading> {
     let cpus = report.machine.worth();
     let takes_all = report.card(&row.kernel).is_none_or(|card| card.workers.allows(cpus));
     let is_known = !takes_all || row.knee.is_some() || most_threads(row) >= cpus as u64;
-    (!row.is_cut && is_known).then(|| row.peak.clone())
+    (row.cut.is_none() && is_known).then(|| row.peak.clone())
 }
 
 /// The most threads, up to one per CPU, that have a number.

@@ -16,7 +16,7 @@ use crate::point;
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::machine::Machine;
-use charz_data::report::{Cell, Interval, Point, Report, Unit};
+use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
 use charz_data::units;
 use charz_stats::{
     LEAST_FOR_INTERVAL, Ranks, Sample, follow_the_clock, median_interval, ratio_interval, ratio_of_estimates,
@@ -45,6 +45,8 @@ pub struct Verdict<'a> {
     pub peak: Number<'a>,
     /// How many mappings have a number with as many workers.
     pub beside: usize,
+    /// Those that were tried with as many and have none.
+    pub lacking: Vec<&'a str>,
     /// Whether it may be another one: its number or the best value is suspect.
     pub doubtful: bool,
     /// The numbers of other mappings that are not apart from the best with as many workers, those included that are at its clock.
@@ -142,6 +144,9 @@ fn within(numbers: &mut Vec<Number<'_>>, most: u64) {
 /// kernel, which does none, has no verdict. Kernels of pairs have one too, beside which a matrix of the pairs says more.
 pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let numbers = placed(&Basis::of(report), report.cells.iter().filter(|cell| cell.unit != Unit::Nanoseconds));
+    // The more threads, the more loads.
+    let is_latency = |number: &Number<'_>| matches!(report.role(&number.cell.kernel), Role::Latency(_));
+    let numbers = numbers.into_iter().map(|number| if is_latency(&number) { number.each() } else { number });
     let mut groups =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
     if report.machine.quota().is_some() {
@@ -156,7 +161,7 @@ pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
 
 impl<'a> Verdict<'a> {
     /// That on the numbers of a kernel at a point.
-    fn of(numbers: &[Number<'a>], report: &Report) -> Option<Self> {
+    fn of(numbers: &[Number<'a>], report: &'a Report) -> Option<Self> {
         // A kernel has one unit; a file may say otherwise.
         let Cell { kernel, point, unit, .. } = numbers.first()?.cell;
         let numbers: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.unit == *unit).collect();
@@ -189,6 +194,7 @@ impl<'a> Verdict<'a> {
             best,
             peak,
             beside: numbers.iter().filter(beside).count(),
+            lacking: lacking(report, best.cell),
             doubtful: best.is_doubtful() || peak.is_doubtful() || moved,
             alike,
             is_equal,
@@ -210,7 +216,7 @@ impl<'a> Verdict<'a> {
 
     /// The same in a column, where all mappings are as good or nothing was compared.
     pub fn winner(&self) -> String {
-        let is_any = self.alike.len() + 1 == self.beside;
+        let is_any = self.alike.len() + 1 == self.beside && self.lacking.is_empty();
         match self.beside {
             ..2 => NONE.to_owned(),
             _ if is_any && self.is_equal => "any".to_owned(),
@@ -225,6 +231,14 @@ impl<'a> Verdict<'a> {
         let compares = self.mappings > 1 || (self.points == 1 && !self.saturation.is_empty());
         compares && !matches!(report.role(self.kernel), Role::LineTransfer(_))
     }
+}
+
+/// The mappings that were tried as this one was, with as many threads, and have no number.
+pub(crate) fn lacking<'a>(report: &'a Report, best: &Cell) -> Vec<&'a str> {
+    let key = |cell: &Cell| (cell.point, cell.workers, cell.mapping != best.mapping);
+    let beside = |cell: &&Cell| cell.kernel == best.kernel && key(cell) == (best.point, best.workers, true);
+    let tried = report.cells.iter().filter(beside).filter(|cell| cell.status != Status::Skipped);
+    tried.filter(|cell| cell.value().is_none()).map(|cell| cell.mapping.as_str()).collect()
 }
 
 /// Mappings that equal the best by their intervals (`a = b`), or that do not differ from it significantly (`a or b`), and `~` in doubt.

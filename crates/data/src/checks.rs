@@ -29,6 +29,9 @@ pub use samples::{
 pub use scheduling::{FEWEST_SHARED, STEAL_TICKS_NS, STEAL_WINDOW_NS, V01, V02, V03, V04, V05, V06, V07, V34, V36};
 pub use times::{ENOUGH_PAIRS, V30, V31, V32};
 
+/// With what the reason of a mark begins where what a check reads is not there.
+pub const NOT_REPORTED: &str = "not reported by the system";
+
 /// How much a mark weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

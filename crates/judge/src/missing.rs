@@ -4,7 +4,9 @@ use charz_data::{Role, params};
 
 use super::case::{Case, shares_memory};
 use super::mark;
-use charz_data::checks::{Check, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27, V34};
+use charz_data::checks::{
+    Check, NOT_REPORTED, V01, V02, V03, V04, V05, V06, V07, V08, V09, V11, V20, V21, V22, V25, V27, V34,
+};
 use charz_data::report::Severity::{self, Note, Suspect};
 use charz_data::report::{Counts, Evidence, Lap, Mark, Run};
 
@@ -78,7 +80,5 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
         (&V27, Suspect, case.obeys(&params::SIZE) && facts.last_cache_bytes.is_none(), "how large the caches are"),
     ];
     let missing = gaps.into_iter().filter(|(_, _, is_missing, _)| *is_missing);
-    missing
-        .map(|(check, severity, _, what)| mark(check, severity, format!("not reported by the system: {what}")))
-        .collect()
+    missing.map(|(check, severity, _, what)| mark(check, severity, format!("{NOT_REPORTED}: {what}"))).collect()
 }

@@ -6,6 +6,7 @@ use crate::number::Origin;
 use crate::verdict::{Claim, Loss, joined};
 use charz_data::Role;
 use charz_data::card::Numbers;
+use charz_data::checks::V07;
 use charz_data::escape::counted;
 use charz_data::report::{Interval, MemoryHome};
 use charz_data::units;
@@ -51,7 +52,7 @@ impl Advice<'_> {
         if let Some(fewer) = &self.fewer {
             text += &format!("; {} may be enough: they {}", fewer.number.cell.workers, lost(fewer, Subject::Several));
         }
-        if self.is_only_count {
+        if self.is_only_count && self.open.is_none() {
             text += "; no other number of threads has a result";
         }
         if let Some(open) = &self.open {
@@ -102,6 +103,10 @@ impl Advice<'_> {
                 "{title}: too noisy to advise: {runs} runs give no interval; measure again with --wait-quiet."
             ));
         }
+        if self.best.cell.marks.iter().any(|mark| mark.code == V07.code) {
+            let why = "the CPU quota stopped the others (charz explain V07)";
+            return Some(format!("{}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; {why}.", self.title()));
+        }
         let fix = match (self.report.plan.min_invocations as usize) < LEAST_FOR_INTERVAL {
             true => format!("give --invocations {LEAST_FOR_INTERVAL}"),
             // Its attempts are used up.
@@ -118,6 +123,10 @@ impl Advice<'_> {
 
     /// The mapping that is advised with those that are alike; where it cannot be said, that.
     pub fn mapping(&self) -> String {
+        if !self.lacking.is_empty() {
+            let verb = if self.lacking.len() == 1 { "has" } else { "have" };
+            return format!("{} ({} {verb} no number)", self.joined(), self.lacking.join(", "));
+        }
         let is_any = self.mappings > 1 && self.alike.len() + 1 == self.mappings;
         if is_any && self.is_equal {
             return "the mapping makes no difference".to_owned();
@@ -125,6 +134,10 @@ impl Advice<'_> {
         if is_any {
             return format!("{} (no significant difference between the mappings)", self.best.cell.mapping);
         }
+        self.joined()
+    }
+
+    fn joined(&self) -> String {
         let alike: Vec<&str> = self.alike.iter().map(|number| number.cell.mapping.as_str()).collect();
         joined(&self.best.cell.mapping, &alike, self.is_equal, self.doubtful && self.mappings > 1)
     }

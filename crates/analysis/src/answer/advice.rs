@@ -20,9 +20,9 @@ pub(super) fn advice(report: &Report, rows: &[Row], findings: &[Finding], cpus: 
     let worst = rows.iter().filter_map(|row| Some((row, row.oversubscribed?)));
     if let Some((row, (threads, share, doubt))) = worst.max_by(|one, other| one.1.1.total_cmp(&other.1.1)) {
         let text = format!(
-            "At most {}: {} loses {}{doubt} with {threads}.",
-            counted(cpus as usize, "thread"),
+            "{}: no more than {}; it loses {}{doubt} with {threads}.",
             row.name(),
+            counted(cpus as usize, "thread"),
             units::percent(share)
         );
         all.push(Advice { text, launch: None });

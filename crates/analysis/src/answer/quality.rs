@@ -6,7 +6,7 @@ use crate::culprits::{Disturber, disturbers};
 use crate::group::grouped;
 use crate::number::{self, NEARLY_ALL};
 use charz_data::NO_MATCH;
-use charz_data::checks::INTERVAL_NEEDS;
+use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
@@ -53,7 +53,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 18] = [
+const CAUSES: [(&str, &[&str], &str); 19] = [
     ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
@@ -67,8 +67,9 @@ const CAUSES: [(&str, &[&str], &str); 18] = [
     ("other programs at work", &["V34"], QUIETEN),
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
+    ("several speeds", &["V16"], "what differs between the runs, not their number (charz explain V16)"),
     (WIDE, &["V28"], "a longer --budget"),
-    (UNSTEADY, &["V13", "V14", "V15", "V16"], "a longer --budget"),
+    (UNSTEADY, &["V13", "V14", "V15"], "a longer --budget"),
     (
         "short iterations",
         &["V09"],
@@ -136,7 +137,8 @@ impl Quality {
         let is_empty = level == Level::Empty && results > 0 && causes.iter().all(|(at, _)| may_be_others(known(*at).0));
         let load = Some(report).filter(|_| is_empty).map(load).unwrap_or_default();
         let is_busy = |cells: &[&Cell]| {
-            let is_marked = |cell: &&&Cell| cell.marks.iter().any(|mark| is_caused_by_others(&mark.code));
+            let is_it = |mark: &Mark| is_caused_by_others(&mark.code) && !mark.reason.starts_with(NOT_REPORTED);
+            let is_marked = |cell: &&&Cell| cell.marks.iter().any(is_it);
             let by_others = delivered.is_some_and(|share| share < NEARLY_ALL) && report.machine.quota().is_none();
             let cpus: f64 =
                 culprits.iter().filter(|culprit| culprit.is_of_programs()).map(|culprit| culprit.cpus).sum();
@@ -239,7 +241,7 @@ fn cause(cell: &Cell) -> usize {
         cell.invocations.iter().map(|invocation| invocation.reason.as_deref()).chain([cell.reason.as_deref()]);
     let is_unmatched = cell.value().is_none() && reasons.into_iter().any(unmatched);
     let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
-    if cell.value().is_none() && has("V07") {
+    if has("V07") && (cell.value().is_none() || has("V12")) {
         return place("V07");
     }
     if is_unmatched {
@@ -259,6 +261,10 @@ fn cause(cell: &Cell) -> usize {
     }
     if has("V12") && done < INTERVAL_NEEDS {
         return place("V12");
+    }
+    // More runs of several speeds do not make an interval narrower.
+    if has("V16") && has("V28") {
+        return place("V16");
     }
     weightiest(cell).map(|mark| place(&mark.code)).min().unwrap_or(CAUSES.len())
 }

@@ -28,8 +28,8 @@ pub struct Row {
     /// With a thread per CPU, or the largest number of threads up to that which has a number, or the fewest beyond it; `None` where that
     /// is one.
     pub all: Option<Reading>,
-    /// Whether a larger number of threads was tried for that.
-    pub is_cut: bool,
+    /// The larger number of threads that was tried for that.
+    pub cut: Option<u64>,
     /// Why there is no number of one thread, or of that larger number, where it was tried.
     pub gap: Option<String>,
     /// That of the fewest threads that are shown to be near the best value.
@@ -119,8 +119,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let lacks = |threads: &u64| with(*threads).is_none();
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads);
     let gap = [Some(1), wanted].into_iter().flatten().filter(lacks).find_map(missing).map(why);
-    let is_latency = matches!(report.role(verdict.kernel), Role::Latency(_));
-    let is_each = is_latency || is_of_copies(report, best.cell);
+    let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
     let saturation = verdict.saturates();
     let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
     let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());
@@ -128,18 +127,18 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         numbers.iter().any(|other| other.cell.workers == number.cell.workers && other.is_better(number))
     };
     let over = over.filter(|number| !beaten(number) && number.is_surely_below(&best));
-    let over = over.max_by_key(|number| number.cell.workers);
+    let loses = |number: &Number<'_>| 1.0 - number.value / best.value;
+    let over = over.max_by_key(|number| number.cell.workers).filter(|number| loses(number) > verdict::MARGIN);
     Row {
         kernel: verdict.kernel.to_owned(),
         label: point::label(&verdict.point).trim_start().to_owned(),
         family: report.card(verdict.kernel).map(|card| card.family),
         one,
         all,
-        is_cut: wanted.as_ref().is_some_and(lacks),
+        cut: wanted.filter(lacks),
         gap,
         best: Reading::of(&best),
-        // More threads do more loads, however little their times differ.
-        peak: Reading::of(if is_latency { &best } else { &verdict.peak }),
+        peak: Reading::of(&verdict.peak),
         best_mapping: verdict.winner(),
         is_each,
         knee: saturation.and_then(|found| found.workers),
@@ -153,8 +152,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
             }
         },
         quota: quota.filter(|cpus| left_out || most.is_some_and(|threads| threads as f64 > *cpus)),
-        oversubscribed: over
-            .map(|number| (number.cell.workers, 1.0 - number.value / best.value, number.doubt_beside(&best))),
+        oversubscribed: over.map(|number| (number.cell.workers, loses(number), number.doubt_beside(&best))),
     }
 }
 
@@ -198,6 +196,17 @@ impl Row {
         }
     }
 
+    /// The best number, where it is none of those with one thread and with all, and these are not within 2% of it.
+    fn best_between(&self) -> Option<String> {
+        let ends = || self.one.iter().chain(&self.all);
+        let is_near = |end: &Reading| {
+            end.threads == self.best.threads
+                || self.best.value.max(end.value) <= (1.0 + verdict::MARGIN) * self.best.value.min(end.value)
+        };
+        let is_hidden = self.knee.is_some() && !ends().any(is_near);
+        is_hidden.then(|| format!(" ({})", self.best.text()))
+    }
+
     /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
     /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
@@ -234,7 +243,7 @@ fn range(found: Interval) -> String {
 /// One row per kernel, at most so many, with the reasons for gaps by their letters. `cpus` is [`Answer::cpus`](super::Answer::cpus).
 pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     let shown = &rows[..rows.len().min(most)];
-    let threads = shown.iter().filter_map(|row| row.all.as_ref()).map(|all| all.threads).max();
+    let threads = shown.iter().filter_map(|row| row.all.as_ref().map(|all| all.threads).max(row.cut)).max();
     let has_one = shown.iter().any(|row| row.one.is_some() || row.gap.is_some());
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
@@ -259,7 +268,7 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 true => format!(" at {}", all.threads),
                 false => String::new(),
             };
-            let gap = gap.as_deref().filter(|_| row.is_cut).unwrap_or_default();
+            let gap = gap.as_deref().filter(|_| row.cut.is_some()).unwrap_or_default();
             cells.push(match &row.all {
                 Some(all) => Datum::number(format!("{}{}{gap}", all.text(), at(all)), all.value),
                 None => reading(&row.all),
@@ -268,7 +277,9 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
                 let noisy = row.scaling_doubt();
                 let scaling = |times: f64| Datum::number(format!("{times:.1}x{noisy}"), times);
                 cells.push(row.scaling().map_or_else(none, scaling));
-                cells.push(row.reaches(cpus));
+                let reaches = row.reaches(cpus);
+                let text = reaches.text.clone() + &row.best_between().unwrap_or_default();
+                cells.push(Datum { text, ..reaches });
             }
         }
         cells.extend([Datum::word(&row.best_mapping), Datum::word(row.auto_costs())]);

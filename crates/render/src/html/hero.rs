@@ -218,17 +218,22 @@ fn details(answer: &Answer) -> Markup {
     }
 }
 
-/// What to do, and the line that does it.
+/// What to do, each with the line that does it.
 fn steps(answer: &Answer) -> Markup {
-    let launch = answer.advice.iter().find_map(|advice| advice.launch.as_ref());
     html! {
         @if !answer.advice.is_empty() {
-            ul.steps { @for advice in answer.advice.iter().take(STEPS) { li { (Sentence(&advice.text)) } } }
-        }
-        @if let Some(line) = launch {
-            div.launch {
-                pre tabindex="0" { code { (Foreign(line)) } }
-                button.copy type="button" data-scripted hidden { "Copy" }
+            ul.steps {
+                @for advice in answer.advice.iter().take(STEPS) {
+                    li {
+                        (Sentence(&advice.text))
+                        @if let Some(line) = &advice.launch {
+                            div.launch {
+                                pre tabindex="0" { code { (Foreign(line)) } }
+                                button.copy type="button" data-scripted hidden { "Copy" }
+                            }
+                        }
+                    }
+                }
             }
         }
     }

@@ -170,6 +170,9 @@ fn the_first_screen_has_the_numbers_their_quality_and_the_machine() {
     };
     assert!((1..=4).contains(&of("tile")) && of("badge") == 1, "{} tiles", of("tile"));
     assert_eq!(of("nest"), html.matches("figure class=\"nest\"").count(), "the machine is drawn once");
+    // Each step has its line.
+    let lines = page.answers[0].advice.iter().filter(|advice| advice.launch.is_some()).count();
+    assert_eq!(of("launch"), lines);
     let value = page.answers[0].rows[0].best.text();
     let has_value = summary.descendants().any(|node| node.has_tag_name("strong") && node.text() == Some(&value));
     assert!(has_value, "{value}");
