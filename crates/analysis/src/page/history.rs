@@ -91,8 +91,8 @@ pub fn summary(timeline: &Timeline, tracks: &[&Track]) -> Vec<String> {
     let changed = tracks.iter().filter(|track| !track.changes.is_empty()).count();
     let last = timeline.entries[newest.after.first].name();
     let headline = format!("{changed} of {} series changed, the last in report {last}", tracks.len());
-    let name = |track: &Track| track.series.key.name();
-    let told = all.iter().map(|(track, change)| format!("{}: {}", name(track), sentence(timeline, track, change)));
+    let told =
+        all.iter().map(|(track, change)| format!("{}: {}", track.series.name(), sentence(timeline, track, change)));
     let more = all.len().saturating_sub(MOST_TOLD);
     let more = (more > 0).then(|| format!("{} more, in the table of changes", counted(more, "change")));
     [headline].into_iter().chain(told.take(MOST_TOLD)).chain(more).collect()

@@ -81,7 +81,8 @@ pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     };
     words.push(format!("{} at {threads} ({}){reaches}", verdict.best.shown(), verdict.mapping()));
     if let Auto::Other(loss) = &verdict.auto {
-        words.push(format!("With as many threads auto {}", against(loss)));
+        let verb = if loss.claim() == Claim::None { "makes " } else { "" };
+        words.push(format!("With as many threads auto {verb}{}", against(loss)));
     }
     words.extend(verdict.saturation.iter().filter_map(|found| {
         let from = counted(found.workers? as usize, "thread");

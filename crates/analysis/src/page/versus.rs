@@ -8,7 +8,7 @@ use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdic
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
-use crate::machines::{in_quota, quota_note};
+use crate::machines::{in_quota, quota_note, whole};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
@@ -105,8 +105,20 @@ pub(super) fn figure(sources: &[Source<'_>], answers: &[Answer], compared: &[Fou
             let found = |row| others.iter().map(|other| same(other, row)).collect::<Vec<_>>();
             let rows: Vec<(&Row, Vec<Option<&Row>>)> = first.iter().map(|row| (row, found(row))).collect();
             let rows: Vec<_> = rows.into_iter().filter(|(_, found)| found.iter().any(Option::is_some)).collect();
-            let mut about = vec!["The best of each kernel; above 1 is faster, for times too".to_owned()];
+            let mut about =
+                vec!["The best of each kernel, at its number of threads; above 1 is faster, for times too".to_owned()];
             about.extend(sources.iter().filter_map(quota_note));
+            let has_gap = |(row, found): &(&Row, Vec<Option<&Row>>)| {
+                let mut others = sources[1..].iter().zip(found);
+                others.any(|(source, other)| {
+                    other.is_some_and(|other| ratio([&sources[0], source], row, other).is_none())
+                })
+            };
+            about.extend(
+                rows.iter()
+                    .any(has_gap)
+                    .then(|| "No ratio where only some reports have numbers of threads up to all CPUs".to_owned()),
+            );
             (!rows.is_empty()).then(|| (matrix(sources, &rows), table(sources, &rows), about))?
         }
         _ => return None,
@@ -200,8 +212,11 @@ fn same<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
     rows.iter().find(|other| other.name() == row.name() && other.best.unit == row.best.unit)
 }
 
-fn ratio(row: &Row, other: &Row) -> Ratio {
-    Ratio::of_work(&row.peak, &other.peak, row.is_each)
+/// `None` where one of the two may be capable of more with threads that were not measured, and both have not as many.
+fn ratio([base, new]: [&Source<'_>; 2], row: &Row, other: &Row) -> Option<Ratio> {
+    let are_whole = whole(row, base.report).is_some() && whole(other, new.report).is_some();
+    let is_alike = are_whole || row.peak.threads == other.peak.threads;
+    is_alike.then(|| Ratio::of_work(&row.peak, &other.peak, row.is_each))
 }
 
 fn state(one: &Reading, other: &Reading) -> State {
@@ -211,12 +226,14 @@ fn state(one: &Reading, other: &Reading) -> State {
 type Rows<'a> = [(&'a Row, Vec<Option<&'a Row>>)];
 
 fn matrix(sources: &[Source<'_>], rows: &Rows<'_>) -> Body {
-    let tile = |row: &Row, other: Option<&Row>| {
-        let Some(other) = other else { return Tile::NOTHING };
-        Tile { value: Some(ratio(row, other).times), state: state(&row.peak, &other.peak), reason: None }
+    let tile = |row: &Row, (source, other): (&Source<'_>, Option<&Row>)| {
+        let found = other.and_then(|other| Some((other, ratio([&sources[0], source], row, other)?)));
+        let Some((other, ratio)) = found else { return Tile::NOTHING };
+        Tile { value: Some(ratio.times), state: state(&row.peak, &other.peak), reason: None }
     };
     let tiles = rows.iter().flat_map(|(row, found)| {
-        [Some(*row)].into_iter().chain(found.iter().copied()).map(|other| tile(row, other)).collect::<Vec<_>>()
+        let all = [Some(*row)].into_iter().chain(found.iter().copied());
+        sources.iter().zip(all).map(|other| tile(row, other)).collect::<Vec<_>>()
     });
     Body::Heatmap(Heatmap {
         row_label: "kernel".into(),
@@ -235,15 +252,12 @@ fn table(sources: &[Source<'_>], rows: &Rows<'_>) -> Table {
     let mut heading = vec!["kernel".to_owned(), sources[0].name.to_owned()];
     heading.extend(sources[1..].iter().flat_map(|source| [source.name.to_owned(), "ratio".to_owned()]));
     let data = rows.iter().map(|(row, found)| {
-        let mut data = vec![Datum::word(row.name()), Datum::number(row.peak.text(), row.peak.value)];
-        for other in found {
-            data.extend(match other {
-                Some(other) => {
-                    let ratio = ratio(row, other);
-                    [Datum::number(other.peak.text(), other.peak.value), Datum::number(ratio.text(), ratio.times)]
-                }
-                None => [Datum::none(), Datum::none()],
-            });
+        let peak = |row: &Row| Datum::number(format!("{} at {}", row.peak.text(), row.peak.threads), row.peak.value);
+        let mut data = vec![Datum::word(row.name()), peak(row)];
+        for (source, other) in sources[1..].iter().zip(found) {
+            let times = other.and_then(|other| ratio([&sources[0], source], row, other));
+            data.push(other.map_or_else(Datum::none, peak));
+            data.push(times.map_or_else(Datum::none, |times| Datum::number(times.text(), times.times)));
         }
         data
     });
@@ -311,7 +325,8 @@ mod tests {
     #[test]
     fn more_threads_with_work_of_their_own_do_more() {
         let of = |threads, ns| {
-            fixtures::report(vec![fixtures::cell("chase-random", threads, Unit::NanosecondsPerStep, ns)]).on(4)
+            let cell = fixtures::cell("chase-random", threads, Unit::NanosecondsPerStep, ns);
+            fixtures::report(vec![cell]).on(threads as u32)
         };
         let reports = [of(1, 100.0), of(2, 110.0), of(1, 100.0)];
         let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
@@ -319,5 +334,20 @@ mod tests {
         let table = page.figures().find(|figure| figure.id == VERSUS).and_then(|figure| figure.table.as_ref()).unwrap();
         let ratios = table.rows[0].data.iter().skip(3).step_by(2).filter_map(|datum| datum.number);
         assert_eq!(ratios.map(|times| (times * 1e3).round()).collect::<Vec<_>>(), [1818.0, 1000.0]);
+    }
+
+    /// Two of eight CPUs are no fourth of a machine.
+    #[test]
+    fn a_report_of_too_few_threads_has_no_ratio() {
+        let of = |counts: &[u64]| {
+            let cell = |threads: &u64| fixtures::cell("arith-int", *threads, Unit::OpsPerSecond, *threads as f64 * 1e9);
+            fixtures::report(counts.iter().map(cell).collect()).on(8)
+        };
+        let reports = [of(&[1, 2, 4, 8]), of(&[1, 2]), of(&[1, 8])];
+        let sources = ["a", "b", "c"].into_iter().zip(&reports).map(|(name, report)| Source { name, report });
+        let page = page(&sources.collect::<Vec<_>>());
+        let figure = page.figures().find(|figure| figure.id == VERSUS).unwrap();
+        let Body::Heatmap(map) = &figure.body else { panic!("{figure:?}") };
+        assert_eq!(map.tiles.iter().map(|tile| tile.value).collect::<Vec<_>>(), [Some(1.0), None, Some(1.0)]);
     }
 }
