@@ -3,7 +3,7 @@
 use super::on_cell;
 use super::series::{Series, list};
 use crate::group::grouped;
-use crate::number::{Number, Origin};
+use crate::number::{Number, Origin, better};
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
@@ -56,7 +56,10 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.mapping.as_str(), number.cell.point));
     let contests: Vec<Contest<'_>> = kernels.iter().flat_map(|numbers| contests(numbers, strands)).collect();
     let most = contests.iter().map(|contest| contest.several.cell.workers).max()?;
-    let first = contests.iter().find(|contest| contest.several.cell.workers == most)?.several.cell;
+    let of_most = || contests.iter().map(|contest| contest.several).filter(|several| several.cell.workers == most);
+    let point = of_most().next()?.cell.point;
+    // Under the mapping of the number that the table of contention has.
+    let first = of_most().filter(|several| several.cell.point == point).reduce(better)?.cell;
     let is_beside = |contest: &&Contest<'_>| {
         let cell = contest.several.cell;
         (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
