@@ -52,7 +52,7 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let stage = cell.kernel.stage(&cell.params, workers)?;
     let each_has_a_strand = workers <= bench.strands;
     let gate = Gate::new(workers + 1, if each_has_a_strand && bench.spins { workers } else { 0 });
-    let enough = AtomicBool::new(false);
+    let [enough, short] = [const { AtomicBool::new(false) }; 2];
     let plots = Mutex::new(Vec::new());
     let no_counters = OnceLock::new();
     // On a shared strand a canary would measure the scheduler, and an empty kernel has no use for it.
@@ -62,9 +62,9 @@ pub fn measure(cell: &Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Failure>
     let outcomes = thread::scope(|scope| {
         let mut handles = Vec::with_capacity(workers);
         for rank in 0..workers {
-            let (stage, gate, enough, plots, frequencies, no_counters) =
-                (stage.as_ref(), &gate, &enough, &plots, frequencies.as_ref(), &no_counters);
-            let post = WorkerContext { rank, cell, stage, bench, gate, enough, plots, frequencies, no_counters };
+            let (stage, gate, enough, short, plots, frequencies, no_counters) =
+                (stage.as_ref(), &gate, &enough, &short, &plots, frequencies.as_ref(), &no_counters);
+            let post = WorkerContext { rank, cell, stage, bench, gate, enough, short, plots, frequencies, no_counters };
             let builder = thread::Builder::new().name(format!("worker-{rank}")).stack_size(STACK_BYTES);
             match builder.spawn_scoped(scope, move || post.serve()) {
                 Ok(handle) => handles.push(handle),

@@ -24,6 +24,8 @@ pub(super) struct WorkerContext<'a> {
     pub(super) gate: &'a Gate,
     /// Whether the repetition at hand is the last; set before all pass the gate at its end.
     pub(super) enough: &'a AtomicBool,
+    /// Whether a worker did less than its part; set before all pass the gate at the end of a repetition.
+    pub(super) short: &'a AtomicBool,
     pub(super) plots: &'a Mutex<Vec<PlacedRegion>>,
     pub(super) frequencies: Option<&'a Frequencies>,
     /// Why a worker got no hardware counters; set before the first gate, by the first such worker.
@@ -149,17 +151,24 @@ impl WorkerContext<'_> {
                 counters.enable(false);
             }
             let after = Reading::after(self.bench.binder);
-            // No worker verifies while another still runs.
-            if self.gate.arrive() == Decision::NoGo {
-                return Ok(laps);
-            }
             let by_itself = self.stage.span().is_none() && !self.stage.shares_work();
             let whole = match by_itself {
                 true => work == self.stage.work(),
                 false => !watch.deadline_passed() && !self.bench.stop.raised(),
             };
             if !whole {
+                self.short.store(true, Ordering::Relaxed);
+            }
+            // No worker verifies while another still runs.
+            if self.gate.arrive() == Decision::NoGo {
+                return Ok(laps);
+            }
+            if !whole {
                 return self.fell_short(work, &watch, laps);
+            }
+            // What it shares with one that fell short, and says so, need not be right.
+            if self.short.load(Ordering::Relaxed) {
+                return Ok(laps);
             }
             worker.verify()?;
             let on_seat = seat.and_then(|seat| on_seat(seat, &before, &after));
