@@ -45,7 +45,8 @@ fn processes_find_it_too() {
 
 #[test]
 fn a_larger_class_has_its_own_answer() {
-    KERNELS.iter().for_each(|kernel| check(*kernel, Class::W, 2));
+    // How workers share a class does not depend on which.
+    KERNELS.iter().for_each(|kernel| check(*kernel, Class::W, 1));
 }
 
 /// A run alone is verified, and one that `perturb` has changed after its preparation is not.
