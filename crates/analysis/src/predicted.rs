@@ -13,10 +13,9 @@ fn placed(topology: &Topology, cell: &Cell) -> Placed {
 
 /// The points of configurations with a CPU for each thread, suspect ones left out where three others are there.
 pub fn points(topology: &Topology, cells: &[&Cell]) -> Table {
-    let point = |cell: &&Cell| Some((placed(topology, cell), cell.value()?));
-    let within = || cells.iter().filter(|cell| cell.workers <= topology.cpus() as u64);
-    let ok: Vec<(Placed, f64)> = within().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
-    let fitted = if ok.len() >= 3 { ok } else { within().filter_map(point).collect() };
+    let point = |cell: &&Cell| Some((placed(topology, cell), cell.value()?)).filter(|(own, _)| topology.holds(own));
+    let ok: Vec<(Placed, f64)> = cells.iter().filter(|cell| cell.status == Status::Ok).filter_map(point).collect();
+    let fitted = if ok.len() >= 3 { ok } else { cells.iter().filter_map(point).collect() };
     Table { fitted, held_back: Vec::new() }
 }
 
@@ -39,10 +38,9 @@ pub(crate) fn lines<'a>(report: &'a Report, kernel: &str, point: Point) -> Vec<(
 }
 
 fn line(topology: &Topology, model: &Model, cells: &[&Cell], mapping: &str) -> Vec<(u64, Prediction)> {
-    let within = topology.cpus() as u64;
-    let own = cells.iter().filter(|cell| cell.mapping == mapping && cell.workers <= within);
-    let mut line: Vec<(u64, Prediction)> =
-        own.map(|cell| (cell.workers, model.predict(&placed(topology, cell)))).collect();
+    let own = cells.iter().filter(|cell| cell.mapping == mapping).map(|cell| (cell.workers, placed(topology, cell)));
+    let within = own.filter(|(_, placed)| topology.holds(placed));
+    let mut line: Vec<(u64, Prediction)> = within.map(|(workers, placed)| (workers, model.predict(&placed))).collect();
     line.sort_by_key(|(threads, _)| *threads);
     line
 }

@@ -365,10 +365,21 @@ fn neither_more_threads_than_cpus_nor_a_place_of_another_name_says_anything() {
     let fitted = vec![point(1, 10.0), point(4, 30.0), point(8, 60.0)];
     let known = fit(&place.topology, &Table { fitted: fitted.clone(), held_back: Vec::new() });
     let more = [fitted.clone(), vec![point(16, 20.0)]].concat();
-    let other = fit(&place.topology, &Table { fitted: more, held_back: vec![point(4, 90.0), point(9, 1.0)] });
+    let other = fit(&place.topology, &Table { fitted: more, held_back: vec![point(4, 31.0), point(9, 1.0)] });
     let (Outcome::Model(known), Outcome::Model(other)) = (&known, &other) else { panic!("{other:?}") };
     assert_eq!(other.predict(&place.at("dumb", 6)), known.predict(&place.at("dumb", 6)));
     assert_eq!(other.checked, 0);
+    // Two threads on each of 16 CPUs show nothing of cores with both of their CPUs used.
+    let place = Place::new("Package:2 [NUMA] Core:8 PU:2");
+    let fitted = [(1, 10.0), (4, 39.0), (8, 70.0), (16, 100.0), (32, 98.0)];
+    let fitted = fitted.map(|(threads, value)| (place.at("one-per-core", threads), value)).to_vec();
+    assert!(!place.topology.holds(&fitted[4].0) && place.topology.holds(&place.at("auto", 32)));
+    let all = fit(&place.topology, &Table { fitted: fitted.clone(), held_back: Vec::new() });
+    let within = fit(&place.topology, &Table { fitted: fitted[..4].to_vec(), held_back: Vec::new() });
+    let (Outcome::Model(all), Outcome::Model(within)) = (&all, &within) else { panic!("{all:?}") };
+    let full = place.at("compact", 32);
+    assert_eq!(all.predict(&full), within.predict(&full));
+    assert!(all.predict(&full).distance > FAR);
 }
 
 #[test]

@@ -169,9 +169,9 @@ impl Topology {
         self.places.len()
     }
 
-    /// Whether there is a CPU for each thread.
+    /// Whether each thread has a CPU of its own.
     pub fn holds(&self, placed: &Placed) -> bool {
-        placed.threads <= self.cpus()
+        placed.threads <= self.cpus() && placed.load(0) <= 1.0
     }
 
     /// The placements that say what nothing else does: the fewest threads, and for each kind of part the fewest that fill one, or come

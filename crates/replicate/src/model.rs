@@ -63,8 +63,8 @@ impl ReplicatedFigure {
         }
         let placements: Vec<(&str, usize)> = values.iter().map(|value| (value.mapping, value.threads)).collect();
         let Some((topology, placed)) = placing(words, &placements) else { return };
-        // No model of places says what more threads than strands do.
-        let within = values.iter().zip(placed).filter(|(_, placed)| placed.threads <= topology.cpus());
+        // No model of places says what several threads on a strand do.
+        let within = values.iter().zip(placed).filter(|(_, placed)| topology.holds(placed));
         let all: Vec<(&Value<'_>, Placed)> = within.collect();
         let chosen = chosen(&topology, &all);
         if all.len() < FEWEST || chosen.len() == all.len() {

@@ -196,7 +196,7 @@ fn model(outcome: &Outcome) -> Option<&Model> {
     }
 }
 
-/// What the model says, of a CPU for each thread.
+/// What the model says of threads with a CPU for each.
 fn predicted(topology: &Topology, outcome: &Outcome, placed: &Placed) -> Option<Prediction> {
     model(outcome).filter(|_| topology.holds(placed)).map(|model| model.predict(placed))
 }
@@ -219,8 +219,8 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
     };
     let beyond = table.fitted.len() - points;
     let left_out = if beyond > 0 {
-        let (is, cpus) = (if beyond == 1 { "is" } else { "are" }, counted(topology.cpus(), "CPU"));
-        format!("; {} with more threads than the {cpus} {is} left out", counted(beyond, "point"))
+        let is = if beyond == 1 { "is" } else { "are" };
+        format!("; {} with several threads on a CPU {is} left out", counted(beyond, "point"))
     } else {
         String::new()
     };
@@ -275,7 +275,7 @@ fn of_report(report: &Report, mapping: &Mapping, threads: usize, other: Option<&
     if !there.holds(&wanted) {
         let cpus = counted(there.cpus(), "CPU");
         return Err(Error::bad_input(format!(
-            "--threads: no model says what more threads do than there are CPUs; here {cpus}"
+            "--threads {threads}: {mapping} puts several threads on one of {cpus}, and no model predicts that"
         )));
     }
     let kernels = of_kernels(report);

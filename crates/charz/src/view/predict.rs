@@ -127,7 +127,7 @@ fn line(told: &Told, row: &Row) -> [String; 6] {
             let far = if distance > 1.05 { format!("{distance:.1}x") } else { "within".into() };
             [number(value, told.unit), format!("{low} to {high}"), far]
         }
-        None if told.model.is_some() => [none(), none(), "more threads than CPUs".into()],
+        None if told.model.is_some() => [none(), none(), "several threads on a CPU".into()],
         None => [none(), none(), none()],
     };
     [plain(&row.mapping), row.threads.to_string(), value, interval, measured.unwrap_or_else(none), far]
