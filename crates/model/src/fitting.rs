@@ -54,12 +54,23 @@ pub(crate) struct Prior {
 const NOISE: f64 = 0.03;
 const STEPS: usize = 60;
 
-/// The standard deviation of what was measured several times at the same places, as logarithms; 0 where nothing was.
-pub(crate) fn repeated(points: &[&(Placed, f64)]) -> f64 {
+/// Points by placement: those at the same places beside each other.
+fn sorted<'a>(points: &[&'a (Placed, f64)]) -> Vec<&'a (Placed, f64)> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|one, other| one.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal));
+    sorted
+}
+
+/// Each placement once, with the mean of its values.
+pub(crate) fn averaged(points: &[&(Placed, f64)]) -> Vec<(Placed, f64)> {
+    let mean = |own: &[&(Placed, f64)]| own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64;
+    sorted(points).chunk_by(|one, other| one.0 == other.0).map(|own| (own[0].0.clone(), mean(own))).collect()
+}
+
+/// The standard deviation of what was measured several times at the same places, as logarithms; 0 where nothing was.
+pub(crate) fn repeated(points: &[&(Placed, f64)]) -> f64 {
     let (mut squares, mut free) = (0.0, 0);
-    for own in sorted.chunk_by(|one, other| one.0 == other.0) {
+    for own in sorted(points).chunk_by(|one, other| one.0 == other.0) {
         let mean = own.iter().map(|(_, value)| value.ln()).sum::<f64>() / own.len() as f64;
         squares += own.iter().map(|(_, value)| (value.ln() - mean).powi(2)).sum::<f64>();
         free += own.len() - 1;

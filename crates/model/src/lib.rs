@@ -120,19 +120,18 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     // Beyond a thread per CPU no model of places says anything.
     let usable = |(placed, value): &&(Placed, f64)| topology.holds(placed) && value.is_finite() && *value > 0.0;
     let fitted: Vec<&(Placed, f64)> = table.fitted.iter().filter(usable).collect();
-    let held_back: Vec<&(Placed, f64)> = table.unseen(topology).filter(usable).collect();
-    let mut loads: Vec<&Placed> = fitted.iter().map(|(placed, _)| placed).collect();
-    loads.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
-    loads.dedup();
+    // A copy of a point judges no more than the point.
+    let unseen = fitting::averaged(&table.unseen(topology).filter(usable).collect::<Vec<_>>());
+    let held_back: Vec<&(Placed, f64)> = unseen.iter().collect();
+    let placements = fitting::averaged(&fitted).len();
     if topology.cpus() < 3 {
         return Outcome::None("with fewer than three CPUs every number of threads can be measured".into());
     }
-    if loads.len() < 3 {
-        let were = if loads.len() == 1 { "placement was" } else { "placements were" };
+    if placements < 3 {
+        let were = if placements == 1 { "placement was" } else { "placements were" };
         let within = if fitted.len() < table.fitted.len() { " with a CPU for each thread" } else { "" };
         return Outcome::None(format!(
-            "{} {were} measured{within}, and three are needed: one thread, a part of the machine full, and all of it",
-            loads.len()
+            "{placements} {were} measured{within}, and three are needed: one thread, a part of the machine full, and all of it"
         ));
     }
     let repeated = fitting::repeated(&fitted);
@@ -149,7 +148,7 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     for family in FAMILIES {
         // Parts that are filled evenly do the same either way, and what misses little needs no other.
         let is_met = || is_even || best.as_ref().is_some_and(|(error, _)| *error < MET);
-        if family.name != "placement" && fitted.len() < laws || family.shares_work && is_met() {
+        if family.name != "placement" && placements < laws || family.shares_work && is_met() {
             continue;
         }
         let Some(mut model) = family.fit(topology, &fitted, None) else { continue };

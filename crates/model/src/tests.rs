@@ -323,6 +323,18 @@ fn copies_of_a_point_check_nothing() {
         panic!()
     };
     assert_eq!(model.checked, 0);
+    // Nor do copies make three points enough for a law, or one that is held back three.
+    let flat = Place::new("Package:2 [NUMA] Core:16 PU:1");
+    let named = |fitted: &[(usize, f64)], held_back: &[(usize, f64)]| {
+        let points = |own: &[(usize, f64)]| own.iter().map(|(n, value)| (flat.at("compact", *n), *value)).collect();
+        match fit(&flat.topology, &Table { fitted: points(fitted), held_back: points(held_back) }) {
+            Outcome::Model(model) => model.name,
+            Outcome::None(_) => "none",
+        }
+    };
+    assert_eq!(named(&[(1, 10.0), (8, 55.0), (16, 50.0)].repeat(2), &[]), "placement");
+    let four = [(1, 10.0), (4, 33.0), (8, 55.0), (16, 50.0)];
+    assert_eq!(named(&four, &[(12, 53.0); 3]), "none", "one point that judges is too few for a law");
 }
 
 #[test]
