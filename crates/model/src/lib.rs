@@ -134,7 +134,8 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
             "{placements} {were} measured{within}, and three are needed: one thread, a part of the machine full, and all of it"
         ));
     }
-    let repeated = fitting::repeated(&fitted);
+    // Points that are held back are not fitted, but they contradict what is.
+    let repeated = fitting::repeated(&table.fitted.iter().chain(&table.held_back).filter(usable).collect::<Vec<_>>());
     if repeated > CONTRADICTION {
         return Outcome::None(format!(
             "values of the same placement differ by {}, a standard deviation; one unit and one setting are wanted",

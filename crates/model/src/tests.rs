@@ -347,6 +347,10 @@ fn values_that_contradict_each_other_and_cores_of_two_sizes_have_no_model() {
     };
     assert!(matches!(fit(&place.topology, &table(1380.0)), Outcome::Model(_)));
     assert!(matches!(fit(&place.topology, &table(140.0)), Outcome::None(_)));
+    // Also where the value that contradicts another was held back.
+    let Table { fitted, .. } = table(140.0);
+    let table = Table { fitted: fitted[..3].to_vec(), held_back: fitted[3..].to_vec() };
+    assert!(matches!(fit(&place.topology, &table), Outcome::None(why) if why.contains("differ by")));
     let mut machine = discover(&Source::of("Package:1 Core:8 PU:2")).unwrap();
     assert!(!Topology::of(&machine).has_kinds());
     machine.strands.remove(3);
