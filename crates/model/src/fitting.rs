@@ -51,7 +51,7 @@ pub(crate) struct Prior {
 }
 
 /// What points differ by from any law: reproductions of one machine's table differ by as much.
-const NOISE: f64 = 0.03;
+pub(crate) const NOISE: f64 = 0.03;
 const STEPS: usize = 60;
 
 /// Points by placement: those at the same places beside each other.

@@ -65,6 +65,8 @@ pub struct Model {
     uneven: Vec<usize>,
     /// A thread on each CPU.
     full: Placed,
+    /// Other models that explain the same points, and differ at parts that none of these has.
+    rivals: Vec<Model>,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
 }
@@ -80,7 +82,8 @@ pub struct Prediction {
     /// threads share more, it reaches up to what more of them did at the same parts, or the full machine does, or to as many times the least
     /// that was measured.
     pub interval: [f64; 2],
-    /// How many times more, or fewer, threads share a part of the machine than in the fitted points that say what it can do; 1 within them.
+    /// How many times more, or fewer, threads share a part of the machine than in the fitted points that say what it can do, or how many
+    /// times more parts they have; 1 within them.
     pub distance: f64,
 }
 
@@ -144,23 +147,34 @@ pub fn fit(topology: &Topology, table: &Table) -> Outcome {
     }
     let mut reasons = Vec::new();
     let mut best: Option<(f64, Model)> = None;
+    let mut rivals: Vec<(f64, Model)> = Vec::new();
     let is_even = unevenly(&[&fitted[..], &held_back].concat()).is_empty();
     let laws = if held_back.len() < FEW { LAWS } else { LAWS_JUDGED };
     for family in FAMILIES {
         // Parts that are filled evenly do the same either way, and what misses little needs no other.
         let is_met = || is_even || best.as_ref().is_some_and(|(error, _)| *error < MET);
-        if family.name != "placement" && placements < laws || family.shares_work && is_met() {
+        if family.shares_work && is_met() {
             continue;
         }
+        // With fewer points a law is not chosen, but may be what limits them.
+        let is_chosen = |error: f64| {
+            let is_better = best.as_ref().is_none_or(|(least, _)| error < least * BETTER);
+            is_better && (family.name == "placement" || placements >= laws)
+        };
         let Some(mut model) = family.fit(topology, &fitted, None) else { continue };
         match judged(&mut model, family, topology, &fitted, &held_back) {
-            Ok(error) if best.as_ref().is_none_or(|(least, _)| error < least * BETTER) => best = Some((error, model)),
-            Ok(_) => {}
+            Ok(error) if is_chosen(error) => rivals.extend(best.replace((error, model))),
+            Ok(error) => rivals.push((error, model)),
             Err(why) => reasons.push(why),
         }
     }
     match best {
-        Some((_, model)) => Outcome::Model(model),
+        Some((least, mut model)) => {
+            let is_like =
+                |(error, rival): &(f64, Model)| rival.name != model.name && error * BETTER < least.max(fitting::NOISE);
+            model.rivals = rivals.into_iter().filter(is_like).map(|(_, rival)| rival).collect();
+            Outcome::Model(model)
+        }
         None => Outcome::None(reasons.into_iter().next().unwrap_or_else(|| "no fit converges".into())),
     }
 }
@@ -209,7 +223,20 @@ impl Family {
         let uneven = unevenly(points);
         let full = topology.filled(topology.levels.len() - 1);
         let (name, shares_work) = (self.name, self.shares_work);
-        let model = Model { name, shares_work, sets, noise, loads, cpus, levels, known, uneven, full, checked: 0 };
+        let model = Model {
+            name,
+            shares_work,
+            sets,
+            noise,
+            loads,
+            cpus,
+            levels,
+            known,
+            uneven,
+            full,
+            rivals: Vec::new(),
+            checked: 0,
+        };
         (!model.sets.is_empty()).then_some(model)
     }
 }
@@ -225,6 +252,26 @@ fn unevenly(points: &Points<'_>) -> Vec<usize> {
 impl Model {
     /// The value of threads at these places.
     pub fn predict(&self, placed: &Placed) -> Prediction {
+        let (mut own, is_law, wider) = (self.by_fit(placed), self.name != "placement", self.wider(placed));
+        if wider <= FAR || !is_law && self.rivals.is_empty() {
+            return own;
+        }
+        // A part may have limited what was fitted, or the program itself: on more parts threads then do as many times as much, or no more.
+        let rivals = self.rivals.iter().map(|rival| rival.by_fit(placed).interval);
+        let each = is_law.then(|| self.by_fit(&placed.divided(wider)).interval.map(|end| end * wider));
+        for [low, high] in rivals.chain(each) {
+            own.interval = [own.interval[0].min(low), own.interval[1].max(high)];
+        }
+        Prediction { distance: own.distance.max(wider), ..own }
+    }
+
+    /// How many times as many parts they have as a fitted point of as many threads or more, the nearest of these.
+    fn wider(&self, placed: &Placed) -> f64 {
+        let enough = self.known.iter().filter(|(own, _)| own.threads >= placed.threads);
+        enough.map(|(own, _)| placed.wider(own)).reduce(f64::min).unwrap_or(1.0)
+    }
+
+    fn by_fit(&self, placed: &Placed) -> Prediction {
         let each: Vec<(f64, f64, f64)> =
             self.sets.iter().map(|(weight, set)| (*weight, set.log(placed), set.variance(placed))).collect();
         let middle: f64 = each.iter().map(|(weight, log, _)| weight * log).sum();

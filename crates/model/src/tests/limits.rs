@@ -1,6 +1,6 @@
 //! Where there is a model, and how far its intervals reach.
 
-use super::{Place, modelled};
+use super::{Place, modelled, noise};
 use crate::{Model, Outcome, Placed, Table, fit, missed};
 
 /// A machine whose values are known at these threads of a mapping: some fitted, others held back.
@@ -32,6 +32,44 @@ fn memory_is_a_soft_roof() {
     let Outcome::Model(model) = outcome else { panic!("{outcome:?}") };
     let error = missed(others.iter().map(|(placed, value)| (model.predict(placed).value, *value)));
     assert!(error.mean < 0.055 && error.worst < 0.09, "{error:?}");
+}
+
+/// One socket of two: what limits it is the socket, or the program itself.
+#[test]
+fn of_the_other_socket_the_first_shows_little() {
+    let place = Place::new("Package:2 [NUMA] Core:16 PU:1");
+    let modelled = |counts: &[usize], value: &mut dyn FnMut(usize) -> f64| {
+        let fitted = counts.iter().map(|n| (place.at("compact", *n), value(*n))).collect();
+        let outcome = fit(&place.topology, &Table { fitted, held_back: Vec::new() });
+        let Outcome::Model(model) = outcome else { panic!("{counts:?}: {outcome:?}") };
+        model
+    };
+    let counts = [1, 2, 4, 8, 12, 16];
+    let values = [(1, 12.0), (2, 23.5), (4, 44.0), (6, 60.0), (8, 70.0), (12, 74.0), (16, 70.0)];
+    let socket = |n: usize| values.iter().find(|(own, _)| *own == n).unwrap().1;
+    let serial = |n: usize| 10.0 * n as f64 / (1.0 + 0.05 * (n as f64 - 1.0));
+    let truths: [(&dyn Fn(usize) -> f64, &dyn Fn(usize) -> f64); 2] =
+        [(&socket, &|n| 2.0 * socket(n / 2)), (&serial, &serial)];
+    for ((on_one, on_two), counts) in truths.into_iter().flat_map(|own| [(own, &counts[..]), (own, &[1, 8, 16])]) {
+        let mut held = 0;
+        for seed in 0..20 {
+            let mut random = fastrand::Rng::with_seed(seed);
+            let model = modelled(counts, &mut |n| on_one(n) * noise(&mut random).powi(2));
+            for n in [8, 12, 16] {
+                held += usize::from(is_held(&model, &place.at("round-robin", n), on_two(n)));
+            }
+            // The first socket is known.
+            assert_eq!(model.predict(&place.at("compact", 14)).distance, 1.0);
+        }
+        assert!(held >= 54, "{held} of 60, {counts:?}");
+    }
+    // No law of programs bends so sharply.
+    let model = modelled(&counts, &mut |n| 10.0 * n.min(8) as f64);
+    let found = model.predict(&place.at("round-robin", 16));
+    assert!(found.distance == 1.0 && found.interval[0] > 120.0, "{found:?}");
+    // Points show both sockets.
+    let full = modelled(&[&counts[..], &[32]].concat(), &mut serial.clone());
+    assert_eq!(full.predict(&place.at("round-robin", 16)).distance, 1.0);
 }
 
 /// Cores whose second thread adds nearly half, and whose eighth adds little, in sockets that end sharply.
