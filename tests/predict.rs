@@ -142,7 +142,11 @@ fn times_and_lines_that_are_left_out_are_named() {
     let times = read("dumb\t1\t100\ndumb\t2\t51\ndumb\t4\t26\ndumb\t6\t18\ndumb\t8\t14\n");
     // Rates of a contended lock fall too.
     assert!(times["why"].as_str().unwrap().contains("if they are times, write 1/time"), "{times}");
+    let levelled = read("dumb\t1\t100\ndumb\t2\t70\ndumb\t4\t55\ndumb\t6\t48\ndumb\t8\t44\n");
+    assert!(levelled["why"].as_str().unwrap().contains("if they are times, write 1/time"), "{levelled}");
     assert!(!read(TABLE)["why"].as_str().unwrap().contains("1/time"));
+    let checked = read("dumb\t1\t10\ndumb\t2\t20\ndumb\t3\t30\ndumb\t4\t40\ndumb\t6\t60\ndumb\t8\t80\n");
+    assert!(checked["why"].as_str().unwrap().contains("points left out one by one are missed by"), "{checked}");
     let more = read(&format!("{TABLE}dumb\t16\t60\n"));
     assert!(more["why"].as_str().unwrap().contains("1 point with several threads on a CPU is left out"), "{more}");
     let none = read("dumb\t4\t100\ndumb\t16\t200\ndumb\t32\t200\n");

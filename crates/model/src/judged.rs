@@ -101,6 +101,7 @@ pub(super) fn judged<'a>(
     let predict = |model: &Model, one: &Unseen<'_>| one.without.as_ref().unwrap_or(model).predict(one.placed);
     let pairs: Vec<(f64, f64)> = unseen.iter().map(|one| (predict(model, one).value, one.value)).collect();
     let error = missed(pairs.iter().copied());
+    model.left_out = held_back.is_empty().then_some(error.mean);
     let straight = missed(unseen.iter().map(|one| (one.interpolated, one.value)));
     let is_worse = !is_few && error.mean > GOOD && error.mean * 2.0 > straight.mean;
     if error.mean > (if is_few { 2.0 * MOST } else { MOST }) || is_worse {

@@ -69,6 +69,8 @@ pub struct Model {
     rivals: Vec<Model>,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
+    /// By how much it misses fitted points in the mean, each left out once; `None` where points were held back, or too few to leave one out.
+    pub left_out: Option<f64>,
 }
 
 /// A predicted value.
@@ -236,6 +238,7 @@ impl Family {
             full,
             rivals: Vec::new(),
             checked: 0,
+            left_out: None,
         };
         (!model.sets.is_empty()).then_some(model)
     }

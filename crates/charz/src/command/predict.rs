@@ -172,18 +172,12 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     })
 }
 
-/// Whether values fall with each number of threads, and by more than the square root of it, as times do.
+/// Whether values fall with each number of threads, as times do.
 fn look_like_times(points: &[(Placed, f64)]) -> bool {
     let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
     sorted.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let fall = sorted.windows(2).all(|two| two[0].0 == two[1].0 || two[0].1 > two[1].1);
-    match (sorted.first(), sorted.last()) {
-        (Some(first), Some(last)) if fall && first.0 < last.0 => {
-            let [threads, values] = [last.0 as f64 / first.0 as f64, first.1 / last.1];
-            values > threads.sqrt()
-        }
-        _ => false,
-    }
+    fall && sorted.first().map(|first| first.0) < sorted.last().map(|last| last.0)
 }
 
 /// The most threads of a line.
@@ -212,8 +206,14 @@ fn told(topology: &Topology, outcome: &Outcome, table: &Table) -> Told {
                 _ => "",
             };
             let fits = format!("the model of {}{taken} fits {}", model.name, counted(points, "point"));
-            let check = if model.checked == 0 { ", and no other checks it" } else { "" };
-            (Some(model.name), format!("{fits}{check}"), model.parameters())
+            let check = match model.left_out {
+                Some(mean) => {
+                    format!("; points left out one by one are missed by {} in the mean", units::percent(mean))
+                }
+                None if model.checked == 0 => ", and no other checks it".into(),
+                None => String::new(),
+            };
+            (Some(model.name), fits + &check, model.parameters())
         }
         Outcome::None(why) => (None, format!("no model: {why}"), Vec::new()),
     };
