@@ -10,8 +10,8 @@ use super::{json, markdown, term};
 use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
 use charz_analysis::verdict::{Claim, Loss};
-use charz_data::escape::counted;
-use charz_data::report::Interval;
+use charz_data::escape::{counted, quoted};
+use charz_data::report::{Interval, Unit};
 use charz_data::units;
 
 pub type Format = super::formats::Format<fn(&Advised<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
@@ -21,6 +21,38 @@ pub struct Advised<'a> {
     pub answer: Answer,
     pub advice: Vec<Advice<'a>>,
     pub validation: Option<Vec<Validation<'a>>>,
+    pub predicted: Vec<Predicted>,
+}
+
+/// A placement that was not measured, and should do better than all that were.
+#[derive(Serialize)]
+pub struct Predicted {
+    /// With the parameters that the sweep varies.
+    pub kernel: String,
+    /// The flags with which a sweep measures the kernel so; `None` where no flag of a kernel does.
+    #[serde(skip)]
+    pub flags: Option<String>,
+    pub mapping: String,
+    pub threads: usize,
+    pub value: f64,
+    pub interval: [f64; 2],
+    pub unit: Unit,
+}
+
+impl Predicted {
+    /// Says that it is no measurement.
+    fn sentence(&self) -> String {
+        let Predicted { kernel, flags, mapping, threads, value, interval: [low, high], unit } = self;
+        let [value, low, high] = [value, low, high].map(|value| units::value(*value, *unit));
+        let how = flags.as_ref().map(|flags| {
+            format!("; charz sweep {flags} --mapping {} --threads {threads} measures it", quoted(mapping))
+        });
+        format!(
+            "Predicted, not measured: {kernel} with {} under {mapping} should give {value} ({low} to {high}), more than any that was measured{}",
+            counted(*threads, "thread"),
+            how.unwrap_or_default()
+        )
+    }
 }
 
 /// One screen.
@@ -58,14 +90,16 @@ struct Json<'a> {
     advice: Vec<Wire<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Vec<Outcome<'a>>>,
+    predicted: &'a [Predicted],
 }
 
 impl<'a> Json<'a> {
-    fn of(advised: &Advised<'a>) -> Self {
+    fn of(advised: &'a Advised<'a>) -> Self {
         let outcomes = |all: &Vec<Validation<'a>>| all.iter().map(Validation::wire).collect();
         Json {
             advice: advised.advice.iter().map(Advice::wire).collect(),
             validation: advised.validation.as_ref().map(outcomes),
+            predicted: &advised.predicted,
         }
     }
 }
@@ -124,6 +158,9 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                 blocks.push(Block::Code(lines.join("\n")));
             }
         }
+    }
+    for predicted in &advised.predicted {
+        blocks.extend([Block::Gap, Block::Text(predicted.sentence())]);
     }
     blocks
 }
@@ -244,10 +281,33 @@ mod tests {
             cell.seated(&[0, 1])
         };
         let report = report(vec![of("rr", 2e9), of("dumb", 1e9)]);
-        let mut advised = Advised { answer: Answer::of(&report), advice: advise(&report), validation: None };
+        let mut advised =
+            Advised { answer: Answer::of(&report), advice: advise(&report), validation: None, predicted: Vec::new() };
         advised.advice.iter_mut().for_each(|advice| advice.regret.clear());
         let blocks = blocks(&advised, false);
         assert!(blocks.iter().any(|block| matches!(block, Block::Item(label, _) if label == "evidence")));
         assert!(!blocks.iter().any(|block| matches!(block, Block::Line(..))));
+    }
+
+    #[test]
+    fn each_format_has_what_is_predicted() {
+        let report = report(Vec::new());
+        let predicted = Predicted {
+            kernel: "arith-int".into(),
+            flags: Some("--kernel arith-int".into()),
+            mapping: "round-robin".into(),
+            threads: 16,
+            value: 1.4e11,
+            interval: [1.3e11, 1.5e11],
+            unit: Unit::OpsPerSecond,
+        };
+        let advised =
+            Advised { answer: Answer::of(&report), advice: Vec::new(), validation: None, predicted: vec![predicted] };
+        for format in FORMATS {
+            let mut out = Vec::new();
+            (format.write)(&advised, &TerminalStyle::PLAIN, &mut out).unwrap();
+            let text = String::from_utf8(out).unwrap();
+            assert!(text.contains("redicted") && text.contains("round-robin"), "{}: {text}", format.name);
+        }
     }
 }

@@ -20,8 +20,7 @@ use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
-use charz_render::advise::{Advised, FORMATS, Format};
-use charz_render::wrapped;
+use charz_render::advise::{Advised, Format};
 
 pub struct Options {
     pub report: PathBuf,
@@ -39,13 +38,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
-    let advised = Advised { answer: Answer::of(&report), advice, validation };
+    let advised = Advised { answer: Answer::of(&report), advice, validation, predicted: better(&report) };
     (options.format.write)(&advised, &look::of_stdout(), out)?;
-    if options.format.name == FORMATS[0].name {
-        for predicted in better(&report) {
-            wrapped::hanging(&predicted.sentence(), 2, look::tables(), out)?;
-        }
-    }
     Ok(match again {
         Some((_, Some(failure))) => failure,
         _ if is_empty => Exit::NoVerdict,

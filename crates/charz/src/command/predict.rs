@@ -9,13 +9,14 @@ use charz_topology::{Machine, Mapping, Order, Source, discover, place};
 use super::file_of;
 use super::render::read;
 use crate::exit::{Error, Exit};
-use crate::view::predict::{Format, Predicted, Row, Told};
+use crate::view::predict::{Format, Row, Told};
 use charz_analysis::point;
 use charz_analysis::predicted::points;
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::{Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
+use charz_render::advise::Predicted;
 
 pub struct Options {
     pub from: From,
@@ -374,14 +375,15 @@ pub(super) fn better(report: &Report) -> Vec<Predicted> {
             for threads in (1..=cpus).filter(|threads| !tried(mapping, *threads)) {
                 let prediction = model.predict(&in_order(&topology, &order, threads));
                 let is_better = prediction.interval[0] > best && prediction.distance <= 1.0;
-                if is_better && found.as_ref().is_none_or(|known| known.prediction.value < prediction.value) {
+                if is_better && found.as_ref().is_none_or(|known| known.value < prediction.value) {
                     found = Some(Predicted {
-                        name: format!("{}{}", cells[0].kernel, point::label(&cells[0].point)),
+                        kernel: format!("{}{}", cells[0].kernel, point::label(&cells[0].point)),
                         flags: flags(report, cells),
                         unit: cells[0].unit,
                         mapping: mapping.to_owned(),
                         threads,
-                        prediction,
+                        value: prediction.value,
+                        interval: prediction.interval,
                     });
                 }
             }

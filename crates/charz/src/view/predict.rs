@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json as object};
 
 use super::look;
-use charz_data::escape::{counted, plain, quoted};
+use charz_data::escape::{counted, plain};
 use charz_data::report::Unit;
 use charz_data::units;
 use charz_model::{Missed, Parameter, Prediction};
@@ -39,37 +39,6 @@ pub struct Row {
     pub measured: Option<f64>,
     /// Whether that is a noisy number.
     pub noisy: bool,
-}
-
-/// A placement that was not measured.
-pub struct Predicted {
-    /// The kernel with the parameters that the sweep varies.
-    pub name: String,
-    /// The flags with which a sweep measures the kernel so; `None` where no flag of a kernel does.
-    pub flags: Option<String>,
-    pub unit: Unit,
-    pub mapping: String,
-    pub threads: usize,
-    pub prediction: Prediction,
-}
-
-impl Predicted {
-    /// A sentence without its full stop, which says that it is no measurement.
-    pub fn sentence(&self) -> String {
-        let Predicted { name, flags, unit, mapping, threads, prediction } = self;
-        let [value, low, high] = [prediction.value, prediction.interval[0], prediction.interval[1]];
-        let how = flags.as_ref().map(|flags| {
-            format!("; charz sweep {flags} --mapping {} --threads {threads} measures it", quoted(mapping))
-        });
-        format!(
-            "Predicted, not measured: {name} with {} under {mapping} should give {} ({} to {}), more than any that was measured{}",
-            counted(*threads, "thread"),
-            units::value(value, *unit),
-            units::value(low, *unit),
-            units::value(high, *unit),
-            how.unwrap_or_default()
-        )
-    }
 }
 
 fn number(value: f64, unit: Option<Unit>) -> String {
