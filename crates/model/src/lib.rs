@@ -57,7 +57,6 @@ pub struct Model {
     noise: f64,
     /// The load of each level, at each point that was fitted.
     loads: Vec<Vec<f64>>,
-    cpus: f64,
     levels: Vec<String>,
     /// What was fitted.
     known: Vec<(Placed, f64)>,
@@ -219,27 +218,14 @@ impl Family {
         let noise = sets.iter().map(|(weight, set)| weight * set.noise).sum::<f64>();
         let of_point = |placed: &Placed| (0..topology.levels.len()).map(|level| placed.load(level)).collect();
         let loads = points.iter().map(|(placed, _)| of_point(placed)).collect();
-        let cpus = topology.cpus() as f64;
         let levels = topology.levels.iter().map(|level| level.part().to_owned()).collect();
         let known = points.iter().map(|point| (*point).clone()).collect();
         let uneven = unevenly(points);
         let full = topology.filled(topology.levels.len() - 1);
         let (name, shares_work) = (self.name, self.shares_work);
-        let model = Model {
-            name,
-            shares_work,
-            sets,
-            noise,
-            loads,
-            cpus,
-            levels,
-            known,
-            uneven,
-            full,
-            rivals: Vec::new(),
-            checked: 0,
-            left_out: None,
-        };
+        let (rivals, left_out) = (Vec::new(), None);
+        let model =
+            Model { name, shares_work, sets, noise, loads, levels, known, uneven, full, rivals, checked: 0, left_out };
         (!model.sets.is_empty()).then_some(model)
     }
 }
@@ -271,7 +257,7 @@ impl Model {
     /// How many times as many parts they have as a fitted point of as many threads or more, the nearest of these.
     fn wider(&self, placed: &Placed) -> f64 {
         let enough = self.known.iter().filter(|(own, _)| own.threads >= placed.threads);
-        enough.map(|(own, _)| placed.wider(own)).reduce(f64::min).unwrap_or(1.0)
+        enough.map(|(own, _)| own.share(placed)).reduce(f64::max).map_or(1.0, f64::recip)
     }
 
     fn by_fit(&self, placed: &Placed) -> Prediction {
@@ -357,7 +343,7 @@ impl Model {
     /// what keeps it down may be any part: it says so of smaller ones only to placements that fill about as much.
     fn distance(&self, placed: &Placed) -> f64 {
         let last = self.levels.len() - 1;
-        let (room, near) = (LOADED_MACHINE * self.cpus, placed.load(last) / LOADED_MACHINE);
+        let (room, near) = (LOADED_MACHINE * self.full.threads as f64, placed.load(last) / LOADED_MACHINE);
         let reach = |level: usize| {
             let telling = self.loads.iter().filter(|own| level == last || own[last] < room || own[last] <= near);
             telling.map(|own| own[level]).fold(1.0, f64::max)

@@ -63,20 +63,10 @@ impl Placed {
         self.loads.iter().all(|own| other.loads.iter().any(|there| is_looser(own, there)))
     }
 
-    /// How many parts of the machine it has for each that the other has, by kind of part.
-    fn parts(&self, other: &Placed) -> impl Iterator<Item = f64> {
-        let parts = |placed: &Placed, level: usize| placed.threads as f64 / placed.load(level);
-        (0..self.levels()).map(move |level| parts(self, level) / parts(other, level))
-    }
-
-    /// The same, of the kind of which it has the fewest; 1 at most.
+    /// How many parts of the machine it has for each that the other has, of the kind of which it has the fewest; 1 at most.
     pub(crate) fn share(&self, other: &Placed) -> f64 {
-        self.parts(other).fold(1.0, f64::min)
-    }
-
-    /// The same, of the kind of which it has the most; 1 at least.
-    pub(crate) fn wider(&self, other: &Placed) -> f64 {
-        self.parts(other).fold(1.0, f64::max)
+        let parts = |placed: &Placed, level: usize| placed.threads as f64 / placed.load(level);
+        (0..self.levels()).map(|level| parts(self, level) / parts(other, level)).fold(1.0, f64::min)
     }
 
     /// So many times fewer threads in as many times fewer parts.
