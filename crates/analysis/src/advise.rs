@@ -328,11 +328,11 @@ impl<'a> Advice<'a> {
     /// How each tool launches a program so, by the tool's name.
     pub fn launches(&self) -> impl Iterator<Item = (&'static str, Launch)> {
         let placed = Placed { machine: &self.report.machine, seats: &self.best.cell.seats, memory: self.home() };
-        TOOLS.iter().map(move |tool| (tool.name, (tool.launch)(&placed)))
+        TOOLS.iter().map(move |tool| (tool.name, placed.launch(tool)))
     }
 
     /// The line that most can paste: charz exec's where unpinned threads lose or memory was remote, else taskset's, for each of several
-    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places threads, and where
+    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places both, and where
     /// the placement is not [settled](Self::is_settled).
     pub fn paste(&self) -> Option<String> {
         if !self.is_settled() {

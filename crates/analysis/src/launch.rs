@@ -2,7 +2,7 @@
 //! of [`TOOLS`].
 //!
 //! Lines are for a shell of POSIX, and quoted for it. What a tool cannot express is in [`Launch::notes`], which are printed as shell
-//! comments above the line.
+//! comments above the line. Where it has no word for the memory, numactl, before the program, has it.
 
 mod tools;
 
@@ -33,7 +33,7 @@ pub struct Tool {
     pub name: &'static str,
     /// One sentence: what it is for.
     pub about: &'static str,
-    pub launch: fn(&Placed<'_>) -> Launch,
+    launch: fn(&Placed<'_>) -> Launch,
 }
 
 /// How a tool puts threads on their seats.
@@ -97,11 +97,46 @@ impl Launch {
     }
 }
 
+/// The words of env that set variables, and remove others.
+fn env(variables: &[(&str, Option<String>)]) -> Vec<String> {
+    let (set, removed): (Vec<_>, Vec<_>) = variables.iter().partition(|(_, value)| value.is_some());
+    let removed = removed.iter().flat_map(|(name, _)| ["-u".to_owned(), (*name).to_owned()]);
+    let set = set.iter().map(|(name, value)| format!("{name}={}", value.as_deref().unwrap_or_default()));
+    ["env".to_owned()].into_iter().chain(removed).chain(set).collect()
+}
+
 fn line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 impl Placed<'_> {
+    /// How a tool launches a program so.
+    pub fn launch(&self, tool: &Tool) -> Launch {
+        use MemoryHome::{First, Interleaved, Local, Node};
+        let mut launch = (tool.launch)(self);
+        match (tool.name, self.memory) {
+            (_, Local) | ("exec", _) | ("numactl", Interleaved | First | Node(_)) => return launch,
+            // All memory is on the nodes that they allow.
+            ("systemd" | "docker", First | Node(_)) if launch.form != Form::Without => return launch,
+            _ => {}
+        }
+        let Some(word) = tools::memory_word(self) else {
+            launch.notes.push(format!("Memory is local: only charz exec has a word for {} memory.", self.memory));
+            return launch;
+        };
+        let own = match &launch.form {
+            Form::Without => Vec::new(),
+            Form::Variables(variables) => env(variables),
+            Form::Command(words) => words.clone(),
+            Form::Text(_) => {
+                launch.notes.push(format!("This does not place memory: put numactl {word} before the program."));
+                return launch;
+            }
+        };
+        launch.form = Form::Command([own, vec!["numactl".to_owned(), word]].concat());
+        launch
+    }
+
     /// The seats of all threads in order; `None` where the system places one.
     fn bound(&self) -> Option<Vec<u32>> {
         let seats: Option<Vec<u32>> = self.seats.iter().copied().collect();

@@ -191,12 +191,13 @@ fn memory_elsewhere_is_a_cost_and_no_placement_of_threads() {
 #[test]
 fn the_line_to_paste_has_memory_where_it_was_measured() {
     let exec = "charz exec --mapping list:0-1 --threads 2 --memory remote -- PROGRAM";
-    for (kernel, memory, expected, of_all) in [
-        ("mem-read", MemoryHome::Remote, exec, ", memory remote"),
-        ("mem-read", MemoryHome::Local, "taskset -c 0-1 PROGRAM", "%"),
-        ("arith-int", MemoryHome::Remote, "taskset -c 0-1 PROGRAM", "%"),
+    for (kernel, mapping, memory, expected, of_all) in [
+        ("mem-read", "rr", MemoryHome::Remote, exec, ", memory remote"),
+        ("mem-read", AUTO, MemoryHome::Interleaved, "numactl --interleave=0 PROGRAM", ", memory interleaved"),
+        ("mem-read", "rr", MemoryHome::Local, "taskset -c 0-1 PROGRAM", "%"),
+        ("arith-int", "rr", MemoryHome::Remote, "taskset -c 0-1 PROGRAM", "%"),
     ] {
-        let cells = [1, 2].map(|threads| rate("rr", threads, threads as f64));
+        let cells = [1, 2].map(|threads| rate(mapping, threads, threads as f64));
         let mut report = report(cells.map(|cell| Cell { kernel: kernel.to_owned(), ..cell }).to_vec());
         report.plan.params.memory = memory;
         let advice = &advise(&report)[0];

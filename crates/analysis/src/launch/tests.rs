@@ -11,7 +11,7 @@ const SERVER: &str = "Package:2 [NUMA(memory=8GB)] Core:2 PU:2";
 fn launch(tool: &str, seats: &[Option<u32>], memory: MemoryHome) -> Launch {
     let report = report(SERVER);
     let tool = TOOLS.iter().find(|one| one.name == tool).unwrap();
-    (tool.launch)(&Placed { machine: &report.machine, seats, memory })
+    Placed { machine: &report.machine, seats, memory }.launch(tool)
 }
 
 fn seated(seats: &[u32]) -> Vec<Option<u32>> {
@@ -46,13 +46,34 @@ fn memory_goes_where_it_was_measured() {
     let line = |machine: &Machine, tool: &str| {
         let tool = TOOLS.iter().find(|one| one.name == tool).unwrap();
         let placed = Placed { machine, seats: &seated(&[4]), memory: MemoryHome::Local };
-        (tool.launch)(&placed).line(PROGRAM).unwrap()
+        placed.launch(tool).line(PROGRAM).unwrap()
     };
     for (tool, word) in [("docker", "--cpuset-mems=1,5 "), ("systemd", "AllowedMemoryNodes=1,5 ")] {
         assert!(line(&report.machine, tool).contains(word));
     }
     report.machine.numa_nodes[1].memory_bytes = Some(0);
     assert!(line(&report.machine, "docker").contains("--cpuset-mems=5 "));
+}
+
+#[test]
+fn every_tool_asks_for_the_memory_that_was_measured() {
+    let (pinned, floating) = (seated(&[4, 0]), [None, None]);
+    for (memory, words) in [
+        (MemoryHome::Interleaved, &["--interleave=0-1", "--memory interleaved"][..]),
+        (MemoryHome::Node(1), &["--membind=1", "--memory node:1", "MemoryNodes=1", "--cpuset-mems=1"]),
+        (MemoryHome::Remote, &["remote"]),
+    ] {
+        for (tool, seats) in TOOLS.iter().flat_map(|tool| [(tool, &pinned[..]), (tool, &floating)]) {
+            let launch = launch(tool.name, seats, memory);
+            let found = launch.notes.join("\n") + &launch.line(PROGRAM).unwrap_or_default();
+            assert!(words.iter().any(|word| found.contains(word)), "{}, {memory}: {found}", tool.name);
+        }
+    }
+    let gomp =
+        "env -u OMP_PROC_BIND -u OMP_PLACES OMP_NUM_THREADS=1 GOMP_CPU_AFFINITY=4 numactl --interleave=0-1 PROGRAM";
+    check_line("gomp", &[4], MemoryHome::Interleaved, gomp);
+    let pod = launch("kubernetes", &seated(&[0, 2]), MemoryHome::Interleaved).notes.join("\n");
+    assert!(pod.contains("put numactl --interleave=0-1 before") && !pod.contains("single-numa-node"), "{pod}");
 }
 
 #[test]
@@ -98,7 +119,7 @@ fn likwid_counts_within_a_cpuset() {
     }
     let placed = Placed { machine: &report.machine, seats: &seated(&[3, 2, 7]), memory: MemoryHome::Local };
     let tool = TOOLS.iter().find(|one| one.name == "likwid").unwrap();
-    let launch = (tool.launch)(&placed);
+    let launch = placed.launch(tool);
     // The first strands of cores, CPU 2 alone, come before the second ones.
     assert_eq!(launch.line(PROGRAM).as_deref(), Some("likwid-pin -c 2,0,3 PROGRAM"));
     assert!(launch.notes[0].contains("CPUs 3,2,7"), "{:?}", launch.notes);

@@ -58,19 +58,24 @@ fn taskset(placed: &Placed<'_>) -> Launch {
 }
 
 fn numactl(placed: &Placed<'_>) -> Launch {
-    let nodes = cpulist::print(&placed.nodes());
-    let memory = match placed.memory {
-        MemoryHome::Interleaved if !nodes.is_empty() => format!("--interleave={nodes}"),
-        MemoryHome::First | MemoryHome::Node(_) if !nodes.is_empty() => format!("--membind={nodes}"),
-        _ => "--localalloc".to_owned(),
-    };
-    let mut launch = of_set(placed, "numactl", |cpus| {
-        command(&["numactl", &format!("--physcpubind={}", cpulist::print(cpus)), &memory])
-    });
-    if placed.memory == MemoryHome::Remote {
-        launch.notes.push("numactl has no word for the farthest node; memory is local.".to_owned());
+    let memory = memory_word(placed);
+    if let (None, Some(memory)) = (placed.cpus(), &memory) {
+        return Launch { notes: Vec::new(), form: command(&["numactl", memory]) };
     }
-    launch
+    of_set(placed, "numactl", |cpus| {
+        let memory = memory.as_deref().unwrap_or("--localalloc");
+        command(&["numactl", &format!("--physcpubind={}", cpulist::print(cpus)), memory])
+    })
+}
+
+/// numactl's word for memory that is not left to the threads' own touch; none for that of the farthest node.
+pub(super) fn memory_word(placed: &Placed<'_>) -> Option<String> {
+    let nodes = Some(cpulist::print(&placed.nodes())).filter(|nodes| !nodes.is_empty())?;
+    match placed.memory {
+        MemoryHome::Interleaved => Some(format!("--interleave={nodes}")),
+        MemoryHome::First | MemoryHome::Node(_) => Some(format!("--membind={nodes}")),
+        MemoryHome::Local | MemoryHome::Remote => None,
+    }
 }
 
 fn openmp(placed: &Placed<'_>, more: Vec<(&'static str, Option<String>)>) -> Launch {
@@ -233,6 +238,8 @@ fn docker(placed: &Placed<'_>) -> Launch {
         if placed.memory != MemoryHome::Remote && !placed.nodes().is_empty() {
             words.push(format!("--cpuset-mems={}", cpulist::print(&placed.nodes())));
         }
+        // Without it the default seccomp profile denies numactl set_mempolicy(2).
+        words.extend((placed.memory == MemoryHome::Interleaved).then(|| "--cap-add=SYS_NICE".to_owned()));
         words.push("IMAGE".to_owned());
         Form::Command(words)
     })
@@ -266,7 +273,7 @@ fn kubernetes(placed: &Placed<'_>) -> Launch {
         )
     }));
     notes.extend(
-        (nodes == 1 && placed.machine.numa_nodes.len() > 1)
+        (nodes == 1 && placed.machine.numa_nodes.len() > 1 && placed.memory == MemoryHome::Local)
             .then(|| "These are on one NUMA node: topologyManagerPolicy: single-numa-node asks for that.".to_owned()),
     );
     Launch { notes, form }

@@ -47,7 +47,7 @@ impl Show {
             Show::Own(write) => write(machine, mapping, placement, out),
             Show::Launch(tool) => {
                 let placed = Placed { machine, seats: &placement.seats, memory: MemoryHome::Local };
-                out.write_all((tool.launch)(&placed).script().as_bytes())
+                out.write_all(placed.launch(tool).script().as_bytes())
             }
         }
     }
