@@ -179,6 +179,8 @@ fn a_pod_is_told_what_it_cannot_have() {
     assert!(notes(&[0, 2]).contains("single-numa-node") && !notes(&[0, 2]).contains("full-pcpus-only"));
     assert!(!notes(&[0, 1, 2]).contains("full-pcpus-only"));
     assert!(notes(&[0, 4]).contains("distribute-cpus-across-numa"));
+    let floating = launch("kubernetes", &[None; 9], MemoryHome::Local);
+    assert!(floating.line("").unwrap().contains("cpu: \"8\""), "the node has 8: {floating:?}");
 }
 
 /// What a shell prints when it runs a script.

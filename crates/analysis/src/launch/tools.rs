@@ -248,7 +248,9 @@ fn docker(placed: &Placed<'_>) -> Launch {
 /// "Control CPU Management Policies on the Node" of the Kubernetes documentation: a pod of the Guaranteed class that asks for a whole
 /// number of CPUs gets that many for itself.
 fn kubernetes(placed: &Placed<'_>) -> Launch {
-    let cpus = placed.cpus().map_or(placed.seats.len(), |cpus| cpus.len());
+    // A pod that asks for more than a node has is not started.
+    let most = placed.machine.usable_strands().count();
+    let cpus = placed.cpus().map_or(placed.seats.len().min(most), |cpus| cpus.len());
     let form = Form::Text(format!("resources: {{limits: {{cpu: \"{cpus}\", memory: MEMORY}}}}"));
     let Some(ids) = placed.cpus() else {
         let notes = vec!["auto binds nothing: the none policy of the CPU manager limits time, not CPUs.".to_owned()];
