@@ -116,7 +116,8 @@ impl Level {
         match self.what {
             What::Core => format!("{} of {holds}", counted(self.count, &self.name)),
             _ if self.holds == [0, 0] => format!("{}: {}", self.name, self.count),
-            _ => format!("{}: {}, one per {}", self.name, self.count, holds.trim_start_matches("1 ")),
+            _ if self.holds == [1, 1] => format!("{}: {}, one per core", self.name, self.count),
+            _ => format!("{}: {}, one per {holds}", self.name, self.count),
         }
     }
 }
@@ -224,6 +225,8 @@ mod tests {
             [("P-core", 6, [2, 2]), ("E-core", 6, [1, 1]), ("L3 30 MiB", 3, [4, 4]), ("L2 2 MiB", 6, [1, 1])];
         let expected = expected.into_iter().chain([("L2 4 MiB", 3, [2, 2])]);
         assert_eq!(found, expected.map(|(name, count, holds)| (name.to_owned(), count, holds)).collect::<Vec<_>>());
+        let mixed = Level { holds: [1, 4], ..nest.levels().remove(4) };
+        assert_eq!(mixed.in_words(), "L2 4 MiB: 3, one per 1 to 4 cores");
         assert_eq!((l3.kind(), l3.parts[0].kind().as_deref()), (None, Some("P-core")));
     }
 
