@@ -162,6 +162,9 @@ impl MachineDiagram {
 
     pub(super) fn in_words(&self) -> String {
         let mut words = vec![said(&self.parts)];
+        words.extend(
+            self.parts.iter().filter(|part| part.strands() == 0).map(|part| format!("{} has no CPUs", part.label)),
+        );
         words.extend(self.levels().iter().filter(|level| level.what == What::Cache).map(Level::in_words));
         words.extend(self.orders.iter().map(|order| match order.seats.as_slice() {
             [] => format!("{}: the operating system decides", order.mapping),
@@ -178,7 +181,8 @@ impl MachineDiagram {
 /// Parts in words: the same things counted, from the outside in.
 fn said(parts: &[Part]) -> String {
     let mut levels: Vec<(What, usize)> = Vec::new();
-    let mut row: Vec<(&Part, usize)> = parts.iter().map(|part| (part, part.times.max(1))).collect();
+    let with_cpus = parts.iter().filter(|part| part.strands() > 0);
+    let mut row: Vec<(&Part, usize)> = with_cpus.map(|part| (part, part.times.max(1))).collect();
     while !row.is_empty() {
         let mut kinds = grouped(&row, |(part, _)| part.what);
         kinds.sort_by_key(|alike| alike[0].0.what as usize);
@@ -243,8 +247,10 @@ mod tests {
     fn a_machine_in_words() {
         let part = |what, times, parts| part(what, "", times, parts);
         let core = part(What::Core, 16, vec![part(What::Strand, 1, vec![]), part(What::Strand, 1, vec![])]);
+        let socket = part(What::Package, 1, vec![core]);
+        let node = Part { label: "NUMA node 2".into(), ..part(What::NumaNode, 1, vec![]) };
         let nest = MachineDiagram {
-            parts: vec![part(What::Package, 1, vec![core.clone()]), part(What::Package, 1, vec![core])],
+            parts: vec![socket.clone(), socket, node],
             orders: vec![
                 Order { mapping: "dumb".into(), seats: vec![0, 1] },
                 Order { mapping: "auto".into(), seats: Vec::new() },
@@ -252,7 +258,8 @@ mod tests {
         };
         assert_eq!(nest.strands(), 64);
         let words = nest.in_words();
-        assert!(words.starts_with("2 sockets, 32 cores, 64 strands. dumb fills CPUs in the order 0, 1."), "{words}");
+        let start = "2 sockets, 32 cores, 64 strands. NUMA node 2 has no CPUs. dumb fills CPUs in the order 0, 1.";
+        assert!(words.starts_with(start), "{words}");
         assert!(words.ends_with("auto: the operating system decides."), "{words}");
     }
 }

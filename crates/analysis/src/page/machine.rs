@@ -10,7 +10,7 @@ use charz_data::machine::{CacheHolds, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
-use crate::figure::{Body, Figure, MachineDiagram, Order, What, id};
+use crate::figure::{Body, Figure, MachineDiagram, Order, Part, What, id};
 use crate::group::grouped;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report};
@@ -137,7 +137,20 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     }
     let leaf = |strand: &Strand| Leaf { id: strand.os_id, usable: strand.usable, kind: strand.kind };
     let leaves: Vec<Leaf> = strands.iter().map(leaf).collect();
-    MachineDiagram { parts: folded(pieces, &leaves, MOST_DRAWN), orders }
+    let mut parts = folded(pieces, &leaves, MOST_DRAWN);
+    // Memory of no CPU lies beside all parts.
+    for (number, node) in (0..).zip(&machine.numa_nodes).filter(|(_, node)| node.strands == 0) {
+        let label = format!("NUMA node {} ({})", machine.node_id(number), node.in_words(shows_memory));
+        parts.push(Part {
+            what: What::NumaNode,
+            label: label.trim_end_matches(" ()").to_owned(),
+            strand: None,
+            usable: node.usable,
+            times: 1,
+            parts: Vec::new(),
+        });
+    }
+    MachineDiagram { parts, orders }
 }
 
 /// What cores of a kind are called: by Intel's names where hwloc has them, else by the speed of two kinds.

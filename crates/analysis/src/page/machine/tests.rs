@@ -1,3 +1,4 @@
+use charz_data::machine::NumaNode;
 use charz_topology::{Source, discover};
 
 use super::*;
@@ -44,6 +45,15 @@ fn a_cache_with_different_contents_is_one_part() {
     let mut machine = machine("L3:1(size=8MiB) L2:2(size=1MiB) Core:1 PU:1");
     machine.strands[0].caches.remove(0);
     assert_eq!(words(&nest(&machine, true, Vec::new()).parts), "NUMA node 0(L3 8 MiB(core 0(0) L2 1 MiB(core 1(1))))");
+}
+
+#[test]
+fn a_node_without_cpus_lies_beside_the_others() {
+    let mut machine = machine("Package:1 [NUMA(memory=1GiB)] Core:1 PU:1");
+    let far = NumaNode { os_id: Some(5), subtype: Some("CXL".into()), strands: 0, ..machine.numa_nodes[0].clone() };
+    machine.numa_nodes.push(far);
+    let nest = nest(&machine, true, Vec::new());
+    assert_eq!(words(&nest.parts), "socket 0(NUMA node 0 (1 GiB)(core 0(0))) NUMA node 5 (1 GiB, CXL)");
 }
 
 #[test]

@@ -25,9 +25,6 @@ pub(super) fn head(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
 }
 
 pub(super) fn rest(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
-    for (node, _) in (0..).zip(&machine.numa_nodes).filter(|(_, about)| about.strands == 0) {
-        writeln!(out, "  {}, without strands", numa_node(machine, node))?;
-    }
     writeln!(out, "ALU groups: {}", machine.alu)?;
     remarks(machine, out)
 }
@@ -92,6 +89,9 @@ pub(super) fn parts(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "{:depth$}{}", "", strand_ids(strands), depth = 2 * depth)?;
         }
         open = path;
+    }
+    for (node, _) in (0..).zip(&machine.numa_nodes).filter(|(_, about)| about.strands == 0) {
+        writeln!(out, "  {}, without strands", numa_node(machine, node))?;
     }
     Ok(())
 }
