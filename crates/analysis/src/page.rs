@@ -45,7 +45,7 @@ use charz_data::report::{Finding, FindingKind, Report};
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
-pub use machine::nest;
+pub use machine::{core_name, nest};
 pub use numbers::{Tabled, Whole, whole};
 use versus::Found;
 

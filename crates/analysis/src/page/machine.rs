@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use charz_data::machine::{CacheHolds, Machine, Package, Strand};
+use charz_data::machine::{CacheHolds, Kind, Machine, Package, Strand};
 
 use super::Source;
 use super::cells::CellsByKernel;
@@ -116,7 +116,7 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     level(What::Package, "socket", &|strand| strand.package, &model);
     level(What::Alu, "ALU slot", &|strand| Some(strand.alu), &nothing);
     for (number, from, to) in stretches(strands, |strand| strand.core) {
-        let kind = core_name(machine, strands[from].kind).to_owned();
+        let kind = core_name(machine, strands[from].kind);
         pieces.push(Piece { what: What::Core, kind, number: Some(number), detail: String::new(), from, to });
     }
     for (number, from, to) in stretches(strands, |strand| strand.numa_nodes.iter().copied()) {
@@ -153,19 +153,23 @@ pub fn nest(machine: &Machine, shows_memory: bool, orders: Vec<Order>) -> Machin
     MachineDiagram { parts, orders }
 }
 
-/// What cores of a kind are called: by Intel's names where hwloc has them, else by the speed of two kinds.
-fn core_name(machine: &Machine, kind: Option<u32>) -> &'static str {
-    let Some(own) = kind.and_then(|kind| machine.kinds.get(kind as usize)) else { return "core" };
-    let other =
-        machine.kinds.iter().find(|kind| kind.speed_rank != own.speed_rank).filter(|_| machine.kinds.len() == 2);
-    match own.infos.iter().find(|info| info.name == "CoreType").map(|info| info.value.as_str()) {
-        Some("IntelCore") => "P-core",
-        Some("IntelAtom") => "E-core",
-        _ => match own.speed_rank.zip(other.and_then(|other| other.speed_rank)) {
-            Some((own, other)) if own > other => "fast core",
-            Some(_) => "slow core",
-            None => "core",
-        },
+/// What a core of a kind is called where there are several: by Intel's names where hwloc has them, else by the type that the system
+/// reports, else by the speed.
+pub fn core_name(machine: &Machine, kind: Option<u32>) -> String {
+    fn core_type(kind: &Kind) -> Option<&str> {
+        kind.infos.iter().find(|info| info.name == "CoreType").map(|info| info.value.as_str())
+    }
+    let at = kind.map_or(usize::MAX, |kind| kind as usize);
+    let Some(own) = machine.kinds.get(at).filter(|_| machine.is_hybrid()) else { return "core".to_owned() };
+    let faster = || machine.kinds.iter().filter(|other| other.speed_rank > own.speed_rank);
+    match (core_type(own), own.speed_rank) {
+        (Some("IntelCore"), _) => "P-core".to_owned(),
+        (Some("IntelAtom"), _) if faster().any(|other| core_type(other) == core_type(own)) => "LP E-core".to_owned(),
+        (Some("IntelAtom"), _) => "E-core".to_owned(),
+        (Some(other), _) => format!("{other} core"),
+        (None, Some(0)) => "slow core".to_owned(),
+        (None, Some(_)) if faster().next().is_none() => "fast core".to_owned(),
+        (None, _) => format!("kind-{at} core"),
     }
 }
 

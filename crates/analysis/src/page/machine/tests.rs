@@ -113,12 +113,7 @@ fn a_machine_is_called_by_its_model_and_its_cores_by_their_kind() {
     let mut hybrid = machine("Package:2 Core:2 PU:1");
     hybrid.source = "/path/of/a/file.xml".into();
     hybrid.packages.iter_mut().for_each(|package| package.model = Some(" Model 9 ".into()));
-    let kind = |rank| charz_data::machine::Kind {
-        speed_rank: Some(rank),
-        how_known: String::new(),
-        infos: Vec::new(),
-        strands: 2,
-    };
+    let kind = |rank| Kind { speed_rank: Some(rank), how_known: String::new(), infos: Vec::new(), strands: 2 };
     hybrid.kinds = vec![kind(0), kind(1)];
     for (at, strand) in hybrid.strands.iter_mut().enumerate() {
         strand.kind = Some(at as u32 % 2);
@@ -131,6 +126,11 @@ fn a_machine_is_called_by_its_model_and_its_cores_by_their_kind() {
     hybrid.kinds[1].infos.push(info("IntelCore"));
     let parts = words(&nest(&hybrid, false, Vec::new()).parts);
     assert!(parts.contains("socket 0(E-core 0(0) P-core 1(1))"), "{parts}");
+    hybrid.kinds.push(Kind { speed_rank: Some(2), ..hybrid.kinds[0].clone() });
+    let names = |machine: &Machine| [0, 1, 2].map(|kind| core_name(machine, Some(kind)));
+    assert_eq!(names(&hybrid), ["LP E-core", "P-core", "E-core"]);
+    hybrid.kinds.iter_mut().for_each(|kind| kind.infos.clear());
+    assert_eq!(names(&hybrid), ["slow core", "kind-1 core", "fast core"]);
     hybrid.packages[1].model = None;
     assert!(words(&nest(&hybrid, false, Vec::new()).parts).contains("socket 0 (Model 9)"));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use charz_analysis::page::core_name;
 use charz_data::escape::{counted, plain};
 use charz_data::units;
 use charz_render::grid::columns;
@@ -240,10 +241,11 @@ fn beside(lines: &[String], columns: usize, out: &mut dyn Write) -> io::Result<(
 pub(super) fn remarks(machine: &Machine, out: &mut dyn Write) -> io::Result<()> {
     if machine.is_hybrid() {
         for (at, kind) in machine.kinds.iter().enumerate().rev() {
-            let of_kind = machine.strands.iter().filter(|strand| strand.kind == u32::try_from(at).ok());
+            let at = u32::try_from(at).ok();
+            let of_kind = machine.strands.iter().filter(|strand| strand.kind == at);
             let cpus = cpus(of_kind.map(|strand| strand.os_id).collect());
             let clock = clock(kind).map(|clock| format!(" ({clock} max)")).unwrap_or_default();
-            writeln!(out, "{}: {cpus}{clock}", kind_name(machine, at))?;
+            writeln!(out, "{}s: {cpus}{clock}", plain(&core_name(machine, at)))?;
         }
     }
     let usable = &machine.usable;
@@ -274,23 +276,6 @@ fn cpus(mut ids: Vec<u32>) -> String {
 
 fn info<'a>(kind: &'a Kind, name: &str) -> Option<&'a str> {
     kind.infos.iter().find(|info| info.name == name).map(|info| info.value.as_str())
-}
-
-/// Intel's names where hwloc has them, else the type that the system reports, else the speed.
-fn kind_name(machine: &Machine, at: usize) -> String {
-    let kind = &machine.kinds[at];
-    let fastest = machine.kinds.iter().filter_map(|kind| kind.speed_rank).max();
-    let is_slower =
-        |other: &Kind| info(other, "CoreType") == info(kind, "CoreType") && other.speed_rank > kind.speed_rank;
-    match (info(kind, "CoreType"), kind.speed_rank) {
-        (Some("IntelCore"), _) => "P-cores".to_owned(),
-        (Some("IntelAtom"), _) if machine.kinds.iter().any(is_slower) => "LP E-cores".to_owned(),
-        (Some("IntelAtom"), _) => "E-cores".to_owned(),
-        (Some(other), _) => format!("{} cores", plain(other)),
-        (None, Some(0)) => "slowest cores".to_owned(),
-        (None, rank) if rank.is_some() && rank == fastest => "fastest cores".to_owned(),
-        (None, _) => format!("cores of kind {at}"),
-    }
 }
 
 fn clock(kind: &Kind) -> Option<String> {
