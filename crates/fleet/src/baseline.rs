@@ -14,7 +14,7 @@ use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
 use crate::visit::{Build, Speed, Visit};
 use crate::words::quoted;
-use crate::{Error, State};
+use crate::{Error, Node, State};
 
 mod check;
 
@@ -47,7 +47,9 @@ struct Kind {
     /// Of charz, which measured them.
     #[serde(default)]
     build: Build,
-    /// How many nodes may be slow, of all that are not known to be.
+    /// How many nodes are slow, of all, and how many may be, of the others.
+    #[serde(skip)]
+    slow: [usize; 2],
     #[serde(skip)]
     unclear: [usize; 2],
     /// How many reports are incomplete, of all, and the configurations that they lack and no other report has.
@@ -127,6 +129,7 @@ impl Baseline {
             if unclear[0] < unclear[1] {
                 hosts.retain(|host, _| !may_be_slow.contains(host));
             }
+            let is_slow = |node: &&Node| node.group == group && node.state == State::Slow;
             let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
             let norms = Norms::of_well(&own);
             let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
@@ -148,6 +151,7 @@ impl Baseline {
                 name: fleet.groups[group].name.clone(),
                 nodes: own.len(),
                 build: build.clone(),
+                slow: [fleet.nodes.iter().filter(is_slow).count(), fleet.groups[group].nodes.len()],
                 unclear,
                 incomplete: (counts, lacked),
                 delivered: median(delivered(&own).into_iter().flatten()),
@@ -215,16 +219,17 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The groups in which half of the nodes may be slow, those of incomplete reports, and the quantities whose tolerance is so wide that a
+    /// The groups in which half of the nodes are slow or may be, those of incomplete reports, and the quantities whose tolerance is so wide that a
     /// check would miss faults: one sentence each group.
     pub fn warnings(&self) -> Vec<String> {
-        let unclear = |kind: &Kind| {
-            let Kind { name, nodes, unclear: [unclear, all], .. } = kind;
-            (*unclear > 0 && 2 * unclear >= *all).then(|| {
-                let all = counted(*all, "node");
-                format!("{name}: {unclear} of {all} may be slow; the values are those of {nodes}; see charz fleet show")
+        let many = |kind: &Kind, [count, all]: [usize; 2], are: &str| {
+            let (name, nodes, of) = (&kind.name, kind.nodes, counted(all, "node"));
+            (count > 0 && 2 * count >= all).then(|| {
+                format!("{name}: {count} of {of} {are} slow; the values are those of {nodes}; see charz fleet show")
             })
         };
+        let slow = |kind: &Kind| many(kind, kind.slow, "were left out as");
+        let unclear = |kind: &Kind| many(kind, kind.unclear, "may be");
         let incomplete = |kind: &Kind| {
             let ([incomplete, all], lacked) = &kind.incomplete;
             let names: Vec<String> = lacked.iter().map(|(kernel, rest)| format!("{kernel} {rest}")).collect();
@@ -248,7 +253,8 @@ impl Baseline {
                 kind.quantity.len()
             ))
         };
-        self.group.iter().flat_map(|kind| [unclear(kind), incomplete(kind), wide(kind)]).flatten().collect()
+        let all = |kind| [slow(kind), unclear(kind), incomplete(kind), wide(kind)];
+        self.group.iter().flat_map(all).flatten().collect()
     }
 
     /// The file.

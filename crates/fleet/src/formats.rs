@@ -85,7 +85,7 @@ fn told(node: &Node, shorts: &BTreeMap<&str, usize>) -> Vec<Block<'static>> {
 }
 
 fn csv(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
-    let names = "host,state,component,cpus,quantity,effect,low,high,why,differs,visits,delivered,group";
+    let names = "host,state,component,cpus,quantity,effect,low,high,why,differs,visits,delivered,group,blame,drain";
     record(out, names.split(','))?;
     for node in &fleet.nodes {
         let blame = node.blame.first();
@@ -105,6 +105,8 @@ fn csv(fleet: &Fleet, out: &mut dyn Write) -> io::Result<()> {
             node.visits.to_string(),
             node.delivered.map(|share| share.to_string()).unwrap_or_default(),
             harmless(fleet.groups.get(node.group).map_or("", |group| &group.name)),
+            harmless(&node.blame.iter().map(words::told).collect::<Vec<_>>().join("; ")),
+            harmless(node.drain.as_deref().unwrap_or_default()),
         ];
         record(out, fields)?;
     }

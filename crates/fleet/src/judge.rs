@@ -6,11 +6,12 @@ use charz_analysis::culprits::Disturber;
 use charz_data::{Family, cpulist};
 use charz_stats::median;
 
+use crate::classes::is_known;
 use crate::loads::Loads;
-use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, by_build, parts};
+use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, VISITS, by_build, parts};
 use crate::parts::{By, Part};
 use crate::visit::{Visit, other_build};
-use crate::whole::{VISITS, Whole};
+use crate::whole::Whole;
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, SIZES, State, USUAL, Unreadable};
 
@@ -127,12 +128,12 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
                 None => node.slow(blame),
             }
         }
-        let cause = whole.blame(&mut node, at, own, &explained);
+        whole.blame(&mut node, at, own, &explained);
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
         let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
-        let quota = blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
+        blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
         loads.tell_missing(&mut node, newest);
         let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
         let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();
@@ -154,7 +155,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         }
         node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
-        node.drain = (node.state == State::Slow).then(|| words::drain(&node, cause.or(quota).as_deref())).flatten();
+        node.drain = (node.state == State::Slow).then(|| words::drain(&node)).flatten();
         node
     });
     judged.collect()
@@ -267,6 +268,7 @@ fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -
                     quantity: names.join(", "),
                     effect: middle(|found| found.effect),
                     interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
+                    cause: None,
                 }
             };
             if let Some((faster, all)) = faster {
@@ -336,14 +338,14 @@ pub(crate) fn by_quota(seen: Option<(f64, f64)>, allowed: Option<(f64, f64)>) ->
     allowed.filter(|(allowed, _)| seen.is_none_or(|(own, _)| own >= allowed - LESS_DELIVERED))
 }
 
-/// Returns the quota that is the cause; `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a
+/// `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a
 /// quota, it is the cause and no fault.
 fn blame_delivered(
     node: &mut Node,
     newest: &Visit,
     usual: (Option<f64>, Option<f64>),
     is_unusual: impl Fn() -> bool,
-) -> Option<String> {
+) -> Option<()> {
     let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
     let seen = less(node.delivered, usual.0);
     let allowed = by_quota(seen, less(newest.allowed(), usual.1));
@@ -358,6 +360,7 @@ fn blame_delivered(
         quantity: quantity.into(),
         effect,
         interval: [effect; 2],
+        cause: None,
     };
     let (own, usual) = most;
     let Some(quota) = newest.settings.get(words::QUOTA).filter(|_| allowed.is_some()) else {
@@ -370,8 +373,8 @@ fn blame_delivered(
         return None;
     }
     node.why.push(why);
-    node.slow(blame);
-    Some(format!("{} {quota}", words::QUOTA))
+    node.slow(Blame { cause: Some(format!("{} {quota}", words::QUOTA)), ..blame });
+    None
 }
 
 /// The value of each setting that most nodes of a group have.
@@ -389,7 +392,8 @@ fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<String, String> {
 
 fn differs(visit: &Visit, usual: &BTreeMap<String, String>) -> BTreeMap<String, Differs> {
     let other = |(name, here): (&String, &String)| {
-        let others = usual.get(name).filter(|others| *others != here)?.clone();
+        let is_other = |others: &&String| *others != here && is_known(here) && is_known(others);
+        let others = usual.get(name).filter(is_other)?.clone();
         let size = |text: &str| text.split(' ').next()?.parse::<f64>().ok();
         let is_as_large =
             size(here).zip(size(&others)).is_some_and(|(here, others)| (here / others - 1.0).abs() < OTHER_MEMORY);

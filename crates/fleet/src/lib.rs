@@ -3,6 +3,7 @@
 #![warn(missing_docs)]
 
 pub mod baseline;
+mod classes;
 mod error;
 pub mod formats;
 mod judge;
@@ -99,6 +100,9 @@ pub struct Blame {
     pub effect: f64,
     /// Where the effect lies, with 95% confidence.
     pub interval: [f64; 2],
+    /// The setting that is the cause.
+    #[serde(skip)]
+    pub(crate) cause: Option<String>,
 }
 
 /// A setting of a node, and that of most nodes like it.

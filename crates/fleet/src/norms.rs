@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_stats::{MAD_TO_DEVIATION, Sample, median_interval};
+use charz_stats::{MAD_TO_DEVIATION, Sample, median, median_interval};
 
 use crate::parts::Part;
 use crate::visit::{Build, Visit};
@@ -13,6 +13,11 @@ pub(crate) const LEAST: f64 = 0.03;
 pub(crate) const ENOUGH_NODES: usize = 5;
 /// The standard deviation of a contrast at the least, as a fraction.
 pub(crate) const FLOOR: f64 = 0.0025;
+/// Visits that settle whether a whole node is slow.
+pub(crate) const VISITS: usize = 3;
+/// How many standard deviations each of these visits must be away by itself, and how many make a question.
+pub(crate) const EACH: f64 = 2.0;
+pub(crate) const MAY_BE: f64 = 3.0;
 /// How many standard deviations a part must be away from its like at least.
 const AWAY: f64 = 5.0;
 /// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.
@@ -25,6 +30,13 @@ const UNKNOWN: f64 = 0.005;
 
 /// Two visits are as far apart, so they do not share a slow hour.
 const APART_S: i64 = 3600;
+
+/// By kernel, of each node.
+pub(crate) type Levels = BTreeMap<String, Vec<Option<f64>>>;
+
+pub(crate) fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
+    median(rests.map(f64::abs)).map_or(FLOOR, |rest| (MAD_TO_DEVIATION * rest).max(FLOOR))
+}
 
 /// The visits of a node.
 pub(crate) struct Own<'a> {

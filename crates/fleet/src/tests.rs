@@ -9,6 +9,7 @@ use fastrand::Rng;
 use crate::baseline::{Baseline, Level};
 use crate::{Fleet, Node, State, Visit, compact, judge};
 
+mod causes;
 mod doubts;
 mod visits;
 

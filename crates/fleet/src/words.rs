@@ -261,9 +261,9 @@ pub(crate) fn differs(node: &Node) -> Vec<String> {
     node.differs.iter().filter(is_new).map(sentence).collect()
 }
 
-/// The line for Slurm, with the setting that is the cause. `None` where the name is not one that a host can have: less of it would be that
+/// The line for Slurm, with the setting that is the cause of the largest loss. `None` where the name is not one that a host can have: less of it would be that
 /// of another node.
-pub(crate) fn drain(node: &Node, cause: Option<&str>) -> Option<String> {
+pub(crate) fn drain(node: &Node) -> Option<String> {
     let is_name = |mark: char| mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_');
     if node.host.is_empty() || node.host.starts_with('-') || !node.host.chars().all(is_name) {
         return None;
@@ -273,7 +273,8 @@ pub(crate) fn drain(node: &Node, cause: Option<&str>) -> Option<String> {
             if blame.component == "node" { String::new() } else { format!(" CPUs {}", cpulist::print(&blame.ids)) };
         format!("{}{cpus} {:+.0}%", blame.component, blame.effect * 100.0)
     });
-    let cause: String = cause.into_iter().flat_map(str::chars).filter(|mark| is_name(*mark) || *mark == ' ').collect();
+    let cause = node.blame.first().and_then(|blame| blame.cause.as_deref()).unwrap_or_default().replace('×', "x");
+    let cause: String = cause.chars().filter(|mark| is_name(*mark) || matches!(mark, ' ' | '/' | ',')).collect();
     let cause = if cause.is_empty() { cause } else { format!(", {cause}") };
     Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
 }
@@ -347,7 +348,7 @@ mod tests {
     fn a_pair_of_cpus_has_the_verb_of_two() {
         let of = |component: &str, ids: &[u32]| {
             let (component, quantity) = (component.to_owned(), "c2c-cas".to_owned());
-            told(&Blame { component, ids: ids.to_vec(), quantity, effect: -0.5, interval: [-0.5; 2] })
+            told(&Blame { component, ids: ids.to_vec(), quantity, effect: -0.5, interval: [-0.5; 2], cause: None })
         };
         let pair = "CPUs 1-2 to each other are 50.0% slower than their like, ";
         assert!(of("pair", &[1, 2]).starts_with(pair), "{}", of("pair", &[1, 2]));

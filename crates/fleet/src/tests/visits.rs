@@ -4,7 +4,7 @@ use charz_data::PageKind;
 use charz_data::report::Status;
 
 use super::*;
-use crate::whole::Gap;
+use crate::classes::Gap;
 
 /// Twelve nodes; node 7 has one of these faults at each visit, as `alter` has it.
 fn visited(seed: u64, faults: &[Fault], alter: fn(&mut Report)) -> Fleet {
@@ -22,7 +22,7 @@ fn visited(seed: u64, faults: &[Fault], alter: fn(&mut Report)) -> Fleet {
     judge(&visits, Vec::new())
 }
 
-fn scaled(report: &mut Report, kernel: &str, factor: f64) {
+pub(super) fn scaled(report: &mut Report, kernel: &str, factor: f64) {
     for cell in report.cells.iter_mut().filter(|cell| cell.kernel.starts_with(kernel)) {
         cell.capacity.iter_mut().for_each(|number| number.value *= factor);
     }
@@ -35,17 +35,6 @@ fn a_part_is_judged_by_the_newest_visit() {
     assert_eq!((node(&new).state, node(&new).blame[0].ids.as_slice()), (State::Slow, &[5][..]));
     let repaired = visited(2, &[core, core, core, none], |_| {});
     assert_eq!((node(&repaired).state, node(&repaired).drain.as_ref()), (State::Ok, None));
-}
-
-#[test]
-fn a_whole_node_that_was_repaired_is_no_longer_slow_and_says_so() {
-    let [none, slow] = [Fault::None, Fault::Governor];
-    let repaired = visited(3, &[slow, slow, slow, none], |_| {});
-    let own = node(&repaired);
-    assert_eq!((own.state, own.drain.as_ref()), (State::Ok, None), "{:?}", own.why);
-    assert!(own.why[0].contains("no longer"), "{:?}", own.why);
-    let new = visited(3, &[none, none, none, slow], |_| {});
-    assert!(node(&new).state < State::Ok, "{:?}", node(&new));
 }
 
 #[test]
@@ -93,31 +82,6 @@ fn a_node_whose_reports_have_one_beginning_has_as_many_visits() {
     let fleet = judge(&visits, Vec::new());
     let own = node(&fleet);
     assert_eq!((own.visits, own.state), (3, State::Slow));
-}
-
-#[test]
-fn a_setting_that_cannot_be_the_cause_makes_no_node_slow() {
-    let all = [
-        |report: &mut Report| report.host.memory.total_bytes = Some((251 << 30) + (505 << 20)),
-        |report: &mut Report| report.host.firmware = Some("2".into()),
-        |report: &mut Report| report.host.memory.modules = Some("16 × 16 GiB".into()),
-    ];
-    for alter in all {
-        let mut random = Rng::with_seed(6);
-        let visits = (0..12).map(|host| {
-            let mut report = report(&mut random, host, 0, Fault::None);
-            report.host.memory.total_bytes = Some((251 << 30) + (515 << 20));
-            (report.host.firmware, report.host.memory.modules) = (Some("1".into()), Some("8 × 32 GiB".into()));
-            if host == 7 {
-                scaled(&mut report, "arith", 0.9);
-                alter(&mut report);
-            }
-            Visit::of(&report, "file")
-        });
-        let fleet = judge(&visits.collect::<Vec<_>>(), Vec::new());
-        assert_eq!(node(&fleet).state, State::Unclear, "{:?}", node(&fleet).differs);
-        assert!(!node(&fleet).differs.contains_key("memory"));
-    }
 }
 
 #[test]
@@ -206,7 +170,8 @@ fn many_nodes_of_one_setting_that_are_slow_are_named_with_it() {
         assert!(node.why[0].ends_with("with performance, by arith-float, arith-int"), "{:?}", node.why);
         assert!(node.drain.as_ref().unwrap().contains("governor powersave"), "{:?}", node.drain);
     }
-    assert!(Baseline::of(&visits).unwrap().warnings().iter().all(|warning| warning.contains("mem")));
+    let warnings = Baseline::of(&visits).unwrap().warnings();
+    assert!(warnings[0].contains("6 of 12 nodes were left out as slow"), "{warnings:?}");
 }
 
 #[test]

@@ -1,0 +1,107 @@
+//! What a setting is the cause of and what it is not, and what is usual.
+
+use super::visits::scaled;
+use super::*;
+
+/// So many nodes at so many visits, as `alter` has each: by its node and its visit.
+fn altered([nodes, visits]: [usize; 2], alter: impl Fn(usize, usize, &mut Report)) -> Fleet {
+    let mut random = Rng::with_seed(1);
+    let all = (0..nodes).flat_map(|host| (0..visits).map(move |visit| (host, visit)));
+    let reports = all.map(|(host, visit)| {
+        let mut report = report(&mut random, host, visit, Fault::None);
+        alter(host, visit, &mut report);
+        report
+    });
+    judged(&reports.collect::<Vec<_>>())
+}
+
+fn of<'a>(fleet: &'a Fleet, host: &str) -> &'a Node {
+    fleet.nodes.iter().find(|node| node.host == host).unwrap()
+}
+
+#[test]
+fn a_node_of_a_setting_has_its_own_number_and_some_without_a_loss_refute_it() {
+    // Nor is what a few that are faster lack a cause.
+    for (with, fast, states) in [(8, 15, [0, 5, 0, 15]), (17, 3, [0, 0, 0, 20])] {
+        let fleet = altered([20, 1], |host, _, report| {
+            report.host.microcode = Some(if host < with { "0x20" } else { "0x10" }.into());
+            scaled(report, "arith", if host >= 20 - fast { 1.11 } else { 1.0 });
+        });
+        assert_eq!(State::ALL.map(|state| fleet.count(state)), states, "{:?}", fleet.nodes[0]);
+    }
+    let fleet = altered([20, 1], |host, _, report| {
+        report.host.frequency_governor = Some(if host < 6 { "powersave" } else { "performance" }.into());
+        scaled(report, "arith", [0.6, 0.9, 1.0][usize::from(host > 0) + usize::from(host > 5)]);
+    });
+    let [(own, drain), (others, of_class)] =
+        ["n0", "n1"].map(|host| (of(&fleet, host).blame[0].effect, of(&fleet, host).drain.as_deref().unwrap()));
+    assert!((own + 0.4).abs() < 0.04 && (others + 0.1).abs() < 0.04, "{own} {others}");
+    assert!(!drain.contains("governor") && of_class.contains("governor powersave"), "{drain} {of_class}");
+}
+
+#[test]
+fn repaired_nodes_are_well_whether_the_setting_was_changed_or_not() {
+    for then in ["0x0f", "0x11"] {
+        // Of node 7 it was changed for the worse.
+        let fleet = altered([12, 3], |host, visit, report| {
+            let is_slow = (host < 4 && visit < 2) || (host, visit) == (7, 2);
+            report.host.microcode =
+                Some(if host < 4 || is_slow { [then, "0x11"][visit / 2] } else { "0x10" }.to_owned());
+            scaled(report, "arith", if is_slow { 0.85 } else { 1.0 });
+        });
+        assert_eq!(fleet.count(State::Ok), 11, "{then}: {:?}", fleet.nodes[0].why);
+        assert!(of(&fleet, "n0").why.iter().any(|why| why.contains("no longer")), "{:?}", of(&fleet, "n0"));
+    }
+}
+
+#[test]
+fn a_setting_is_a_cause_only_where_it_can_slow() {
+    for (slowed, here, others, is_cause) in [
+        ("arith", "powersave", "performance", true),
+        ("arith", "performance", "powersave", false),
+        ("arith", "unavailable: no such file", "performance", false),
+        ("arith", "powersave", "unknown", false),
+        ("arith", "BIOS 2", "BIOS 1", false),
+        ("arith", "2 × 1 GiB", "4 × 1 GiB", false),
+        ("mem", "never", "madvise", true),
+        ("mem", "always", "madvise", false),
+        ("mem", "8 × 32 GiB at 3200 MT/s", "8 × 32 GiB at 4800 MT/s", true),
+        ("mem", "8 × 64 GiB at 4800 MT/s", "8 × 32 GiB at 4800 MT/s", false),
+    ] {
+        let fleet = altered([12, 1], |host, _, report| {
+            let setting = match here {
+                "never" | "always" => &mut report.host.transparent_huge_pages,
+                "BIOS 2" => &mut report.host.firmware,
+                _ if here.contains('×') => &mut report.host.memory.modules,
+                _ => &mut report.host.frequency_governor,
+            };
+            *setting = Some(if host == 7 { here } else { others }.into());
+            // What the firmware keeps of it is no other size.
+            report.host.memory.total_bytes = Some((251 << 30) + (if host == 7 { 505 << 20 } else { 515 << 20 }));
+            scaled(report, slowed, if host == 7 { 0.3 } else { 1.0 });
+        });
+        let (own, drain) = (node(&fleet), node(&fleet).drain.clone().unwrap_or_default());
+        assert!(!own.differs.contains_key("memory"), "{:?}", own.differs);
+        assert_eq!((own.state == State::Slow, innocent(&fleet)), (is_cause, 0), "{here}, {others}: {:?}", own.why);
+        assert!(!is_cause || drain.contains(&here.replace('×', "x")), "{drain}");
+    }
+}
+
+#[test]
+fn the_line_for_slurm_has_the_cause_of_its_number() {
+    for (quota, cause) in [(None, "memory modules 4 x 32 GiB"), (Some("1.00"), "CPU quota 1.00")] {
+        let fleet = altered([12, 1], |host, _, report| {
+            report.host.memory.modules = Some(if host == 7 { "4 × 32 GiB" } else { "8 × 32 GiB" }.into());
+            if host == 7 {
+                report.host.frequency_governor = Some("powersave".into());
+                report.host.cpu_quota = quota.map(str::to_owned);
+                scaled(report, "arith", 0.8);
+                scaled(report, "mem", 0.3);
+            }
+        });
+        let (mut rows, look) = (Vec::new(), charz_render::look::TerminalStyle::PLAIN);
+        (crate::formats::FORMATS[2].write)(&fleet, &look, &mut rows).unwrap();
+        let rows = String::from_utf8(rows).unwrap();
+        assert!(rows.contains(&format!("%, {cause}")) && rows.contains("by arith-float"), "{rows}");
+    }
+}
