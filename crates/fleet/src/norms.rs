@@ -147,7 +147,8 @@ impl Norms {
             by_part.entry((part, kernel.to_owned())).or_default().push(runs.median());
         }
         let center = |all: &Vec<f64>| match Sample::new(all.clone()) {
-            Some(all) if all.len() >= ENOUGH_NODES => all.median(),
+            // What half of them lack is not usual.
+            Some(all) if all.len() >= ENOUGH_NODES => all.values()[all.len() / 2],
             // What each of a few has is no fault of one of them.
             Some(all) => all.max().min(0.0),
             None => 0.0,
@@ -183,7 +184,9 @@ pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms, least: f64) -> Parts {
             let key = (*part, (*kernel).to_owned());
             let usual = norms.usual.get(&key).copied().filter(|_| is_like);
             let is_known = usual.is_some() || (is_like && norms.is_whole);
-            let center = usual.unwrap_or(0.0);
+            let usual = usual.unwrap_or(0.0);
+            // What most parts have is usual, and so is none of it: beside a part that is slow on most nodes others are faster.
+            let center = runs.median().clamp(usual.min(0.0), usual.max(0.0));
             let deviation = norms.deviations.get(&(level(*part), key.1.clone())).copied().unwrap_or(UNKNOWN);
             let effect = runs.median() - center;
             let interval = median_interval(runs, 0.95)

@@ -105,3 +105,19 @@ fn the_line_for_slurm_has_the_cause_of_its_number() {
         assert!(rows.contains(&format!("%, {cause}")) && rows.contains("by arith-float"), "{rows}");
     }
 }
+
+#[test]
+fn what_most_nodes_have_is_usual_beside_it_too_and_most_cores_of_a_cache_are_not_the_cache() {
+    let of = |slow: &[u32], is_slow: fn(usize) -> bool| {
+        altered([12, 1], |host, _, report| {
+            let cells = report.cells.iter_mut().filter(|cell| is_slow(host) && cell.kernel.starts_with("arith"));
+            let runs = cells.flat_map(|cell| &mut cell.invocations).flat_map(|one| &mut one.runs);
+            let laps = runs.flat_map(|run| &mut run.laps).filter(|lap| slow.iter().any(|cpu| lap.seat == Some(*cpu)));
+            laps.for_each(|lap| lap.end_ns += lap.end_ns / 9);
+        })
+    };
+    assert_eq!(of(&[5, 7], |host| host > 2).count(State::Ok), 12);
+    let fleet = of(&[4, 5, 6], |host| host == 7);
+    assert_eq!((node(&fleet).state, innocent(&fleet)), (State::Unclear, 0), "{:?}", node(&fleet));
+    assert!(node(&fleet).why[0].starts_with("core (CPU 7) is "), "{:?}", node(&fleet).why);
+}
