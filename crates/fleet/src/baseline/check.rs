@@ -79,6 +79,7 @@ impl Baseline {
             return unknown(match visit.reliable {
                 [0, _] => visit.unmeasured(),
                 _ if !other_pages.is_empty() => words::other_pages(other_pages),
+                _ if visit.is_partial() => words::partly(visit.cpus),
                 _ => "none of its configurations is in the baseline; make the baseline from complete reports of the same flags"
                     .into(),
             });
@@ -95,7 +96,9 @@ impl Baseline {
             level => (level, words::told(blame)),
         });
         let mut found: Vec<(Level, String)> = slow.collect();
-        for (quantity, speed, change) in &measured {
+        let mut slowest: Vec<_> = measured.iter().collect();
+        slowest.sort_by(|one, other| one.2.total_cmp(&other.2));
+        for (quantity, speed, change) in slowest {
             let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };
             let told = format!(
                 "{} {} {} ({:.1}% slower)",

@@ -121,3 +121,20 @@ fn what_most_nodes_have_is_usual_beside_it_too_and_most_cores_of_a_cache_are_not
     assert_eq!((node(&fleet).state, innocent(&fleet)), (State::Unclear, 0), "{:?}", node(&fleet));
     assert!(node(&fleet).why[0].starts_with("core (CPU 7) is "), "{:?}", node(&fleet).why);
 }
+
+#[test]
+fn a_check_names_the_worst_first_and_what_was_not_measured() {
+    let mut random = Rng::with_seed(9);
+    let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    scaled(&mut reports[0], "arith-float", 0.6);
+    scaled(&mut reports[0], "arith-int", 0.4);
+    let half = &mut reports[1];
+    half.machine.strands[8..].iter_mut().for_each(|strand| strand.usable = false);
+    half.cells.retain(|cell| cell.workers == u64::from(CORES));
+    half.cells.iter_mut().for_each(|cell| cell.workers = 8);
+    for (at, said) in ["CRITICAL - n0: arith-int", "UNKNOWN - n1: 8 of 16 CPUs were measured"].iter().enumerate() {
+        let line = baseline.check(&Visit::of(&reports[at], "file"), false).line;
+        assert!(line.contains(said), "{line}");
+    }
+}
