@@ -38,6 +38,7 @@ impl Table {
 
 /// What came of fitting.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Outcome {
     /// A model.
     Model(Model),

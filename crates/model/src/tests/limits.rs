@@ -48,8 +48,8 @@ fn of_the_other_socket_the_first_shows_little() {
     let values = [(1, 12.0), (2, 23.5), (4, 44.0), (6, 60.0), (8, 70.0), (12, 74.0), (16, 70.0)];
     let socket = |n: usize| values.iter().find(|(own, _)| *own == n).unwrap().1;
     let serial = |n: usize| 10.0 * n as f64 / (1.0 + 0.05 * (n as f64 - 1.0));
-    let truths: [(&dyn Fn(usize) -> f64, &dyn Fn(usize) -> f64); 2] =
-        [(&socket, &|n| 2.0 * socket(n / 2)), (&serial, &serial)];
+    type Law<'a> = &'a dyn Fn(usize) -> f64;
+    let truths: [(Law<'_>, Law<'_>); 2] = [(&socket, &|n| 2.0 * socket(n / 2)), (&serial, &serial)];
     for ((on_one, on_two), counts) in truths.into_iter().flat_map(|own| [(own, &counts[..]), (own, &[1, 8, 16])]) {
         let mut held = 0;
         for seed in 0..20 {
