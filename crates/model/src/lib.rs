@@ -38,7 +38,6 @@ impl Table {
 
 /// What came of fitting.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Outcome {
     /// A model.
     Model(Model),
@@ -56,8 +55,6 @@ pub struct Model {
     sets: Vec<Weighed>,
     /// The standard deviation of a point, as a logarithm.
     noise: f64,
-    /// The load of each level, at each point that was fitted.
-    loads: Vec<Vec<f64>>,
     levels: Vec<String>,
     /// What was fitted.
     known: Vec<(Placed, f64)>,
@@ -66,7 +63,7 @@ pub struct Model {
     /// A thread on each CPU.
     full: Placed,
     /// Other models that explain the same points, and differ at parts that none of these has.
-    rivals: Vec<Model>,
+    rivals: Box<[Model]>,
     /// How many points that it was not fitted to have checked it.
     pub checked: usize,
     /// By how much it misses fitted points in the mean, each left out once; `None` where points were held back, or too few to leave one out.
@@ -217,16 +214,13 @@ impl Family {
     fn fit(&self, topology: &Topology, points: &[&(Placed, f64)], known: Option<&[Weighed]>) -> Option<Model> {
         let sets = (self.fit)(topology, points, known);
         let noise = sets.iter().map(|(weight, set)| weight * set.noise).sum::<f64>();
-        let of_point = |placed: &Placed| (0..topology.levels.len()).map(|level| placed.load(level)).collect();
-        let loads = points.iter().map(|(placed, _)| of_point(placed)).collect();
         let levels = topology.levels.iter().map(|level| level.part().to_owned()).collect();
         let known = points.iter().map(|point| (*point).clone()).collect();
         let uneven = unevenly(points);
         let full = topology.filled(topology.levels.len() - 1);
         let (name, shares_work) = (self.name, self.shares_work);
-        let (rivals, left_out) = (Vec::new(), None);
-        let model =
-            Model { name, shares_work, sets, noise, loads, levels, known, uneven, full, rivals, checked: 0, left_out };
+        let (rivals, left_out) = (Box::new([]), None);
+        let model = Model { name, shares_work, sets, noise, levels, known, uneven, full, rivals, checked: 0, left_out };
         (!model.sets.is_empty()).then_some(model)
     }
 }
@@ -346,8 +340,9 @@ impl Model {
         let last = self.levels.len() - 1;
         let (room, near) = (LOADED_MACHINE * self.full.threads as f64, placed.load(last) / LOADED_MACHINE);
         let reach = |level: usize| {
-            let telling = self.loads.iter().filter(|own| level == last || own[last] < room || own[last] <= near);
-            telling.map(|own| own[level]).fold(1.0, f64::max)
+            let is_telling = |own: &&Placed| level == last || own.load(last) < room || own.load(last) <= near;
+            let telling = self.known.iter().map(|(own, _)| own).filter(is_telling);
+            telling.map(|own| own.load(level)).fold(1.0, f64::max)
         };
         // A law of programs knows of threads only, also where a part of another machine counts as one of this.
         let threads = if self.name == "placement" { 1.0 } else { placed.threads as f64 / self.threads().max(1) as f64 };
@@ -356,9 +351,10 @@ impl Model {
 
     /// How many times as many threads share a part in the fitted point that comes nearest to sharing as little; 1 where one does.
     fn looseness(&self, placed: &Placed) -> f64 {
-        let of =
-            |own: &Vec<f64>| own.iter().enumerate().map(|(level, own)| own / placed.load(level)).fold(1.0, f64::max);
-        self.loads.iter().map(of).fold(f64::INFINITY, f64::min)
+        let of = |(own, _): &(Placed, f64)| {
+            (0..own.levels()).map(|level| own.load(level) / placed.load(level)).fold(1.0, f64::max)
+        };
+        self.known.iter().map(of).fold(f64::INFINITY, f64::min)
     }
 
     /// What it is made of: caps as their means over the sets that have them.
