@@ -345,20 +345,15 @@ pub(crate) fn by_quota(seen: Option<(f64, f64)>, allowed: Option<(f64, f64)>) ->
     allowed.filter(|(allowed, _)| seen.is_none_or(|(own, _)| own >= allowed - LESS_DELIVERED))
 }
 
-/// `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a
-/// quota, it is the cause and no fault.
-fn blame_delivered(
-    node: &mut Node,
-    newest: &Visit,
-    usual: (Option<f64>, Option<f64>),
-    is_unusual: impl Fn() -> bool,
-) -> Option<()> {
+/// `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a quota, it is the cause and no fault.
+fn blame_delivered(node: &mut Node, newest: &Visit, usual: (Option<f64>, Option<f64>), is_unusual: impl Fn() -> bool) {
     let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
     let seen = less(node.delivered, usual.0);
     let allowed = by_quota(seen, less(newest.allowed(), usual.1));
     let effect = |(own, usual): &(f64, f64)| own / usual - 1.0;
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
-    let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)))?;
+    let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)));
+    let Some(most) = most else { return };
     let was_seen = seen == Some(most);
     let (quantity, effect) = (if was_seen { "delivered" } else { words::QUOTA }, effect(&most));
     let blame = Blame {
@@ -371,17 +366,14 @@ fn blame_delivered(
     };
     let (own, usual) = most;
     let Some(quota) = newest.settings.get(words::QUOTA).filter(|_| allowed.is_some()) else {
-        node.doubt(words::others_at_work(own, usual), blame);
-        return None;
+        return node.doubt(words::others_at_work(own, usual), blame);
     };
     let why = words::quota(own, usual, quota, was_seen);
     if !is_unusual() {
-        node.doubt(why, blame);
-        return None;
+        return node.doubt(why, blame);
     }
     node.why.push(why);
     node.slow(Blame { cause: Some(format!("{} {quota}", words::QUOTA)), ..blame });
-    None
 }
 
 /// The value of each setting that most nodes of a group have.
