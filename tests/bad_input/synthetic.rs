@@ -2,7 +2,7 @@
 
 use super::place::Place;
 
-/// The package that reads descriptions has the table of what it refuses; here the flag is named, and nothing is written.
+/// The package that reads descriptions lists what it refuses; here the flag is named, and nothing is written.
 #[test]
 fn descriptions_that_are_none() {
     let place = Place::new();

@@ -245,7 +245,8 @@ impl<'a> Advice<'a> {
             by_count.then(low(one).total_cmp(&low(other)))
         });
         // Where it was asked for one number of threads, that is the question.
-        let is_asked = !is_only_count || tried(best.cell, report).any(|cell| cell.workers > fewest);
+        let is_asked =
+            !is_only_count || tried(best.cell, report).any(|cell| (fewest + 1..=cpus).contains(&cell.workers));
         let is_open = is_asked && numbers.iter().all(|number| number.cell.workers <= fewest) && fewest < cpus;
         Some(Advice {
             load,

@@ -79,7 +79,7 @@ impl Setting {
     }
 }
 
-/// Whether a setting was found: the reason why not stands in its place.
+/// Whether a setting was found: where it was not, the value is the reason.
 pub(crate) fn is_known(value: &str) -> bool {
     value != "unknown" && !value.starts_with("unavailable")
 }
@@ -197,7 +197,7 @@ pub(crate) fn classes(
 ) -> BTreeMap<usize, Class> {
     let settings: Vec<&Setting> = SETTINGS.iter().filter(|setting| setting.concerns(family)).collect();
     let value = |setting: &Setting, at: usize| setting.value(nodes[at].newest());
-    // Visits before a setting was changed show nothing of what it is now.
+    // Visits before a setting was changed do not show its present effect.
     let level = |setting: &Setting, at: usize| {
         let is_as_now = |(nth, _): &&(usize, f64)| setting.value(nodes[at].visits[*nth]) == value(setting, at);
         median(of[at].iter().filter(is_as_now).map(|(_, level)| *level))

@@ -249,7 +249,7 @@ fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -
                 if around.flatten().is_some() {
                     continue;
                 }
-                // A core's like are in the same part, and noise hides some of what it is faster by.
+                // A core's like are in the same part, and noise hides a part of its lead.
                 let of_cores = level + 2 == partitions.levels.len();
                 let share = if of_cores { 0.5 } else { 1.0 };
                 let is_as_far = |all: &BTreeMap<String, Found>| {

@@ -67,7 +67,7 @@ pub(crate) fn averaged(points: &[&(Placed, f64)]) -> Vec<(Placed, f64)> {
     sorted(points).chunk_by(|one, other| one.0 == other.0).map(|own| (own[0].0.clone(), mean(own))).collect()
 }
 
-/// The standard deviation of what was measured several times at the same places, as logarithms; 0 where nothing was.
+/// The standard deviation of values measured several times at the same places, as logarithms; 0 where none were.
 pub(crate) fn repeated(points: &[&(Placed, f64)]) -> f64 {
     let (mut squares, mut free) = (0.0, 0);
     for own in sorted(points).chunk_by(|one, other| one.0 == other.0) {

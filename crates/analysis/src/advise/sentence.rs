@@ -8,7 +8,7 @@ use charz_data::Role;
 use charz_data::card::Numbers;
 use charz_data::checks::V07;
 use charz_data::escape::counted;
-use charz_data::report::{Interval, MemoryHome};
+use charz_data::report::{Ending, Interval, Invocation, MemoryHome};
 use charz_data::units;
 use charz_stats::LEAST_FOR_INTERVAL;
 
@@ -103,7 +103,9 @@ impl Advice<'_> {
                 "{title}: too noisy to advise: {runs} runs give no interval; measure again with --wait-quiet."
             ));
         }
-        if self.best.cell.marks.iter().any(|mark| mark.code == V07.code) {
+        let (cell, is_done) = (self.best.cell, |run: &&Invocation| run.ending == Ending::Done);
+        let are_made = cell.invocations.iter().filter(is_done).count() >= LEAST_FOR_INTERVAL;
+        if are_made && self.best.runs == runs && cell.marks.iter().any(|mark| mark.code == V07.code) {
             let why = "the CPU quota stopped the others (charz explain V07)";
             return Some(format!("{}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; {why}.", self.title()));
         }

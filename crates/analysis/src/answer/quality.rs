@@ -67,7 +67,7 @@ const CAUSES: [(&str, &[&str], &str); 19] = [
     ("other programs at work", &["V34"], QUIETEN),
     ("runs failed", &["V29"], ""),
     ("ended at another size", &["V35"], "a longer --span"),
-    ("several speeds", &["V16"], "what differs between the runs, not their number (charz explain V16)"),
+    (SPEEDS, &["V16"], "find what differs between the runs; more of them do not help (charz explain V16)"),
     (WIDE, &["V28"], "a longer --budget"),
     (UNSTEADY, &["V13", "V14", "V15"], "a longer --budget"),
     (
@@ -96,8 +96,9 @@ pub(crate) fn is_caused_by_others(code: &str) -> bool {
 /// What to do about them.
 const QUIETEN: &str = "stop other programs, or wait for them with --wait-quiet";
 /// Those that other programs cause too, where they used much.
-const MAYBE_BY_OTHERS: [&str; 5] = [TOO_FEW, WIDE, UNSTEADY, CLOCK, NOT_MEASURED.0];
+const MAYBE_BY_OTHERS: [&str; 6] = [TOO_FEW, SPEEDS, WIDE, UNSTEADY, CLOCK, NOT_MEASURED.0];
 const TOO_FEW: &str = "too few runs";
+const SPEEDS: &str = "several speeds";
 const WIDE: &str = "wide intervals";
 const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
@@ -241,7 +242,8 @@ fn cause(cell: &Cell) -> usize {
         cell.invocations.iter().map(|invocation| invocation.reason.as_deref()).chain([cell.reason.as_deref()]);
     let is_unmatched = cell.value().is_none() && reasons.into_iter().any(unmatched);
     let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
-    if has("V07") && (cell.value().is_none() || has("V12")) {
+    // Fewer than are needed may have been made for want of time.
+    if has("V07") && (cell.value().is_none() || has("V12") && done >= INTERVAL_NEEDS) {
         return place("V07");
     }
     if is_unmatched {

@@ -196,14 +196,14 @@ impl Row {
         }
     }
 
-    /// The best number, where it is none of those with one thread and with all, and these are not within 2% of it.
+    /// The number of the fewest threads that reach 95%, where it is neither that of one thread nor of all, nor within 2% of one of these.
     fn best_between(&self) -> Option<String> {
         let ends = || self.one.iter().chain(&self.all);
         let is_near = |end: &Reading| {
             end.threads == self.best.threads
                 || self.best.value.max(end.value) <= (1.0 + verdict::MARGIN) * self.best.value.min(end.value)
         };
-        let is_hidden = self.knee.is_some() && !ends().any(is_near);
+        let is_hidden = self.knee == Some(self.best.threads) && !ends().any(is_near);
         is_hidden.then(|| format!(" ({})", self.best.text()))
     }
 

@@ -53,6 +53,19 @@ fn a_configuration_has_one_cause_and_its_own_fix() {
     cut.invocations.truncate(1);
     let (causes, fix) = quality(vec![cut]);
     assert!(causes == [("too few runs", 1)] && fix.contains("--budget"), "{causes:?} {fix}");
+    // More runs or threads change nothing of a quota, nor more runs of several speeds.
+    let throttled = || one().marked("V07", Severity::Note, "throttled").marked("V12", Severity::Suspect, "1 run");
+    assert_eq!(quality(vec![throttled()]).0, [("CPU quota", 1)]);
+    let cut = Cell { invocations: throttled().invocations[..1].to_vec(), ..throttled() };
+    assert_eq!(quality(vec![cut]).0, [("too few runs", 1)]);
+    let wide = || one().marked("V28", Severity::Suspect, "wide");
+    let (causes, fix) = quality(vec![wide().marked("V16", Severity::Note, "two modes")]);
+    assert!(causes == [("several speeds", 1)] && !fix.contains("--invocations"), "{causes:?} {fix}");
+    // What the system does not report blames no program.
+    let silent = format!("{}: waiting for memory", charz_data::checks::NOT_REPORTED);
+    let fixes =
+        [silent.as_str(), "others waited"].map(|why| quality(vec![wide().marked("V33", Severity::Note, why)]).1);
+    assert!(!fixes[0].contains("stop other programs") && fixes[1].contains("stop other programs"), "{fixes:?}");
     let failed = |reason: &str| {
         let died = one().marked("V29", Severity::Invalid, &format!("4 of 4 runs failed: {reason}"));
         let died = Cell { status: Status::Failed, reason: Some(reason.to_owned()), ..died };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// One thread is the best of what was asked for only where more were not tried.
+/// One thread is the answer only where no more were tried.
 #[test]
 fn one_thread_is_no_answer_where_more_failed() {
     let one = || cell("mem-read", 1, Unit::BytesPerSecond, 1e10).seated(&[0]);
