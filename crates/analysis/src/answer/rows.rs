@@ -203,7 +203,7 @@ impl Row {
             end.threads == self.best.threads
                 || self.best.value.max(end.value) <= (1.0 + verdict::MARGIN) * self.best.value.min(end.value)
         };
-        let is_hidden = self.knee == Some(self.best.threads) && !ends().any(is_near);
+        let is_hidden = self.knee.or(self.still_rising) == Some(self.best.threads) && !ends().any(is_near);
         is_hidden.then(|| format!(" ({})", self.best.text()))
     }
 

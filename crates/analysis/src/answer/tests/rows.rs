@@ -45,6 +45,8 @@ fn the_best_number_is_shown_where_neither_one_thread_nor_all_have_it() {
     let shown = at(vec![of(1, 10e9), of(2, 20e9), of(3, 30e9), of(4, 26e9), of(8, 22e9)]);
     assert!(shown.starts_with('3') && shown.contains("30.0"), "{shown}");
     assert!(!at(vec![of(1, 10e9), of(4, 30e9), of(8, 30e9)]).contains('('));
+    let beyond = at(vec![of(1, 10e9), of(8, 15e9), of(16, 20e9)]);
+    assert!(beyond.starts_with("16") && beyond.contains("20.0"), "{beyond}");
 }
 
 /// Who has no number may be better, or worse.
