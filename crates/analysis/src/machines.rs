@@ -349,7 +349,7 @@ mod tests {
         let cell = |threads: u32| {
             let value = of[threads as usize - 1];
             let cell = fixtures::cell("arith-int", threads.into(), Unit::OpsPerSecond, value);
-            cell.seated(&(0..threads).collect::<Vec<_>>())
+            cell.in_order()
         };
         fixtures::report(vec![cell(1), cell(2)]).on(2)
     }

@@ -233,10 +233,17 @@ impl<'a> Number<'a> {
         self.value < other.value && self.ends().1 < other.ends().0 && self.is_placed_as(other)
     }
 
-    /// Whether the two are not apart, or by where the host had put their CPUs.
+    /// Whether the two are not apart, or only by when they were measured or where the host had put their CPUs.
     pub(crate) fn meets(&self, other: &Number<'_>) -> bool {
         let ((low, high), (other_low, other_high)) = (self.ends(), other.ends());
-        low <= other_high && other_low <= high || !self.is_placed_as(other)
+        low <= other_high && other_low <= high || self.repeats(other) || !self.is_placed_as(other)
+    }
+
+    /// Whether another mapping did the same work on the same CPUs in the same order: one placement, measured twice.
+    pub(crate) fn repeats(&self, other: &Number<'_>) -> bool {
+        let (one, next) = (self.cell, other.cell);
+        let is_same_work = (&one.kernel, one.point, one.last_size()) == (&next.kernel, next.point, next.last_size());
+        one.mapping != next.mapping && self.is_bound() && one.seats == next.seats && is_same_work
     }
 
     /// Its interval as the ends of an estimate.

@@ -295,16 +295,20 @@ impl<'a> Rivals<'a> {
                 (as_it_stands, sides.and_then(|(base, new)| ratio_of_estimates(base, new)))
             }
         };
+        let (share, interval) = match number.repeats(best) {
+            true => (0.0, Some((1.0, 1.0))),
+            false => (lost(ratio), interval),
+        };
         let interval = interval.filter(|_| has_intervals).map(|(low, high)| {
             // The number of a cell is near the median of its invocations, and not always the same; intervals that meet show no difference.
-            let ends = [lost(low), lost(high), lost(ratio), if is_apart { lost(ratio) } else { 0.0 }];
+            let ends = [lost(low), lost(high), share, if is_apart { share } else { 0.0 }];
             let (low, high) =
                 (ends.into_iter().fold(f64::INFINITY, f64::min), ends.into_iter().fold(-f64::INFINITY, f64::max));
             Interval { low, high }
         });
         Loss {
             number,
-            share: lost(ratio),
+            share,
             interval,
             open: has_intervals.then_some(!is_apart),
             is_clock,

@@ -253,8 +253,7 @@ mod tests {
     fn fewer_threads_that_may_do_as_well_are_named() {
         let sentence = |eight: f64, width: f64| {
             let of = |threads: u64, value: f64| {
-                let seats: Vec<u32> = (0..threads as u32).collect();
-                cell("mem-read", threads, Unit::BytesPerSecond, value * 1e9).seated(&seats).within(width)
+                cell("mem-read", threads, Unit::BytesPerSecond, value * 1e9).in_order().within(width)
             };
             let report = report(vec![of(4, 40.0), of(8, eight), of(16, 80.0)]).on(16);
             advise(&report)[0].sentence()

@@ -15,8 +15,9 @@ use charz_data::report::{
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
     let unit = if kernel.starts_with("arith") { Unit::OpsPerSecond } else { Unit::BytesPerSecond };
     let cell = cell(kernel, threads, unit, value).under(mapping);
-    // Two CPUs: threads beyond them share.
-    let seats: Vec<u32> = (0..threads as u32).map(|thread| thread % 2).collect();
+    // Two CPUs: threads beyond them share. Each mapping begins with another one.
+    let first = u32::from(mapping != "rr");
+    let seats: Vec<u32> = (first..first + threads as u32).map(|thread| thread % 2).collect();
     if mapping == "auto" { cell } else { cell.seated(&seats) }
 }
 
@@ -336,10 +337,7 @@ fn a_gap_has_a_letter_and_its_reason() {
 
 #[test]
 fn the_most_threads_that_have_a_number_are_no_answer_while_cpus_are_left() {
-    let of = |threads: u64| {
-        let seats: Vec<u32> = (0..threads as u32).collect();
-        cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).seated(&seats)
-    };
+    let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9).in_order();
     let said = |last: Option<Cell>| {
         let answer = Answer::of(&report([1, 2, 4].map(of).into_iter().chain(last).collect()).on(8));
         let (table, notes) = table(&answer.rows, answer.cpus, 9);
@@ -416,7 +414,7 @@ fn a_line_of_costs_is_of_one_mapping_or_names_it() {
 fn rows_respect_a_quota() {
     let cells = || {
         let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
-        [1, 2, 4].map(|threads| of(threads).seated(&(0..threads as u32).collect::<Vec<_>>())).to_vec()
+        [1, 2, 4].map(|threads| of(threads).in_order()).to_vec()
     };
     let under = |quota: Option<f64>| {
         let mut report = report(cells());

@@ -110,7 +110,8 @@ impl World {
             let (noise, runs) = (0.001 * self.noise.powf(random.f64()), [2, 6, 9, 15][random.usize(..4)]);
             let values = (0..runs).map(|_| truth * (noise * normal(random)).exp()).collect();
             let (_, unit) = KERNELS.into_iter().find(|(name, _)| *name == kernel)?;
-            let seats: Vec<u32> = (0..threads).map(|rank| (rank % self.cpus) as u32).collect();
+            let first = MAPPINGS.iter().position(|one| *one == mapping)? as u64;
+            let seats: Vec<u32> = (first..first + threads).map(|rank| (rank % self.cpus) as u32).collect();
             let cell = fixtures::cell(kernel, threads, unit, 1.0).under(mapping);
             let mut cell = valued(if mapping == "auto" { cell } else { cell.seated(&seats) }, values);
             if mapping == "auto" && threads > 1 && ["arith-int", "mem-read"].contains(&kernel) {

@@ -235,7 +235,7 @@ mod tests {
     }
 
     fn seated(kernel: &str, workers: u64, value: f64) -> Cell {
-        cell(kernel, workers, value).seated(&(0..workers as u32).collect::<Vec<_>>())
+        cell(kernel, workers, value).in_order()
     }
 
     #[test]

@@ -275,10 +275,8 @@ fn a_report_without_such_cells_has_no_findings() {
 #[test]
 fn the_lock_that_loses_least_is_named_with_the_work_outside_that_frees_it() {
     let pool = |kernel: &str, one: f64, two: f64, width: f64| {
-        let of = |workers: u64, value| {
-            let seats: Vec<u32> = (0..workers as u32).collect();
-            fixtures::cell(kernel, workers, Unit::OpsPerSecond, value).seated(&seats).within(width)
-        };
+        let of =
+            |workers: u64, value| fixtures::cell(kernel, workers, Unit::OpsPerSecond, value).in_order().within(width);
         vec![of(1, one), of(2, two)]
     };
     let locks = |cells: Vec<Cell>| {

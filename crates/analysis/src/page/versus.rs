@@ -307,7 +307,7 @@ mod tests {
         let of = |quota_cpus| {
             let cells = [1, 2].map(|n: u32| {
                 let cell = fixtures::cell("arith-int", n.into(), Unit::OpsPerSecond, f64::from(n) * 1e9);
-                cell.seated(&(0..n).collect::<Vec<_>>())
+                cell.in_order()
             });
             let mut report = fixtures::report(cells.to_vec()).on(2);
             report.machine.usable.quota_cpus = quota_cpus;

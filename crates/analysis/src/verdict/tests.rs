@@ -83,6 +83,15 @@ fn suspect_numbers_compete_and_leave_their_mark() {
     check_best(vec![rate("rr", 4, 25.3).suspect(), rate("rr", 2, 24.9)], ("rr", 2, true));
 }
 
+/// One placement under two names: what lies between its two numbers is when they were measured.
+#[test]
+fn mappings_that_take_the_same_cpus_do_not_differ() {
+    let two = |seats: &[u32]| vec![rate("rr", 2, 20.0).seated(&[0, 1]), rate("dumb", 2, 18.0).seated(seats)];
+    assert_eq!(only(two(&[0, 1]), |verdict| (verdict.winner(), verdict.mapping())), ("any".into(), "rr = dumb".into()));
+    // The same CPUs for other threads are another placement.
+    assert_eq!(only(two(&[1, 0]), |verdict| verdict.winner()), "rr");
+}
+
 #[test]
 fn what_auto_loses_is_told_with_as_many_workers() {
     let loss = |cells| {

@@ -420,9 +420,8 @@ mod tests {
     #[test]
     fn a_prediction_for_more_threads_than_a_quota_has_time_for_says_so() {
         let cells = [1, 2, 3, 4].map(|threads| {
-            let seats: Vec<u32> = (0..threads as u32).collect();
             let cell = fixtures::cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
-            cell.under("list:0-7").seated(&seats)
+            cell.under("list:0-7").in_order()
         });
         let mut report = fixtures::report(cells.into()).on(8);
         for (quota, threads, expected) in [(None, 8, false), (Some(2.0), 8, true), (Some(2.0), 2, false)] {

@@ -231,6 +231,12 @@ impl Cell {
         self
     }
 
+    /// Its workers on as many strands, from the first.
+    pub fn in_order(self) -> Self {
+        let strands: Vec<u32> = (0..self.workers as u32).collect();
+        self.seated(&strands)
+    }
+
     /// With blocks in a level of the caches, or in memory.
     pub fn inside(self, level: &str) -> Self {
         Cell { level: Some(level.into()), ..self }
