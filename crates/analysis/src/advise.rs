@@ -226,9 +226,14 @@ impl<'a> Advice<'a> {
         let too_few = deciding().filter(|number| number.interval.is_none()).map(|number| number.runs).min();
         let is_alike =
             |number: &Number<'a>, best: &Number<'_>| number.meets(best) || rivals.loss(*number, best).is_clock;
-        // What binds threads can be pasted, and holds when the machine is busy.
-        let bound = beside().filter(|number| is_near(number) && number.is_bound() && is_alike(number, &first));
-        let best = if first.is_bound() { first } else { bound.reduce(better).unwrap_or(first) };
+        // What binds threads can be pasted, and holds when the machine is busy; of those that are alike one without a doubt.
+        let is_sure = |number: &Number<'a>| number.is_bound() && !number.is_doubtful();
+        let bound = || beside().filter(|number| is_near(number) && number.is_bound() && is_alike(number, &first));
+        let best = match first.is_bound() {
+            true if is_sure(&first) => first,
+            true => bound().filter(is_sure).reduce(better).unwrap_or(first),
+            false => bound().filter(is_sure).reduce(better).or_else(|| bound().reduce(better)).unwrap_or(first),
+        };
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
