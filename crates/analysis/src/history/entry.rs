@@ -32,12 +32,20 @@ impl Entry {
     }
 }
 
-/// The report with one number per cell: a hundredth of its size.
+/// The report with one number per cell, and the last size of those that grow: a hundredth of its size.
 pub fn summary(mut report: Report) -> Report {
     (report.floor, report.findings) = (Vec::new(), Vec::new());
     for cell in &mut report.cells {
-        (cell.seats, cell.marks, cell.invocations) = (Vec::new(), Vec::new(), Vec::new());
+        (cell.seats, cell.marks) = (Vec::new(), Vec::new());
         (cell.distribution, cell.contention) = (None, None);
+        cell.invocations.retain(|one| one.clean_runs().any(|run| run.growth.is_some()));
+        cell.invocations.truncate(1);
+        for one in &mut cell.invocations {
+            one.evidence = None;
+            one.runs.retain(|run| run.dirty.is_empty() && run.growth.is_some());
+            one.runs.truncate(1);
+            one.runs.iter_mut().for_each(|run| run.laps.clear());
+        }
     }
     report
 }

@@ -36,6 +36,8 @@ pub struct Key {
     pub unit: Unit,
     /// The parameters that the kernel obeys; all others, and the amounts of work, as they are by default.
     params: Params,
+    /// The size that it grew to, where it grows.
+    last_size: Option<u64>,
     /// The user's program, where the kernel is one.
     program: Option<Program>,
     /// The same as text, with those that cannot be varied only where they differ from the default.
@@ -56,6 +58,10 @@ impl Key {
                 parameters += &param.label(&own);
             }
         }
+        let last_size = cell.last_size();
+        if let Some(size) = last_size {
+            parameters += &format!(" to size {size}");
+        }
         let program = report.plan.program.as_ref().filter(|_| cell.kernel == COMMAND);
         let program = program.map(|program| Program { timeout_ns: None, ..program.clone() });
         if let Some(program) = &program {
@@ -67,6 +73,7 @@ impl Key {
             workers: cell.workers,
             unit: cell.unit,
             params,
+            last_size,
             program,
             parameters,
         }
@@ -140,8 +147,24 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::summary;
     use charz_data::params::Layout;
-    use charz_data::report::{PageKind, Plan, Point, fixtures};
+    use charz_data::report::{Growth, GrowthStep, Halt, PageKind, Plan, Point, fixtures};
+
+    #[test]
+    fn what_grew_to_another_size_is_another_series() {
+        let to = |size: u64| {
+            let mut cell = fixtures::cell("fft-mutex", 1, Unit::OpsPerSecond, 1e9);
+            let steps = (1..=size).map(|size| GrowthStep { size, ..GrowthStep::default() }).collect();
+            let growth = Growth::new(steps, Halt::Time);
+            let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+            runs.for_each(|run| run.growth = Some(Box::new(growth.clone())));
+            let report = summary(fixtures::report(vec![cell]));
+            Key::of(&report.cells[0], &report)
+        };
+        assert_eq!(to(5), to(5));
+        assert_ne!(to(5), to(6));
+    }
 
     fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
         let cell = fixtures::cell(kernel, 1, Unit::BytesPerSecond, 1e9).at(point);

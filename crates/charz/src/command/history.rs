@@ -8,7 +8,7 @@ use crate::exit::{Error, Exit};
 use crate::history::Store;
 use crate::noise::user_file;
 use crate::view::look;
-use charz_analysis::history::{Addition, Baseline, Key, Timeline, Track, Wanted};
+use charz_analysis::history::{Addition, Baseline, Series, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 use charz_render::history::{Tables, write_added, write_list, write_plot};
@@ -110,7 +110,7 @@ fn show_report(file: &Path, id: Option<i64>, how: Option<&Showing>, out: &mut dy
 
 fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Error> {
     let timeline = Timeline::new(Store::open(file)?.list()?);
-    let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| plot.wants(&track.series.key)).collect();
+    let wanted: Vec<&Track> = timeline.tracks.iter().filter(|track| plot.wants(&track.series)).collect();
     if timeline.tracks.is_empty() {
         return Err(empty(file));
     }
@@ -129,7 +129,8 @@ fn show_series(file: &Path, plot: &Plot, out: &mut dyn Write) -> Result<Exit, Er
 }
 
 impl Plot {
-    fn wants(&self, key: &Key) -> bool {
+    fn wants(&self, series: &Series) -> bool {
+        let key = &series.key;
         let among = |list: &[String], name: &str| {
             let fits = |wanted: &String| match wanted.strip_suffix('*') {
                 Some(start) => name.starts_with(start),
@@ -140,7 +141,7 @@ impl Plot {
         among(&self.kernels, &key.kernel)
             && among(&self.mappings, &key.mapping)
             && (self.workers.is_empty() || self.workers.contains(&key.workers))
-            && self.parameters.as_ref().is_none_or(|words| key.parameters().contains(words))
+            && self.parameters.as_ref().is_none_or(|words| series.parameters().contains(words))
     }
 }
 
