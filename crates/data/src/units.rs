@@ -119,7 +119,8 @@ fn si(value: f64, unit: &str) -> String {
 fn scaled(value: f64, unit: &str, prefixes: &[(f64, &str)]) -> String {
     let is_short = |(scale, _): &&(f64, &str)| (value / scale).abs() < 999.5;
     let (scale, prefix) = prefixes.iter().find(is_short).unwrap_or(&prefixes[prefixes.len() - 1]);
-    format!("{} {prefix}{unit}", three_digits(value / scale))
+    let number = if prefix.is_empty() { ratio(value) } else { three_digits(value / scale) };
+    format!("{number} {prefix}{unit}")
 }
 
 /// Three significant digits for numbers under 1000.
@@ -183,6 +184,7 @@ mod tests {
         for (number, symbol, text) in [
             (12_345.0, "MB/s", "12,345 MB/s"),
             (0.0125, "MB/s", "0.0125 MB/s"),
+            (0.0033, "op/s", "0.00330 op/s"),
             (12.34, "tok/s", "12.3 tok/s"),
             (3.76e9, "cells/s", "3.76e9 cells/s"),
             (0.00123, "%", "1.23e-3 %"),
