@@ -9,8 +9,7 @@
 //!
 //! Two saved reports were measured one after the other: any change on the machine in between looks like a change of the
 //! measured program. Of twice ten invocations of one and the same program, ten and then ten, a test at 0.01 with a margin of
-//! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the margin is doubled, and
-//! every comparison says `sequential`.
+//! 2 % called 16 to 28 % different on a busy machine, and 0 to 0.3 % when the two took turns. So the margin is doubled.
 //!
 //! # One family
 //!

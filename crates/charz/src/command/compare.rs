@@ -113,6 +113,7 @@ fn many(
 
 fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> Result<Exit, Error> {
     let (floors, unread) = terms.floors()?;
+    let is_file = matches!(base, Base::File(_));
     let (base, new, notes, file) = match base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
@@ -133,7 +134,7 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
     let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
         let exit = if matches!(refusal, Refusal::Nothing(_)) { Exit::NoVerdict } else { Exit::BadInput };
         let why = match refusal {
-            Refusal::OtherMachine(clause) => {
+            Refusal::OtherMachine(clause) if is_file => {
                 let files = [&file, new_file].map(|file| quoted(&file.to_string_lossy())).join(" ");
                 format!(
                     "{clause}; charz compare --machines {files} compares whole machines, --cross-machine the configurations that \
