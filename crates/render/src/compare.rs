@@ -97,7 +97,9 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
         blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX, true)]);
     }
     if !others.is_empty() {
-        blocks.push(Block::Folded(format!("The other {} rows", others.len()), vec![rows(others, usize::MAX, true)]));
+        let all = if slower.is_empty() { "" } else { "other " };
+        let title = format!("{} {all}{}", others.len(), if others.len() == 1 { "row" } else { "rows" });
+        blocks.push(Block::Folded(title, vec![rows(others, usize::MAX, true)]));
     }
     blocks
 }

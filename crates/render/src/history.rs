@@ -12,7 +12,7 @@ use super::{json, term, wrapped};
 use charz_analysis::figure::{Datum, Table};
 use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
 use charz_analysis::page::history::{changes, levels, remarks, reports, summary, values};
-use charz_data::escape::plain;
+use charz_data::escape::{counted, plain};
 
 /// How the tables are written; other formats show the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,8 @@ pub fn write_list(entries: &[Entry], format: Tables, look: &TerminalStyle, out: 
         Tables::Columns => {
             let Some(newest) = entries.last() else { return writeln!(out, "no report is in this history yet") };
             let processor = newest.report.host.processor.as_deref().unwrap_or("an unknown processor");
-            writeln!(out, "{}, {} CPUs\n", plain(processor.trim()), newest.report.machine.strands.len())?;
+            let cpus = counted(newest.report.machine.strands.len(), "CPU");
+            writeln!(out, "{}, {cpus}\n", plain(processor.trim()))?;
             columns(&reports(entries), look, out)
         }
     }

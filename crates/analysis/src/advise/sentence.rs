@@ -50,7 +50,9 @@ impl Advice<'_> {
             text += &format!("; within 5% of the peak at {}", self.peak.cell.workers);
         }
         if let Some(fewer) = &self.fewer {
-            text += &format!("; {} may be enough: they {}", fewer.number.cell.workers, lost(fewer, Subject::Several));
+            let (they, subject) =
+                if fewer.number.cell.workers == 1 { ("it", Subject::One) } else { ("they", Subject::Several) };
+            text += &format!("; {} may be enough: {they} {}", fewer.number.cell.workers, lost(fewer, subject));
         }
         if self.is_only_count && self.open.is_none() {
             text += "; no other number of threads has a result";

@@ -32,8 +32,8 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
         let at = match missing {
             0 => format!("at {workers} threads{place}"),
             _ => format!(
-                "between {inside} and {workers} threads{place} ({} between have no number)",
-                counted(missing, "cell")
+                "between {inside} and {workers} threads{place}, without a number of {} between",
+                counted(missing, "configuration")
             ),
         };
         let text = format!(": oversubscription cliff {at}: {low} per hop before, {high} after");

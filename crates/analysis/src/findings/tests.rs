@@ -76,7 +76,7 @@ fn a_cliff_beyond_cells_without_a_number_lies_somewhere_between() {
     check(
         &of(FindingKind::Cliff, 4, cells),
         &[Some(8)],
-        &["between 2 and 8 threads", "2 cells between have no number"],
+        &["between 2 and 8 threads", "without a number of 2 configurations between"],
     );
 }
 
