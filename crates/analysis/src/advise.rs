@@ -354,12 +354,16 @@ impl<'a> Advice<'a> {
         // A set of CPUs keeps threads off others, and none of its threads off another.
         let must_pin = self.best.cell.workers > 1
             && self.auto.is_some_and(|auto| auto.open == Some(false) && !auto.is_clock && auto.share > 0.0);
-        if must_pin && is_usual(Some(self.home())) {
-            let (mapping, threads) = (quoted(&self.best.cell.mapping), self.best.cell.workers);
+        let must_pin = must_pin && is_usual(Some(self.home()));
+        let (mapping, threads) = (&self.best.cell.mapping, self.best.cell.workers);
+        // A list may have a CPU twice.
+        if must_pin && !mapping.starts_with("list:") {
+            let mapping = quoted(mapping);
             return Some(format!("charz exec --mapping {mapping} --threads {threads} -- {}", self.program()));
         }
         let tool = match self.home() {
-            MemoryHome::Local => "taskset",
+            MemoryHome::Local if !must_pin => "taskset",
+            MemoryHome::Local => "exec",
             // numactl has no word for it.
             MemoryHome::Remote => "exec",
             _ => "numactl",
