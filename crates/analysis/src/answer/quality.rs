@@ -104,6 +104,8 @@ const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
+/// The same of `charz topo --measured`, which chooses its own.
+const LONGER: &str = "a longer --budget";
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
@@ -148,6 +150,7 @@ impl Quality {
                 || cpus > (1.0 - NEARLY_ALL) * report.machine.usable_strands().count() as f64
                 || cells.iter().filter(is_marked).count() * 2 > cells.len()
         };
+        let more_runs = if is_by(report, "topo") { LONGER } else { MORE_RUNS };
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             (_, QUIETEN) => quieten(report, &culprits),
             (cause, fix) => {
@@ -155,8 +158,8 @@ impl Quality {
                     [WIDE, UNSTEADY, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
                 let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
                 let fix = match fix {
-                    _ if is_done && by_others => MORE_RUNS.to_owned(),
-                    _ if is_done => format!("a quieter machine, or {MORE_RUNS}"),
+                    _ if is_done && by_others => more_runs.to_owned(),
+                    _ if is_done => format!("a quieter machine, or {more_runs}"),
                     FINISH => report.resume() + FINISH,
                     "" => commonest(cells),
                     fix => fix.to_owned(),
@@ -284,9 +287,15 @@ fn commonest(cells: &[&Cell]) -> String {
     most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
 }
 
+/// Whether this command of charz made it.
+fn is_by(report: &Report, verb: &str) -> bool {
+    report.command.split_whitespace().nth(1) == Some(verb)
+}
+
 /// What to do about other programs; one that has waited for them is not told to wait.
 fn quieten(report: &Report, culprits: &[Disturber]) -> String {
-    if !report.command.contains("--wait-quiet") {
+    let can_wait = !is_by(report, "topo") && !is_by(report, "ab");
+    if can_wait && !report.command.contains("--wait-quiet") {
         return QUIETEN.to_owned();
     }
     let named = culprits.iter().filter(|culprit| culprit.kind == CulpritKind::Process).take(3).map(Disturber::who);
