@@ -107,8 +107,7 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         // What is pasted stays on one line.
         Block::Step(what, Some(launch)) => {
             let whole = format!("{what}  {launch}");
-            let fits = |text: &str| display_width(text) + 4 <= pen.width();
-            if fits(&whole) || !fits(launch) {
+            if display_width(&whole) + 4 <= pen.paragraph() {
                 return pen.text("  * ", &whole);
             }
             pen.text("  * ", what)?;

@@ -34,6 +34,11 @@ impl<'a> Pen<'a> {
         self.look.columns
     }
 
+    /// How wide words are.
+    pub fn paragraph(&self) -> usize {
+        self.look.columns.min(LONGEST)
+    }
+
     /// Whether the output has colours.
     pub fn has_colour(&self) -> bool {
         self.look.colour
@@ -66,7 +71,7 @@ impl<'a> Pen<'a> {
         // First of all: in ASCII a sign may be longer.
         let [label, text] = [label, text].map(|text| self.signs(text));
         let indent = display_width(&label).min(LONGEST_LABEL + 2);
-        let options = Options::new(self.look.columns.min(LONGEST) - indent).word_splitter(WordSplitter::NoHyphenation);
+        let options = Options::new(self.paragraph() - indent).word_splitter(WordSplitter::NoHyphenation);
         let lines = textwrap::wrap(&text, options);
         let mut sheet = Sheet::new(self.look.columns, lines.len().max(1));
         sheet.put(0, 0, &label, Style::default());
@@ -83,7 +88,7 @@ impl<'a> Pen<'a> {
     /// A label with as many of the entries as a line holds, and how many more there are.
     pub fn line_of(&mut self, label: &str, entries: &[String]) -> io::Result<()> {
         let label = format!("{:<9}  ", short(label, LONGEST_LABEL));
-        let room = self.look.columns.min(LONGEST) - display_width(&label).min(LONGEST_LABEL + 2);
+        let room = self.paragraph() - display_width(&label).min(LONGEST_LABEL + 2);
         let with = |count: usize| {
             let more = entries.len() - count;
             let rest = (more > 0).then(|| format!("{more} more"));
