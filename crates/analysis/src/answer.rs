@@ -33,7 +33,7 @@ pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
 pub use ratio::Ratio;
-pub use rows::{Auto, Row, table};
+pub use rows::{Auto, Row, quota_note, table};
 
 /// Shown where there is no number.
 pub const NONE: &str = "–";
@@ -140,6 +140,9 @@ impl Answer {
 /// How many rows of a table of a page are kept, and kinds of costs, and kernels of a kind.
 const MOST: usize = 60;
 
+/// The longest line to paste: a loop over a thousand CPUs.
+const LONGEST_LAUNCH: usize = 10_000;
+
 impl Answer {
     /// Keeps it small for any report: at most [`MOST`] rows, names and sentences at most so many characters long.
     pub(crate) fn bound(&mut self, [longest, sentence]: [usize; 2]) {
@@ -154,7 +157,7 @@ impl Answer {
         for row in &mut self.rows {
             let mappings = [&mut row.best.mapping, &mut row.peak.mapping, &mut row.best_mapping];
             let named = [&mut row.kernel, &mut row.label].into_iter().chain(mappings);
-            named.chain(&mut row.gap).for_each(cut);
+            named.chain(row.gaps.iter_mut().flatten()).for_each(cut);
         }
         for table in [&mut self.contended, &mut self.lines, &mut self.nodes] {
             table.rows.truncate(MOST);
@@ -170,11 +173,11 @@ impl Answer {
             costs.kernels.iter_mut().map(|(name, _)| name).chain(named).for_each(cut);
         }
         self.advice.truncate(MOST);
-        self.advice
-            .iter_mut()
-            .flat_map(|advice| [Some(&mut advice.text), advice.launch.as_mut()])
-            .flatten()
-            .for_each(cut_sentence);
+        for advice in &mut self.advice {
+            cut_sentence(&mut advice.text);
+            // A part of a command is another command.
+            advice.launch.take_if(|launch| launch.len() > LONGEST_LAUNCH);
+        }
     }
 }
 

@@ -129,7 +129,7 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
     blocks.extend(answer.energy.iter().map(|what| Block::Item("Energy".to_owned(), what.clone())));
     let (rows, notes) = answer::table(&answer.rows, answer.cpus, most);
     blocks.extend(listed_rows(rows, answer.rows.len(), columns));
-    blocks.extend(notes.into_iter().take(most).map(Block::Text));
+    blocks.extend(notes.into_iter().map(Block::Text));
     for table in [&answer.lines, &answer.nodes, &answer.levels, &answer.contended] {
         let shown = Table { rows: table.rows.iter().take(most).cloned().collect(), ..table.clone() };
         blocks.extend(listed_rows(shown, table.rows.len(), columns));

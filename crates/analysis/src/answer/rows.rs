@@ -30,8 +30,8 @@ pub struct Row {
     pub all: Option<Reading>,
     /// The larger number of threads that was tried for that.
     pub cut: Option<u64>,
-    /// Why there is no number of one thread, or of that larger number, where it was tried.
-    pub gap: Option<String>,
+    /// Why there is no number of one thread, and of that larger number, where they were tried.
+    pub gaps: [Option<String>; 2],
     /// That of the fewest threads that are shown to be near the best value.
     pub best: Reading,
     /// The best value, with however many threads; where each has its own loads, [`best`](Self::best).
@@ -42,6 +42,8 @@ pub struct Row {
     pub knee: Option<u64>,
     /// The largest number of threads that was measured, if the curve still rises there.
     pub still_rising: Option<u64>,
+    /// Whether CPUs, or a quota's time, are left for more threads than that.
+    pub has_more: bool,
     /// Whether noise may hide another of the two.
     pub is_knee_open: bool,
     pub auto: Auto,
@@ -118,9 +120,10 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let (one, all) = (with(1), most.and_then(with));
     let lacks = |threads: &u64| with(*threads).is_none();
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads);
-    let gap = [Some(1), wanted].into_iter().flatten().filter(lacks).find_map(missing).map(why);
+    let gaps = [Some(1), wanted].map(|threads| threads.filter(lacks).and_then(missing).map(why));
     let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
     let saturation = verdict.saturates();
+    let still_rising = saturation.filter(|found| found.workers.is_none()).map(|found| found.most);
     let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
     let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());
     let beaten = |number: &Number<'_>| {
@@ -136,13 +139,14 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         one,
         all,
         cut: wanted.filter(lacks),
-        gap,
+        gaps,
         best: Reading::of(&best),
         peak: Reading::of(&verdict.peak),
         best_mapping: verdict.winner(),
         is_each,
         knee: saturation.and_then(|found| found.workers),
-        still_rising: saturation.filter(|found| found.workers.is_none()).map(|found| found.most),
+        still_rising,
+        has_more: still_rising.is_some_and(|most| most < report.machine.worth() as u64),
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
             verdict::Auto::Unmeasured | verdict::Auto::Best(None) => Auto::NotMeasured,
@@ -185,15 +189,12 @@ impl Row {
     }
 
     /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
-    fn reaches(&self, cpus: u64) -> Datum {
-        let noisy = units::doubt(self.is_knee_open);
-        let cpus = self.quota.map_or(cpus, |quota| cpus.min(quota.ceil() as u64));
-        let rising = |most: u64| if most < cpus { format!("{most}+{noisy}") } else { format!("{most}{noisy}") };
-        match (self.knee, self.still_rising) {
-            (Some(threads), _) => Datum::number(format!("{threads}{noisy}"), threads as f64),
-            (None, Some(most)) => Datum::number(rising(most), most as f64),
-            (None, None) => none(),
-        }
+    fn reaches(&self) -> Datum {
+        let open = if self.knee.is_none() && self.has_more { "+" } else { "" };
+        let found = self.knee.or(self.still_rising);
+        found.map_or_else(none, |threads| {
+            Datum::number(format!("{threads}{open}{}", units::doubt(self.is_knee_open)), threads as f64)
+        })
     }
 
     /// The number of the fewest threads that reach 95%, where it is neither that of one thread nor of all, nor within 2% of one of these.
@@ -244,40 +245,37 @@ fn range(found: Interval) -> String {
 pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     let shown = &rows[..rows.len().min(most)];
     let threads = shown.iter().filter_map(|row| row.all.as_ref().map(|all| all.threads).max(row.cut)).max();
-    let has_one = shown.iter().any(|row| row.one.is_some() || row.gap.is_some());
+    let has_one = shown.iter().any(|row| row.one.is_some() || row.gaps[0].is_some());
     let mut gaps: Vec<&str> = Vec::new();
     let mut data = Vec::new();
     for row in shown {
-        let gap = row.gap.as_deref().filter(|_| row.one.is_none() || threads.is_some()).map(|gap| {
-            let at = gaps.iter().position(|other| *other == gap).unwrap_or(gaps.len());
-            if at == gaps.len() {
-                gaps.push(gap);
-            }
-            format!(" {}", letter(at))
+        let letters = row.gaps.each_ref().map(|gap| {
+            gap.as_deref().map_or_else(String::new, |gap| {
+                let at = gaps.iter().position(|other| *other == gap).unwrap_or(gaps.len());
+                if at == gaps.len() {
+                    gaps.push(gap);
+                }
+                format!(" {}", letter(at))
+            })
         });
-        let reading = |reading: &Option<Reading>| match (reading, &gap) {
-            (Some(reading), _) => reading.datum(),
-            (None, None) => none(),
-            (None, Some(gap)) => Datum::word(format!("{NONE}{gap}")),
-        };
+        let without = |letter: &str| if letter.is_empty() { none() } else { Datum::word(format!("{NONE}{letter}")) };
         let mut cells = vec![Datum::word(row.name())];
-        cells.extend(has_one.then(|| reading(&row.one)));
+        cells.extend(has_one.then(|| row.one.as_ref().map_or_else(|| without(&letters[0]), Reading::datum)));
         if threads.is_some() {
             // Under a heading for more threads than it has, a number says how many they are.
             let at = |all: &Reading| match Some(all.threads) < threads {
                 true => format!(" at {}", all.threads),
                 false => String::new(),
             };
-            let gap = gap.as_deref().filter(|_| row.cut.is_some()).unwrap_or_default();
             cells.push(match &row.all {
-                Some(all) => Datum::number(format!("{}{}{gap}", all.text(), at(all)), all.value),
-                None => reading(&row.all),
+                Some(all) => Datum::number(format!("{}{}{}", all.text(), at(all), letters[1]), all.value),
+                None => without(&letters[1]),
             });
             if has_one {
                 let noisy = row.scaling_doubt();
                 let scaling = |times: f64| Datum::number(format!("{times:.1}x{noisy}"), times);
                 cells.push(row.scaling().map_or_else(none, scaling));
-                let reaches = row.reaches(cpus);
+                let reaches = row.reaches();
                 let text = reaches.text.clone() + &row.best_between().unwrap_or_default();
                 cells.push(Datum { text, ..reaches });
             }
@@ -297,11 +295,15 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     }
     heading.extend(["best mapping", "auto costs"]);
     let notes = gaps.iter().enumerate().map(|(at, gap)| format!("{}  {gap}", letter(at)));
-    let quota = shown.iter().find_map(|row| row.quota).map(|cpus| {
+    (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
+}
+
+/// What a quota leaves out of their numbers.
+pub fn quota_note(rows: &[Row]) -> Option<String> {
+    rows.iter().find_map(|row| row.quota).map(|cpus| {
         let most = counted((cpus.ceil() as usize).max(1), "thread");
         format!("Numbers are without the pauses of the CPU quota of {cpus:.2}, which has no time for more than {most}.")
-    });
-    (Table::new(&heading, data), notes.chain(quota).collect())
+    })
 }
 
 /// The letter of a footnote.

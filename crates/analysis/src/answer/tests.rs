@@ -417,7 +417,7 @@ fn rows_respect_a_quota() {
         [1, 2, 4].map(|threads| of(threads).in_order()).to_vec()
     };
     let under = |quota: Option<f64>| {
-        let mut report = report(cells());
+        let mut report = report(cells()).on(8);
         report.machine.usable.quota_cpus = quota;
         let answer = Answer::of(&report);
         let (table, notes) = table(&answer.rows, answer.cpus, 9);
@@ -425,7 +425,8 @@ fn rows_respect_a_quota() {
         (answer.rows[0].clone(), texts, notes)
     };
     let (row, texts, notes) = under(None);
-    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4", 0));
+    assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4+", 0));
+    assert_eq!(under(Some(4.0)).1[4], "4", "no time is left for more");
     let (row, texts, notes) = under(Some(1.5));
     assert_eq!((row.scaling(), row.best.threads, texts[4].as_str()), (Some(2.0), 2, "2"));
     assert!(notes.len() == 1 && notes[0].contains("quota of 1.50"), "{notes:?}");

@@ -42,9 +42,8 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
 }
 
 fn saturation(found: &Saturation<'_>, report: &Report) -> String {
-    let cpus = report.machine.quota().map_or(u64::MAX, |quota| quota.ceil() as u64);
     // More threads than CPUs would not show whether it rises.
-    let has_more = found.most < cpus.min(report.machine.usable_strands().count() as u64);
+    let has_more = found.most < report.machine.worth() as u64;
     let workers = match found.workers {
         Some(workers) => workers.to_string(),
         None => format!("{}{}", found.most, if has_more { ", still rising" } else { "" }),

@@ -8,7 +8,7 @@ use charz_analysis::page::{Source, page};
 use charz_data::escape;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::{cell, pairs};
-use charz_data::report::{Cell, Estimate, Severity, Status, Unit, read};
+use charz_data::report::{Cell, Culprit, CulpritKind, Estimate, Evidence, Severity, Status, Unit, read};
 
 #[track_caller]
 pub(crate) fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
@@ -44,6 +44,10 @@ pub(crate) fn everything() -> Report {
     }
     cells[4] = cells[4].clone().suspect();
     cells[8] = cells[8].clone().invalid();
+    let kind = CulpritKind::Process;
+    let sh = Culprit { kind, name: "sh".into(), pid: Some(7), uid: Some(0), others: 0, cpu_ns: 90, time_ns: 100 };
+    cells[4].invocations[0].evidence =
+        Some(Evidence { culprits: vec![sh], looked_ns: Some(100), ..Evidence::default() });
     cells[12] = cells[12].clone().unmeasured(Status::Pending, "");
     for (octave, time) in
         (12..=28).zip([1.1, 1.1, 1.1, 1.1, 4.0, 4.1, 4.1, 4.3, 5.0, 14.0, 18.0, 19.0, 20.0, 45.0, 90.0, 101.0, 104.0])

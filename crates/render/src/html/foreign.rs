@@ -21,7 +21,7 @@ impl Render for Foreign<'_> {
     }
 }
 
-/// Several sentences in one, such as the text alternative of a picture; only a malicious text is long enough to be cut.
+/// Several sentences in one, such as the text alternative of a picture, or a line to copy; only a malicious text is long enough to be cut.
 pub(super) struct Account<'a>(pub &'a str);
 
 impl Render for Account<'_> {

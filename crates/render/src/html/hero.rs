@@ -3,9 +3,9 @@
 use maud::{Markup, html};
 
 use super::figures;
-use super::foreign::{Foreign, Sentence};
+use super::foreign::{Account, Foreign, Sentence};
 use super::top;
-use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row};
+use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quota_note};
 use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section, VERSUS};
 use charz_data::escape::counted;
@@ -45,6 +45,7 @@ fn only(page: &Page, answer: &Answer) -> Markup {
         div.hero {
             div.main {
                 (tiles(answer))
+                @if let Some(note) = quota_note(&answer.rows) { p { (note) } }
                 (quality(answer))
                 @for what in answer.failed.iter().take(STEPS) { p.warning { strong { "Failed: " } (Sentence(what)) } }
                 @if let Some(what) = &answer.counters { p { strong { "Counters: " } (Sentence(what)) } }
@@ -72,7 +73,7 @@ fn reports(page: &Page) -> Markup {
                                 (Foreign(&answer.when))
                                 @if let Some(why) = &answer.incomplete { "; incomplete: " (Foreign(why)) }
                             }
-                            td { (answer.quality.level.name()) ", " (answer.quality.text()) }
+                            td { (answer.quality.level.name()) ", " (Foreign(&answer.quality.text())) }
                         }
                     }
                 }
@@ -125,6 +126,7 @@ fn tile(row: &Row) -> Markup {
             }
             @if row.best_mapping != NONE { p { "Mapping: " (Foreign(&row.best_mapping)) } }
             @if row.auto != Auto::NotMeasured { p { "Unpinned costs " (row.auto_costs()) } }
+            @for gap in row.gaps.iter().flatten() { p { "No number: " (Foreign(gap)) } }
         }
     }
 }
@@ -172,7 +174,7 @@ fn quality(answer: &Answer) -> Markup {
     let quality = &answer.quality;
     html! {
         p.badge.(class(quality.level)) {
-            a href="#quality" { "Data quality: " (quality.level.name()) } ", " (quality.text())
+            a href="#quality" { "Data quality: " (quality.level.name()) } ", " (Foreign(&quality.text()))
             @if let Some(fix) = &quality.fix { ". Fix: " (Foreign(fix)) }
         }
     }
@@ -228,7 +230,7 @@ fn steps(answer: &Answer) -> Markup {
                         (Sentence(&advice.text))
                         @if let Some(line) = &advice.launch {
                             div.launch {
-                                pre tabindex="0" { code { (Foreign(line)) } }
+                                pre tabindex="0" { code { (Account(line)) } }
                                 button.copy type="button" data-scripted hidden { "Copy" }
                             }
                         }

@@ -16,7 +16,7 @@ pub(super) fn section(page: &Page) -> Markup {
             h2 #quality-heading { "Data quality" }
             @for (at, (source, answer)) in page.sources.iter().zip(&page.answers).enumerate() {
                 @if page.sources.len() > 1 { h3 { (Foreign(&source.name)) } }
-                p { (answer.quality.text()) "." }
+                p { (Sentence(&answer.quality.text())) }
                 (bar(&answer.quality))
                 (causes(page, at))
             }
@@ -31,7 +31,7 @@ fn bar(quality: &Quality) -> Markup {
     let share = |count: usize| format!("{:.2}", count as f64 / all * 100.0);
     let before = |at: usize| results[..at].iter().sum::<usize>();
     html! {
-        svg.quality viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(quality.text()) {
+        svg.quality viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(Foreign(&quality.text())) {
             @for (at, (_, paint)) in STATES.iter().enumerate() {
                 rect x=(share(before(at))) y="0" width=(share(results[at])) height="4" fill=(paint) {}
             }

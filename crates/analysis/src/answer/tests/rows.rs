@@ -59,3 +59,13 @@ fn a_mapping_without_a_number_is_no_equal() {
     assert_eq!(answer.rows[0].best_mapping, "rr = dumb");
     assert!(answer.advice[0].text.contains("auto has no number"), "{:?}", answer.advice);
 }
+
+#[test]
+fn each_missing_number_has_its_own_reason() {
+    let failed = |threads: u64, why: &str| rate("mem-read", "rr", threads, 1e9).unmeasured(Status::Failed, why);
+    let cells = vec![failed(1, "signal 11"), rate("mem-read", "rr", 4, 4e10), failed(8, "out of memory")];
+    let (table, notes) = table(&Answer::of(&report(cells).on(8)).rows, 8, 9);
+    let texts: Vec<&str> = table.rows[0].data[1..3].iter().map(|datum| &*datum.text).collect();
+    assert!(texts[0].ends_with(" a") && texts[1].starts_with("40.0") && texts[1].ends_with(" b"), "{texts:?}");
+    assert!(notes.len() == 2 && notes[0].contains("signal 11") && notes[1].contains("out of memory"), "{notes:?}");
+}
