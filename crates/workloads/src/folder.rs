@@ -28,7 +28,7 @@ impl Folder {
         Folder::at(path, kernel)
     }
 
-    fn at(path: PathBuf, kernel: &str) -> Result<Folder, Error> {
+    pub(super) fn at(path: PathBuf, kernel: &str) -> Result<Folder, Error> {
         let mut folder = Folder { file_system: "", nameless: true, path };
         let refused = |error| folder.refusal(kernel, &error);
         let file_system = file_system::kind(&folder.path).map_err(refused)?;
