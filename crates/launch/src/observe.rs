@@ -36,7 +36,7 @@ fn folder(id: i32) -> Option<PathBuf> {
 
 /// A file of one; empty where there is none.
 fn text(id: i32, name: &str) -> String {
-    folder(id).and_then(|folder| fs::read_to_string(folder.join(name)).ok()).unwrap_or_default()
+    folder(id).and_then(|folder| file::text(folder.join(name))).unwrap_or_default()
 }
 
 /// A thread; its id finds its folder without that of its process.
@@ -153,8 +153,10 @@ mod tests {
         assert_eq!(sum_pages(text), [(0, 4096), (2, 2 * 4096 + 2 * (2 << 20))]);
     }
 
+    /// Its name is cut inside of a character, as the kernel cuts long ones.
     #[test]
     fn this_thread_is_seen() {
+        rustix::thread::set_name(c"fourteen bytes\xc3").unwrap();
         let tid = rustix::thread::gettid().as_raw_nonzero().get();
         let seen = thread(tid);
         assert_eq!(seen.allowed, own_allowed());

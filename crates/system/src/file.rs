@@ -6,6 +6,12 @@ use std::str::FromStr;
 
 use charz_data::cpulist;
 
+/// The text of a file, however names in it are spelled: a mount point may be any bytes, and the kernel cuts the name of a thread inside of
+/// a character.
+pub fn text(path: impl AsRef<Path>) -> Option<String> {
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
+}
+
 /// The text of a file without white space at its ends; `None` if nothing is left.
 pub fn word(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;

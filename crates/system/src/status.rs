@@ -1,12 +1,10 @@
 //! `/proc/PID/status`.
 
-use std::fs;
-
 use charz_data::cpulist;
 use rustix::process::getpid;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::{Error, meminfo};
+use crate::{Error, file, meminfo};
 
 /// The CPUs that are online and that the first thread of this process may run on, ascending, by the system call; `None` where the kernel
 /// knows ids beyond those of a [`CpuSet`].
@@ -26,12 +24,12 @@ impl Status {
 
     /// The file of this process, which describes its first thread.
     pub fn of_process() -> Self {
-        Status::new(fs::read_to_string(Status::OWN).unwrap_or_default())
+        Status::new(file::text(Status::OWN).unwrap_or_default())
     }
 
     /// The file of the calling thread.
     pub fn of_thread() -> Self {
-        Status::new(fs::read_to_string("/proc/thread-self/status").unwrap_or_default())
+        Status::new(file::text("/proc/thread-self/status").unwrap_or_default())
     }
 
     /// The content of such a file.

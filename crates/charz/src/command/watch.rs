@@ -17,7 +17,7 @@ use crate::view::watch::{COLUMNS, Format, Row, SHARES, Thread, Told};
 use charz_data::escape::counted;
 use charz_system::per_cpu::{Cpu, Sample, read};
 use charz_system::stat::{TICK_NS, Ticks};
-use charz_system::{Status, task::Stat};
+use charz_system::{Status, file, task::Stat};
 
 pub struct Options {
     pub interval: Duration,
@@ -280,9 +280,7 @@ impl Process {
         for task in tasks.flatten() {
             let path = task.path();
             // It may have ended since.
-            let (Ok(stat), Ok(status)) =
-                (fs::read_to_string(path.join("stat")), fs::read_to_string(path.join("status")))
-            else {
+            let (Some(stat), Some(status)) = (file::text(path.join("stat")), file::text(path.join("status"))) else {
                 continue;
             };
             let Some(tid) = task.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
@@ -302,7 +300,7 @@ impl Process {
         if threads.is_empty() {
             return Err(gone("no thread of it runs"));
         }
-        let stat = fs::read_to_string(folder.join("stat")).unwrap_or_default();
+        let stat = file::text(folder.join("stat")).unwrap_or_default();
         Ok(Process { ticks: Stat::new(&stat).ticks().unwrap_or(0), threads })
     }
 

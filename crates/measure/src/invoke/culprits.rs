@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::task::{Used, used_by_all};
-use charz_system::{Status, cgroup, per_cpu};
+use charz_system::{Status, cgroup, file, per_cpu};
 use rustix::time::{ClockId, clock_gettime};
 
 use charz_data::report::{Culprit, CulpritKind, Invocation};
@@ -108,7 +108,7 @@ pub(crate) type About = (Option<u32>, Option<Vec<u32>>);
 
 pub(crate) fn about(pid: u32) -> About {
     let folder = format!("/proc/{pid}");
-    let cpus = fs::read_to_string(format!("{folder}/status")).ok().and_then(|text| Status::new(text).cpus().ok());
+    let cpus = file::text(format!("{folder}/status")).and_then(|text| Status::new(text).cpus().ok());
     (fs::metadata(&folder).ok().map(|about| about.uid()), cpus)
 }
 
