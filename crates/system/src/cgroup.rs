@@ -30,7 +30,7 @@ pub struct Group {
 /// The groups that a controller such as `cpu` may limit this process by, each followed by its ancestors; none if the
 /// system does not report them.
 pub fn groups(controller: &str) -> Vec<Group> {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
+    let read = |path: &str| file::text(path).unwrap_or_default();
     groups_in(controller, &read(OWN), &read(MOUNTS))
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::Error;
+use crate::{Error, file};
 
 /// The file.
 pub const FILE: &str = "/proc/stat";
@@ -16,8 +16,8 @@ pub const OF_LXCFS: &str = "lxcfs numbers the CPUs anew, and counts this contain
 /// # Errors
 /// If it cannot be read, and [`OF_LXCFS`] if it is not the kernel's: its CPUs are not those of the kernel's other files.
 pub fn read(proc: &Path) -> Result<String, Error> {
-    let mounts = fs::read_to_string(proc.join("self/mountinfo"));
-    if mounts.is_ok_and(|mounts| is_of_lxcfs(&mounts)) {
+    let mounts = file::text(proc.join("self/mountinfo"));
+    if mounts.is_some_and(|mounts| is_of_lxcfs(&mounts)) {
         return Err(Error::new(FILE, OF_LXCFS));
     }
     fs::read_to_string(proc.join("stat")).map_err(|error| Error::new(FILE, error.to_string()))

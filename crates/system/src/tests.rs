@@ -159,8 +159,9 @@ fn the_view_of_lxcfs_is_not_the_kernels() {
     fs::create_dir(proc.path().join("self")).unwrap();
     fs::write(proc.path().join("stat"), "cpu  1 2 3 4 5 6 7 8 9 10\n").unwrap();
     let read = |mount: &str| {
-        fs::write(proc.path().join("self/mountinfo"), format!("30 23 0:4 / /proc rw - proc proc rw\n{mount}\n"))
-            .unwrap();
+        // A mount point may be any bytes.
+        let mounts = [b"30 23 0:4 / /mnt/\xff rw - ext4 /dev/sdb rw\n", mount.as_bytes(), b"\n"].concat();
+        fs::write(proc.path().join("self/mountinfo"), mounts).unwrap();
         stat::read(proc.path()).map_err(|error| error.why)
     };
     for (mount, is_kernels) in [
