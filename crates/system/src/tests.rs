@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::hint::spin_loop;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -66,7 +67,7 @@ fn a_group_under_two_mounts_is_one() {
     let root = tempfile::tempdir().unwrap();
     let place = |name: &str| root.path().join(name);
     ["a", "b"].iter().for_each(|name| fs::create_dir(place(name)).unwrap());
-    std::os::unix::fs::symlink(place("a"), place("again")).unwrap();
+    symlink(place("a"), place("again")).unwrap();
     let groups = ["a", "again", "b", "missing"].map(|name| Group { folder: place(name), unified: true });
     let folders: Vec<_> = distinct(groups.into()).into_iter().map(|group| group.folder).collect();
     assert_eq!(folders, [place("a"), place("b")]);
@@ -214,6 +215,17 @@ fn threads_of_a_user_are_at_least_those_of_this_process() {
     let beside = thread::spawn(|| thread::sleep(Duration::from_millis(100)));
     assert!(threads::of_user().is_some_and(|threads| threads >= 2));
     beside.join().unwrap();
+}
+
+#[test]
+fn threads_of_a_user_count_once() {
+    let proc = tempfile::tempdir().unwrap();
+    for (process, user) in [("7", 5), ("8", 5), ("9", 0)] {
+        fs::create_dir(proc.path().join(process)).unwrap();
+        fs::write(proc.path().join(process).join("status"), format!("Uid:\t{user}\t5\t5\t5\nThreads:\t3\n")).unwrap();
+    }
+    ["self", "thread-self"].iter().for_each(|name| symlink("7", proc.path().join(name)).unwrap());
+    assert_eq!(threads::of_user_in(proc.path()), Some(6));
 }
 
 #[test]

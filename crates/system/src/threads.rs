@@ -1,6 +1,8 @@
 //! What limits the number of threads, beside the control groups: [`cgroup::tasks`](crate::cgroup::tasks).
 
+use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 
 use rustix::process::{Resource, getrlimit};
 
@@ -33,10 +35,16 @@ pub fn max_of_user() -> Option<u64> {
 
 /// The threads that this process's user has now, as far as `/proc` shows processes.
 pub fn of_user() -> Option<u64> {
+    of_user_in(Path::new("/proc"))
+}
+
+pub(crate) fn of_user_in(proc: &Path) -> Option<u64> {
     let user = |status: &Status| status.users().map(|[real, _]| real);
-    let own = user(&Status::of_process())?;
-    let processes = fs::read_dir("/proc").ok()?.flatten();
-    let statuses = processes.filter_map(|process| fs::read_to_string(process.path().join("status")).ok());
+    let own = user(&Status::new(file::text(proc.join("self/status"))?))?;
+    // `self` and `thread-self` are processes that are there by their numbers too.
+    let is_number = |name: &OsStr| name.as_encoded_bytes().iter().all(u8::is_ascii_digit);
+    let processes = fs::read_dir(proc).ok()?.flatten().filter(|entry| is_number(&entry.file_name()));
+    let statuses = processes.filter_map(|process| file::text(process.path().join("status")));
     Some(
         statuses
             .map(Status::new)
