@@ -3,12 +3,12 @@
 //! Two strands each pass over a block of three quarters of the cache. In a cache of its own each block stays; in a shared one the
 //! blocks push each other out, and both strands read from the next level.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::machine::{Cache, CacheHolds};
 
 use super::cores::Cores;
-use super::design::ordered;
+use super::design::{by_itself, ordered};
 use super::interference::{Interference, Judgement};
 use super::relation::{Evidence, Kind, Relation};
 use super::{Bench, Probe};
@@ -78,29 +78,27 @@ pub(super) fn measure(bench: &mut Bench<'_>, cores: &Cores) -> Vec<Relation> {
 }
 
 fn of_size(bench: &mut Bench<'_>, level: u32, size: u64, caches: &[Vec<usize>]) -> Vec<Relation> {
-    let mut part = vec![usize::MAX; bench.strands.len()];
-    for (number, strands) in caches.iter().enumerate() {
-        strands.iter().for_each(|strand| part[*strand] = number);
+    let mut near = vec![BTreeSet::new(); bench.strands.len()];
+    for strands in caches {
+        strands.iter().for_each(|strand| near[*strand].extend(strands));
     }
-    let near: Vec<Pair> = caches.iter().flat_map(|strands| ring(strands)).collect();
+    let within: Vec<Pair> = caches.iter().flat_map(|strands| ring(strands)).collect();
     let far = across(caches);
-    let pairs: Vec<Pair> = near.iter().chain(&far).copied().collect();
+    let pairs: Vec<Pair> = within.iter().chain(&far).copied().collect();
     if pairs.is_empty() {
         return Vec::new();
     }
     let probe = Probe::Cache(size / 4 * QUARTERS);
-    let first = Interference::measure(bench, probe, &pairs, &part);
-    let claims = near.iter().map(|pair| (*pair, true)).chain(far.iter().map(|pair| (*pair, false)));
+    let first = Interference::measure(bench, probe, &pairs, &near);
+    let claims = within.iter().map(|pair| (*pair, true)).chain(far.iter().map(|pair| (*pair, false)));
     let mut judged: Vec<(Pair, bool, Judgement)> =
         claims.map(|(pair, claimed)| (pair, claimed, first.judge(pair))).collect();
     // Where the claim is wrong, strands that ran beside a pair may share its cache: what was not confirmed runs by itself.
     let open: Vec<Pair> =
         judged.iter().filter(|(_, claimed, judged)| *claimed && !judged.is(true)).map(|(pair, ..)| *pair).collect();
-    let by_itself = vec![0; bench.strands.len()];
-    let [second, third] = [(); 2].map(|()| {
-        let fit = &open[..open.len().min(MOST_OPEN)];
-        Interference::measure(bench, probe, fit, &by_itself)
-    });
+    let fit = &open[..open.len().min(MOST_OPEN)];
+    let near = by_itself(bench.strands.len(), fit);
+    let [second, third] = [(); 2].map(|()| Interference::measure(bench, probe, fit, &near));
     for (pair, _, judged) in judged.iter_mut().filter(|(pair, ..)| open.contains(pair)) {
         let (one, other) = (second.judge(*pair), third.judge(*pair));
         *judged = match one.shared == other.shared {

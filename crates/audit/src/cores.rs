@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::decode::{LEAST_ROUNDS, Seen, sharers};
-use super::design::{connected, halves, members, ordered, rounds_for};
+use super::design::{Near, by_itself, connected, halves, members, ordered, rounds_for};
 use super::interference::{Interference, Judgement};
 use super::relation::{Evidence, Figure, Kind, Relation};
 use super::{Bench, Probe};
@@ -16,8 +16,8 @@ const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
 const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
 /// The most contradictions that are measured again one by one.
 const MOST_BY_ITSELF: usize = 16;
-/// A part of more strands than this is no core, but noise that links many.
-const MOST_OF_A_PART: usize = 16;
+/// A strand that was found to have more siblings than this is in no such core: noise links it to many.
+const MOST_SIBLINGS: usize = 16;
 /// Pairs that also run while all other strands are idle, and how far their ratio may then be from that with the others.
 const SAMPLE: usize = 2;
 const UNDISTURBED: f64 = 0.1;
@@ -57,13 +57,16 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
             (search.found.clone(), Some(search))
         }
     };
-    let part = parts(strands, &claimed, &suspected);
-    let all: Vec<Pair> = claimed.union(&suspected).copied().filter(|(a, b)| part[*a] == part[*b]).collect();
-    let first = Direct::measure(bench, &all, &part);
-    let crosstalk = first.crosstalk(bench, &part);
+    let siblings = |strand: &usize| suspected.iter().filter(|(a, b)| [a, b].contains(&strand)).count();
+    let many: BTreeSet<usize> = (0..strands).filter(|strand| siblings(strand) > MOST_SIBLINGS).collect();
+    let measured = |pair: &Pair| claimed.contains(pair) || !(many.contains(&pair.0) || many.contains(&pair.1));
+    let all: Vec<Pair> = claimed.union(&suspected).copied().filter(measured).collect();
+    let near = near(strands, &all);
+    let first = Direct::measure(bench, &all, &near);
+    let crosstalk = first.crosstalk(bench, &near);
     let mut relations: Vec<(Pair, Relation)> =
         all.iter().map(|pair| (*pair, first.relation(bench, *pair, crosstalk.as_deref()))).collect();
-    confirm(bench, &mut relations, &part);
+    confirm(bench, &mut relations, &near);
 
     let edges = relations.iter().filter(|(pair, relation)| match relation.evidence.measured {
         Some(measured) => measured,
@@ -74,9 +77,9 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
     for ((a, b), _) in relations.iter().filter(|(_, relation)| relation.is_contradicted()) {
         doubtful.extend([*a, *b]);
     }
-    let (alu, decided, of_alu) = first.alu_groups(bench, &all, &core_of, &part);
+    let (alu, decided, of_alu) = first.alu_groups(bench, &all, &core_of, &near);
     // Without the whole search a strand may have siblings that were not found.
-    let alu_known = decided && !bench.over && strands > 1;
+    let alu_known = decided && many.is_empty() && !bench.over && strands > 1;
     let paired: BTreeSet<usize> = all.iter().flat_map(|(a, b)| [*a, *b]).collect();
     let lone = (0..strands).filter(|strand| !paired.contains(strand));
     let lone = lone.filter_map(|strand| Some(searched.as_ref()?.lone(bench, strand)));
@@ -93,11 +96,14 @@ fn pairs(strands: &[usize]) -> impl Iterator<Item = Pair> + '_ {
     strands.iter().enumerate().flat_map(|(at, a)| strands[at + 1..].iter().map(|b| (*a.min(b), *a.max(b))))
 }
 
-/// Strands that may disturb each other: claimed or suspected siblings, and theirs. Without the suspicion where that links too many.
-fn parts(strands: usize, claimed: &BTreeSet<Pair>, suspected: &BTreeSet<Pair>) -> Vec<usize> {
-    let part = connected(strands, claimed.union(suspected).copied());
-    let largest = members(&part).iter().map(Vec::len).max().unwrap_or(0);
-    if largest <= MOST_OF_A_PART { part } else { connected(strands, claimed.iter().copied()) }
+/// Strands that may disturb each other: claimed or suspected siblings, and theirs.
+fn near(strands: usize, pairs: &[Pair]) -> Near {
+    let mut direct: Near = (0..strands).map(|strand| BTreeSet::from([strand])).collect();
+    for (a, b) in pairs {
+        direct[*a].insert(*b);
+        direct[*b].insert(*a);
+    }
+    direct.iter().map(|own| own.iter().flat_map(|other| &direct[*other]).copied().collect()).collect()
 }
 
 /// The search for siblings among all strands.
@@ -134,7 +140,14 @@ impl Search {
     /// That a strand without siblings has none.
     fn lone(&self, bench: &Bench<'_>, strand: usize) -> Relation {
         let rounds = self.seen.iter().map(|seen| seen.rounds_of(strand)).min().unwrap_or(0);
-        let enough = rounds >= LEAST_ROUNDS;
+        let linked = self.found.iter().any(|(a, b)| [*a, *b].contains(&strand));
+        let enough = rounds >= LEAST_ROUNDS && !linked;
+        let reason = match linked {
+            true => {
+                format!("it, or what seems to be its sibling, seems to have more than {MOST_SIBLINGS} siblings: noise")
+            }
+            false => format!("measured in {rounds} rounds of the {LEAST_ROUNDS} that are needed"),
+        };
         let evidence = Evidence {
             claimed: Some(false),
             measured: enough.then_some(false),
@@ -142,7 +155,7 @@ impl Search {
             rounds: rounds as u64,
             // A sibling was active in half of the rounds, and would have had to be so in none.
             confidence: enough.then(|| 1.0 - bench.strands.len() as f64 * 0.5_f64.powi(rounds as i32)),
-            reason: (!enough).then(|| format!("measured in {rounds} rounds of the {LEAST_ROUNDS} that are needed")),
+            reason: (!enough).then_some(reason),
         };
         Relation::new(Kind::Core, bench.id(strand), None, evidence)
     }
@@ -154,9 +167,9 @@ struct Direct {
 }
 
 impl Direct {
-    fn measure(bench: &mut Bench<'_>, pairs: &[Pair], part: &[usize]) -> Direct {
+    fn measure(bench: &mut Bench<'_>, pairs: &[Pair], near: &Near) -> Direct {
         let probes = UNITS.into_iter().chain([Probe::Chain]);
-        Direct { of: probes.map(|probe| (probe, Interference::measure(bench, probe, pairs, part))).collect() }
+        Direct { of: probes.map(|probe| (probe, Interference::measure(bench, probe, pairs, near))).collect() }
     }
 
     fn judge(&self, probe: Probe, pair: Pair) -> Judgement {
@@ -164,16 +177,16 @@ impl Direct {
     }
 
     /// Whether pairs that ran at once disturbed each other, by a sample that runs alone; the sentence for the evidence.
-    fn crosstalk(&self, bench: &mut Bench<'_>, part: &[usize]) -> Option<String> {
-        if members(part).iter().filter(|part| part.len() > 1).count() < 2 {
+    fn crosstalk(&self, bench: &mut Bench<'_>, near: &Near) -> Option<String> {
+        let (first, _) = self.of[&Probe::Integer].pairs().next()?;
+        if self.of[&Probe::Integer].pairs().all(|(a, _)| near[first].contains(&a)) {
             return None;
         }
         let known = self.of[&Probe::Integer].pairs().filter(|pair| self.judge(Probe::Integer, *pair).shared.is_ok());
         let mut known: Vec<Pair> = known.collect();
         bench.random.shuffle(&mut known);
         let differ = known.into_iter().take(SAMPLE).filter_map(|pair| {
-            // All in one part: nothing runs beside the pair.
-            let alone = Interference::measure(bench, Probe::Integer, &[pair], &vec![0; part.len()]);
+            let alone = Interference::measure(bench, Probe::Integer, &[pair], near);
             let (with_others, alone) = (self.judge(Probe::Integer, pair).ratio?, alone.judge(pair).ratio?);
             ((with_others - alone).abs() > UNDISTURBED).then(|| {
                 format!("pairs that run at once disturb each other: a ratio of {alone:.2} alone, {with_others:.2} with others")
@@ -225,7 +238,7 @@ impl Direct {
         bench: &mut Bench<'_>,
         all: &[Pair],
         core: &[usize],
-        part: &[usize],
+        near: &Near,
     ) -> (Vec<usize>, bool, Vec<Relation>) {
         let within: Vec<Pair> = all.iter().copied().filter(|(a, b)| core[*a] == core[*b]).collect();
         let judged: Vec<(Pair, Judgement)> =
@@ -249,7 +262,7 @@ impl Direct {
         let relations: Vec<(Pair, Relation)> =
             judged.iter().map(|(pair, judged)| (*pair, self.alu_relation(bench, *pair, judged))).collect();
         let again: Vec<Pair> = relations.iter().filter(|(_, r)| r.is_contradicted()).map(|(pair, _)| *pair).collect();
-        let second = Interference::measure(bench, Probe::Integer, &again, part);
+        let second = Interference::measure(bench, Probe::Integer, &again, near);
         let confirmed = relations.into_iter().map(|(pair, relation)| {
             match relation.is_contradicted() && second.judge(pair).shared.ok() != relation.evidence.measured {
                 true => relation.unconfirmed("not seen a second time".to_owned()),
@@ -277,15 +290,15 @@ impl Direct {
 }
 
 /// Measures contradictions once more, and takes back those that are not seen again.
-fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], part: &[usize]) {
+fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Near) {
     let contradicted = |relation: &Relation| relation.is_contradicted();
     let again: Vec<Pair> = relations.iter().filter(|(_, r)| contradicted(r)).map(|(pair, _)| *pair).collect();
     if again.is_empty() {
         return;
     }
     // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
-    let by_itself = vec![0; part.len()];
-    let second = Direct::measure(bench, &again, if again.len() <= MOST_BY_ITSELF { &by_itself } else { part });
+    let few = (again.len() <= MOST_BY_ITSELF).then(|| by_itself(near.len(), &again));
+    let second = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
     for (pair, relation) in relations.iter_mut().filter(|(_, relation)| contradicted(relation)) {
         let other = second.relation(bench, *pair, None);
         match other.evidence.measured == relation.evidence.measured {

@@ -1,6 +1,6 @@
 //! Which strands run together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fastrand::Rng;
 
@@ -50,33 +50,41 @@ impl Item {
     }
 }
 
-/// Packs items into rounds in which no two touch the same part, such as a core: first fit, behind all that touch it already. A part
-/// with nothing to do runs one of its strands alone, so the load on the machine, and with it the clock of the cores, is the same in
-/// all rounds.
-pub(super) fn pack(items: &[Item], part: &[usize]) -> Vec<Vec<Item>> {
-    let mut next: BTreeMap<usize, usize> = BTreeMap::new();
-    let mut idle: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+/// For each strand those that may disturb it, itself among them; as it may disturb them.
+pub(super) type Near = Vec<BTreeSet<usize>>;
+
+/// As if all strands of these pairs could disturb each other: each item runs by itself.
+pub(super) fn by_itself(strands: usize, pairs: &[(usize, usize)]) -> Near {
+    vec![pairs.iter().flat_map(|(a, b)| [*a, *b]).collect(); strands]
+}
+
+/// Packs items into rounds in which no two are near each other: first fit, behind all that are near it already. Strands that are near
+/// no item of a round run alone in it, so the load on the machine, and with it the clock of the cores, is the same in all rounds.
+pub(super) fn pack(items: &[Item], near: &Near) -> Vec<Vec<Item>> {
+    let around = |item: &Item| item.strands().flat_map(|strand| &near[strand]).copied().collect::<Vec<usize>>();
+    let mut next = vec![0; near.len()];
     let mut rounds: Vec<Vec<Item>> = Vec::new();
     for item in items {
-        let at = item.strands().map(|strand| next.get(&part[strand]).copied().unwrap_or(0)).max().unwrap_or(0);
-        item.strands().for_each(|strand| {
-            next.insert(part[strand], at + 1);
-            let of_part = idle.entry(part[strand]).or_default();
-            if !of_part.contains(&strand) {
-                of_part.push(strand);
-            }
-        });
+        let at = item.strands().map(|strand| next[strand]).max().unwrap_or(0);
+        around(item).into_iter().for_each(|strand| next[strand] = next[strand].max(at + 1));
         if at == rounds.len() {
             rounds.push(Vec::new());
         }
         rounds[at].push(*item);
     }
-    for (number, round) in rounds.iter_mut().enumerate() {
-        let mut busy: Vec<usize> = round.iter().flat_map(|item| item.strands()).map(|strand| part[strand]).collect();
-        busy.sort_unstable();
-        let spare = idle.iter().filter(|(part, _)| busy.binary_search(part).is_err());
-        let fill: Vec<Item> = spare.map(|(_, strands)| Item::Alone(strands[number % strands.len()])).collect();
-        round.extend(fill);
+    let mut spare: Vec<usize> = items.iter().flat_map(|item| item.strands()).collect();
+    spare.sort_unstable();
+    spare.dedup();
+    for round in &mut rounds {
+        let mut busy: BTreeSet<usize> = round.iter().flat_map(around).collect();
+        // Not the same ones each time.
+        spare.rotate_left(1);
+        for strand in &spare {
+            if !busy.contains(strand) {
+                round.push(Item::Alone(*strand));
+                busy.extend(&near[*strand]);
+            }
+        }
     }
     rounds
 }
@@ -122,26 +130,25 @@ mod tests {
         }
 
         #[test]
-        fn packed_rounds_have_every_item_and_no_part_twice(
-            pairs in prop::collection::vec((0_usize..40, 0_usize..40), 1..60), width in 1_usize..9
+        fn packed_rounds_have_every_item_and_fill_the_machine(
+            pairs in prop::collection::vec((0_usize..40, 0_usize..40), 1..60), width in 1_usize..9, reach in 0_usize..9
         ) {
-            let part: Vec<usize> = (0..40).map(|strand| strand / width).collect();
+            // Parts, or strands in a row that are near some others.
+            let is_near = |a: usize, b: usize| a / width == b / width || a.abs_diff(b) < reach;
+            let near = (0..40).map(|a| (0..40).filter(|b| is_near(a, *b)).collect()).collect();
             let alone = (0..40).map(Item::Alone);
             let items: Vec<Item> =
                 pairs.into_iter().filter(|(a, b)| a != b).map(|(a, b)| Item::Pair(a, b)).chain(alone).collect();
-            let rounds = pack(&items, &part);
+            let rounds = pack(&items, &near);
             for item in &items {
                 prop_assert!(rounds.iter().any(|round| round.contains(item)));
             }
-            let all: std::collections::BTreeSet<usize> = part.iter().copied().collect();
             for round in rounds {
-                let mut parts: Vec<usize> = round.iter().flat_map(|item| {
-                    let mut parts: Vec<usize> = item.strands().map(|strand| part[strand]).collect();
-                    parts.dedup();
-                    parts
-                }).collect();
-                parts.sort_unstable();
-                prop_assert_eq!(parts, all.iter().copied().collect::<Vec<_>>(), "each part once");
+                let disturb = |one: &Item, other: &Item| one.strands().any(|a| other.strands().any(|b| is_near(a, b)));
+                for (at, item) in round.iter().enumerate() {
+                    prop_assert!(!round[..at].iter().any(|other| disturb(item, other)), "{item:?} of {round:?}");
+                }
+                prop_assert!((0..40).all(|strand| round.iter().any(|item| disturb(item, &Item::Alone(strand)))));
             }
         }
     }

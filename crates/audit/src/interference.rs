@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::design::{Item, pack};
+use super::design::{Item, Near, pack};
 use super::relation::{Figure, confidence};
 use super::{Bench, Probe, median};
 
@@ -53,9 +53,9 @@ impl Judgement {
 }
 
 impl Interference {
-    /// Runs pairs, and each of their strands alone, in rounds in which no two items are in the same part; those that disagree are run
+    /// Runs pairs, and each of their strands alone, in rounds in which no two items are near each other; those that disagree are run
     /// again.
-    pub(super) fn measure(bench: &mut Bench<'_>, probe: Probe, pairs: &[(usize, usize)], part: &[usize]) -> Self {
+    pub(super) fn measure(bench: &mut Bench<'_>, probe: Probe, pairs: &[(usize, usize)], near: &Near) -> Self {
         let mut seen = Interference::default();
         for (a, b) in pairs {
             seen.pairs.entry((*a, *b)).or_default();
@@ -68,7 +68,7 @@ impl Interference {
                 break;
             }
             bench.random.shuffle(&mut items);
-            for round in pack(&items, part) {
+            for round in pack(&items, near) {
                 seen.run(bench, probe, &round);
             }
         }

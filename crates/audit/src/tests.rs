@@ -8,7 +8,7 @@ use std::time::Duration;
 use charz_data::machine::{AluSource, Machine};
 use charz_topology::{Mapping, Source, discover, parsers};
 
-use super::{Audit, Kind, Verdict, audit};
+use super::{Audit, Kind, Lab, Round, Verdict, audit};
 use model::{Core, Model, Truth, cores};
 
 /// 4 sockets of 16 cores of 8 strands, of which 0-3 and 4-7 share an integer pipeline each, and all one floating-point unit.
@@ -156,6 +156,39 @@ fn hidden_siblings_are_found() {
     assert_eq!(ids(&audit.machine), ids(&truth.claim()));
     assert_eq!(ids(&read_back(&audit.machine)), ids(&truth.claim()));
     assert!(audit.machine.caches.iter().all(|cache| cache.strands > 0));
+}
+
+/// A guest whose cores are two strands each, but not the two that it claims: claimed and found pairs link all of its strands.
+#[test]
+fn cores_that_are_shifted_are_found() {
+    let core = |at, strands| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![strands] };
+    let truth = cores(33, |at| core(at, if [0, 32].contains(&at) { 1 } else { 2 }));
+    let audit = audit(&cores(32, |at| core(at, 2)).claim(), 3, &mut Model::new(&truth, 3));
+    assert_eq!(contradicted(&audit), 32 + 31);
+    assert_eq!(ids(&audit.machine), ids(&truth.claim()));
+}
+
+/// A machine that slows down whenever strand 0 runs, in so many rounds.
+struct Linked<'a>(Model<'a>, u64);
+
+impl Lab for Linked<'_> {
+    fn measure(&mut self, round: &Round) -> Option<Vec<Option<f64>>> {
+        self.1 = self.1.saturating_sub(1);
+        let slower = if self.1 > 0 && round.strands.contains(&0) { 1.5 } else { 1.0 };
+        Some(self.0.measure(round)?.into_iter().map(|rate| Some(rate? / slower)).collect())
+    }
+}
+
+#[test]
+fn noise_that_links_one_strand_to_all_hides_no_other_siblings() {
+    let truth = smt2();
+    let claim = without_siblings(&truth);
+    let audit = audit(&claim, 3, &mut Linked(Model::new(&truth, 3), 100));
+    assert_eq!(contradicted(&audit), 63);
+    let lone = audit.relations.iter().filter(|relation| relation.kind == Kind::Core && relation.b.is_none());
+    let lone: Vec<_> = lone.map(|relation| (relation.a, relation.verdict)).collect();
+    assert_eq!(lone, [0, 1].map(|strand| (Some(strand), Verdict::Inconclusive)));
+    assert_eq!(audit.machine.alu, claim.alu);
 }
 
 #[test]
