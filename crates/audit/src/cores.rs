@@ -115,8 +115,9 @@ struct Search {
 impl Search {
     fn run(bench: &mut Bench<'_>) -> Search {
         let strands = bench.strands.len();
-        let guess: Vec<BTreeSet<usize>> =
-            (0..strands).map(|a| (0..strands).filter(|b| a != *b && bench.claims_one_core(a, *b)).collect()).collect();
+        let guess: Vec<BTreeSet<usize>> = (0..strands)
+            .map(|a| (0..strands).filter(|b| a != *b && bench.claims_one_core(a, *b) == Some(true)).collect())
+            .collect();
         let mut search = Search { found: BTreeSet::new(), seen: Vec::new() };
         for probe in SEARCHED {
             let active = halves(strands, rounds_for(strands), &mut bench.random);
@@ -149,7 +150,7 @@ impl Search {
             false => format!("measured in {rounds} rounds of the {LEAST_ROUNDS} that are needed"),
         };
         let evidence = Evidence {
-            claimed: Some(false),
+            claimed: bench.strands[strand].core.map(|_| false),
             measured: enough.then_some(false),
             figures: vec![Figure::new("rounds_among_random_halves", rounds as f64, "1")],
             rounds: rounds as u64,
@@ -209,7 +210,7 @@ impl Direct {
         let (measured, decided, reason) = match (shared, apart, crosstalk) {
             (_, _, Some(why)) => (None, None, Some(why.to_owned())),
             // Siblings slow down what needs units, not what waits for results.
-            (Some(_), _, _) if !claimed && chain.is(true) => {
+            (Some(_), _, _) if claimed != Some(true) && chain.is(true) => {
                 let why = "even a dependent chain slows down: the two may take turns on one hardware thread, or their clock falls";
                 (None, None, Some(why.to_owned()))
             }
@@ -222,7 +223,7 @@ impl Direct {
         };
         let figures = units.iter().map(|(probe, judged)| judged.figure(*probe)).chain([chain.figure(Probe::Chain)]);
         let evidence = Evidence {
-            claimed: Some(claimed),
+            claimed,
             measured,
             figures: figures.flatten().collect(),
             rounds: decided.map_or(0, |judged| judged.rounds as u64),
@@ -275,7 +276,7 @@ impl Direct {
     /// Whether two strands of a core share integer units; only some topologies claim anything about that.
     fn alu_relation(&self, bench: &Bench<'_>, (a, b): Pair, judged: &Judgement) -> Relation {
         let (one, other) = (bench.strands[a], bench.strands[b]);
-        let claims = bench.claim.alu.is_known() && one.core == other.core;
+        let claims = bench.claim.alu.is_known() && bench.claims_one_core(a, b) == Some(true);
         let figures = [Probe::Integer, Probe::Float].map(|probe| self.judge(probe, (a, b)).figure(probe));
         let evidence = Evidence {
             claimed: claims.then_some(one.alu == other.alu),

@@ -130,8 +130,9 @@ impl Bench<'_> {
         cores.into_values().collect()
     }
 
-    fn claims_one_core(&self, a: usize, b: usize) -> bool {
-        self.strands[a].core.is_some() && self.strands[a].core == self.strands[b].core
+    /// `None` where the description has no core of one of them.
+    fn claims_one_core(&self, a: usize, b: usize) -> Option<bool> {
+        Some(self.strands[a].core? == self.strands[b].core?)
     }
 }
 

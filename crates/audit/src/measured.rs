@@ -17,15 +17,13 @@ pub(super) fn machine(bench: &Bench<'_>, cores: &Cores, relations: &[Relation]) 
     if !cores.alu_known || bench.strands.len() < machine.strands.len() {
         return machine;
     }
-    let moved = !cores.doubtful.is_empty();
+    let moved = !cores.doubtful.is_empty() || bench.strands.iter().any(|strand| strand.core.is_none());
     let mut order: Vec<Strand> = Vec::with_capacity(machine.strands.len());
     let mut taken: HashMap<u32, ()> = HashMap::new();
     for core in &cores.cores {
         let mut place = home(bench, core);
-        if let Some(claimed) = place.core.filter(|_| moved)
-            && taken.insert(claimed, ()).is_some()
-        {
-            // Another found core has this one's place already.
+        // Another found core may have this one's place already, and a description without cores has none.
+        if place.core.is_none_or(|claimed| taken.insert(claimed, ()).is_some()) {
             place.core = Some(push(&mut machine.cores));
         }
         let mut groups: BTreeMap<usize, u32> = BTreeMap::new();

@@ -168,6 +168,18 @@ fn cores_that_are_shifted_are_found() {
     assert_eq!(ids(&audit.machine), ids(&truth.claim()));
 }
 
+#[test]
+fn a_description_without_cores_gets_those_that_were_found() {
+    for truth in [smt2(), small()] {
+        let mut claim = truth.claim();
+        claim.cores.clear();
+        claim.strands.iter_mut().for_each(|strand| strand.core = None);
+        let audit = audit(&claim, 3, &mut Model::new(&truth, 3));
+        assert_eq!((contradicted(&audit), &audit.machine.doubts[..]), (0, &[][..]));
+        assert_eq!(ids(&read_back(&audit.machine)), ids(&truth.claim()));
+    }
+}
+
 /// A machine that slows down whenever strand 0 runs, in so many rounds.
 struct Linked<'a>(Model<'a>, u64);
 
