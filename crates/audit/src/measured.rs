@@ -6,7 +6,7 @@ use charz_data::machine::{AluSource, Core, Machine, Strand};
 
 use super::Bench;
 use super::cores::Cores;
-use super::relation::{Relation, Verdict};
+use super::relation::{Kind, Relation, Verdict};
 
 /// The claim where nothing contradicts it. A strand whose core was found to be another takes the place of most of its new siblings:
 /// package, node, caches. What is contradicted and not resolved becomes a doubt.
@@ -102,11 +102,14 @@ fn doubt(relation: &Relation) -> Option<String> {
     if relation.verdict != Verdict::Contradicted {
         return None;
     }
-    let (kind, claimed) = (relation.kind, relation.evidence.claimed == Some(true));
     let figures = &relation.evidence.figures;
     let figures: Vec<String> = figures.iter().map(|one| format!("{} {:.3}", one.name, one.value)).collect();
-    let shares = if claimed { "does not share its" } else { "shares its" };
-    let with = relation.b.map(|b| format!(" with {b}")).unwrap_or_default();
+    let shares = if relation.evidence.claimed == Some(true) { "does not share its" } else { "shares its" };
+    let found = match (relation.kind, relation.b) {
+        (Kind::Numa, Some(node)) => format!("is not nearest to NUMA node {node}"),
+        (kind, Some(other)) => format!("{shares} {kind} with {other}"),
+        (_, None) => "is of another kind of core".to_owned(),
+    };
     let strand = relation.a?;
-    Some(format!("by measurement, strand {strand} {shares} {kind}{with}, against the claim ({})", figures.join(", ")))
+    Some(format!("by measurement, strand {strand} {found}, against the claim ({})", figures.join(", ")))
 }

@@ -180,6 +180,15 @@ fn a_description_without_cores_gets_those_that_were_found() {
     }
 }
 
+#[test]
+fn a_doubt_about_memory_names_its_node() {
+    let truth = ccx();
+    let mut claim = truth.claim();
+    claim.strands.iter_mut().for_each(|strand| strand.numa = strand.numa.map(|node| 1 - node));
+    let doubts = audit(&claim, 3, &mut Model::new(&truth, 3)).machine.doubts;
+    assert!(!doubts.is_empty() && doubts.iter().all(|doubt| doubt.contains("NUMA node")), "{doubts:?}");
+}
+
 /// A machine that slows down whenever strand 0 runs, in so many rounds.
 struct Linked<'a>(Model<'a>, u64);
 
