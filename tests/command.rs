@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::{Ran, charz, read_json, root, run};
+use crate::support::{Ran, charz, program, read_json, root, run};
 
 /// A sweep of a program with one thread and two runs, in a folder of its own.
 struct Trial {
@@ -118,6 +118,22 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
     // 00.5 and 10.5: rates add up.
     assert_eq!((run["reported"].as_f64(), run["laps"].as_array().unwrap().len()), (Some(11.0), 2));
     assert!(run["laps"][1]["on_seat"] == true, "{run}");
+}
+
+#[test]
+fn copies_take_more_files_together_than_each_may_have() {
+    let folder = tempdir().unwrap();
+    let ran: Ran = program(Path::new("sh"))
+        .current_dir(&folder)
+        .args(["-c", "ulimit -Sn 40 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_charz")])
+        .args(["sweep", "--command", "sh -c 'ulimit -Sn' {rank}", "--value", "last", "--invocations", "2"])
+        .args(["--threads", "24", "--mapping", "auto", "--budget", "3m", "--output", "r.json"])
+        .output()
+        .unwrap()
+        .into();
+    ran.check_swept();
+    let cell = read_json(&folder.path().join("r.json"))["cells"][0].clone();
+    assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 24.0 * 40.0, "{cell}");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![warn(missing_docs)]
 
 mod crew;
+mod files;
 mod launch;
 mod observe;
 mod polled;
@@ -14,6 +15,7 @@ mod sys;
 mod traced;
 
 pub use crew::{Crew, Event, Stream};
+pub use files::allow_files;
 pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
 pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};

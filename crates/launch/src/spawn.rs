@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
+use crate::files;
 use crate::launch::{Error, Launch, Streams};
 use crate::program::MARK;
 use crate::sys::{affinity, gate, memory, trace};
@@ -28,6 +29,9 @@ pub struct Spawned {
 pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Result<Spawned, Error> {
     let mut command = command(launch);
     command.env(MARK, mark);
+    if let Some(limit) = files::of_programs() {
+        gate::limit_files(&mut command, limit);
+    }
     let mut gate = None;
     if follow {
         let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;

@@ -6,6 +6,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Crew, Ended, Error, Event, Follow, Launch, Streams};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 const WAYS: [Follow; 3] = [Follow::Ptrace, Follow::Poll, Follow::None];
 
@@ -48,6 +49,19 @@ fn status_and_output_are_the_programs_own() {
         assert_eq!((ended.status.code(), said.as_str()), (Some(3), "out\nerr\n"), "{follow:?}");
         let (ended, _) = run(follow, &shell("kill -USR1 $$"));
         assert_eq!(ended.status.signal(), Some(libc::SIGUSR1), "{follow:?}");
+    }
+}
+
+#[test]
+fn a_program_has_as_many_files_as_before_more_were_taken() {
+    let limit = getrlimit(Resource::Nofile);
+    let fewer = limit.maximum.map(|most| most - 1);
+    setrlimit(Resource::Nofile, Rlimit { current: fewer, ..limit }).unwrap();
+    charz_launch::allow_files();
+    assert_eq!(getrlimit(Resource::Nofile), Rlimit { current: limit.maximum, ..limit });
+    for follow in WAYS {
+        let (_, said) = run(follow, &shell("ulimit -Sn"));
+        assert_eq!(said.trim().parse().ok(), fewer, "{follow:?}");
     }
 }
 

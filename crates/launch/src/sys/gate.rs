@@ -1,10 +1,12 @@
-//! A child process that waits between its birth and its program, until its parent lets it go on.
+//! A child process between its birth and its program: its limit on open files, and a wait until its parent lets it go on.
 
 use std::io::{Read, Write};
 use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// Makes the child write its process id to `gate`, 4 bytes in the machine's order, and wait for one byte before it becomes the
 /// program. `parents` is the parent's end, which the child inherits too and closes: with it open it would wait for ever for a parent
@@ -19,6 +21,13 @@ pub fn hold(command: &mut Command, gate: UnixStream, parents: RawFd) {
     // SAFETY: between fork and exec the closure calls close, getpid, write and read and nothing else, which a signal handler may; it neither
     // takes memory nor locks.
     unsafe { command.pre_exec(wait) };
+}
+
+/// Gives the child this limit on open files.
+pub fn limit_files(command: &mut Command, limit: Rlimit) {
+    let set = move || Ok(setrlimit(Resource::Nofile, limit)?);
+    // SAFETY: between fork and exec the closure makes one system call and nothing else; it neither takes memory nor locks.
+    unsafe { command.pre_exec(set) };
 }
 
 #[cfg(test)]

@@ -11,12 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use charz_kernels::{Family, Stop};
+use charz_launch::allow_files;
 use charz_system::task;
 use charz_topology::{Backend, Binder};
 use charz_workloads::limit::ThreadLimit;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Deadline, GRACE, MeasureRequest, PROTOCOL, STUCK};
 use crate::harness::clock::Stamps;
@@ -56,13 +56,6 @@ fn prepare() {
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     // By the file that it was started from it would be called `exe`.
     let _ = fs::write("/proc/self/comm", "charz");
-}
-
-/// Takes as many open files as the system allows: each worker has one for each counter.
-fn allow_files() {
-    let limits = getrlimit(Resource::Nofile);
-    // Refused, it is as before, and the lack of files is reported where it hurts.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limits.maximum, ..limits });
 }
 
 fn refused(reason: String) -> Failure {
@@ -116,6 +109,7 @@ fn run_kernel(order: &MeasureRequest, binder: &Binder) -> Result<Invocation, Fai
         time_box: Duration::from_nanos(order.time_box_ns),
         enough: Duration::from_nanos(order.enough_ns),
         counters: order.counters.then(|| {
+            // Each worker has one for each counter.
             allow_files();
             &PerfEvents(EVENTS) as _
         }),
@@ -151,6 +145,7 @@ fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Fail
 
 /// A program in place of a kernel.
 fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
+    allow_files();
     let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
