@@ -12,6 +12,11 @@ impl NumaNode {
         let memory = self.memory_bytes.filter(|_| shows_memory).map(units::iec);
         memory.into_iter().chain(self.subtype.clone()).collect::<Vec<_>>().join(", ")
     }
+
+    /// Whether it has memory that this process may use, as far as that is known.
+    fn gives_memory(&self) -> bool {
+        self.usable && self.memory_bytes != Some(0)
+    }
 }
 
 impl Machine {
@@ -22,8 +27,7 @@ impl Machine {
 
     /// The same with their logical indices.
     pub fn memory_nodes(&self) -> impl Iterator<Item = (usize, u32)> {
-        let holds = |node: &NumaNode| node.usable && node.memory_bytes != Some(0);
-        let nodes = self.numa_nodes.iter().enumerate().filter(move |(_, node)| holds(node));
+        let nodes = self.numa_nodes.iter().enumerate().filter(|(_, node)| node.gives_memory());
         nodes.filter_map(|(index, node)| Some((index, node.os_id?)))
     }
 
@@ -44,11 +48,11 @@ impl Machine {
         seats.iter().map(|seat| self.local_node(*nodes.get(&(*seat)?)?)).collect()
     }
 
-    /// The node that gives the strands of node `from` their memory, by OS ids: itself, or where it has none the nearest that has some;
+    /// The node that gives the strands of node `from` their memory, by OS ids: itself, or where it has none to use the nearest that has;
     /// `None` if several are as near, since the system takes any of them.
     pub fn local_node(&self, from: u32) -> Option<u32> {
         let own = self.node_index(from)?;
-        if self.numa_nodes[own].memory_bytes != Some(0) {
+        if self.numa_nodes[own].gives_memory() {
             return Some(from);
         }
         let mut nodes: Vec<_> = self.memory_nodes().map(|(index, id)| (self.claimed(own, index), id)).collect();

@@ -35,7 +35,7 @@ pub fn memory_homes(policy: MemoryPolicy, machine: &Machine, seats: &[Option<u32
     match (policy, seats.first()) {
         (MemoryPolicy::First, Some(first)) => {
             let own = own(first)?;
-            let why = || format!("NUMA node {own} of the first thread has no memory, and several are as near");
+            let why = || format!("NUMA node {own} of the first thread has no memory to use, and several are as near");
             machine.local_node(own).map(|node| vec![vec![node]]).ok_or_else(why)
         }
         _ => {
@@ -102,6 +102,10 @@ mod tests {
         let seats: Vec<Option<u32>> = (0..8).map(Some).collect();
         check(&machine, "remote", &seats, Ok(&[&[3], &[3], &[2], &[2], &[1], &[1], &[0], &[0]]));
         machine.numa_nodes[3].usable = false;
+        // The local memory of a node whose own is not allowed is the nearest.
+        check(&machine, "first", &[Some(6)], Err("several are as near"));
+        machine.numa_distances[3][2] = 20;
+        check(&machine, "first", &[Some(6)], Ok(&[&[2]]));
         check(&machine, "remote", &[Some(0)], Ok(&[&[1]]));
         machine.numa_nodes[1].memory_bytes = Some(0);
         check(&machine, "remote", &[Some(0)], Ok(&[&[2]]));
@@ -109,7 +113,7 @@ mod tests {
         // The local memory of a node without any is the nearest.
         check(&machine, "first", &[Some(2)], Ok(&[&[0]]));
         machine.numa_distances[1][2] = 21;
-        check(&machine, "first", &[Some(2)], Err("no memory, and several are as near"));
+        check(&machine, "first", &[Some(2)], Err("no memory to use, and several are as near"));
         assert_eq!(machine.nodes_of(&[Some(2), Some(4), None]), [None, Some(2), None]);
     }
 
