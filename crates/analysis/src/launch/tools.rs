@@ -227,6 +227,8 @@ fn systemd(placed: &Placed<'_>) -> Launch {
     });
     if let Some(cpus) = placed.cpus() {
         launch.notes.push(format!("As root. In a unit, below [Service]: AllowedCPUs={}", cpulist::print(&cpus)));
+        let needs = "It needs systemd 244 and control groups of version 2 alone; elsewhere it binds nothing.";
+        launch.notes.push(needs.to_owned());
     }
     launch
 }
