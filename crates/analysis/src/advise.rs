@@ -331,15 +331,19 @@ impl<'a> Advice<'a> {
         self.alike.is_empty() && !self.doubtful && self.too_few.is_none()
     }
 
+    fn placed(&self) -> Placed<'_> {
+        Placed { machine: &self.report.machine, seats: &self.best.cell.seats, memory: self.home() }
+    }
+
     /// How each tool launches a program so, by the tool's name.
     pub fn launches(&self) -> impl Iterator<Item = (&'static str, Launch)> {
-        let placed = Placed { machine: &self.report.machine, seats: &self.best.cell.seats, memory: self.home() };
+        let placed = self.placed();
         TOOLS.iter().map(move |tool| (tool.name, placed.launch(tool)))
     }
 
     /// The line that most can paste: charz exec's where unpinned threads lose or memory was remote, else taskset's, for each of several
-    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places both, and where
-    /// the placement is not [settled](Self::is_settled).
+    /// copies, or numactl's where memory is not left to the threads' own touch. `None` where the operating system places both, where
+    /// no line places the memory, and where the placement is not [settled](Self::is_settled).
     pub fn paste(&self) -> Option<String> {
         if !self.is_settled() {
             return None;
@@ -364,6 +368,7 @@ impl<'a> Advice<'a> {
         let tool = match self.home() {
             MemoryHome::Local if !must_pin => "taskset",
             MemoryHome::Local => "exec",
+            MemoryHome::Remote if self.placed().has_several_remotes() => return None,
             // numactl has no word for it.
             MemoryHome::Remote => "exec",
             _ => "numactl",

@@ -121,7 +121,10 @@ impl Placed<'_> {
             _ => {}
         }
         let Some(word) = tools::memory_word(self) else {
-            launch.notes.push(format!("Memory is local: only charz exec has a word for {} memory.", self.memory));
+            launch.notes.push(match self.has_several_remotes() {
+                true => tools::ONE_POLICY.to_owned(),
+                false => format!("Memory is local: only charz exec has a word for {} memory.", self.memory),
+            });
             return launch;
         };
         let own = match &launch.form {
@@ -135,6 +138,14 @@ impl Placed<'_> {
         };
         launch.form = Form::Command([own, vec!["numactl".to_owned(), word]].concat());
         launch
+    }
+
+    /// Whether the memory is to be remote, and not the same is so to all threads.
+    pub fn has_several_remotes(&self) -> bool {
+        let nodes = self.machine.node_of_strands();
+        let remote = |seat: &Option<u32>| self.machine.farthest_node(*nodes.get(&(*seat)?)?);
+        let remotes: HashSet<Option<u32>> = self.seats.iter().map(remote).collect();
+        self.memory == MemoryHome::Remote && remotes.len() > 1
     }
 
     /// The seats of all threads in order; `None` where the system places one.

@@ -205,6 +205,9 @@ fn the_line_to_paste_has_memory_where_it_was_measured() {
         let advice = &advise(&report)[0];
         assert_eq!(advice.paste().as_deref(), Some(expected), "{kernel}");
         assert!(advice.evidence().ends_with(of_all), "{}", advice.evidence());
+        // Each of the two threads is on a node of its own: no line has memory remote to both.
+        report.machine = crate::fixtures::report("NUMA:2 Core:1 PU:1").machine;
+        assert_eq!(advise(&report)[0].paste().is_none(), expected == exec, "{kernel}");
     }
 }
 

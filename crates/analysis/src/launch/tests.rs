@@ -76,6 +76,15 @@ fn every_tool_asks_for_the_memory_that_was_measured() {
     assert!(pod.contains("put numactl --interleave=0-1 before") && !pod.contains("single-numa-node"), "{pod}");
 }
 
+/// `charz exec` refuses them.
+#[test]
+fn no_line_asks_for_several_remote_memories() {
+    for (seats, is_one) in [(&[0, 2][..], true), (&[0, 4], false)] {
+        let asks = |tool: &Tool| launch(tool.name, &seated(seats), MemoryHome::Remote).line("").unwrap_or_default();
+        assert_eq!(TOOLS.iter().any(|tool| asks(tool).contains("--memory remote")), is_one, "{seats:?}");
+    }
+}
+
 #[test]
 fn slurm_takes_threads_as_a_mask_and_tasks_as_a_list() {
     let step = "srun --nodes=1 --ntasks=1 --cpus-per-task=8 --cpu-bind=mask_cpu";

@@ -30,6 +30,10 @@ pub static TOOLS: &[Tool] = &[
 /// What tools that bind a process cannot do.
 const SET: &str = "A set, not an order: the operating system moves the process's threads within it.";
 
+/// Why no line has memory that is remote to each thread: only a thread itself can set its policy, set_mempolicy(2).
+pub(super) const ONE_POLICY: &str =
+    "Memory is not remote here: to these CPUs that is on several nodes, and a program has one policy.";
+
 /// What Slurm asks for where CPUs are named.
 const WHOLE_NODE: &str = "Slurm takes CPUs by number only in a job with the whole node: salloc or sbatch --exclusive, without --hint=nomultithread.";
 
@@ -290,15 +294,17 @@ fn exec(placed: &Placed<'_>) -> Launch {
     if placed.round().is_some_and(|round| placed.cpus().is_some_and(|cpus| cpus.len() < round.len())) {
         words.push("--allow-stack".to_owned());
     }
+    let several = placed.has_several_remotes();
     let memory = match placed.memory {
         MemoryHome::Local => None,
+        MemoryHome::Remote if several => None,
         // Its words have none for the first thread's node.
         MemoryHome::First => placed.nodes().first().map(|node| MemoryHome::Node(*node)),
         other => Some(other),
     };
     words.extend(memory.into_iter().flat_map(|memory| ["--memory".to_owned(), memory.to_string()]));
     words.push("--".to_owned());
-    Launch { notes: Vec::new(), form: Form::Command(words) }
+    Launch { notes: several.then(|| ONE_POLICY.to_owned()).into_iter().collect(), form: Form::Command(words) }
 }
 
 /// Floating threads may use all that the process may use.
