@@ -210,7 +210,10 @@ impl Predictor {
                 MeasureRequest { kernel: COMMAND.into(), seats, nodes, time_box_ns, deadline_ns, ..order.clone() };
             let begun = Instant::now();
             let invocation = invoke.invoke(&order, 0);
-            self.runs.push((order, invocation.clone()));
+            // With less time than its cell has, the end of that time says nothing of the cell.
+            if share == 1 || invocation.ending != Ending::TimedOut {
+                self.runs.push((order, invocation.clone()));
+            }
             let took = begun.elapsed().saturating_sub(process);
             let (each, around) = ProgramTime::parts(&program.value, &invocation.runs, took);
             (took, each, around, invocation)

@@ -240,6 +240,13 @@ fn a_pilot_that_failed_is_all_that_is_known_of_its_cell() {
     assert_eq!((failed.status, failed.invocations[0].ending), (Status::Failed, Ending::Died));
     let (report, _) = sweep_after_pilots(|pilots| pilots.ending = |_, _| Ending::Died, HOUR);
     assert!(report.cells.iter().all(|cell| cell.status == Status::Ok), "it did not fail again");
+    // With one thread it was given less time than an invocation is.
+    let (report, _) = sweep_after_pilots(
+        |pilots| pilots.ending = |order, _| if order.seats.len() == 1 { Ending::TimedOut } else { Ending::Done },
+        Duration::ZERO,
+    );
+    let ends: Vec<_> = report.cells.iter().map(|cell| (cell.status, made(cell))).collect();
+    assert_eq!(ends, [(Status::Pending, 0), (Status::Pending, 0), (Status::Suspect, 1)]);
 }
 
 #[test]
