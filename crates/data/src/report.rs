@@ -111,7 +111,7 @@ pub struct Report {
     /// Whether every cell was given its due: the fewest invocations that the plan asks for, or a reason why not. `false` after
     /// an interruption, and where the budget was too small.
     pub complete: bool,
-    /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, which CPU or NUMA node was missing, or null.
+    /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, which CPU, NUMA node or memory was missing, or null.
     pub stopped_by: Option<String>,
     /// Where it is kept, where a command that is printed may name that. Not in the file.
     #[serde(skip)]

@@ -5,6 +5,7 @@
 //! and a drift of the machine favours no cell.
 
 mod adaptive;
+mod away;
 mod host;
 mod issue_width;
 mod order;
@@ -25,6 +26,7 @@ use charz_kernels::{Params, Sizes, Stop};
 use charz_topology::{Mapping, Order, Present, place};
 
 pub use adaptive::Adaptive;
+use away::{LOOK_AGAIN, PATIENCE, changed, for_now};
 pub use host::{host, node};
 use order::Turn;
 use pace::Pace;
@@ -54,7 +56,7 @@ pub trait Listener {
     /// number, then to narrow intervals.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
-    /// Only cells are left whose CPU or NUMA node went away, as `gone` says; it is waited for so long at most.
+    /// Only cells are left that lack a CPU, a NUMA node, memory or threads, as `gone` says; it is waited for so long at most.
     fn wait(&mut self, _gone: &str, _most: Duration) {}
 }
 
@@ -207,7 +209,7 @@ impl Sweep<'_> {
     fn shortfall(&self) -> Option<String> {
         let wanting: Vec<usize> = (0..places(self.report)).filter(|&place| self.wants_more(place)).collect();
         let gone = wanting.iter().find_map(|&place| self.waits_for(place));
-        let missing = gone.map(|gone| format!("a missing CPU or NUMA node: {gone}"));
+        let missing = gone.map(|gone| format!("a missing resource: {gone}"));
         missing.or_else(|| (!wanting.is_empty() || !self.adaptive.is_settled()).then(|| "budget".into()))
     }
 
@@ -230,10 +232,11 @@ impl Sweep<'_> {
 
     /// It is given `most` time; what is not over then is stopped.
     fn invocation(&self, cell: &Cell, seed: u64, most: Duration) -> Invocation {
-        let pages = self.params(cell).pages;
-        let fits = (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, pages);
+        if let Some(reason) = self.obstacle(cell) {
+            return Invocation::without_runs(for_now(cell, Ending::Skipped), reason);
+        }
         let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
-        match fits.or_else(|| self.unsafe_with(cell)).map_or(homes, Err) {
+        match self.unsafe_with(cell).map_or(homes, Err) {
             Err(reason) => Invocation::without_runs(Ending::Skipped, reason),
             Ok(homes) => {
                 let away = || self.gone(cell).map(|gone| Invocation::without_runs(Ending::Away, gone));
@@ -249,6 +252,12 @@ impl Sweep<'_> {
                 if invocation.ending == Ending::TimedOut && own.latest_ns > most_ns && begun.elapsed() >= most {
                     invocation = Invocation::without_runs(Ending::Stopped, "the budget ended");
                 }
+                let ending = for_now(cell, invocation.ending);
+                if ending != invocation.ending {
+                    // The system refuses at once what it has just refused.
+                    self.invoke.rest(LOOK_AGAIN);
+                    invocation.ending = ending;
+                }
                 match report::check_invocation(cell, &invocation) {
                     Ok(()) if invocation.ending == Ending::Stopped => invocation,
                     // However it ended: what ran meanwhile ran elsewhere.
@@ -259,26 +268,6 @@ impl Sweep<'_> {
                 }
             }
         }
-    }
-
-    /// Which of the CPUs and NUMA nodes that the cell needs are not there. Workers that float need as many CPUs as they are, or all.
-    fn gone(&self, cell: &Cell) -> Option<String> {
-        let present = (self.present)();
-        let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
-        let seats: Vec<u32> = cell.seats.iter().flatten().copied().collect();
-        let all: Vec<u32> = self.machine.usable_strands().map(|strand| strand.os_id).collect();
-        let floats = || {
-            let left = all.iter().filter(|&&cpu| present.gone(&[cpu], &[]).is_none()).count();
-            cell.seats.contains(&None) && cell.seats.len() > left
-        };
-        let gone = present.gone(&seats, &homes.unwrap_or_default().concat());
-        gone.or_else(|| present.gone(&all, &[]).filter(|_| floats()))
-    }
-
-    /// What a cell waits for that could not be measured the last time.
-    fn waits_for(&self, place: usize) -> Option<String> {
-        let cell = self.cell(place);
-        if cell.is_away() { self.gone(cell) } else { None }
     }
 
     fn params(&self, cell: &Cell) -> Params {
@@ -414,10 +403,6 @@ impl Sweep<'_> {
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.
 const OVERTIME: u32 = 8;
-/// How long a sweep waits for what went away where it has nothing else to do.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How soon it is looked again whether what went away is back.
-const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Predictions are right within a half on a quiet machine.
 const ENOUGH: f64 = 1.5;
 /// How many times its deadline an invocation may take where other programs keep the CPUs busy. What is stuck in earnest and waits for CPUs
@@ -477,12 +462,6 @@ fn places(report: &Report) -> usize {
 fn cell_mut(report: &mut Report, place: usize) -> &mut Cell {
     let floor = report.floor.len();
     if place < floor { &mut report.floor[place] } else { &mut report.cells[place - floor] }
-}
-
-/// Strands that came or went where the cell has none: its other invocations are of the same machine as far as it is concerned.
-fn changed(invocation: &Invocation) -> Option<Invocation> {
-    let change = invocation.evidence.as_ref()?.strands_changed()?;
-    Some(Invocation::without_runs(Ending::Away, format!("the machine changed meanwhile: {change}")))
 }
 
 fn contends(cell: &Cell) -> bool {

@@ -161,8 +161,8 @@ pub enum Ending {
     Skipped,
     /// The system refused something: memory, a thread, a seat.
     Refused,
-    /// A CPU or NUMA node that it needs went away before its end: offline, or out of the cpuset. It is made again when that is back,
-    /// or at once where the CPU was another's.
+    /// What it needs went away before its end: a CPU or NUMA node (offline, or out of the cpuset), or memory or threads for a cell that
+    /// has runs. It is made again when that is back, or at once where the CPU was another's.
     Away,
     /// A wrong answer.
     Wrong,
@@ -274,7 +274,7 @@ impl Cell {
         Some(grown?.steps.last()?.size)
     }
 
-    /// Whether a CPU or NUMA node that it needs was not there the last time.
+    /// Whether something that it needs was not there the last time.
     pub fn is_away(&self) -> bool {
         let last = self.invocations.iter().chain(&self.counted).max_by_key(|invocation| invocation.started_ns);
         last.is_some_and(|invocation| invocation.ending == Ending::Away)

@@ -1,6 +1,7 @@
 //! CPUs that go and come back.
 
 use super::*;
+use crate::limits::ThreadLimit;
 
 /// A sweep during which CPU 7 is not there when it is looked for CPUs from the 20th time on until the `back`th.
 fn sweep_without_a_cpu(mappings: &str, back: usize) -> Swept {
@@ -41,11 +42,41 @@ fn a_cpu_that_stays_away_is_named_and_the_others_keep_their_numbers() {
     for mappings in ["dumb", "auto"] {
         let report = sweep_without_a_cpu(mappings, usize::MAX).report;
         assert!(!report.complete);
-        assert_eq!(report.stopped_by.as_deref(), Some("a missing CPU or NUMA node: CPU 7 is offline"));
+        assert_eq!(report.stopped_by.as_deref(), Some("a missing resource: CPU 7 is offline"));
         let (last, others) = report.cells.split_last().unwrap();
         assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == 6));
         assert!(last.is_away() && charz_judge::wants_more(last, 6, 20), "a resumed sweep goes on with it");
     }
+}
+
+#[test]
+fn a_moment_without_memory_or_threads_takes_nothing_from_the_runs_before_it() {
+    let swept = |short: std::ops::Range<usize>, ending: fn(&MeasureRequest, usize) -> Ending| {
+        let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], "dumb", "1") };
+        let setting = Setting::new(QUIET, &request, &[]);
+        let (mut report, stop, looks) = (setting.blank.clone(), Stop::new(), std::cell::Cell::new(0));
+        let fake = Fake { ending, ..Fake::new(&stop) };
+        let limits = || {
+            looks.set(looks.get() + 1);
+            let at_most = if short.contains(&looks.get()) { 0 } else { 8 };
+            Limits { threads: ThreadLimit { at_most, because: "the test".into() }, ..Limits::unlimited() }
+        };
+        let mut recorder = ();
+        let mut sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
+        sweep.limits = &limits;
+        sweep.run(&mut ()).unwrap();
+        let Cell { status, invocations, .. } = report.cells.remove(0);
+        let ends = invocations.iter().map(|one| one.ending).filter(|ending| *ending != Ending::Done);
+        (status, report.stopped_by, ends.collect::<Vec<_>>())
+    };
+    assert_eq!(swept(7..30, |_, _| Ending::Done), (Status::Ok, None, vec![Ending::Away]));
+    fn refused(order: &MeasureRequest, when: bool) -> Ending {
+        if when && order.kernel == "arith-int" { Ending::Refused } else { Ending::Done }
+    }
+    let once = swept(0..0, |order, number| refused(order, (6..12).contains(&number)));
+    assert_eq!(once, (Status::Ok, None, vec![Ending::Away; 3]));
+    let always = swept(0..0, |order, number| refused(order, number >= 6));
+    assert_eq!(always.0, Status::Failed, "no accident");
 }
 
 #[test]
