@@ -228,6 +228,14 @@ fn a_program_that_hangs_is_ended_with_all_that_it_started() {
 }
 
 #[test]
+fn a_first_run_ends_with_the_budget_however_long_a_run_may_take() {
+    let (mut command, folder) = (charz(), tempdir().unwrap());
+    let sweep = command.current_dir(&folder).args(["sweep", "--command", "sleep 20", "--threads", "1"]);
+    let ran: Ran = sweep.args(["--run-timeout", "20s", "--budget", "1s"]).output().unwrap().into();
+    assert!(ran.code == Some(3) && ran.err.contains("within the budget of 1"), "{:?}: {}", ran.code, ran.err);
+}
+
+#[test]
 fn a_setup_is_ended_with_the_sweep() {
     let (folder, sleeps) = (tempdir().unwrap(), "86399.5");
     let setup = format!("sleep {sleeps}");

@@ -183,7 +183,7 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, self.left(budget) / 4, invoke)
     }
 
-    /// The same with the time of the user's program, which may take what is left of `budget`, or what its own limit is.
+    /// The same with the time of the user's program, which may take what is left of `budget`, and no more than its own limit.
     pub(crate) fn with_program(
         &self,
         predictor: Predictor,
@@ -198,7 +198,8 @@ impl MeasuringContext {
             let checked = line.map_or(Ok(()), |line| Words::split(line).and_then(|words| words.check()));
             checked.map_err(|why| Error::bad_input(format!("{flag}: {why}")))?;
         }
-        let limit = program.timeout_ns.map_or_else(|| self.left(budget.most()), Duration::from_nanos);
+        let (left, own) = (self.left(budget.most()), program.timeout_ns.map(Duration::from_nanos));
+        let limit = own.map_or(left, |own| own.min(left));
         let usual = || Ok::<_, Error>(parse_mappings(PROGRAMS)?.swap_remove(0));
         let mapping = first.mapping.map_or_else(usual, Ok)?;
         let (order, usable) = (mapping.order(&self.machine)?, self.machine.usable_strands().count());
@@ -219,10 +220,9 @@ impl MeasuringContext {
         };
         let (predictor, failed) = predictor.with_program(&order, invoke);
         match failed {
-            Some(failed) if failed.ending == Ending::TimedOut && program.timeout_ns.is_none() => {
+            Some(failed) if failed.ending == Ending::TimedOut && own != Some(limit) => {
                 Err(Error::environment(format!(
-                    "--command: a first run with {threads} did not end within the budget of {}; {}, or set the longest that \
-                     a run may take with --run-timeout",
+                    "--command: a first run with {threads} did not end within the budget of {}; {}",
                     units::duration(budget.most()),
                     budget.remedy()
                 )))
