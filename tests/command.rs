@@ -237,16 +237,18 @@ fn a_first_run_ends_with_the_budget_however_long_a_run_may_take() {
 
 #[test]
 fn a_setup_is_ended_with_the_sweep() {
-    let (folder, sleeps) = (tempdir().unwrap(), "86399.5");
-    let setup = format!("sleep {sleeps}");
-    let mut command = charz();
-    let sweep = command.current_dir(&folder).args(["sweep", "--command", "true", "--setup", &setup, "--budget", "3m"]);
-    let mut child = sweep.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    while alive(sleeps) == 0 {
-        assert_eq!(child.try_wait().unwrap(), None);
+    let sleeps = "86399.5";
+    for setup in [format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'")] {
+        let (folder, mut command) = (tempdir().unwrap(), charz());
+        let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
+        let sweep = command.current_dir(&folder).args(sweep).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = sweep.spawn().unwrap();
+        while alive(sleeps) == 0 {
+            assert_eq!(child.try_wait().unwrap(), None);
+        }
+        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        assert_eq!((child.wait().unwrap().code(), alive(sleeps)), (Some(130), 0), "{setup}");
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-    assert_eq!((child.wait().unwrap().code(), alive(sleeps)), (Some(130), 0));
 }
 
 #[test]

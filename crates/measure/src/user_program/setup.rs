@@ -12,8 +12,8 @@ use super::output::Output;
 use super::run::{Replica, Site, refused};
 use crate::harness::Failure;
 
-/// How long what a set-up leaves running may take to end after SIGTERM.
-const FAREWELL: Duration = Duration::from_secs(1);
+/// How long what a set-up leaves running may take to end after SIGTERM: half of the time after which a supervisor ends this process.
+const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What a set-up leaves running, which is ended when the runs that it serves have ended.
 #[derive(Default)]
