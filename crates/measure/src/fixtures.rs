@@ -1,11 +1,13 @@
 //! Requests, and what a sweep of them runs with on a machine that is not there, for tests.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use charz_data::report::{Report, Timer, Tool};
 use charz_kernels::{Layout, PageKind, Params, Stop};
 use charz_topology::{Machine, Present, Source, discover, parse_mappings};
 
+use crate::harness::fingerprint::Fingerprint;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::limits::Limits;
 use crate::plan::{Asked, Budget, Invocations, Plan, Request};
@@ -97,6 +99,8 @@ impl Setting {
             predictor: &self.predictor,
             limits: &Limits::unlimited,
             present: &Present::default,
+            fingerprint: &|_| Fingerprint::default(),
+            firsts: HashMap::new(),
             budget,
             adaptive: Adaptive::default(),
         }

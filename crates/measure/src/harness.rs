@@ -10,7 +10,7 @@ mod cell;
 pub mod clock;
 pub mod counters;
 pub(crate) mod exchange;
-pub(crate) mod fingerprint;
+pub mod fingerprint;
 mod frequency;
 mod gate;
 pub(crate) mod pages;

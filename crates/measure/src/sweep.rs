@@ -35,6 +35,7 @@ pub use start::{Context, new_report};
 pub use turns::take_turns;
 
 use crate::harness::LEAST_DEADLINE;
+use crate::harness::fingerprint::Fingerprint;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
 use crate::limits::Limits;
@@ -77,6 +78,10 @@ pub struct Sweep<'a> {
     pub limits: &'a dyn Fn() -> Limits,
     /// Likewise: CPUs and NUMA nodes come and go.
     pub present: &'a dyn Fn() -> Present,
+    /// Likewise: settings of the machine, of CPUs those of these seats.
+    pub fingerprint: &'a dyn Fn(&[Option<u32>]) -> Fingerprint,
+    /// What it was before the first run of each cell, by place.
+    pub firsts: HashMap<usize, Fingerprint>,
     pub budget: Duration,
     /// Which cells are measured, where not all are.
     pub adaptive: Adaptive,
@@ -218,11 +223,13 @@ impl Sweep<'_> {
     fn step(&mut self, place: usize, seed: u64, sitting: Instant) -> Result<Ending, JournalError> {
         let started_ns = self.report.wall_ns.saturating_add(nanos(sitting.elapsed()));
         let most = self.budget.saturating_sub(sitting.elapsed()).saturating_add(self.budget / OVERTIME);
-        let invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed, most) };
+        let found = (self.fingerprint)(&self.cell(place).seats);
+        let mut invocation = Invocation { started_ns, ..self.invocation(self.cell(place), seed, most) };
         let ending = invocation.ending;
         if ending == Ending::Stopped {
             return Ok(ending);
         }
+        self.note_changes(place, found, &mut invocation);
         let record = Record { cell: place as u64, invocation };
         self.recorder.record(&record)?;
         record.replay(self.report).expect("the invocation was checked when it was made");

@@ -36,8 +36,8 @@ pub struct Evidence {
     /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
     /// share neither lines nor memory, or a CPU, and where it was not measured.
     pub apart_ns: Option<f64>,
-    /// What of the machine was not after the repetitions what it had been before them: the setting's name, a colon, and how
-    /// it changed.
+    /// What of the machine was not after the repetitions what it had been before them, or not before them what it had been before the
+    /// first run: the setting's name, a colon, and how it changed.
     pub changes: Vec<String>,
     /// Why hardware counters did not count although they were asked for; null where they did, or were not asked for.
     pub no_counters: Option<String>,
@@ -121,11 +121,14 @@ impl Evidence {
     /// The name of those that a process may use.
     pub const ALLOWED_STRANDS: &str = "allowed strands";
 
+    /// Whether a change is that of strands, which came or went.
+    pub fn is_of_strands(change: &str) -> bool {
+        [Self::ONLINE_STRANDS, Self::ALLOWED_STRANDS].map(Some).contains(&change.split(':').next())
+    }
+
     /// Strands that came or went, needed or not, where nothing else changed.
     pub fn strands_changed(&self) -> Option<&str> {
-        let names = [Self::ONLINE_STRANDS, Self::ALLOWED_STRANDS].map(Some);
-        let first =
-            self.changes.first().filter(|_| self.changes.iter().all(|one| names.contains(&one.split(':').next())));
+        let first = self.changes.first().filter(|_| self.changes.iter().all(|one| Self::is_of_strands(one)));
         first.map(String::as_str)
     }
 }

@@ -7,8 +7,8 @@ use charz_data::report::Evidence;
 use charz_system::file::{self, word};
 use charz_system::{Status, cgroup};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fingerprint(Vec<(&'static str, Option<String>)>);
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fingerprint(pub(crate) Vec<(&'static str, Option<String>)>);
 
 impl Fingerprint {
     /// Reads the settings, of CPUs those of these seats; about 200 µs, and 10 µs more for each seat.

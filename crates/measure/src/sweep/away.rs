@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use super::Sweep;
-use charz_data::report::{Cell, Ending, Invocation};
+use crate::harness::fingerprint::Fingerprint;
+use charz_data::report::{Cell, Ending, Evidence, Invocation};
 
 /// How long a sweep waits for what went away where it has nothing else to do.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
@@ -16,24 +17,26 @@ impl Sweep<'_> {
         (self.limits)().obstacle(cell.seats.len(), cell.footprint_bytes, self.params(cell).pages)
     }
 
-    /// Which of the CPUs and NUMA nodes that the cell needs are not there. Workers that float need as many CPUs as they are, or all.
+    /// Which of the CPUs and NUMA nodes that the cell needs are not there. Workers that float need all: fewer are another machine.
     pub(super) fn gone(&self, cell: &Cell) -> Option<String> {
         let present = (self.present)();
         let homes = charz_topology::memory_homes(cell.point.memory.unwrap_or_default(), self.machine, &cell.seats);
-        let seats: Vec<u32> = cell.seats.iter().flatten().copied().collect();
-        let all: Vec<u32> = self.machine.usable_strands().map(|strand| strand.os_id).collect();
-        let floats = || {
-            let left = all.iter().filter(|&&cpu| present.gone(&[cpu], &[]).is_none()).count();
-            cell.seats.contains(&None) && cell.seats.len() > left
-        };
-        let gone = present.gone(&seats, &homes.unwrap_or_default().concat());
-        gone.or_else(|| present.gone(&all, &[]).filter(|_| floats()))
+        let all = || self.machine.usable_strands().map(|strand| strand.os_id).collect();
+        let needed: Vec<u32> = cell.seats.iter().copied().collect::<Option<_>>().unwrap_or_else(all);
+        present.gone(&needed, &homes.unwrap_or_default().concat())
     }
 
     /// What a cell waits for that could not be measured the last time.
     pub(super) fn waits_for(&self, place: usize) -> Option<String> {
         let cell = self.cell(place);
         if cell.is_away() { self.gone(cell).or_else(|| self.obstacle(cell)) } else { None }
+    }
+
+    /// Notes what changed of the machine since before the first run of the cell. Strands that went keep a cell from running that needs them.
+    pub(super) fn note_changes(&mut self, place: usize, found: Fingerprint, invocation: &mut Invocation) {
+        let Some(evidence) = &mut invocation.evidence else { return };
+        let changes = self.firsts.entry(place).or_insert_with(|| found.clone()).changes(&found);
+        evidence.changes.extend(changes.into_iter().filter(|change| !Evidence::is_of_strands(change)));
     }
 }
 

@@ -19,6 +19,7 @@ use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
 use charz_data::{COMMAND, Program, units};
 use charz_measure::doctor::quiet::{self, Quiet};
 use charz_measure::harness::clock::{self, Rates, Stamps, TscClock};
+use charz_measure::harness::fingerprint::Fingerprint;
 use charz_measure::invoke::{GRACE, Invoke, MeasureRequest, Processes};
 use charz_measure::limits::Limits;
 use charz_measure::lock::{LockError, MachineLock};
@@ -257,6 +258,8 @@ impl MeasuringContext {
             predictor,
             limits: &Limits::read,
             present: &Present::read,
+            fingerprint: &Fingerprint::read,
+            firsts: HashMap::new(),
             budget,
             adaptive: Adaptive::default(),
         }

@@ -39,13 +39,40 @@ fn cells_wait_for_a_cpu_that_comes_back() {
 
 #[test]
 fn a_cpu_that_stays_away_is_named_and_the_others_keep_their_numbers() {
-    for mappings in ["dumb", "auto"] {
+    // Workers that float would be on fewer CPUs than before.
+    for (mappings, unhurt) in [("dumb", 7), ("auto", 0)] {
         let report = sweep_without_a_cpu(mappings, usize::MAX).report;
         assert!(!report.complete);
         assert_eq!(report.stopped_by.as_deref(), Some("a missing resource: CPU 7 is offline"));
-        let (last, others) = report.cells.split_last().unwrap();
+        let (others, away) = report.cells.split_at(unhurt);
         assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == 6));
-        assert!(last.is_away() && charz_judge::wants_more(last, 6, 20), "a resumed sweep goes on with it");
+        let goes_on = |cell: &Cell| cell.is_away() && charz_judge::wants_more(cell, 6, 20);
+        assert!(away.iter().all(goes_on), "a resumed sweep goes on with them");
+    }
+}
+
+#[test]
+fn a_setting_that_changes_between_runs_spoils_the_cells_that_began_before() {
+    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], "dumb", "1,2") };
+    let setting = Setting::new(QUIET, &request, &[]);
+    let (mut report, stop, looks) = (setting.blank.clone(), Stop::new(), std::cell::Cell::new(0));
+    let fingerprint = |_: &[Option<u32>]| {
+        looks.set(looks.get() + 1);
+        let quota = if looks.get() <= 3 { "max" } else { "50000" };
+        // Strands that come and go are not theirs.
+        let online = (Evidence::ONLINE_STRANDS, Some(looks.get().to_string()));
+        Fingerprint(vec![("CPU quota", Some(quota.to_owned())), online])
+    };
+    let (fake, mut recorder) = (Fake::new(&stop), ());
+    let mut sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
+    sweep.fingerprint = &fingerprint;
+    sweep.run(&mut ()).unwrap();
+    let (spoiled, others): (Vec<&Cell>, _) =
+        report.floor.iter().chain(&report.cells).partition(|cell| cell.status == Status::Invalid);
+    assert!(others.len() == 1 && others[0].status == Status::Ok && made(others[0]) == 6, "{:?}", others[0].reason);
+    for cell in spoiled {
+        let reason = cell.reason.as_ref().unwrap();
+        assert!(reason.contains("quota") && !reason.contains("strands"), "{reason}");
     }
 }
 
