@@ -26,7 +26,7 @@ use charz_kernels::{Params, Sizes, Stop};
 use charz_topology::{Mapping, Order, Present, place};
 
 pub use adaptive::Adaptive;
-use away::{LOOK_AGAIN, PATIENCE, changed, for_now};
+use away::{LOOK_AGAIN, Wait, changed, for_now, shortfall};
 pub use host::{host, node};
 use order::Turn;
 use pace::Pace;
@@ -156,7 +156,7 @@ impl Sweep<'_> {
         // A resumed sweep goes on with other numbers than it began with.
         let made: u64 = (0..places(self.report)).map(|place| self.cell(place).invocations.len() as u64).sum();
         let mut random = fastrand::Rng::with_seed(self.report.plan.seed.wrapping_add(made));
-        let (mut left, mut told, mut waits_since) = (self.left(), None::<String>, None);
+        let (mut left, mut wait) = (self.left(), Wait::default());
         let mut filling = (0..places(self.report)).any(|place| self.missing(place) > 0);
         'rounds: loop {
             self.choose();
@@ -168,17 +168,12 @@ impl Sweep<'_> {
             let takes = |place| pace.expect(place, self.predicted(self.cell(place)));
             let Some((turn, places)) = self.next_round(&mut random, left_over, takes, fits) else {
                 let waiting = |place: usize| gone[place].as_ref().filter(|_| self.missing(place) > 0 && in_time(place));
-                let waiting = (0..gone.len()).find_map(waiting).filter(|_| !self.stop.raised());
-                let since = waits_since.get_or_insert_with(Instant::now).elapsed();
-                let Some(gone) = waiting.filter(|_| since <= PATIENCE) else { break };
-                if told.as_ref() != Some(gone) {
-                    listener.wait(gone, PATIENCE.min(self.budget));
-                    told = Some(gone.clone());
+                if wait.goes_on((0..gone.len()).find_map(waiting), self, listener) {
+                    continue;
                 }
-                self.invoke.rest(LOOK_AGAIN);
-                continue;
+                break;
             };
-            waits_since = None;
+            wait = Wait::default();
             if filling && turn != Turn::Due {
                 filling = false;
                 listener.fill(self.report, sitting.elapsed(), self.budget);
@@ -213,9 +208,8 @@ impl Sweep<'_> {
     /// What kept a sweep from its end that came to the end of its rounds.
     fn shortfall(&self) -> Option<String> {
         let wanting: Vec<usize> = (0..places(self.report)).filter(|&place| self.wants_more(place)).collect();
-        let gone = wanting.iter().find_map(|&place| self.waits_for(place));
-        let missing = gone.map(|gone| format!("a missing resource: {gone}"));
-        missing.or_else(|| (!wanting.is_empty() || !self.adaptive.is_settled()).then(|| "budget".into()))
+        let short = shortfall(&wanting, |place| self.waits_for(place));
+        short.or_else(|| (!self.adaptive.is_settled()).then(|| "budget".into()))
     }
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep

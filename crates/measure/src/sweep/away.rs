@@ -1,15 +1,34 @@
 //! What a cell needs of the machine, which comes and goes.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::Sweep;
+use super::{Listener, Sweep};
 use crate::harness::fingerprint::Fingerprint;
 use charz_data::report::{Cell, Ending, Evidence, Invocation};
 
 /// How long a sweep waits for what went away where it has nothing else to do.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(10);
 /// How soon it is looked again whether what went away is back.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// A wait for what went away.
+#[derive(Default)]
+pub(super) struct Wait {
+    since: Option<Instant>,
+}
+
+impl Wait {
+    /// Waits a moment for what is `gone`; `false` where nothing is, or it was waited for long enough.
+    pub(super) fn goes_on(&mut self, gone: Option<&String>, sweep: &Sweep<'_>, listener: &mut dyn Listener) -> bool {
+        let Some(gone) = gone.filter(|_| !sweep.stop.raised()) else { return false };
+        let since = *self.since.get_or_insert_with(|| {
+            listener.wait(gone, PATIENCE.min(sweep.budget));
+            Instant::now()
+        });
+        sweep.invoke.rest(LOOK_AGAIN);
+        since.elapsed() <= PATIENCE
+    }
+}
 
 impl Sweep<'_> {
     /// Why the system has too few threads or too little memory for the cell, if so.
@@ -38,6 +57,12 @@ impl Sweep<'_> {
         let changes = self.firsts.entry(place).or_insert_with(|| found.clone()).changes(&found);
         evidence.changes.extend(changes.into_iter().filter(|change| !Evidence::is_of_strands(change)));
     }
+}
+
+/// Why cells want more: what the first of them waits for that waits, or the budget.
+pub(super) fn shortfall(wanting: &[usize], waits_for: impl Fn(usize) -> Option<String>) -> Option<String> {
+    let gone = wanting.iter().find_map(|&place| waits_for(place)).map(|gone| format!("a missing resource: {gone}"));
+    gone.or_else(|| (!wanting.is_empty()).then(|| "budget".into()))
 }
 
 /// How an invocation ended for which the system had too little: it takes nothing from the runs that the cell has, and is made again. What

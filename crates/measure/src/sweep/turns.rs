@@ -6,7 +6,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Listener, Sweep, pace::Pace, places};
+use super::away::{Wait, shortfall};
+use super::{Listener, Sweep, order::missing, pace::Pace, places};
 use crate::journal::JournalError;
 use crate::plan::nanos;
 use charz_data::report::Ending;
@@ -42,19 +43,22 @@ fn blocks(
     sitting: Instant,
     listener: &mut dyn Listener,
 ) -> Result<(), JournalError> {
-    let mut pace = Pace::default();
-    loop {
-        let mut progress = false;
+    let (mut pace, mut wait) = (Pace::default(), Wait::default());
+    'blocks: loop {
+        let (mut progress, mut gone) = (false, None);
         for place in sides[0].round(random, |place| wanted(sides, place) > 0) {
             let turns = block(wanted(sides, place), random);
             let of = |turn: &Turn| sides[*turn as usize].predicted(sides[*turn as usize].cell(place));
             let predicted = turns.iter().map(of).sum();
             if sitting.elapsed() + pace.correct(predicted) > sides[0].budget {
                 // Half a block would favour a side.
-                sides.iter_mut().for_each(|side| side.report.stopped_by = Some("budget".into()));
                 continue;
             }
-            progress = true;
+            if let Some(what) = waits_for(sides, place) {
+                gone = Some(what);
+                continue;
+            }
+            (progress, wait) = (true, Wait::default());
             let begun = Instant::now();
             for turn in turns {
                 let side = &mut sides[turn as usize];
@@ -62,11 +66,10 @@ fn blocks(
                     return Ok(());
                 }
                 let began = Instant::now();
-                if side.step(place, random.u64(..), sitting)? == Ending::Stopped {
-                    if !side.stop.raised() {
-                        sides.iter_mut().for_each(|side| side.report.stopped_by = Some("budget".into()));
-                    }
-                    return Ok(());
+                match side.step(place, random.u64(..), sitting)? {
+                    Ending::Stopped if side.stop.raised() => return Ok(()),
+                    Ending::Stopped => break 'blocks,
+                    _ => {}
                 }
                 side.cool_down(place, began.elapsed());
                 let longest = sides[0].budget.saturating_sub(sitting.elapsed());
@@ -75,10 +78,14 @@ fn blocks(
             }
             pace.learn(place, predicted, begun.elapsed());
         }
-        if !progress {
-            return Ok(());
+        if !progress && !wait.goes_on(gone.as_ref(), &sides[0], listener) {
+            break;
         }
     }
+    let wanting: Vec<usize> = (0..places(sides[0].report)).filter(|&place| wanted(sides, place) > 0).collect();
+    let short = shortfall(&wanting, |place| waits_for(sides, place));
+    sides.iter_mut().for_each(|side| side.report.stopped_by.clone_from(&short));
+    Ok(())
 }
 
 /// The next turns of a pair, as many for each side.
@@ -94,16 +101,18 @@ fn block(wanted: usize, random: &mut fastrand::Rng) -> Vec<Turn> {
 /// How many more invocations each side of a pair is given, at least.
 fn wanted(sides: &[Sweep<'_>; 2], place: usize) -> usize {
     let wants = sides.each_ref().map(|side| {
-        let values = side.cell(place).invocations.iter().filter(|invocation| invocation.value.is_some()).count();
-        let due = usize::try_from(side.report.plan.min_invocations).unwrap_or(usize::MAX).saturating_sub(values);
         // A disturbed cell wants more than its number, one that has given up wants none.
-        (side.wants_more(place) && side.waits_for(place).is_none(), due)
+        (side.wants_more(place), missing(side.cell(place), side.report.plan.min_invocations) as usize)
     });
     match wants {
         [(false, due), _] | [_, (false, due)] if due > 0 => 0,
         [(false, _), (false, _)] => 0,
         [(_, one), (_, other)] => one.max(other).max(1),
     }
+}
+
+fn waits_for(sides: &[Sweep<'_>; 2], place: usize) -> Option<String> {
+    sides.iter().find_map(|side| side.waits_for(place))
 }
 
 /// The predicted time for the rest of both sides.

@@ -1,7 +1,9 @@
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 use std::time::Duration;
 
 use charz_kernels::Stop;
+use charz_topology::Present;
 
 use super::*;
 use crate::fixtures::Setting;
@@ -62,9 +64,11 @@ struct Trial {
     invocations: usize,
     budget: Duration,
     seed: u64,
+    /// When its CPU is not there, by how often it was looked for.
+    offline: Range<usize>,
 }
 
-const USUAL: Trial = Trial { kernels: &["arith-int"], invocations: 10, budget: Duration::MAX, seed: 7 };
+const USUAL: Trial = Trial { kernels: &["arith-int"], invocations: 10, budget: Duration::MAX, seed: 7, offline: 0..0 };
 
 struct Taken {
     a: Report,
@@ -93,11 +97,17 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let (fake_a, fake_b) = (fake('A'), fake('B'));
     let blank = || Report { floor: Vec::new(), ..setting.blank.clone() };
     let (mut a, mut b) = (blank(), blank());
-    let (mut none_a, mut none_b) = ((), ());
+    let (mut none_a, mut none_b, looks) = ((), (), Cell::new(0));
+    let present = || {
+        looks.set(looks.get() + 1);
+        let online = if trial.offline.contains(&looks.get()) { vec![1] } else { vec![0, 1] };
+        Present { online: Some(online), ..Present::default() }
+    };
     let mut sides = [
         setting.sweep(&mut a, &mut none_a, &fake_a, &stop, trial.budget),
         setting.sweep(&mut b, &mut none_b, &fake_b, &stop, trial.budget),
     ];
+    sides.iter_mut().for_each(|side| side.present = &present);
     take_turns(&mut sides, trial.seed, &mut ()).unwrap();
     Taken { a, b, log: log.into_inner() }
 }
@@ -183,4 +193,14 @@ fn a_budget_ends_between_blocks() {
     let taken = take(&Trial { budget: Duration::ZERO, ..USUAL }, |_| {});
     assert!(taken.log.is_empty());
     assert_eq!(taken.b.stopped_by.as_deref(), Some("budget"));
+}
+
+#[test]
+fn both_sides_wait_for_a_cpu_that_comes_back() {
+    let taken = take(&Trial { offline: 5..60, ..USUAL }, |_| {});
+    for report in [&taken.a, &taken.b] {
+        let done = report.cells[0].invocations.iter().filter(|one| one.ending == Ending::Done).count();
+        assert_eq!((done, report.complete, report.stopped_by.as_deref()), (10, true, None));
+    }
+    assert!(taken.a.cells[0].invocations.len() + taken.b.cells[0].invocations.len() > 20, "it was away");
 }
