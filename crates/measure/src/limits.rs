@@ -208,19 +208,23 @@ fn thread_limit() -> ThreadLimit {
         let left = tasks.max.saturating_sub(tasks.current?);
         Some((left.saturating_sub(THREADS_LEFT), format!("pids.max of the control group is {}", tasks.max)))
     });
-    // The limit is on all threads of the user, on the whole machine.
-    let user = threads::max_of_user().map(|most| {
-        let now = threads::of_user().unwrap_or(0);
-        (
-            most.saturating_sub(now + THREADS_LEFT),
-            format!("ulimit -u is {most}, of which {now} are taken and {THREADS_LEFT} left to others"),
-        )
-    });
+    let user = threads::max_of_user().and_then(|most| left_to_user(most, threads::all(), threads::of_user));
     let own = (MOST_THREADS as u64, "the program's own cap".to_owned());
     let (threads_max, pid_max) = (all("threads-max", threads::threads_max()), all("pid_max", threads::pid_max()));
     let limits = [Some(own), maps_left, threads_max, pid_max, user].into_iter().flatten().chain(groups);
     let (at_most, because) = limits.min_by_key(|(most, _)| *most).unwrap_or_default();
     ThreadLimit { at_most: usize::try_from(at_most).unwrap_or(usize::MAX).max(1), because }
+}
+
+/// What `ulimit -u` leaves, which is on all threads of the user, on the whole machine. Where all threads of the machine would leave more
+/// than the cap, no limit, and the files of all processes are not read for it.
+fn left_to_user(most: u64, all: Option<u64>, of_user: impl FnOnce() -> Option<u64>) -> Option<(u64, String)> {
+    let left = |taken: u64| most.saturating_sub(taken.saturating_add(THREADS_LEFT));
+    if all.is_some_and(|all| left(all) >= MOST_THREADS as u64) {
+        return None;
+    }
+    let now = of_user().unwrap_or(0);
+    Some((left(now), format!("ulimit -u is {most}, of which {now} are taken and {THREADS_LEFT} left to others")))
 }
 
 #[cfg(test)]
@@ -238,6 +242,15 @@ mod tests {
         assert_eq!(of(None, 2 * MOST_THREADS).at_most, 0);
         let little = of(Some(3 << 20), 2);
         assert!(little.at_most == 96 && little.because.contains("3 MiB"), "{little:?}");
+    }
+
+    #[test]
+    fn processes_are_looked_through_only_where_their_threads_may_matter() {
+        assert_eq!(left_to_user(100_000, Some(1000), || panic!("read")), None);
+        for all in [None, Some(1000)] {
+            let (left, because) = left_to_user(5000, all, || Some(500)).unwrap();
+            assert!(left == 4500 - THREADS_LEFT && because.contains("500 are taken"), "{because}");
+        }
     }
 
     #[test]

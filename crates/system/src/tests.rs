@@ -214,6 +214,7 @@ fn waits_of_some_tasks_are_pressure() {
 fn threads_of_a_user_are_at_least_those_of_this_process() {
     let beside = thread::spawn(|| thread::sleep(Duration::from_millis(100)));
     assert!(threads::of_user().is_some_and(|threads| threads >= 2));
+    assert!(threads::all() >= Some(2));
     beside.join().unwrap();
 }
 

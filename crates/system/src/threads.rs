@@ -33,6 +33,11 @@ pub fn max_of_user() -> Option<u64> {
     getrlimit(Resource::Nproc).current
 }
 
+/// The threads of the whole system, those outside of a container among them.
+pub fn all() -> Option<u64> {
+    file::word("/proc/loadavg")?.split(' ').nth(3)?.split('/').nth(1)?.parse().ok()
+}
+
 /// The threads that this process's user has now, as far as `/proc` shows processes.
 pub fn of_user() -> Option<u64> {
     of_user_in(Path::new("/proc"))
