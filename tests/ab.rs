@@ -166,6 +166,7 @@ fn a_self_test_learns_a_floor_and_spares_other_files() {
         (&["--planted", "0%"][..], "--planted"),
         (&["--planted", "5"], "5%"),
         (&["--planted", "5%", "--kernel", "noop"], "noop"),
+        (&["--planted", "5%", "--kernel", "alloc-system"], "alloc-system"),
         (&["--rounds", "0"], "--rounds"),
         (&["--threads", "1,2"], "--threads"),
     ] {

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use charz_kernels::{Params, params};
+use charz_kernels::{Card, Params, params};
 
 use charz_analysis::compare::{Row, Verdict};
 use charz_data::report::Invocation;
@@ -84,6 +84,11 @@ fn without_numbers(reason: &str) -> String {
         number = digit;
     }
     kind
+}
+
+/// Whether a kernel can be given more work by what [`Planted`] changes.
+pub fn can_grow(card: &Card) -> bool {
+    card.obeys(&params::ITERATIONS) || card.obeys(&params::SIZE)
 }
 
 /// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.

@@ -10,6 +10,7 @@ use super::quantities::{count, percentage};
 use super::sweep::{preset, sweep};
 use crate::command::selftest::{FORMATS, Options};
 use crate::exit::Error;
+use crate::selftest::can_grow;
 use charz_measure::plan::MOST_INVOCATIONS;
 
 #[derive(Debug, Args)]
@@ -70,10 +71,10 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Op
     (asked.run.bench.seed, asked.run.bench.wait) = (args.seed, args.wait);
     let new = sweep(asked, &Layers::default(), notes)?;
     let planted = args.planted.as_deref().map(|text| percentage("--planted", text, "5%")).transpose()?;
-    if let Some(kernel) = new.request.kernels.iter().find(|kernel| planted.is_some() && kernel.card().params.is_empty())
-    {
+    let cannot = new.request.kernels.iter().find(|kernel| planted.is_some() && !can_grow(kernel.card()));
+    if let Some(kernel) = cannot {
         return Err(Error::bad_input(format!(
-            "--planted: {} does no work, so a slowdown cannot be injected; choose another kernel",
+            "--planted: {} takes neither iterations nor a size, so a slowdown cannot be injected; choose another kernel",
             &*kernel.card().name
         )));
     }
