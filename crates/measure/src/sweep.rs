@@ -329,7 +329,7 @@ impl Sweep<'_> {
         contends(cell) && cell.workers > self.order.strands
     }
 
-    /// After a storm, other programs on the machine get as much time as it took.
+    /// After a storm, other programs on the machine get as much time as it took, up to that of a repetition.
     fn cool_down(&self, place: usize, took: Duration) {
         if self.is_storm(self.cell(place)) && !self.stop.raised() {
             self.invoke.rest(took.min(STORM_BOX));
