@@ -7,6 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::Path;
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 #[cfg(test)]
@@ -66,9 +67,12 @@ fn folder(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Puts on the disk which names there are in the folder of `path`.
+/// Puts on the disk which names there are in the folder of `path`, where its file system can do that for folders.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
-    File::open(folder(path))?.sync_all()
+    File::open(folder(path))?.sync_all().or_else(|error| match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// Opens a regular file; a pipe, a device or a folder is refused without waiting for its other end. `flags` are added.

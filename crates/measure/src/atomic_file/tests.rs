@@ -82,3 +82,9 @@ fn a_file_is_the_same_by_any_name() {
         assert_eq!(same_file(&path("one"), &path(name)), same, "{name}");
     }
 }
+
+#[test]
+fn a_folder_that_cannot_be_put_on_a_disk_is_no_error() {
+    sync_folder(Path::new("/proc/file")).unwrap();
+    assert!(sync_folder(Path::new("/nowhere/at/all/file")).is_err());
+}
