@@ -1,16 +1,20 @@
 //! Clocks: the operating system's two, the processor's time-stamp counter, and a fake one for tests.
 #![allow(unsafe_code)] // Reading the time-stamp counter is an intrinsic; see `ticks`.
 
+#[cfg(test)]
+mod fake;
 mod rates;
 mod timer;
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 pub use charz_kernels::{Clock, OsClock};
+#[cfg(test)]
+pub(crate) use fake::FakeClock;
 pub use rates::{Rates, claimed_hz};
 pub use timer::{skew, watch};
 
@@ -158,29 +162,6 @@ fn ticks() -> u64 {
 #[cfg(not(target_arch = "x86_64"))]
 fn ticks() -> u64 {
     0
-}
-
-/// A clock for tests: each reading is the next multiple of a step.
-#[derive(Debug)]
-pub struct FakeClock {
-    step: u64,
-    next: AtomicU64,
-}
-
-impl FakeClock {
-    pub const fn new(step: u64) -> Self {
-        FakeClock { step, next: AtomicU64::new(0) }
-    }
-}
-
-impl Clock for FakeClock {
-    fn name(&self) -> &'static str {
-        "fake"
-    }
-
-    fn now(&self) -> u64 {
-        self.next.fetch_add(self.step, Ordering::Relaxed)
-    }
 }
 
 #[cfg(test)]
