@@ -62,8 +62,7 @@ fn threads_are_bound_where_that_is_no_worse() {
     assert_eq!((mapping.as_str(), alike, paste.as_deref()), ("rr", 1, Some("taskset -c 0-1 PROGRAM")));
     check_placement(2, vec![rate("rr", 2, 20.0).suspect(), rate("dumb", 2, 19.8), rate(AUTO, 2, 20.1)], ("dumb", 2));
     let stacked = vec![rate("list:0,0,1", 3, 20.0).seated(&[0, 0, 1]), rate(AUTO, 3, 15.0)];
-    let paste = only(2, stacked, |it| it.paste());
-    assert!(paste.as_deref().is_some_and(|line| line.contains(" --allow-stack ")), "{paste:?}");
+    assert!(only(2, stacked, |it| it.paste()).is_some_and(|line| line.contains(" --allow-stack ")));
     let cells = vec![rate("rr", 2, 15.0), rate(AUTO, 2, 20.0)];
     assert_eq!(only(2, cells.clone(), |advice| advice.wire().launch["taskset"].clone()), PROGRAM);
     let found = |it: &Advice<'_>| (it.is_clear(), it.paste(), it.gain_over_auto());
