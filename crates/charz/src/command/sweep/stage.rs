@@ -1,5 +1,6 @@
 //! What does not change during a session.
 
+use std::collections::HashMap;
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
 
