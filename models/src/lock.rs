@@ -14,7 +14,7 @@ type Error = &'static str;
 /// The interface of the locks, so the models take any copy of any of them.
 trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
-    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
+    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
@@ -71,7 +71,7 @@ impl<L: Lock> Guarded<L> {
 
     /// The same, and tells what the number was.
     fn look_and_add(&self, rank: usize) -> usize {
-        self.lock.with(rank, &mut WaitStats::default(), || {
+        self.lock.with(rank, false, &mut WaitStats::default(), || {
             let seen = self.number.load(Ordering::Relaxed);
             self.number.store(seen + 1, Ordering::Relaxed);
             seen
@@ -101,14 +101,14 @@ fn excludes<L: Lock>(workers: usize, rounds: usize) {
 fn serves_in_order<Q: Queue>() {
     explore(|| {
         let guarded = Guarded::<Q>::new(3);
-        let workers: Vec<_> = guarded.lock.with(0, &mut WaitStats::default(), || {
+        let workers: Vec<_> = guarded.lock.with(0, false, &mut WaitStats::default(), || {
             let join = |rank| {
                 let (before, guarded) = (guarded.lock.last(), Arc::clone(&guarded));
                 let worker = thread::spawn({
                     let guarded = Arc::clone(&guarded);
                     move || guarded.look_and_add(rank)
                 });
-                let mut spin = Spin::start();
+                let mut spin = Spin::start(false);
                 while guarded.lock.last() == before {
                     spin.turn();
                 }

@@ -39,7 +39,7 @@ const TURNS: usize = 2;
 pub(crate) struct Spin(usize);
 
 impl Spin {
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start(_each: bool) -> Self {
         Spin(0)
     }
 

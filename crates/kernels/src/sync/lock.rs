@@ -1,9 +1,9 @@
 //! Locks that spin, and those of the C library and of Rust beside them.
 //!
-//! A worker that finds one of our locks taken spins with pauses, then yields its strand between looks, then naps between them
-//! (`primitives::Spin`): that is part of the measurement, although no worker gets past the pauses if each has a strand. No
-//! worker gives up waiting; a section under a lock is a few instructions without a wait in them, so every worker gets its turn,
-//! whether the others have ended meanwhile or not.
+//! A worker that finds one of our locks taken spins with pauses; where workers share strands, it then yields its strand between
+//! looks, and then naps between them (`primitives::Spin`): that is part of the measurement. No worker gives up waiting; a section
+//! under a lock is a few instructions without a wait in them, so every worker gets its turn, whether the others have ended
+//! meanwhile or not.
 //!
 //! Each lock is written with indices and atomics alone, without pointers, so it cannot touch memory that is not its own. Each
 //! has a file, which uses only [`Lock`] and `primitives`: the models are built from these very files.
@@ -33,11 +33,12 @@ pub(super) trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
 
     /// Runs `section` while no other thread holds this lock, and counts in `stats` what that took: an attempt for each time
-    /// that it tried to take the lock, and a wait if it had to try, or to look, more than once.
+    /// that it tried to take the lock, and a wait if it had to try, or to look, more than once. The callers have a strand `each`, or may have
+    /// to share.
     ///
     /// `rank` is the caller's number. No two threads call with the same one at a time: locks that queue would mistake them
     /// for one worker, and not exclude one from the other.
-    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
+    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
@@ -57,7 +58,7 @@ impl<M: Mutex> Lock for Parked<M> {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, _: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         stats.attempts += 1;
         let _held = self.0.try_lock().unwrap_or_else(|| {
             stats.slept();

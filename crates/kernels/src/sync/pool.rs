@@ -18,6 +18,7 @@ use charz_data::{Card, Family, Metric, Role};
 use super::lock::{self, Lock, Parked};
 use super::mutexes;
 use super::primitives;
+use super::spin::OwnStrands;
 use super::wait_stats::WaitStats;
 use crate::kernel::Error;
 use crate::plain::kernels;
@@ -41,6 +42,9 @@ pub trait Pool: Sized + Send + Sync + 'static {
 
     /// An empty one, for so many workers and the items below `items`.
     fn new(workers: usize, items: u32) -> Result<Self, Error>;
+
+    /// A worker introduces itself, on its own thread, before any worker takes: so a pool knows whether they have a strand each.
+    fn enrol(&self) {}
 
     /// The hand of worker `rank`. No two threads use one of the same worker at a time.
     ///
@@ -114,7 +118,7 @@ kernels! {
         .named("pool-pthread-adaptive", list!("the C library's adaptive mutex, which spins before it sleeps"))
         .source("The GNU C library, PTHREAD_MUTEX_ADAPTIVE_NP");
     pooling::<Guarded<lock::Tas>> => SPINNING
-        .named("pool-tas", list!("a test-and-set lock, whose waiters spin with exchange, then pause, yield and sleep"))
+        .named("pool-tas", list!("a test-and-set lock, whose waiters spin with exchange and pauses, and nap where they share CPUs"))
         .source(ANDERSON);
     pooling::<Guarded<lock::TasBackoff>> => SPINNING
         .named("pool-tas-backoff", list!("a test-and-set lock, whose waiters exchange after delays that double up to a cap in proportion to the \
@@ -122,23 +126,23 @@ kernels! {
         .role(Role::LockPool { is_reference: false, backs_off: Role::backoff_of("pool-tas") })
         .source(ANDERSON);
     pooling::<Guarded<lock::Ttas>> => SPINNING
-        .named("pool-ttas", list!("a test-and-test-and-set lock: who waits reads, at first with pauses, then with \
-            yields and naps in between"))
+        .named("pool-ttas", list!("a test-and-test-and-set lock: who waits reads, with pauses, and with naps where \
+            workers share CPUs"))
         .source("L. Rudolph and Z. Segall, Dynamic decentralized cache schemes, ISCA 1984; T. E. Anderson, IEEE TPDS 1 \
             (1990)");
     pooling::<Guarded<lock::Ticket>> => SPINNING
-        .named("pool-ticket", list!("a ticket lock, first come, first served: who waits reads, with pauses, then \
-            yields, then naps"))
+        .named("pool-ticket", list!("a ticket lock, first come, first served: who waits reads, with pauses, and with \
+            naps where workers share CPUs"))
         .source("D. P. Reed and R. K. Kanodia, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, ACM TOCS 9 \
             (1991)");
     pooling::<Guarded<lock::Mcs>> => SPINNING
-        .named("pool-mcs", list!("an MCS queue lock: who waits reads a line of its own, with pauses, then yields, then \
-            naps"))
+        .named("pool-mcs", list!("an MCS queue lock: who waits reads a line of its own, with pauses, and with \
+            naps where workers share CPUs"))
         .source("J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory \
             multiprocessors, ACM TOCS 9 (1991)");
     pooling::<Guarded<lock::Clh>> => SPINNING
-        .named("pool-clh", list!("a CLH queue lock: who waits reads the line of the one before, with pauses, then \
-            yields, then naps"))
+        .named("pool-clh", list!("a CLH queue lock: who waits reads the line of the one before, with pauses, \
+            and with naps where workers share CPUs"))
         .source("T. S. Craig, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and E. Hagersten, \
             Queue locks on cache coherent multiprocessors, IPPS 1994");
     pooling::<Treiber<AtOnce>> => LOCK_FREE

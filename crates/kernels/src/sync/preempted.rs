@@ -139,7 +139,8 @@ impl<L: Lock> Worker for Holder<L> {
                 break;
             }
             let asked = watch.now();
-            let (had, state) = lock.with(self.rank, &mut stats, || {
+            // The rival has the strand too.
+            let (had, state) = lock.with(self.rank, false, &mut stats, || {
                 self.slice.iter().for_each(Slice::ask);
                 let had = watch.now();
                 let count = word.load(Ordering::Relaxed);

@@ -20,24 +20,30 @@ const YIELDS: u32 = 16;
 /// How long a nap is, to which the system adds some 50 µs of its own.
 const NAP: Duration = Duration::from_micros(50);
 
-/// One wait: it spins with pauses; when that has lasted, it yields the strand a few times; and from then on it naps.
+/// One wait. Workers with a strand each only pause, however many are served first. Of others each pauses; when that has lasted, it yields
+/// the strand a few times; and from then on it naps.
 ///
 /// Workers that outnumber strands must not spin until the scheduler takes the strand away, since the one that they wait for
 /// has none meanwhile: hence the yields. Nor do yields suffice: where a lock serves in the order of arrival, all but one of
 /// the workers that get the strand yield it again, so a hand-over takes a round of them all, and 128 workers on 2 strands took
 /// seconds to end after a stop. While they nap, the next in order finds a strand free.
-pub(super) struct Spin(u32);
+pub(super) struct Spin {
+    turns: u32,
+    /// How many of the turns are pauses.
+    pauses: u32,
+}
 
 impl Spin {
-    pub(super) const fn start() -> Self {
-        Spin(0)
+    /// Of a worker among others that have a strand `each`, or may have to share.
+    pub(super) const fn start(each: bool) -> Self {
+        Spin { turns: 0, pauses: if each { u32::MAX } else { PAUSES } }
     }
 
     /// After a look that found nothing.
     #[inline]
     pub(super) fn turn(&mut self) {
-        if self.0 < PAUSES {
-            self.0 += 1;
+        if self.turns < self.pauses {
+            self.turns += 1;
             hint::spin_loop();
         } else {
             self.rest();
@@ -46,8 +52,8 @@ impl Spin {
 
     #[cold]
     fn rest(&mut self) {
-        if self.0 < PAUSES + YIELDS {
-            self.0 += 1;
+        if self.turns < PAUSES + YIELDS {
+            self.turns += 1;
             thread::yield_now();
         } else {
             thread::sleep(NAP);
@@ -58,12 +64,12 @@ impl Spin {
 impl Spin {
     /// Whether a look found nothing.
     pub(super) const fn waited(&self) -> bool {
-        self.0 > 0
+        self.turns > 0
     }
 
     /// Whether the wait was a long one, which may take milliseconds.
     pub(super) const fn rested(&self) -> bool {
-        self.0 > PAUSES
+        self.turns > PAUSES
     }
 }
 

@@ -1,6 +1,6 @@
 //! Two barriers that spin.
 
-use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin, pause};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
 
 /// A counter of the workers that have arrived, and a generation that the last one to arrive changes: the others wait for the
 /// change.
@@ -71,8 +71,8 @@ impl Sense {
 }
 
 fn spin_until(each: bool, there: impl Fn() -> bool) {
-    let mut spin = Spin::start();
+    let mut spin = Spin::start(each);
     while !there() {
-        if each { pause(1) } else { spin.turn() }
+        spin.turn();
     }
 }

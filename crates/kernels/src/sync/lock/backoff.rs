@@ -26,8 +26,8 @@ impl Lock for TasBackoff {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures, mut pauses) = (Spin::start(), 0, FIRST);
+    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures, mut pauses) = (Spin::start(each), 0, FIRST);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
             failures += 1;

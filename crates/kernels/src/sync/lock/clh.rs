@@ -26,13 +26,13 @@ impl Lock for Clh {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         let owned = &self.owned[rank];
         let place = owned.load(Ordering::Relaxed);
         self.place(place).store(true, Ordering::Relaxed);
         // Release: who comes next finds the place busy. Acquire: so does this worker with the one before.
         let before = self.tail.swap(place, Ordering::AcqRel);
-        let mut spin = Spin::start();
+        let mut spin = Spin::start(each);
         // Acquire, with the release below: what the one before did under the lock is seen.
         while self.place(before).load(Ordering::Acquire) {
             spin.turn();

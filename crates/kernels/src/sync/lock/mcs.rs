@@ -27,10 +27,10 @@ impl Lock for Mcs {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         stats.attempts += 1;
-        stats.waited(&self.enter(rank as u32));
-        let _release = Finally(|| self.leave(rank as u32));
+        stats.waited(&self.enter(rank as u32, each));
+        let _release = Finally(|| self.leave(rank as u32, each));
         section()
     }
 }
@@ -42,8 +42,8 @@ impl Mcs {
 
     /// Waits for the worker's turn, and returns how it waited.
     #[inline]
-    fn enter(&self, rank: u32) -> Spin {
-        let mut spin = Spin::start();
+    fn enter(&self, rank: u32, each: bool) -> Spin {
+        let mut spin = Spin::start(each);
         let place = self.place(rank);
         place.next.store(NONE, Ordering::Relaxed);
         place.waits.store(true, Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl Mcs {
     }
 
     #[inline]
-    fn leave(&self, rank: u32) {
+    fn leave(&self, rank: u32, each: bool) {
         let place = self.place(rank);
         let mut next = place.next.load(Ordering::Acquire);
         if next == NONE {
@@ -71,7 +71,7 @@ impl Mcs {
                 return;
             }
             // Another worker has joined the queue, and is about to store its rank in `next`.
-            let mut spin = Spin::start();
+            let mut spin = Spin::start(each);
             while next == NONE {
                 spin.turn();
                 next = place.next.load(Ordering::Acquire);

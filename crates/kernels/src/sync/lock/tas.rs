@@ -16,8 +16,8 @@ impl Lock for Tas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures) = (Spin::start(), 0);
+    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures) = (Spin::start(each), 0);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
             failures += 1;

@@ -20,10 +20,10 @@ impl Lock for Ticket {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         // Relaxed: the call orders what is done under the lock.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut spin = Spin::start();
+        let mut spin = Spin::start(each);
         // Acquire, with the release below: what the last holder did is seen.
         while self.called.load(Ordering::Acquire) != number {
             spin.turn();

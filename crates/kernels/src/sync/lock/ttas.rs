@@ -16,8 +16,8 @@ impl Lock for Ttas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures) = (Spin::start(), 0);
+    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures) = (Spin::start(each), 0);
         loop {
             // Relaxed: it may look free; taking it decides.
             while self.taken.load(Ordering::Relaxed) {

@@ -1,13 +1,14 @@
 //! A list under a lock.
 
 use super::primitives::{AtomicU32, CachePadded, Ordering};
-use super::{Error, Lock, Pool, WaitStats};
+use super::{Error, Lock, OwnStrands, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
 pub struct Guarded<L> {
     lock: L,
     list: CachePadded<List>,
+    strands: OwnStrands,
 }
 
 struct List {
@@ -37,7 +38,11 @@ impl<L: Lock> Pool for Guarded<L> {
     fn new(workers: usize, items: u32) -> Result<Self, Error> {
         let items = (0..items).map(|_| AtomicU32::new(0)).collect();
         let list = CachePadded::new(List { length: AtomicU32::new(0), items });
-        Ok(Guarded { lock: L::new(workers)?, list })
+        Ok(Guarded { lock: L::new(workers)?, list, strands: OwnStrands::of(workers) })
+    }
+
+    fn enrol(&self) {
+        self.strands.enrol();
     }
 
     fn hand(&self, rank: usize) -> Result<usize, Error> {
@@ -45,16 +50,16 @@ impl<L: Lock> Pool for Guarded<L> {
     }
 
     fn fill(&self, items: impl Iterator<Item = u32>) {
-        self.lock.with(0, &mut WaitStats::default(), || items.for_each(|item| self.list.push(item)));
+        self.lock.with(0, false, &mut WaitStats::default(), || items.for_each(|item| self.list.push(item)));
     }
 
     #[inline]
     fn take(&self, rank: &mut usize, stats: &mut WaitStats) -> Option<u32> {
-        self.lock.with(*rank, stats, || self.list.pop())
+        self.lock.with(*rank, self.strands.each(), stats, || self.list.pop())
     }
 
     #[inline]
     fn give(&self, rank: &mut usize, item: u32, stats: &mut WaitStats) {
-        self.lock.with(*rank, stats, || self.list.push(item));
+        self.lock.with(*rank, self.strands.each(), stats, || self.list.push(item));
     }
 }

@@ -148,6 +148,7 @@ impl<P: Pool> Worker for Taker<P> {
 
 impl<P: Pool> Taker<P> {
     pub(super) fn new(shared: Arc<Shared<P>>, rank: usize, steps: [u64; 2]) -> Result<Self, Error> {
+        shared.pool.enrol();
         let hand = shared.pool.hand(rank)?;
         let (stats, sampler) = (WaitStats::default(), Sampler::default());
         Ok(Taker { rank, steps, shared, hand, state: 0, run: 0, stats, sampler })
@@ -195,7 +196,7 @@ impl<P: Pool> Taker<P> {
     /// Goes on looking after a take that found nothing. Each such is a failed attempt, and all of them are one wait.
     #[cold]
     fn search(&mut self, watch: &Watch) -> Option<u32> {
-        let mut spin = Spin::start();
+        let mut spin = Spin::start(false);
         loop {
             self.stats.failures += 1;
             spin.turn();

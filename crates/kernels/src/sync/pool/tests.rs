@@ -1,12 +1,13 @@
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Barrier};
 use std::time::Duration;
+use std::{iter, thread};
 
 use super::super::mutexes::{ParkingLot, Pthread, Std};
 use super::kernel::{Shared, Taker};
 use super::*;
 use crate::kernel::Worker;
-use crate::tests::{Lap, Look, laps, watch};
+use crate::tests::{Lap, Look, check_awake, laps, watch};
 
 const SPAN: Duration = Duration::from_millis(if cfg!(miri) { 100 } else { 20 });
 
@@ -64,6 +65,38 @@ fn check_notices<P: Pool>() {
     assert_eq!(run(&|| ()), [Ok(()), Ok(())]);
     told(run(&|| change(1)), "items were held");
     assert_eq!(run(&|| change(u64::MAX)), [Ok(()), Ok(())]);
+}
+
+/// Who waits for a lock does not sleep while the lock is held for 0.1 s, on a machine with a strand for each.
+#[track_caller]
+fn check_waits_awake<L: Lock>() {
+    let (pool, gate) = (Guarded::<L>::new(2, 1).expect("none is refused"), Barrier::new(2));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let none_yet = || {
+                gate.wait();
+                gate.wait();
+                None
+            };
+            pool.fill(iter::from_fn(none_yet));
+        });
+        gate.wait();
+        let waits = || assert_eq!(pool.take(&mut pool.hand(1).expect("its first"), &mut WaitStats::default()), None);
+        check_awake(waits, || _ = gate.wait());
+    });
+}
+
+#[test]
+fn workers_with_a_strand_each_do_not_sleep() {
+    // Two workers have no strand each on a machine with one.
+    if primitives::strands() > 1 {
+        check_waits_awake::<lock::Tas>();
+        check_waits_awake::<lock::TasBackoff>();
+        check_waits_awake::<lock::Ttas>();
+        check_waits_awake::<lock::Ticket>();
+        check_waits_awake::<lock::Mcs>();
+        check_waits_awake::<lock::Clh>();
+    }
 }
 
 /// Has each pool checked in a test of its own.
