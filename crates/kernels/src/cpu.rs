@@ -17,6 +17,11 @@ pub(crate) fn has_rdtscp() -> bool {
     extended(0x8000_0001).is_some_and(|leaf| leaf.edx >> 27 & 1 == 1)
 }
 
+/// The kind of core that the calling thread is on: CPUID 1Ah, EAX, of a hybrid part, and 0 of any other.
+pub(crate) fn kind_of_core() -> u32 {
+    if __cpuid(0).eax >= 0x1a { __cpuid_count(0x1a, 0).eax } else { 0 }
+}
+
 fn extended(leaf: u32) -> Option<CpuidResult> {
     (__cpuid(0x8000_0000).eax >= leaf).then(|| __cpuid(leaf))
 }

@@ -130,11 +130,16 @@ pub trait Kernel: Sync {
 }
 
 pub trait Stage: Sync {
-    /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`.
+    /// The code path chosen at run time, e.g. `avx512`, `avx2+fma`, `neon`, `scalar`, `rep stosb`; asked for when the workers have been built.
     fn variant(&self) -> &str;
 
     /// The work of one worker in one full run. Without meaning where there is a [span](Stage::span).
     fn work(&self) -> Work;
+
+    /// The same of worker number `rank`, once it is built, where they differ in it.
+    fn work_of(&self, _rank: usize) -> Work {
+        self.work()
+    }
 
     /// How long a run lasts, for kernels that do what they can in a given time. The watch ends it.
     fn span(&self) -> Option<Duration> {

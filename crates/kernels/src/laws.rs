@@ -167,10 +167,10 @@ fn check_laps(kernel: &dyn Kernel, stage: &dyn Stage, laps: &[&[Lap]]) {
         let agreed: Work = laps.iter().map(|_| stage.work()).sum();
         assert!(!stage.shares_work() || together == agreed, "{name} x{workers}: {together:?}");
     }
-    for lap in laps.iter().copied().flatten() {
+    for (rank, lap) in laps.iter().enumerate().flat_map(|(rank, laps)| laps.iter().map(move |lap| (rank, lap))) {
         check_contention(kernel, workers, lap);
         let by_itself = stage.span().is_none() && !stage.shares_work();
-        assert!(!by_itself || lap.work == stage.work(), "{name} x{workers}: {:?}", lap.work);
+        assert!(!by_itself || lap.work == stage.work_of(rank), "{name} x{workers}: {:?}", lap.work);
         assert_eq!(lap.verdict, Ok(()), "{name} x{workers}");
         // Kernels that count otherwise may sample beside.
         let may_sample = card.metric == Metric::SecondTime || matches!(card.family, Family::Sync | Family::Memory);

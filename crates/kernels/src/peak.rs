@@ -1,20 +1,22 @@
 //! `peak-int` and `peak-float`: the most that a core can do, with independent operations on its widest vectors.
 //!
 //! Which width and which mix of operations is fastest differs from core to core, and cannot be told from feature bits
-//! alone. So all loops that the CPU can run are tried once per process, for some hundred microseconds each, and the
-//! fastest is taken; the variant names it. Every accumulator starts at a number of its own and gets the same
-//! exact addend in every update, so its end is known from the number of rounds.
+//! alone. So each worker tries all loops that its core can run, for some hundred microseconds each, unless another one has
+//! done so on a core of the same kind, and takes the fastest; the variant names those that were taken. Every accumulator
+//! starts at a number of its own and gets the same exact addend in every update, so its end is known from the number of
+//! rounds.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use charz_data::card::{Numbers, ROOM, Role};
 use charz_data::params::ITERATIONS;
 use charz_data::{Bytes, Card, Family, Metric, Params, Work};
 
-use crate::kernel::{Error, Worker};
-use crate::plain::{Extent, PlainKernel, kernels, stage};
+use crate::kernel::{Error, Stage, Worker};
+use crate::plain::{PlainKernel, kernels};
 use crate::sys::peak::{Accumulators, Path, paths_float, paths_int};
 use crate::watch::Watch;
 
@@ -56,6 +58,7 @@ const ADVANTAGE: f64 = 1.02;
 const MOST: u64 = 1 << 45;
 
 pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
+    /// On the core of the calling thread.
     fn fastest() -> &'static Path<Self>;
     /// A whole number below 2^53 as a value of this type.
     fn from_count(n: u64) -> Self;
@@ -65,8 +68,8 @@ pub(crate) trait Lane: Copy + Debug + PartialEq + Send + Sync + 'static {
 
 impl Lane for u64 {
     fn fastest() -> &'static Path<u64> {
-        static FASTEST: OnceLock<&Path<u64>> = OnceLock::new();
-        FASTEST.get_or_init(|| choose(paths_int()))
+        static FASTEST: ByKind<u64> = ByKind::new(BTreeMap::new());
+        fastest_on(kind_of_core(), &FASTEST, paths_int())
     }
 
     fn from_count(n: u64) -> u64 {
@@ -80,8 +83,8 @@ impl Lane for u64 {
 
 impl Lane for f64 {
     fn fastest() -> &'static Path<f64> {
-        static FASTEST: OnceLock<&Path<f64>> = OnceLock::new();
-        FASTEST.get_or_init(|| choose(paths_float()))
+        static FASTEST: ByKind<f64> = ByKind::new(BTreeMap::new());
+        fastest_on(kind_of_core(), &FASTEST, paths_float())
     }
 
     fn from_count(n: u64) -> f64 {
@@ -91,6 +94,28 @@ impl Lane for f64 {
     fn plus_times(self, n: u64, step: f64) -> f64 {
         self + n as f64 * step
     }
+}
+
+/// The fastest path on each kind of core that a worker was on. Only one worker tries them at a time: two on a core would be in each
+/// other's way.
+type ByKind<T> = Mutex<BTreeMap<u32, &'static Path<T>>>;
+
+fn fastest_on<T: Lane>(
+    kind: u32,
+    known: &ByKind<T>,
+    paths: impl Iterator<Item = &'static Path<T>>,
+) -> &'static Path<T> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(kind).or_insert_with(|| choose(paths))
+}
+
+/// A number that differs between kinds of core of a machine.
+fn kind_of_core() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    return crate::cpu::kind_of_core();
+    // Cores of other machines that differ in kind have vectors of one width.
+    #[cfg(not(target_arch = "x86_64"))]
+    0
 }
 
 fn choose<T: Lane>(paths: impl Iterator<Item = &'static Path<T>>) -> &'static Path<T> {
@@ -117,12 +142,44 @@ fn start<T: Lane>() -> Accumulators<T> {
 
 const fn peak<T: Lane>(card: &'static Card) -> PlainKernel {
     let footprint = |_: &PlainKernel, _: &Params| Bytes(size_of::<Accumulators<T>>() as u64);
-    PlainKernel::new(card, (), footprint, |kernel, params, _| {
-        let (name, path, rounds) = (kernel.name(), T::fastest(), kernel.iterations_up_to(MOST, params)?);
-        stage(path.name, Extent::Each(Work::ops(rounds * path.ops())), move |_| {
-            Ok(Box::new(Adder::<T>::new(name, path, rounds)))
-        })
+    PlainKernel::new(card, (), footprint, |kernel, params, workers| {
+        let (name, rounds) = (kernel.name(), kernel.iterations_up_to(MOST, params)?);
+        let paths = (0..workers).map(|_| OnceLock::new()).collect();
+        Ok(Box::new(Paths::<T> { name, rounds, paths, names: OnceLock::new() }))
     })
+}
+
+/// A stage whose workers have each the path that is fastest on the core where it was built.
+struct Paths<T: 'static> {
+    name: &'static str,
+    rounds: u64,
+    paths: Box<[OnceLock<&'static Path<T>>]>,
+    names: OnceLock<String>,
+}
+
+impl<T: Lane> Paths<T> {
+    fn path(&self, rank: usize) -> &'static Path<T> {
+        self.paths[rank].get_or_init(T::fastest)
+    }
+}
+
+impl<T: Lane> Stage for Paths<T> {
+    fn variant(&self) -> &str {
+        let names = || (0..self.paths.len()).map(|rank| self.path(rank).name).collect::<BTreeSet<_>>();
+        self.names.get_or_init(|| names().into_iter().collect::<Vec<_>>().join("; "))
+    }
+
+    fn work(&self) -> Work {
+        self.work_of(0)
+    }
+
+    fn work_of(&self, rank: usize) -> Work {
+        Work::ops(self.rounds * self.path(rank).ops())
+    }
+
+    fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
+        Ok(Box::new(Adder::new(self.name, self.path(rank), self.rounds)))
+    }
 }
 
 struct Adder<T: 'static> {

@@ -1,3 +1,5 @@
+use std::iter;
+
 use charz_data::Work;
 use proptest::prelude::*;
 
@@ -48,6 +50,31 @@ fn an_account_matches_its_updates() {
     }
     for path in paths_int() {
         assert_eq!(path.updates().map(|(updates, _)| updates).sum::<u64>(), path.ops(), "{}", path.name);
+    }
+}
+
+/// On cores of two kinds.
+#[test]
+fn each_worker_has_its_own_path() {
+    let paths: Vec<_> = paths_float().collect();
+    let [first, last] = [paths[0], paths[paths.len() - 1]];
+    let paths = [first, last].map(OnceLock::from).into();
+    let stage = Paths { name: "test", rounds: 100, paths, names: OnceLock::new() };
+    for (rank, path) in [first, last].into_iter().enumerate() {
+        let mut worker = stage.worker(rank).unwrap();
+        worker.prepare();
+        assert_eq!(worker.run(&watch(None)), Work::ops(100 * path.ops()));
+        assert_eq!((worker.verify(), stage.work_of(rank)), (Ok(()), Work::ops(100 * path.ops())));
+        assert!(stage.variant().contains(path.name), "{}", stage.variant());
+    }
+}
+
+#[test]
+fn each_kind_of_core_has_the_path_that_was_chosen_on_it() {
+    let (known, paths) = (ByKind::default(), paths_float().collect::<Vec<_>>());
+    let chosen = |kind, path: &'static Path<f64>| fastest_on(kind, &known, iter::once(path)).name;
+    for (kind, path) in (0..).zip(&paths) {
+        assert_eq!((chosen(kind, path), chosen(kind, paths[0])), (path.name, path.name));
     }
 }
 

@@ -71,7 +71,11 @@ impl Stage for Faulty {
     }
 
     fn work(&self) -> Work {
-        Work::ops(5)
+        self.work_of(0)
+    }
+
+    fn work_of(&self, rank: usize) -> Work {
+        Work::ops(5 + rank as u64)
     }
 
     fn worker(&self, rank: usize) -> Result<Box<dyn Worker>, Error> {
@@ -82,13 +86,13 @@ impl Stage for Faulty {
             _ => {
                 // What the others share with one that ends early is not right.
                 let disagrees = rank != self.rank && matches!(self.fault, Fault::FallsShort | Fault::RaisesTheStop);
-                Ok(Box::new(FaultyWorker(if disagrees { Fault::AnswersWrong } else { fault })))
+                Ok(Box::new(FaultyWorker(if disagrees { Fault::AnswersWrong } else { fault }, self.work_of(rank))))
             }
         }
     }
 }
 
-struct FaultyWorker(Fault);
+struct FaultyWorker(Fault, Work);
 
 impl Worker for FaultyWorker {
     fn prepare(&mut self) {
@@ -105,9 +109,9 @@ impl Worker for FaultyWorker {
             }
             Fault::SetsTheClock(ns) => {
                 SET_NS.fetch_add(ns, Ordering::SeqCst);
-                Work::ops(5)
+                self.1
             }
-            _ => Work::ops(5),
+            _ => self.1,
         }
     }
 
@@ -284,7 +288,7 @@ fn every_worker_has_a_lap_in_every_run() {
             assert_eq!(ranks, (0..workers as u64).collect::<Vec<_>>());
             for lap in &run.laps {
                 assert!(lap.end_ns > lap.start_ns, "the fake clock ticks at every reading");
-                assert_eq!(lap.ops, 5);
+                assert_eq!(lap.ops, 5 + lap.rank);
             }
         }
     }

@@ -153,7 +153,7 @@ impl WorkerContext<'_> {
             let after = Reading::after(self.bench.binder);
             let by_itself = self.stage.span().is_none() && !self.stage.shares_work();
             let whole = match by_itself {
-                true => work == self.stage.work(),
+                true => work == self.stage.work_of(self.rank),
                 false => !watch.deadline_passed() && !self.bench.stop.raised(),
             };
             if !whole {
@@ -223,7 +223,7 @@ impl WorkerContext<'_> {
             return Err(Failure::new(Ending::TimedOut, reason));
         }
         let told = |work: Work| format!("{} operations and {} bytes", work.ops.0, work.bytes.0);
-        let (done, agreed) = (told(work), told(self.stage.work()));
+        let (done, agreed) = (told(work), told(self.stage.work_of(self.rank)));
         Err(Failure::new(Ending::Wrong, format!("worker {} did {done} instead of {agreed}", self.rank)))
     }
 
