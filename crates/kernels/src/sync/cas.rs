@@ -77,9 +77,9 @@ impl Worker for Counter {
     }
 
     fn run(&mut self, watch: &Watch) -> Work {
-        let (mut stats, mut pace) = (Contention::default(), Pace::start());
+        let (mut stats, mut pace, mut retries) = (Contention::default(), Pace::start(), false);
         while !watch.should_stop() {
-            stats += increment(&self.shared.counter, pace.attempts());
+            stats += repeat(pace.attempts(), &mut retries, || increment(&self.shared.counter));
             pace.adapt();
         }
         *self.stats = stats;
@@ -103,18 +103,27 @@ impl Worker for Counter {
     }
 }
 
-/// Tries to increment the counter so many times.
+/// Makes so many attempts. A first one that failed is a wait, and `retries` is whether the next is not a first one.
+#[inline]
+fn repeat(attempts: u64, retries: &mut bool, attempt: impl Fn() -> bool) -> Contention {
+    let mut stats = Contention { attempts, ..Contention::default() };
+    for _ in 0..attempts {
+        let failed = !attempt();
+        stats.failures += u64::from(failed);
+        stats.waits += u64::from(failed && !*retries);
+        *retries = failed;
+    }
+    stats
+}
+
+/// Tries to increment the counter once.
 ///
 /// Relaxed: the counter guards no other memory, and every success is an exchange of its own in the order of that one
 /// variable. A strong exchange: it fails only where another worker came first, which is what a failure is to mean.
-fn increment(counter: &AtomicU64, attempts: u64) -> Contention {
-    let mut stats = Contention { attempts, ..Contention::default() };
-    for _ in 0..attempts {
-        let seen = counter.load(Ordering::Relaxed);
-        let swapped = counter.compare_exchange(seen, seen.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed);
-        stats.failures += u64::from(swapped.is_err());
-    }
-    stats
+#[inline]
+fn increment(counter: &AtomicU64) -> bool {
+    let seen = counter.load(Ordering::Relaxed);
+    counter.compare_exchange(seen, seen.wrapping_add(1), Ordering::Relaxed, Ordering::Relaxed).is_ok()
 }
 
 #[cfg(test)]

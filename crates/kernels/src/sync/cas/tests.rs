@@ -1,3 +1,4 @@
+use std::cell::RefCell;
 use std::time::{Duration, Instant};
 
 use charz_data::{Contention, Params};
@@ -43,6 +44,19 @@ fn a_lost_increment_is_noticed_by_every_worker() {
 #[test]
 fn a_stretch_has_as_many_attempts_as_it_may() {
     let counter = AtomicU64::new(u64::MAX);
-    assert_eq!(increment(&counter, 3), Contention { attempts: 3, ..Contention::default() });
+    let stats = repeat(3, &mut false, || increment(&counter));
+    assert_eq!(stats, Contention { attempts: 3, ..Contention::default() });
     assert_eq!(counter.load(Ordering::Relaxed), 2, "it wraps");
+}
+
+/// Also one whose attempts are in two stretches.
+#[test]
+fn an_increment_waits_once_however_often_it_fails() {
+    let outcomes = RefCell::new([true, false, false, false, true, true, false, true].into_iter());
+    let mut retries = false;
+    let mut stretch = || {
+        let stats = repeat(4, &mut retries, || outcomes.borrow_mut().next().unwrap());
+        (stats.failures, stats.waits)
+    };
+    assert_eq!([stretch(), stretch()], [(3, 1), (1, 1)]);
 }
