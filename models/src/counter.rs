@@ -10,7 +10,7 @@ use crate::{explore, primitives};
 
 /// The interface of the counter, so the models take any copy of it.
 trait Counter: Send + Sync + 'static {
-    fn take(&self, rank: usize) -> bool;
+    fn take(&self, rank: usize, waits: &mut u64) -> bool;
     fn give(&self, rank: usize);
     fn free(&self) -> u64;
 }
@@ -55,7 +55,7 @@ fn one_unit<C: Shards>() {
     let turns = both(&counter, {
         let thing = Arc::clone(&thing);
         move |counter, rank| {
-            let had = counter.take(rank);
+            let had = counter.take(rank, &mut 0);
             if had {
                 // Two relaxed steps, which anybody in between would spoil.
                 let seen = thing.load(Ordering::Relaxed);
@@ -68,8 +68,8 @@ fn one_unit<C: Shards>() {
     assert_eq!(thing.load(Ordering::Relaxed), turns[0] + turns[1], "two had the unit");
     assert_eq!(counter.free(), 1, "there is one unit");
     for rank in 0..2 {
-        assert!(counter.take(rank), "worker {rank} is refused a unit that is free");
-        assert!(!counter.take(1 - rank), "there is one unit");
+        assert!(counter.take(rank, &mut 0), "worker {rank} is refused a unit that is free");
+        assert!(!counter.take(1 - rank, &mut 0), "there is one unit");
         counter.give(rank);
     }
 }
@@ -92,11 +92,11 @@ fn a_full_shard<C: Shards>() {
     // Two batches: one worker has taken all, and has given back all but two. Each of the two makes the shard full.
     const UNITS: u64 = 33;
     let counter = Arc::new(C::shards(UNITS, 1));
-    (0..UNITS).for_each(|_| assert!(counter.take(0), "a unit is refused of many"));
+    (0..UNITS).for_each(|_| assert!(counter.take(0, &mut 0), "a unit is refused of many"));
     (0..UNITS - 2).for_each(|_| counter.give(0));
     let had = both(&counter, |counter, rank| {
         counter.give(rank);
-        counter.take(rank)
+        counter.take(rank, &mut 0)
     });
     assert_eq!(had, [true; 2], "a unit is refused of many");
     assert_eq!(counter.free(), UNITS - 2, "as many were given back");

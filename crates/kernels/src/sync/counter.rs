@@ -29,10 +29,10 @@ const BURST: u64 = 64;
 const SHARE: u64 = BURST / 4 * 3;
 
 pub(super) trait Counter: Send + Sync + 'static {
-    /// Takes a unit for worker `rank`, unless all are out.
+    /// Takes a unit for worker `rank`, unless all are out, and adds to `waits` if it had to wait for another worker.
     ///
     /// A counter may also refuse one while another worker is about to take or give one.
-    fn take(&self, rank: usize) -> bool;
+    fn take(&self, rank: usize, waits: &mut u64) -> bool;
 
     fn give(&self, rank: usize);
 
@@ -71,8 +71,12 @@ impl Limited for Sharded {
 }
 
 impl Counter for CachePadded<Mutex<u64>> {
-    fn take(&self, _: usize) -> bool {
-        let mut free = self.lock().unwrap_or_else(PoisonError::into_inner);
+    fn take(&self, _: usize, waits: &mut u64) -> bool {
+        // As the locks of the pools: if it is free, the try takes it.
+        let mut free = self.try_lock().unwrap_or_else(|_| {
+            *waits += 1;
+            self.lock().unwrap_or_else(PoisonError::into_inner)
+        });
         let taken = free.checked_sub(1);
         *free = taken.unwrap_or(0);
         taken.is_some()
@@ -94,7 +98,7 @@ pub struct Global {
 }
 
 impl Counter for Global {
-    fn take(&self, _: usize) -> bool {
+    fn take(&self, _: usize, _: &mut u64) -> bool {
         // The number is never below the units that are out, so no more than the limit ever are. Acquire and release: a worker
         // that has a unit sees what the one that had it before did with it.
         let taken = self.out.fetch_add(1, Ordering::Acquire) < self.limit;
@@ -186,10 +190,11 @@ impl<C: Limited> Taker<C> {
         let [inside, outside] = self.sections;
         let mut held = 0;
         while held < BURST {
+            let waits = stats.waits;
             stats.attempts += 1;
-            if !self.counter.take(self.rank) {
+            if !self.counter.take(self.rank, &mut stats.waits) {
                 stats.failures += 1;
-                stats.waits += 1;
+                stats.waits = waits + 1;
                 break;
             }
             self.state = section(inside, self.state);

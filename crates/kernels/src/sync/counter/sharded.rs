@@ -30,7 +30,7 @@ impl Sharded {
 }
 
 impl Counter for Sharded {
-    fn take(&self, rank: usize) -> bool {
+    fn take(&self, rank: usize, _: &mut u64) -> bool {
         let ours = self.shard(rank);
         if take(&self.shards[ours], 1) == 1 {
             return true;
@@ -96,7 +96,7 @@ mod tests {
             let (counter, mut out) = (Sharded::with_shards(units, shards), 0);
             for (takes, rank) in steps {
                 if takes {
-                    let had = counter.take(rank);
+                    let had = counter.take(rank, &mut 0);
                     prop_assert_eq!(had, out < units);
                     out += u64::from(had);
                 } else if out > 0 {

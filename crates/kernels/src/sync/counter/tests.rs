@@ -1,3 +1,4 @@
+use std::thread;
 use std::time::Duration;
 
 use super::*;
@@ -18,7 +19,7 @@ fn check<C: Limited>() {
             for step in 0..STEPS {
                 // The length of a burst differs between workers, so the bursts overlap in every way.
                 if (step / (20 + 7 * rank as u64)).is_multiple_of(2) {
-                    if counter.take(rank) {
+                    if counter.take(rank, &mut 0) {
                         held += 1;
                         most = most.max(out.fetch_add(1, Ordering::Relaxed) + 1);
                     }
@@ -36,7 +37,7 @@ fn check<C: Limited>() {
         assert!(most <= units, "{}: {most} of {units}", C::VARIANT);
         assert_eq!(counter.free(), units, "{}", C::VARIANT);
         // A single thread reaches the limit exactly.
-        let taken = (0..).take_while(|&i| counter.take(i % WORKERS)).count() as u64;
+        let taken = (0..).take_while(|&i| counter.take(i % WORKERS, &mut 0)).count() as u64;
         assert_eq!((taken, counter.free()), (units, 0), "{}", C::VARIANT);
     }
 }
@@ -48,6 +49,28 @@ fn no_more_than_the_limit_is_ever_out() {
     check::<Sharded>();
 }
 
+/// A take that finds the mutex taken is a wait; one that comes late is tried again against a longer hold.
+#[test]
+fn a_mutex_that_is_taken_is_waited_for() {
+    let counter = &CachePadded::new(Mutex::new(9));
+    let mut waits = 0;
+    assert!(counter.take(0, &mut waits) && waits == 0);
+    let waits_for = |held: Duration| {
+        let holds = counter.lock();
+        thread::scope(|scope| {
+            let taker = scope.spawn(|| {
+                let mut waits = 0;
+                counter.take(1, &mut waits);
+                waits
+            });
+            thread::sleep(held);
+            drop(holds);
+            taker.join().unwrap()
+        })
+    };
+    assert!((0..8).any(|power| waits_for(Duration::from_millis(4_u64.pow(power))) == 1));
+}
+
 /// A unit that was kept or made up voids the run.
 #[track_caller]
 fn check_noticed<C: Limited>() {
@@ -56,7 +79,7 @@ fn check_noticed<C: Limited>() {
     let watch = watch(Some(Duration::from_micros(200)));
     assert!(worker.run(&watch).ops.0.is_multiple_of(BURST));
     assert_eq!(worker.verify(), Ok(()));
-    assert!(counter.take(0));
+    assert!(counter.take(0, &mut 0));
     assert!(matches!(worker.verify(), Err(Error::Wrong(_))));
     counter.give(0);
     assert_eq!(worker.verify(), Ok(()));
