@@ -55,8 +55,7 @@ impl<W: TimedWait> Probe for Timeout<W> {
 
     /// The system has the call if a waiter can be made, by a thread of its own: one may leave the thread in another namespace.
     fn check() -> Result<(), Error> {
-        let make: fn() -> Result<(), String> = || W::new().map(drop).map_err(|error| error.to_string());
-        thread::spawn(make).join().expect("making a waiter panics nowhere").map_err(Error::Unavailable)
+        apart(thread::Builder::new(), || W::new().map(drop).map_err(|error| error.to_string()))
     }
 
     fn admit(name: &str, params: &Params) -> Result<(), Error> {
@@ -82,6 +81,12 @@ impl<W: TimedWait> Probe for Timeout<W> {
         let over = over.map_err(|error| Error::Wrong(format!("{}: {} failed: {error}", self.name, W::CALL)))?;
         if over { lateness(self.name, took, self.time).map(|late| Some((took, late))) } else { Ok(None) }
     }
+}
+
+fn apart(builder: thread::Builder, make: fn() -> Result<(), String>) -> Result<(), Error> {
+    let refused = |error| Error::Unavailable(format!("a thread cannot be made: {error}; allow more threads"));
+    let thread = builder.spawn(make).map_err(refused)?;
+    thread.join().expect("making a waiter panics nowhere").map_err(Error::Unavailable)
 }
 
 /// What is asked of a call that takes multiples of `grain`: no less than `time`.

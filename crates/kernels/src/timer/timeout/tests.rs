@@ -78,6 +78,13 @@ fn a_semaphore_of_system_v_has_a_namespace_of_its_own() {
 }
 
 #[test]
+fn a_system_that_refuses_a_thread_is_one_without_the_call() {
+    // Larger than any address space.
+    let refused = apart(thread::Builder::new().stack_size(1 << 60), || Ok(()));
+    assert!(matches!(&refused, Err(Error::Unavailable(why)) if why.contains("allow more threads")), "{refused:?}");
+}
+
+#[test]
 fn times_that_no_worker_should_wait_for_are_refused() {
     for (time, part) in [(Duration::ZERO, "more than 0 s"), (Duration::from_secs(1), "100ms at most, not for 1s")] {
         let params = Params { timeout_ns: time.as_nanos() as u64, ..Params::SMALL };
