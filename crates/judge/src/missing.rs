@@ -22,7 +22,9 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let by_runs = case.modes.is_none();
     let blocks = case.obeys(&params::PAGES);
     let memory = shares_memory(case.cell, facts);
-    let nodes = blocks && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
+    // Of a line that workers share, nothing says where it lies.
+    let placed = blocks || case.obeys(&params::SIZE) && case.obeys(&params::MEMORY);
+    let nodes = placed && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
     let unskewed = facts.timer.as_ref().is_some_and(|timer| timer.skew_ns.is_none());
 
     let seated = |missing: fn(&Lap) -> bool| case.seated_laps().any(missing);

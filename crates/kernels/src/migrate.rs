@@ -14,7 +14,7 @@ use charz_data::{Bytes, Card, Family, JointHistogram, Metric, Work, WorkerCount}
 
 use crate::block::{Block, Line};
 use crate::clock::Clock;
-use crate::kernel::{Axes, Error, Sizes, Worker};
+use crate::kernel::{Axes, Error, Region, Sizes, Worker};
 use crate::leaving::{Leaving, Lender, Lent};
 use crate::pairs::Pairs;
 use crate::plain::{Extent, PlainKernel, kernels, stage};
@@ -168,6 +168,10 @@ impl Worker for Traveller {
         self.wrong.take().map_or(Ok(()), Err)?;
         let (found, samples) = (self.pairs.0.len() as u64, self.samples);
         Error::unless(found == samples, self.name, || format!("there are {found} pairs of passes, not {samples}"))
+    }
+
+    fn region(&self) -> Option<Region> {
+        Some(self.block.region())
     }
 
     fn samples(&mut self) -> Option<JointHistogram> {

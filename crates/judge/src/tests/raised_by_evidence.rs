@@ -231,6 +231,10 @@ fn what_a_verdict_needs_makes_the_cell_suspect() {
     check(&[("V11", Suspect)], |trial| trial.facts.timer.as_mut().unwrap().skew_ns = None);
     check(&[("V20", Suspect)], |trial| trial.evidence(|evidence| evidence.pages = None));
     check(&[("V21", Suspect)], |trial| trial.evidence(|evidence| evidence.nodes = None));
+    check(&[("V21", Suspect)], |trial| {
+        trial.facts.card = card("migrate-warm");
+        trial.evidence(|evidence| evidence.nodes = None);
+    });
     check(&[("V22", Suspect)], |trial| trial.laps(|lap| lap.counts.major_faults = None));
     check(&[("V25", Suspect)], |trial| trial.cell.invocations[0].evidence = None);
     check(&[("V27", Suspect)], |trial| trial.facts.last_cache_bytes = None);
