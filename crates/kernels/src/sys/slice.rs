@@ -8,6 +8,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU8, Ordering, compiler_fence};
 
+use super::heap::LINKED_STATICALLY;
 use crate::kernel::Error;
 
 /// `prctl`'s option, its two commands, and the bit of the second (`linux/prctl.h`).
@@ -37,9 +38,13 @@ pub(crate) struct Slice<'a> {
     of_thread: PhantomData<*const ()>,
 }
 
-/// Whether the kernel knows of it.
+/// Whether the kernel knows of it, and the program can look the C library's area up by name.
 pub(crate) fn check() -> Result<(), Error> {
-    command(GET, 0)
+    command(GET, 0)?;
+    if cfg!(target_feature = "crt-static") {
+        return Err(missing(format_args!("{LINKED_STATICALLY}; use a charz that was built from its source")));
+    }
+    Ok(())
 }
 
 impl Slice<'static> {
