@@ -5,7 +5,7 @@
 //! what lies below, be held up while others take both and give the first one back, and then exchange what it saw: the top is
 //! the same, but the item that becomes the new top is held by another worker. A tag of 32 bits comes around after 2³² takes:
 //! at 10 ns for a take and a return, 43 s of others' work between two instructions of one worker, and then on the very take
-//! and with the very item. A run of this kernel takes two seconds at most.
+//! and with the very item.
 
 use std::fmt::Debug;
 use std::marker::PhantomData;
