@@ -14,6 +14,7 @@ use charz_data::card::{self, ROOM};
 use charz_data::params::{MEMORY, PAGES, SIZE, SPAN};
 use charz_data::{Card, Family, Metric, PageKind, Role, WorkerCount};
 
+use crate::chase::LOADS;
 use crate::kernel::{Axes, Error, Sizes};
 use crate::plain::{Extent, PlainKernel, block_of_size, kernels, stage};
 use crate::stream::{LOADED, lines_of_part};
@@ -26,10 +27,6 @@ use crate::meeting::Meeting;
 
 /// The data of the source: 500 KB.
 const BLOCK_BYTES: u64 = 512_000;
-
-/// Loads of a word that a core can begin in a cycle: 3 on Zen 3 and on Golden Cove (Agner Fog, "The microarchitecture of Intel, AMD
-/// and VIA CPUs").
-const LOADS: f64 = 3.0;
 
 const CARD: Card = Card::new("", Family::Memory, "", Metric::ops("a word of 8 bytes that is read"))
     .params(&[&SPAN, &SIZE, &MEMORY, &PAGES])

@@ -24,10 +24,10 @@ use worker::{Chaser, Chasing};
 
 /// The fewest cycles from a load that finds its word in the first-level cache to the next one: 3 on the Woodcrest and the Opteron of
 /// TACC's paper, 4 or 5 on processors since (Agner Fog, "The microarchitecture of Intel, AMD and VIA CPUs").
-const LATENCY: f64 = 3.0;
+pub(crate) const LATENCY: f64 = 3.0;
 
 /// Loads that a core can begin in a cycle: 3 on Zen 3 and on Golden Cove (Agner Fog, as above).
-const LOADS: f64 = 3.0;
+pub(crate) const LOADS: f64 = 3.0;
 
 /// The pages on which a curve of latencies is drawn: with the smallest the translation of addresses costs most, and with huge ones
 /// next to nothing.

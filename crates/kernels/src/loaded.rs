@@ -29,16 +29,13 @@ const MOST: u64 = 1024;
 /// that it can to a half.
 const DELAYS: &str = "0,32,128,256,512,1024,4096";
 
-/// The fewest cycles from a load to one that needs what it found: see [`crate::chase`].
-const LATENCY: f64 = 3.0;
-
 const CARD: Card = Card::new("", Family::Memory, "", Metric::op_time("a load of worker 0 that needs what the one before it found"))
     .uncounted_traffic("the bytes of all other workers, which load the memory meanwhile: a kibibyte, then a delay of `--delay` steps of about a \
              nanosecond")
     .params(&[&SPAN, &SIZE, &MEMORY, &PAGES, &DELAY])
     .role(Role::LoadedLatency)
     .source("loaded latency as in Intel's Memory Latency Checker")
-    .max_per_cycle(ROOM / LATENCY)
+    .max_per_cycle(ROOM / chase::LATENCY)
     .workers(WorkerCount::AtLeast(2));
 
 kernels! {
