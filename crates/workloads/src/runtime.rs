@@ -80,7 +80,6 @@ pub(super) struct Counts {
     pub inlined: u64,
     pub attempts: u64,
     pub failures: u64,
-    pub waits: u64,
     pub parks: u64,
     pub wakes: u64,
 }
@@ -91,7 +90,6 @@ struct Tally {
     inlined: AtomicU64,
     attempts: AtomicU64,
     failures: AtomicU64,
-    waits: AtomicU64,
     parks: AtomicU64,
     wakes: AtomicU64,
 }
@@ -110,7 +108,6 @@ impl Tally {
             inlined: sum.inlined + read(&tally.inlined),
             attempts: sum.attempts + read(&tally.attempts),
             failures: sum.failures + read(&tally.failures),
-            waits: sum.waits + read(&tally.waits),
             parks: sum.parks + read(&tally.parks),
             wakes: sum.wakes + read(&tally.wakes),
             ..sum
