@@ -3,7 +3,7 @@
 //! Between visits of one machine rates drift by percents, and memory of guests by tens of percent, but what all parts of a machine meet in
 //! one configuration leaves their contrasts alone. So a part is held against its neighbours, never against another machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::Family;
 use charz_data::machine::{Machine, Strand};
@@ -54,6 +54,8 @@ pub(crate) struct Partitions {
     pub(crate) levels: Vec<Level>,
     /// The core of each CPU, and its kind, by the CPU's OS id.
     cpus: BTreeMap<u32, (usize, Option<u32>)>,
+    /// How many CPUs of each core could be used.
+    usable: Vec<usize>,
 }
 
 /// A part in one configuration: by how much it is slower, as the logarithm of its speed over that of its like, in each run.
@@ -73,6 +75,8 @@ impl Partitions {
         let place = |pair| cores.binary_search(&core_of(pair)).unwrap_or(0);
         let cpus: BTreeMap<u32, (usize, Option<u32>)> =
             machine.strands.iter().enumerate().map(|pair| (pair.1.os_id, (place(pair), pair.1.kind))).collect();
+        let mut usable = vec![0; cores.len()];
+        machine.strands.iter().enumerate().for_each(|pair| usable[place(pair)] += usize::from(pair.1.usable));
         let first =
             |core: usize| machine.strands.iter().enumerate().find(|pair| place(*pair) == core).map(|pair| pair.1);
         let firsts: Vec<Option<&Strand>> = (0..cores.len()).map(first).collect();
@@ -108,7 +112,16 @@ impl Partitions {
         levels.sort_by_key(|level| level.parts);
         let of_core = (0..cores.len()).collect();
         levels.push(Level { by: vec![By::Core], of_core, parts: cores.len() });
-        Partitions { levels, cpus }
+        Partitions { levels, cpus, usable }
+    }
+
+    fn usable_cpus(&self) -> usize {
+        self.usable.iter().sum()
+    }
+
+    /// Whether a part of the CPUs was measured; where the site keeps one in ten for the system, all was.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.usable_cpus() * 10 < self.cpus.len() * 9
     }
 
     pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
@@ -126,15 +139,20 @@ impl Partitions {
         }
     }
 
-    /// The parts of the next level inside.
+    /// The parts of the next level inside that could be used.
     pub(crate) fn inside(&self, level: usize, index: usize) -> Vec<Part> {
         let Some(next) = self.levels.get(level + 1) else { return Vec::new() };
         let of_core = &self.levels[level].of_core;
         let mut all: Vec<usize> =
-            (0..of_core.len()).filter(|core| of_core[*core] == index).map(|core| next.of_core[core]).collect();
+            self.usable().filter(|core| of_core[*core] == index).map(|core| next.of_core[core]).collect();
         all.sort_unstable();
         all.dedup();
         all.into_iter().map(|index| Part::Level(level + 1, index)).collect()
+    }
+
+    /// The cores with a CPU that could be used: the site may keep some for the system.
+    fn usable(&self) -> impl Iterator<Item = usize> {
+        (0..self.usable.len()).filter(|core| self.usable[*core] > 0)
     }
 
     /// How two CPUs lie to each other: what they share, from the core outwards.
@@ -143,7 +161,7 @@ impl Partitions {
         Some(self.levels.iter().map(|level| level.of_core[one] == level.of_core[other]).collect())
     }
 
-    /// The contrasts of a configuration whose threads occupy all cores alike; none of another.
+    /// The contrasts of a configuration whose threads occupy all cores alike that the site does not keep for the system; none of another.
     fn of_cell(&self, cell: &Cell) -> Vec<Contrast> {
         let seats: Vec<u32> = cell.seats.iter().copied().flatten().collect();
         let cores: Option<Vec<(usize, Option<u32>)>> = seats.iter().map(|seat| self.cpus.get(seat).copied()).collect();
@@ -151,12 +169,15 @@ impl Partitions {
         let all = self.levels.last().map_or(0, |level| level.parts);
         let mut threads = vec![0_usize; all];
         cores.iter().for_each(|(core, _)| threads[*core] += 1);
-        let is_full = seats.len() == self.cpus.len();
-        if all < 2 || (!is_full && threads.iter().any(|count| *count != threads[0])) {
+        let is_full = seats.len() == self.usable_cpus();
+        let is_even = || self.usable().map(|core| threads[core]).collect::<BTreeSet<_>>().len() == 1;
+        if all < 2 || self.is_partial() || !(is_full || is_even()) {
             return Vec::new();
         }
-        // What cores are compared with: those of the same kind with as many threads.
+        // What cores are compared with: those of the same kind with as many threads. One without a thread counts as its kind in parts.
+        let of_kind: BTreeMap<Option<u32>, usize> = cores.iter().map(|(core, kind)| (*kind, threads[*core])).collect();
         let mut like = vec![(0, None); all];
+        self.cpus.values().for_each(|(core, kind)| like[*core] = (of_kind.get(kind).copied().unwrap_or(0), *kind));
         cores.iter().for_each(|(core, kind)| like[*core] = (threads[*core], *kind));
         let mut contrasts: BTreeMap<Part, Vec<f64>> = BTreeMap::new();
         for speeds in cell.worker_speeds() {
@@ -164,7 +185,8 @@ impl Partitions {
             for ((core, _), own) in cores.iter().zip(&speeds) {
                 speed[*core] += own;
             }
-            let values: Vec<f64> = speed.iter().map(|speed| speed.ln()).collect();
+            let value = |(core, speed): (usize, &f64)| (threads[core] > 0).then(|| speed.ln());
+            let values: Vec<Option<f64>> = speed.iter().enumerate().map(value).collect();
             for (part, contrast) in self.of_values(&values, &like) {
                 contrasts.entry(part).or_default().push(contrast);
             }
@@ -174,17 +196,17 @@ impl Partitions {
 
     /// Each part that has its like, against the median of these: those in the innermost part around it that holds three of them besides it, else
     /// all.
-    fn of_values(&self, values: &[f64], like: &[(usize, Option<u32>)]) -> Vec<(Part, f64)> {
+    fn of_values(&self, values: &[Option<f64>], like: &[(usize, Option<u32>)]) -> Vec<(Part, f64)> {
         let mut contrasts = Vec::new();
         for (at, level) in self.levels.iter().enumerate() {
             let mut cores = vec![Vec::new(); level.parts];
             level.of_core.iter().enumerate().for_each(|(core, part)| cores[*part].push(core));
             let value = |part: &Vec<usize>| {
-                let sample = Sample::new(part.iter().map(|core| values[*core]).collect())?;
+                let sample = Sample::new(part.iter().filter_map(|core| values[*core]).collect())?;
                 // Of two cores one alone is the core's own matter.
-                Some(if sample.len() == 2 { sample.max() } else { sample.median() })
+                Some((if sample.len() == 2 { sample.max() } else { sample.median() }, sample.len() as f64))
             };
-            let of_parts: Vec<Option<f64>> = cores.iter().map(value).collect();
+            let of_parts: Vec<Option<(f64, f64)>> = cores.iter().map(value).collect();
             let kind = |part: usize| {
                 let mut kinds: Vec<_> = cores[part].iter().map(|core| like[*core]).collect();
                 kinds.sort_unstable();
@@ -198,14 +220,16 @@ impl Partitions {
             };
             let kinds: Vec<usize> = (0..level.parts).map(numbered).collect();
             for (part, own) in of_parts.iter().enumerate() {
-                let Some(own) = own.filter(|own| own.is_finite()) else { continue };
+                let Some((own, busy)) = *own else { continue };
                 let others = |around: Option<&Level>| {
                     let is_near = |other: usize| {
                         around.is_none_or(|around| around.of_core[cores[part][0]] == around.of_core[cores[other][0]])
                     };
                     let alike = (0..level.parts)
                         .filter(|other| *other != part && kinds[*other] == kinds[part] && is_near(*other));
-                    alike.filter_map(|other| of_parts[other]).filter(|value| value.is_finite()).collect::<Vec<f64>>()
+                    // Where fewer cores share a memory or a cache, each has more of it.
+                    let as_busy = |(value, others): (f64, f64)| value + (others / busy).ln().min(0.0);
+                    alike.filter_map(|other| of_parts[other]).map(as_busy).collect::<Vec<f64>>()
                 };
                 let near = self.levels[..at].iter().rev().map(|around| others(Some(around))).find(|all| all.len() >= 3);
                 if let Some(others) = Sample::new(near.unwrap_or_else(|| others(None))) {

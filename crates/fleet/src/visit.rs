@@ -96,9 +96,8 @@ impl Visit {
         Some((quota.parse::<f64>().ok()? / self.cpus[0].max(1) as f64).min(1.0))
     }
 
-    /// Whether a part of its CPUs was measured; where the site keeps one in ten for the system, all was.
     pub(crate) fn is_partial(&self) -> bool {
-        self.cpus[0] * 10 < self.cpus[1] * 9
+        self.partitions.is_partial()
     }
 
     /// Whether it has a reliable result of a kernel.

@@ -122,6 +122,51 @@ fn what_most_nodes_have_is_usual_beside_it_too_and_most_cores_of_a_cache_are_not
     assert!(node(&fleet).why[0].starts_with("core (CPU 7) is "), "{:?}", node(&fleet).why);
 }
 
+/// Without its last core, which is kept for the system.
+fn keep_core(report: &mut Report) {
+    report.machine.strands[15].usable = false;
+    for cell in report.cells.iter_mut().filter(|cell| cell.seats.len() == CORES as usize) {
+        cell.seats.truncate(15);
+        cell.workers = 15;
+        let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+        runs.for_each(|run| run.laps.truncate(15));
+    }
+}
+
+#[test]
+fn slow_parts_are_named_where_a_core_is_kept_for_the_system() {
+    for (fault, component, ids) in [
+        (Fault::None, "none", vec![]),
+        (Fault::Core(5), "core", vec![5]),
+        (Fault::Core(13), "core", vec![13]),
+        (Fault::Cache(2), "l3", vec![8, 9, 10, 11]),
+        (Fault::Cache(3), "l3", vec![12, 13, 14, 15]),
+        (Fault::Socket(1), "package", (8..16).collect()),
+    ] {
+        let mut random = Rng::with_seed(12);
+        let reports = (0..12).map(|host| {
+            let mut report = report(&mut random, host, 0, if host == 7 { fault } else { Fault::None });
+            keep_core(&mut report);
+            report
+        });
+        let fleet = judged(&reports.collect::<Vec<_>>());
+        let blamed: Vec<_> = node(&fleet).blame.iter().map(|own| (own.component.as_str(), &own.ids)).collect();
+        let wanted = if ids.is_empty() { vec![] } else { vec![(component, &ids)] };
+        assert_eq!((blamed, innocent(&fleet)), (wanted, 0), "{component} {ids:?}: {:?}", node(&fleet).why);
+    }
+    // The memory of a socket is shared by one core less, and so each of them has more of it.
+    let fleet = altered([12, 1], |host, _, report| {
+        if host == 7 {
+            keep_core(report);
+            let cells = report.cells.iter_mut().filter(|cell| cell.kernel.starts_with("mem"));
+            let runs = cells.flat_map(|cell| &mut cell.invocations).flat_map(|one| &mut one.runs);
+            let laps = runs.flat_map(|run| &mut run.laps).filter(|lap| lap.seat >= Some(8));
+            laps.for_each(|lap| lap.end_ns = lap.end_ns * 7 / 8);
+        }
+    });
+    assert!(node(&fleet).blame.is_empty(), "{:?}", node(&fleet).why);
+}
+
 #[test]
 fn a_check_names_the_worst_first_and_what_was_not_measured() {
     let mut random = Rng::with_seed(9);
