@@ -11,6 +11,7 @@ use charz_measure::plan::{Asked, AskedSizes};
 
 /// The size of a block where a kernel is about memory.
 const BLOCK: &str = "256MiB";
+/// The same of a sweep in little time: a baseline of whole nodes and the quick check against it have the same configurations.
 const QUICK_BLOCK: &str = "128MiB";
 /// The value of a flag with which the sweep chooses.
 pub(super) const AUTO: &str = "auto";
@@ -90,8 +91,9 @@ fn arg(param: &'static Param) -> Arg {
         .long_help(long)
 }
 
-/// The parameters with one value, and the lists to vary; a quick sweep has a size of its own.
-pub(super) fn read(args: &ParamArgs, quick: bool, layers: &Layers) -> Result<(Asked, Params), Error> {
+/// The parameters with one value, and the lists to vary; a quick sweep has a size of its own, and that of a node has it unless another is
+/// asked for.
+pub(super) fn read(args: &ParamArgs, [quick, is_node]: [bool; 2], layers: &Layers) -> Result<(Asked, Params), Error> {
     let mut params = Params { pages: PageKind::default(), ..Params::SMALL };
     let mut asked = Asked::default();
     for (param, text) in args.iter() {
@@ -100,7 +102,7 @@ pub(super) fn read(args: &ParamArgs, quick: bool, layers: &Layers) -> Result<(As
         let text = if quick && is_size { AUTO } else { text };
         asked.fitting_pages |= *param == params::PAGES && text == AUTO;
         if is_size {
-            set(param, if quick { QUICK_BLOCK } else { BLOCK }, &mut params)?;
+            set(param, if quick || is_node { QUICK_BLOCK } else { BLOCK }, &mut params)?;
             asked.sizes = layers.blame(&flag, sizes(text))?;
         }
         if !param.vary {
@@ -175,7 +177,7 @@ mod tests {
 
     fn typed(values: &[(&Param, &str)]) -> Result<(Asked, Params), Error> {
         let flags: Vec<_> = values.iter().map(|(param, text)| (param.name, *text)).collect();
-        read(&preset(&flags).unwrap().how.params, false, &Layers::default())
+        read(&preset(&flags).unwrap().how.params, [false; 2], &Layers::default())
     }
 
     fn shown(asked: &Asked, param: &Param) -> Vec<String> {

@@ -240,7 +240,11 @@ const BINDER: Flag<Backend> = Flag {
 
 pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::New, Error> {
     let SweepArgs { what, how, run, quick, .. } = args;
-    let (mut asked, params) = parameters::read(&how.params, quick, layers)?;
+    let is_node = match args.preset.as_deref() {
+        Some(name) => choice("--preset", name, [("node", true)])?,
+        None => false,
+    };
+    let (mut asked, params) = parameters::read(&how.params, [quick, is_node], layers)?;
     let mut note = |flag: &str, twice: Option<String>| {
         let sentence = |twice| format!("{}: {twice} is given more than once, and is measured once", layers.label(flag));
         notes.extend(twice.map(sentence));
@@ -253,10 +257,6 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
     let first = |(at, mapping): &(usize, &Mapping)| !mappings[..*at].contains(mapping);
     let distinct = mappings.iter().enumerate().filter(first).map(|(_, mapping)| mapping.clone()).collect();
     note(MAPPING.name, repeated(&mappings).map(|mapping| format!("{:?}", mapping.to_string())));
-    let is_node = match args.preset.as_deref() {
-        Some(name) => choice("--preset", name, [("node", true)])?,
-        None => false,
-    };
     let by_name = match is_node {
         true => kernels(&NODE.map(str::to_owned))?,
         false => layers.blame("--kernel", kernels(&what.kernel))?,
@@ -401,5 +401,16 @@ mod tests {
             assert_eq!(another_plan(begun, line), None, "{begun}");
         }
         assert!(another_plan(line, &format!("{line} --quick")).is_some(), "what cannot be compared is not the same");
+    }
+
+    #[test]
+    fn a_quick_check_has_the_parameters_of_a_baseline_by_the_preset() {
+        let read = |flags: &[(&str, &str)], quick| {
+            let args = SweepArgs { quick, ..preset(flags).unwrap() };
+            let request = sweep(args, &Layers::default(), &mut Vec::new()).unwrap().request;
+            (request.params, request.asked.sizes)
+        };
+        assert_eq!(read(&[], true), read(&[("preset", "node")], false));
+        assert_ne!(read(&[], true), read(&[("preset", "node"), ("size", "1GiB")], false));
     }
 }
