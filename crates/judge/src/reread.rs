@@ -1,7 +1,8 @@
 //! Whether what a report says follows from what it measured: each cell is judged again.
 
-use charz_data::report::{Cell, Estimate, Interval, Lap, Report, Status, Unit};
+use charz_data::report::{Cell, Lap, Report, Status, Unit};
 use charz_stats::Sample;
+use serde_json::{Value, json};
 
 use super::{JudgeContext, judge};
 use charz_data::Family;
@@ -9,7 +10,7 @@ use charz_data::Family;
 /// How far numbers may be apart that were computed in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// Finds what a cell with a number says that does not follow from its repetitions, as the end of a sentence about the report. The rules of
+/// Finds what a cell says that does not follow from its repetitions, as the end of a sentence about the report. The rules of
 /// another version of charz may have been others: the cells of its reports are judged anew, by the rules of this one.
 ///
 /// `context` has what a cell is judged by; a cell for which it is `None` is left as it is.
@@ -61,7 +62,8 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
         let (_, first) = blocks.times.split_last()?;
         let (workers, work) = (lap.workers(), if is_bytes { lap.bytes } else { lap.ops });
         let looks = lap.checks.checked_sub(workers).filter(|looks| *looks > 0)?;
-        let share = |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns() as f64;
+        let share =
+            |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns() as f64;
         let is_known = blocks.count.saturating_add(UNKNOWN.saturating_mul(workers)) >= looks;
         let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && lap.waited_ns() == Some(0);
         let kept = (blocks.count as f64 / looks as f64).min(1.0);
@@ -82,35 +84,44 @@ fn differs(report: &Report, cell: &Cell, context: &JudgeContext) -> Option<&'sta
     if cell.precision != wanted && !of_floor {
         return Some("has a precision");
     }
-    // Without a number there is none to be wrong.
-    if !matches!(cell.status, Status::Ok | Status::Suspect) {
-        return None;
+    if cell.invocations.is_empty() {
+        // Nothing says why it was not measured.
+        return matches!(cell.status, Status::Ok | Status::Suspect | Status::Invalid).then_some("has a status");
     }
     let mut again = cell.clone();
     judge(&mut again, context);
-    let values = |cell: &Cell| cell.invocations.iter().map(|invocation| invocation.value).collect::<Vec<_>>();
-    let same = |one: f64, other: f64| (one - other).abs() <= ROUNDING * other.abs();
-    let alike = |one: Option<f64>, other: Option<f64>| {
-        one.is_some() == other.is_some() && one.zip(other).is_none_or(|(one, other)| same(one, other))
-    };
-    let ends = |estimate: Option<Estimate>| {
-        estimate.and_then(|estimate| estimate.interval).map(|Interval { low, high }| [low, high])
-    };
-    let end = |estimate, at: usize| ends(estimate).map(|ends| ends[at]);
-    let equal = |one: Option<Estimate>, other: Option<Estimate>| {
-        let value = |estimate: Option<Estimate>| estimate.map(|estimate| estimate.value);
-        alike(value(one), value(other)) && [0, 1].into_iter().all(|at| alike(end(one, at), end(other, at)))
-    };
-    let codes = |cell: &Cell| cell.marks.iter().map(|mark| (mark.code.clone(), mark.severity)).collect::<Vec<_>>();
-    if !values(cell).into_iter().zip(values(&again)).all(|(one, other)| alike(one, other)) {
-        return Some("has an invocation with a value");
+    SAID.iter().find(|(_, said)| !same(&said(cell), &said(&again))).map(|(what, _)| *what)
+}
+
+/// What a cell says, and its name.
+type Said = (&'static str, fn(&Cell) -> Value);
+
+/// What follows from the iterations, but for the words of reasons.
+const SAID: [Said; 8] = [
+    ("has an invocation with a value", |cell| json!(cell.invocations.iter().map(|run| run.value).collect::<Vec<_>>())),
+    ("has a status", |cell| json!(cell.status)),
+    ("has marks", |cell| json!(cell.marks.iter().map(|mark| (&mark.code, mark.severity)).collect::<Vec<_>>())),
+    ("has a number or an interval", |cell| json!([cell.capacity, cell.delivered])),
+    ("has a summary", |cell| json!(cell.summary)),
+    ("has a contention", |cell| json!(cell.contention)),
+    ("has counters", |cell| json!(cell.hardware)),
+    ("has an energy", |cell| json!(cell.energy)),
+];
+
+/// Whether these are alike but for rounding.
+fn same(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Number(one), Value::Number(other)) => {
+            let [one, other] = [one, other].map(|number| number.as_f64().unwrap_or(f64::NAN));
+            (one - other).abs() <= ROUNDING * other.abs()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| same(one, other))
+        }
+        (Value::Object(one), Value::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().zip(other).all(|(one, other)| one.0 == other.0 && same(one.1, other.1))
+        }
+        _ => one == other,
     }
-    if cell.status != again.status {
-        return Some("has a status");
-    }
-    if codes(cell) != codes(&again) {
-        return Some("has marks");
-    }
-    let numbers = equal(cell.capacity, again.capacity) && equal(cell.delivered, again.delivered);
-    (!numbers).then_some("has a number or an interval")
 }

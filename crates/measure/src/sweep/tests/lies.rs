@@ -1,7 +1,7 @@
 //! Reports that were edited.
 
 use charz_data::Blocks;
-use charz_data::report::Frequency;
+use charz_data::report::{Energy, Frequency, Hardware};
 
 use super::*;
 
@@ -94,6 +94,35 @@ fn the_blocks_of_a_lap_take_its_time() {
     let mut nearly = honest();
     hurry(&mut nearly, 1.01);
     reread(&mut nearly).unwrap();
+}
+
+#[test]
+fn what_is_said_beside_the_number_and_of_a_cell_without_one_follows_too() {
+    let spoil = |report: &mut Report| {
+        let evidence = report.cells[0].invocations.iter_mut().filter_map(|invocation| invocation.evidence.as_mut());
+        evidence.for_each(|evidence| evidence.changes = vec!["allowed strands: 0-1 became 0".into()]);
+        judge_first(report);
+        assert_eq!(report.cells[0].status, Status::Invalid);
+    };
+    let mut invalid = honest();
+    spoil(&mut invalid);
+    reread(&mut invalid).unwrap();
+    check_refused("has a status", |report| {
+        let good = report.cells[0].clone();
+        spoil(report);
+        let cell = &mut report.cells[0];
+        *cell = Cell { invocations: cell.invocations.clone(), ..good };
+    });
+    check_refused("has a status", |report| {
+        let cell = &mut report.cells[0];
+        (cell.status, cell.capacity, cell.delivered) = (Status::Invalid, None, None);
+    });
+    check_refused("has a status", |report| report.cells[0].invocations.clear());
+    check_refused("has a summary", |report| report.cells[0].summary.as_mut().unwrap().clean_runs += 1);
+    check_refused("has counters", |report| report.cells[0].hardware = Some(Hardware::default()));
+    check_refused("has an energy", |report| {
+        report.cells[0].energy = Some(Energy { watts: vec![1.0], joules: None });
+    });
 }
 
 #[test]
