@@ -63,7 +63,7 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
         let (workers, work) = (lap.workers(), if is_bytes { lap.bytes } else { lap.ops });
         let looks = lap.checks.checked_sub(workers).filter(|looks| *looks > 0)?;
         let share =
-            |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns() as f64;
+            |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns().max(1) as f64;
         let is_known = blocks.count.saturating_add(UNKNOWN.saturating_mul(workers)) >= looks;
         let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && lap.waited_ns() == Some(0);
         let kept = (blocks.count as f64 / looks as f64).min(1.0);

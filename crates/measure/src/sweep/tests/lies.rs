@@ -91,6 +91,12 @@ fn the_blocks_of_a_lap_take_its_time() {
     for times in [0.5, 0.95, 1.05, 2.0] {
         check_refused("has blocks", |report| hurry(report, times));
     }
+    // A lap of no time has no share that its blocks take, and hides no other.
+    check_refused("has blocks", |report| {
+        let run = &mut report.cells[0].invocations[0].runs[0];
+        (run.interval_ns, run.laps[0].end_ns) = (0, run.laps[0].start_ns);
+        hurry(report, 2.0);
+    });
     let mut nearly = honest();
     hurry(&mut nearly, 1.01);
     reread(&mut nearly).unwrap();
