@@ -5,7 +5,7 @@ use serde::Deserialize;
 use charz_data::report::{
     Cell, Ending, Estimate, Growth, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Run, Unit,
 };
-use charz_stats::{Sample, median_interval};
+use charz_stats::{Sample, median, median_interval};
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -246,8 +246,7 @@ pub(super) fn shorter(of: Time, [one, other]: [(&Cell, f64); 2]) -> Result<(f64,
         each.sum::<f64>() / there.count as f64
     };
     let runs = |cell: &Cell| -> Vec<JointHistogram> {
-        let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-        let own = done.map(|one| JointHistogram::sum(one.clean_runs().filter_map(|run| run.samples.as_deref())));
+        let own = done(cell).map(|one| JointHistogram::sum(one.clean_runs().filter_map(|run| run.samples.as_deref())));
         own.filter(|samples| samples.count > 0).collect()
     };
     let [here, there] = [one, other].map(|(cell, _)| runs(cell));
@@ -269,10 +268,15 @@ fn share(times: &Histogram, low: f64, high: f64) -> f64 {
     times.spans().map(part).sum::<f64>() / times.count().max(1) as f64
 }
 
+/// Those that ended by themselves.
+fn done(cell: &Cell) -> impl Iterator<Item = &Invocation> {
+    cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done)
+}
+
 /// The number of each invocation's repetitions that count, where there is one.
 fn each<'a>(cell: &'a Cell, of: impl Fn(&mut dyn Iterator<Item = &'a Run>) -> Option<f64>) -> Vec<f64> {
-    let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-    done.filter_map(|invocation| of(&mut Invocation::clean_runs(invocation)))
+    done(cell)
+        .filter_map(|invocation| of(&mut Invocation::clean_runs(invocation)))
         .filter(|number| number.is_finite())
         .collect()
 }
@@ -289,7 +293,7 @@ fn mean(cell: &Cell, of: impl Fn(&Run) -> f64) -> (f64, Option<[f64; 2]>) {
         let (sum, count) = runs.fold((0.0, 0), |(sum, count), run| (sum + of(run), count + 1));
         (count > 0).then(|| sum / f64::from(count))
     };
-    let all = middle(&mut cell.invocations.iter().flat_map(Invocation::clean_runs)).unwrap_or(f64::NAN);
+    let all = middle(&mut done(cell).flat_map(Invocation::clean_runs)).unwrap_or(f64::NAN);
     (all, around(all, each(cell, middle)))
 }
 
@@ -310,11 +314,9 @@ pub(super) fn no_counters(reason: &str) -> String {
 fn growth(cell: &Cell, size: u64, number: fn(&GrowthStep) -> u64) -> Result<(f64, Option<[f64; 2]>), String> {
     let step = |growth: &Growth| growth.steps.iter().find(|step| step.size == size).map(number);
     let middle = |runs: &mut dyn Iterator<Item = &Run>| {
-        let mut found: Vec<u64> = runs.filter_map(|run| run.growth.as_deref()).filter_map(step).collect();
-        found.sort_unstable();
-        found.get(found.len() / 2).map(|number| *number as f64)
+        median(runs.filter_map(|run| step(run.growth.as_deref()?)).map(|number| number as f64))
     };
-    let all = middle(&mut cell.invocations.iter().flat_map(Invocation::clean_runs));
+    let all = middle(&mut done(cell).flat_map(Invocation::clean_runs));
     let value = all.ok_or_else(|| format!("no run reached size {size}"))?;
     Ok((value, around(value, each(cell, middle))))
 }
@@ -423,9 +425,16 @@ mod tests {
         let left_out = Run { interval_ns: 9_000_000, dirty: vec!["V02".into()], ..run.clone() };
         let work = 30.0 * run.laps.len() as f64;
         cell.invocations[0].runs = vec![run, long, left_out];
-        cell.invocations.truncate(1);
+        cell.invocations.truncate(2);
+        for (at, run) in cell.invocations.iter_mut().flat_map(|one| &mut one.runs).enumerate() {
+            let step = GrowthStep { size: 8, time_ns: 1000 << at, ..GrowthStep::default() };
+            run.growth = Some(Box::new(Growth::new(vec![step], charz_data::Halt::Time)));
+        }
+        // It was killed.
+        (cell.invocations[1].ending, cell.invocations[1].value) = (Ending::TimedOut, None);
         let value = |statistic: Statistic| statistic.of(&cell, 1.0, None).unwrap().value;
         assert_eq!((value(Statistic::Work), value(Statistic::Elapsed)), (work, 3e6));
+        assert_eq!(value(Statistic::Growth { size: 8 }), 1500.0, "of two the middle");
     }
 
     #[test]
