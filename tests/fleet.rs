@@ -151,8 +151,23 @@ fn the_scripts_of_contrib_can_be_read_and_their_flags_are_known() {
     }
     let text = std::fs::read_to_string(folder.join("node.sh")).unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("exec charz ")).unwrap();
-    let words = line.replace("\"${REPORTS:-reports}/{node}.json.gz\"", "none/{node}.json.gz");
+    let words = line.replace("\"${1:-${REPORTS:-reports}}/{node}.json.gz\"", "none/{node}.json.gz");
     let args: Vec<&str> = words.split(' ').collect();
     // All flags are taken, and the folder is not there.
     place.refuses("node.sh", &args, &["none"]);
+}
+
+/// Where Slurm keeps the environment from its jobs, as sites may have it.
+#[test]
+fn the_jobs_of_contrib_know_their_folder_without_the_environment() {
+    let place = Place::new();
+    let slurm = "sinfo() { echo n1; }
+        sbatch() { while [ $1 != node.sh ]; do shift; done; (unset REPORTS; exec() { echo \"$@\"; }; . ./\"$@\"); }
+        . \"$0\"";
+    let script = crate::support::root().join("contrib/slurm/fleet.sh").canonicalize().unwrap();
+    let mut bash = std::process::Command::new("bash");
+    let ran = bash.arg("-c").arg(slurm).arg(script).env_remove("REPORTS").current_dir(place.path()).output().unwrap();
+    let said = String::from_utf8(ran.stdout).unwrap();
+    let folder = place.path().canonicalize().unwrap().join("reports/{node}.json.gz");
+    assert!(said.ends_with(&format!(" --output {}\n", folder.display())), "{said}");
 }

@@ -3,7 +3,6 @@
 set -eu
 mkdir -p "${REPORTS:=reports}"
 REPORTS=$(cd "$REPORTS" && pwd)
-export REPORTS
 cd "$(dirname "$0")"
 partition=() before=''
 for word; do
@@ -15,6 +14,6 @@ nodes=$(sinfo --noheader --Node --format=%N ${partition[@]+"${partition[@]}"})
 [[ -n $nodes ]] || { echo "sinfo names no node${partition[*]+ of ${partition[*]}}" >&2; exit 1; }
 refused=0
 for node in $(sort -u <<<"$nodes"); do
-    sbatch --parsable --nodelist="$node" --output="$REPORTS/%N.log" "${@}" node.sh || { echo "no job for $node" >&2; refused=1; }
+    sbatch --parsable --nodelist="$node" --output="$REPORTS/%N.log" "${@}" node.sh "$REPORTS" || { echo "no job for $node" >&2; refused=1; }
 done
 exit $refused
