@@ -71,6 +71,11 @@ fn check_refused(command: &str, flags: &[&str], words: &[&str]) {
     assert_eq!(fs::read_dir(&trial.folder).unwrap().count(), 0, "no file was begun");
 }
 
+/// A time to sleep that no other test takes, nor another run of the tests on this machine.
+fn own_sleep(number: u32) -> String {
+    format!("{}.{}", 86_390 + number, std::process::id())
+}
+
 /// Processes whose command line has this word.
 fn alive(word: &str) -> usize {
     let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
@@ -221,7 +226,7 @@ fn a_program_that_fails_ends_in_one_sentence() {
 
 #[test]
 fn a_program_that_hangs_is_ended_with_all_that_it_started() {
-    let sleeps = "86399.25";
+    let sleeps = &own_sleep(0);
     let command = format!("sh -c '(setsid sleep {sleeps} &); sleep {sleeps}'");
     check(&command, &["--run-timeout", "300ms"], 3, "failed", &["--run-timeout"]);
     assert_eq!(alive(sleeps), 0, "an orphan is left");
@@ -237,7 +242,7 @@ fn a_first_run_ends_with_the_budget_however_long_a_run_may_take() {
 
 #[test]
 fn a_setup_is_ended_with_the_sweep() {
-    let sleeps = "86399.5";
+    let sleeps = &own_sleep(1);
     for setup in [format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'")] {
         let (folder, mut command) = (tempdir().unwrap(), charz());
         let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
@@ -253,7 +258,7 @@ fn a_setup_is_ended_with_the_sweep() {
 
 #[test]
 fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
-    let sleeps = "86398.5";
+    let sleeps = &own_sleep(2);
     let given = format!("$CHARZ_SEATS {{cpus}} {}", std::env::var("OMP_NUM_THREADS").unwrap_or_default());
     let setup = "echo $! > served; echo \"$CHARZ_SEATS {cpus} $OMP_NUM_THREADS\" > given";
     let setup = format!("sh -c 'sleep {sleeps} & {setup}'");
@@ -267,7 +272,7 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
 
 #[test]
 fn what_a_program_leaves_running_is_ended_and_counted() {
-    let sleeps = "86399.75";
+    let sleeps = &own_sleep(3);
     let trial = Trial::of(&format!("sh -c '(setsid sleep {sleeps} &); echo 5'"), &["--value", "last"]);
     let cell = trial.cell();
     assert_eq!(cell["invocations"][0]["evidence"]["program"]["left"], 1, "{cell}");

@@ -486,14 +486,17 @@ fn processes_of_another_namespace_are_not_taken_for_the_programs() {
     }
 }
 
-/// `timeout` sends its signal to exec and then to the whole group.
+/// `timeout` passes its signal on to exec and then to the whole group.
 #[test]
 fn a_signal_to_the_whole_group_arrives_once() {
     let folder = tempdir().unwrap();
-    let program = env!("CARGO_BIN_EXE_charz");
-    let script = "n=0; trap 'n=$((n+1))' TERM; i=0; while [ $i -lt 20 ]; do sleep 0.05; i=$((i+1)); done; echo $n";
+    let script = "n=0; trap 'n=$((n+1))' TERM; touch ready; until [ $n -gt 0 ]; do sleep 0.05; done
+        for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; echo $n";
     let mut command = Command::new("timeout");
-    command.args(["0.4", program, "exec", "-q", "--", "sh", "-c", script]).current_dir(folder.path());
-    let output = command.output().unwrap();
+    command.args(["600", env!("CARGO_BIN_EXE_charz"), "exec", "-q", "--", "sh", "-c", script]);
+    let timeout = command.current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    eventually("the program begins", || folder.path().join("ready").exists());
+    kill_process(Pid::from_child(&timeout), Signal::TERM).unwrap();
+    let output = timeout.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
 }
