@@ -80,7 +80,7 @@ pub struct Sweep<'a> {
     pub present: &'a dyn Fn() -> Present,
     /// Likewise: settings of the machine, of CPUs those of these seats.
     pub fingerprint: &'a dyn Fn(&[Option<u32>]) -> Fingerprint,
-    /// What it was before the first run of each cell, by place.
+    /// What it was before the first run of each cell since the sweep was begun or resumed, by place.
     pub firsts: HashMap<usize, Fingerprint>,
     pub budget: Duration,
     /// Which cells are measured, where not all are.

@@ -37,7 +37,7 @@ pub struct Evidence {
     /// share neither lines nor memory, or a CPU, and where it was not measured.
     pub apart_ns: Option<f64>,
     /// What of the machine was not after the repetitions what it had been before them, or not before them what it had been before the
-    /// first run: the setting's name, a colon, and how it changed.
+    /// first run of the configuration since the sweep was begun or resumed: the setting's name, a colon, and how it changed.
     pub changes: Vec<String>,
     /// Why hardware counters did not count although they were asked for; null where they did, or were not asked for.
     pub no_counters: Option<String>,

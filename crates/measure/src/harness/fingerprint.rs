@@ -18,14 +18,16 @@ impl Fingerprint {
 
     fn of(seats: &[Option<u32>], word: impl Fn(&str) -> Option<String>) -> Self {
         let status = Status::of_process();
-        let quotas = cgroup::groups("cpu").into_iter().filter_map(|group| file::word(group.quota_file()));
-        let quotas: Vec<String> = quotas.collect();
+        // Files without one come and go with the services of the machine.
+        let quota =
+            |group: cgroup::Group| file::word(group.quota_file()).filter(|text| !text.starts_with(group.no_quota()));
+        let quotas: Vec<String> = cgroup::groups("cpu").into_iter().filter_map(quota).collect();
         Fingerprint(vec![
             (Evidence::ONLINE_STRANDS, word(file::ONLINE_CPUS)),
             // The masks of the process's first thread, which is never bound.
             (Evidence::ALLOWED_STRANDS, status.cpus().ok().map(|cpus| cpulist::print(&cpus))),
             ("allowed nodes", status.nodes().ok().map(|nodes| cpulist::print(&nodes))),
-            ("CPU quota", (!quotas.is_empty()).then(|| quotas.join(" "))),
+            ("CPU quota", Some(if quotas.is_empty() { "none".to_owned() } else { quotas.join(" ") })),
             ("frequency governor", governors(seats, &word)),
             ("turbo", word("/sys/devices/system/cpu/cpufreq/boost")),
             ("no_turbo", word("/sys/devices/system/cpu/intel_pstate/no_turbo")),
