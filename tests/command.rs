@@ -241,6 +241,17 @@ fn a_first_run_ends_with_the_budget_however_long_a_run_may_take() {
 }
 
 #[test]
+fn without_time_left_the_report_is_written_and_nothing_is_run() {
+    let (mut command, folder) = (charz(), tempdir().unwrap());
+    let sweep = command.current_dir(&folder).args(["sweep", "--command", "touch ran", "--threads", "1"]);
+    let ran: Ran =
+        sweep.args(["--run-timeout", "20s", "--budget", "1ms", "--output", "r.json"]).output().unwrap().into();
+    assert_eq!(ran.code, Some(5), "{}", ran.err);
+    assert_eq!(read_json(&folder.path().join("r.json"))["stopped_by"], "budget");
+    assert!(!folder.path().join("ran").exists());
+}
+
+#[test]
 fn a_setup_is_ended_with_the_sweep() {
     let sleeps = &own_sleep(1);
     for setup in [format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'")] {

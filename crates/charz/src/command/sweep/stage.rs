@@ -201,6 +201,10 @@ impl MeasuringContext {
             checked.map_err(|why| Error::bad_input(format!("{flag}: {why}")))?;
         }
         let (left, own) = (self.left(budget.most()), program.timeout_ns.map(Duration::from_nanos));
+        // A resumed sweep may have to write its report only.
+        if left.is_zero() {
+            return Ok(predictor);
+        }
         let limit = own.map_or(left, |own| own.min(left));
         let usual = || Ok::<_, Error>(parse_mappings(PROGRAMS)?.swap_remove(0));
         let mapping = first.mapping.map_or_else(usual, Ok)?;
