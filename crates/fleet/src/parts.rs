@@ -171,7 +171,8 @@ impl Partitions {
         cores.iter().for_each(|(core, _)| threads[*core] += 1);
         let is_full = seats.len() == self.usable_cpus();
         let is_even = || self.usable().map(|core| threads[core]).collect::<BTreeSet<_>>().len() == 1;
-        if all < 2 || self.is_partial() || !(is_full || is_even()) {
+        let is_alike = threads.iter().all(|count| *count == threads[0]);
+        if all < 2 || !(is_alike || !self.is_partial() && (is_full || is_even())) {
             return Vec::new();
         }
         // What cores are compared with: those of the same kind with as many threads. One without a thread counts as its kind in parts.

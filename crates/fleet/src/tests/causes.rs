@@ -2,6 +2,7 @@
 
 use super::visits::scaled;
 use super::*;
+use charz_data::machine::Strand;
 
 /// So many nodes at so many visits, as `alter` has each: by its node and its visit.
 fn altered([nodes, visits]: [usize; 2], alter: impl Fn(usize, usize, &mut Report)) -> Fleet {
@@ -154,6 +155,18 @@ fn slow_parts_are_named_where_a_core_is_kept_for_the_system() {
         let wanted = if ids.is_empty() { vec![] } else { vec![(component, &ids)] };
         assert_eq!((blamed, innocent(&fleet)), (wanted, 0), "{component} {ids:?}: {:?}", node(&fleet).why);
     }
+    // Where the second thread of each core is kept from programs, half of the CPUs are all cores.
+    let mut random = Rng::with_seed(12);
+    let reports = (0..12).map(|host| {
+        let mut report = report(&mut random, host, 0, if host == 7 { Fault::Core(5) } else { Fault::None });
+        let second = |strand: &Strand| Strand { os_id: strand.os_id + CORES, usable: false, ..strand.clone() };
+        let seconds: Vec<Strand> = report.machine.strands.iter().map(second).collect();
+        report.machine.strands.extend(seconds);
+        report
+    });
+    let fleet = judged(&reports.collect::<Vec<_>>());
+    let blamed: Vec<_> = node(&fleet).blame.iter().map(|own| own.ids[0]).collect();
+    assert_eq!((blamed, innocent(&fleet)), (vec![5], 0), "{:?}", node(&fleet).why);
     // The memory of a socket is shared by one core less, and so each of them has more of it.
     let fleet = altered([12, 1], |host, _, report| {
         if host == 7 {
