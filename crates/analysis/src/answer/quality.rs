@@ -104,8 +104,8 @@ const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
-/// The same of `charz topo --measured`, which chooses its own.
-const LONGER: &str = "a longer --budget";
+/// The same of `charz topo --measured`, whose number of runs is its own.
+const AGAIN: &str = "measure again";
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
@@ -150,7 +150,7 @@ impl Quality {
                 || cpus > (1.0 - NEARLY_ALL) * report.machine.usable_strands().count() as f64
                 || cells.iter().filter(is_marked).count() * 2 > cells.len()
         };
-        let more_runs = if is_by(report, "topo") { LONGER } else { MORE_RUNS };
+        let more_runs = if is_topo(report) { AGAIN } else { MORE_RUNS };
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             (_, QUIETEN) => quieten(report, &culprits),
             (cause, fix) => {
@@ -159,6 +159,7 @@ impl Quality {
                 let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
                 let fix = match fix {
                     _ if is_done && by_others => more_runs.to_owned(),
+                    _ if is_done && more_runs == AGAIN => "a quieter machine".to_owned(),
                     _ if is_done => format!("a quieter machine, or {more_runs}"),
                     FINISH => report.resume() + FINISH,
                     "" => commonest(cells),
@@ -287,14 +288,14 @@ fn commonest(cells: &[&Cell]) -> String {
     most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
 }
 
-/// Whether this command of charz made it.
-fn is_by(report: &Report, verb: &str) -> bool {
-    report.command.split_whitespace().nth(1) == Some(verb)
+fn is_topo(report: &Report) -> bool {
+    report.command.split_whitespace().nth(1) == Some("topo")
 }
 
 /// What to do about other programs; one that has waited for them is not told to wait.
 fn quieten(report: &Report, culprits: &[Disturber]) -> String {
-    let can_wait = !is_by(report, "topo") && !is_by(report, "ab");
+    // The sides of charz ab have no command of their own, and it has no such flag.
+    let can_wait = !report.command.is_empty() && !is_topo(report);
     if can_wait && !report.command.contains("--wait-quiet") {
         return QUIETEN.to_owned();
     }
