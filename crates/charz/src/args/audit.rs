@@ -47,9 +47,7 @@ pub(super) struct AuditArgs {
 }
 
 pub(super) fn audit(args: AuditArgs) -> Result<audit::Options, Error> {
-    let seed = args.seed.map(|text| {
-        text.parse().map_err(|_| Error::bad_input(format!("--seed: {text:?} is no whole number; example: --seed 7")))
-    });
+    let seed = args.seed.as_deref().map(|text| super::sweep::seed("--seed", text));
     Ok(audit::Options {
         budget: args.budget.as_deref().map(budget).transpose()?,
         write: args.write,

@@ -358,7 +358,7 @@ fn invocations(name: &str, text: &str) -> Result<Invocations, Error> {
     Ok(Invocations { least, most, counted: 0 })
 }
 
-fn seed(name: &str, text: &str) -> Result<u64, Error> {
+pub(super) fn seed(name: &str, text: &str) -> Result<u64, Error> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits).ok_or_else(|| {
         Error::bad_input(format!("{name}: {text:?} is no whole number from 0 to {}; example: {name} 1", u64::MAX))

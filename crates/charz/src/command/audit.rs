@@ -59,6 +59,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(cannot_write(file, error)),
             _ => {}
         }
+        atomic_file::temporary(file, 0o600).map_err(|error| cannot_write(file, error))?;
     }
     let context = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let machine = &context.machine;
