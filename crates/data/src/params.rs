@@ -335,7 +335,7 @@ pub const SPAN: Param = nanos!(
 pub const SIZE: Param = bytes!(
     param("size", "SIZE", "256MiB", "Size of each thread's block, in whole cache lines").varied().bare().with(
         "levels is one size inside each cache level, for threads on all CPUs at once, and for memory four times the last \
-         cache and at least 32 MiB, or 256 MiB (128 with --quick or --preset node) where no last cache that cores share is known. Threads that share a last cache divide the one for memory, down to 32 MiB each. curve goes from 4 KiB to four times the last cache in steps of the square \
+         cache and at least 32 MiB, or 256 MiB (128 with --quick or --preset node) where no last cache that cores share is known. Threads that share a last cache divide the one for memory, down to 32 MiB each. curve goes from 4 KiB to four times the last cache (64 MiB to 1 GiB) in steps of the square \
          root of two. auto takes what a kernel is about: for memory kernels that size for memory. A configuration whose blocks exceed half of \
          the available memory, or of the NUMA node that --memory binds them to, is skipped, and the report gives the reason. K, M and G are KiB, MiB and GiB. Threads of cmt-working-set divide the size."
     ),

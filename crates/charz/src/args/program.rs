@@ -24,8 +24,8 @@ pub(crate) struct ProgramArgs {
     /// or {cpus} runs once, with that many threads, each of which is put on its CPU as it appears. Of any other, as many copies run as there
     /// are threads, one on each CPU; {rank} is the copy's number, from 0. Each iteration is a run of its own.
     ///
-    /// The program has the variables of OpenMP for these CPUs (OMP_NUM_THREADS, OMP_PLACES, …) and CHARZ_SEATS. Without --kernel and
-    /// --family it is all that is measured.
+    /// The program has CHARZ_SEATS and the variables from which runtimes take their number of threads (OMP_NUM_THREADS, …), and none that
+    /// binds threads (OMP_PLACES, …). Without --kernel and --family it is all that is measured.
     #[arg(long, value_name = "COMMAND")]
     pub(crate) command: Option<String>,
     /// Where the number of a run comes from: wall, last, regex:RE, json:PATH, protocol [default: wall]
