@@ -112,7 +112,7 @@ fn what_a_status_lacks_is_named() {
 fn this_thread_may_run_somewhere() {
     // Cut inside of a character, as the kernel cuts long names.
     rustix::thread::set_name(c"fourteen bytes\xc3").unwrap();
-    assert!(Status::of_process().cpus().is_ok_and(|cpus| !cpus.is_empty()));
+    assert!(Status::of_thread().cpus().is_ok_and(|cpus| !cpus.is_empty()));
     assert_eq!(Status::of_thread().process(), i32::try_from(std::process::id()).ok());
 }
 
