@@ -12,7 +12,7 @@ use std::thread;
 use crate::files;
 use crate::launch::{Error, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::{affinity, gate, memory, trace};
+use crate::sys::{affinity, gate, memory, trace, wait};
 
 /// A process that is its program, or is about to be.
 pub struct Spawned {
@@ -64,9 +64,27 @@ fn attach(mut gate: UnixStream) -> io::Result<()> {
     let mut pid = [0; 4];
     // The end of the stream instead: there is no child, and the starter knows why.
     gate.read_exact(&mut pid)?;
-    let seized = trace::seize(i32::from_ne_bytes(pid));
+    let pid = i32::from_ne_bytes(pid);
+    let seized = trace::seize(pid);
     gate.write_all(&[1])?;
+    if seized.is_ok() {
+        pass_signals(pid);
+    }
     seized
+}
+
+/// Until the child is the program: a signal that reaches it on its way, such as one to the whole group, stops it under ptrace, and the
+/// starter would wait for ever.
+fn pass_signals(pid: i32) {
+    while let Some((event, signal)) = wait::next_stop(pid).filter(|(event, _)| *event != libc::PTRACE_EVENT_EXEC) {
+        // One that SIGKILL ends meanwhile takes no request.
+        let _ = wait::child(pid);
+        let _ = match (event, signal) {
+            (0, signal) => trace::resume(pid, signal),
+            (_, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => trace::listen(pid),
+            _ => trace::resume(pid, 0),
+        };
+    }
 }
 
 fn command(launch: &Launch) -> Command {

@@ -3,10 +3,13 @@
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Crew, Ended, Error, Event, Follow, Launch, Streams};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
 
 const WAYS: [Follow; 3] = [Follow::Ptrace, Follow::Poll, Follow::None];
 
@@ -63,6 +66,33 @@ fn a_program_has_as_many_files_as_before_more_were_taken() {
         let (_, said) = run(follow, &shell("ulimit -Sn"));
         assert_eq!(said.trim().parse().ok(), fewer, "{follow:?}");
     }
+}
+
+/// Signals that a child gets on its way to the program keep it from nothing.
+#[test]
+fn a_child_that_gets_signals_becomes_the_program() {
+    let starts = AtomicBool::new(true);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let children = |task: &Path| fs::read_to_string(task.join("children")).unwrap_or_default();
+            while starts.load(Ordering::Relaxed) {
+                let tasks = fs::read_dir("/proc/self/task").unwrap().filter_map(Result::ok);
+                let pids: Vec<Pid> = tasks
+                    .flat_map(|task| {
+                        let pids = children(&task.path());
+                        pids.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)).collect::<Vec<_>>()
+                    })
+                    .collect();
+                // Nothing happens by it otherwise.
+                pids.into_iter().for_each(|pid| _ = (0..100).try_for_each(|_| kill_process(pid, Signal::URG)));
+            }
+        });
+        for _ in 0..50 {
+            let ended = run(Follow::Ptrace, &Launch { program: "true".into(), ..Launch::default() }).0;
+            assert!(ended.status.success(), "{ended:?}");
+        }
+        starts.store(false, Ordering::Relaxed);
+    });
 }
 
 #[test]
@@ -309,7 +339,7 @@ fn programs_begin_together() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("begun");
     let ids = [(); 2].map(|()| crew.start(&shell(&format!("echo begun >> {}", file.display()))).unwrap());
-    std::thread::sleep(Duration::from_millis(100));
+    thread::sleep(Duration::from_millis(100));
     assert!(!file.exists(), "a program began before all were started");
     let mut ended = Vec::new();
     loop {

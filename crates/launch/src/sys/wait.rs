@@ -3,6 +3,7 @@
 use std::io;
 
 use libc::{c_int, pid_t};
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitIdStatus, waitid};
 
 /// The next change of a thread or process that the calling thread created or traces: its id and status; `None` if nothing changed.
@@ -23,6 +24,14 @@ pub fn has_ended(pid: pid_t) -> bool {
 /// The signal that has stopped this child since it was last asked for.
 pub fn stop(pid: pid_t) -> Option<c_int> {
     status(pid, WaitIdOptions::STOPPED)?.stopping_signal()
+}
+
+/// Waits until this child is stopped by ptrace(2), and leaves it so: the event, 0 for a signal that it is about to get, and the signal.
+/// `None` at its end.
+pub fn next_stop(pid: pid_t) -> Option<(c_int, c_int)> {
+    let (id, options) = (Pid::from_raw(pid)?, WaitIdOptions::EXITED | WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT);
+    let stop = retry_on_intr(|| waitid(WaitId::Pid(id), options)).ok()??.trapping_signal()?;
+    Some((stop >> 8, stop & 0xff))
 }
 
 fn status(pid: pid_t, options: WaitIdOptions) -> Option<WaitIdStatus> {
