@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use crate::explore;
-use crate::primitives::{self, Finally, Spin, WaitStats};
+use crate::primitives::{self, Finally, OwnStrands, Spin, WaitStats};
 
 /// What refuses a lock; none of these does.
 type Error = &'static str;
@@ -14,7 +14,13 @@ type Error = &'static str;
 /// The interface of the locks, so the models take any copy of any of them.
 trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
-    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
+    fn with<R>(
+        &self,
+        rank: usize,
+        strands: Option<&OwnStrands>,
+        stats: &mut WaitStats,
+        section: impl FnOnce() -> R,
+    ) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
@@ -71,7 +77,7 @@ impl<L: Lock> Guarded<L> {
 
     /// The same, and tells what the number was.
     fn look_and_add(&self, rank: usize) -> usize {
-        self.lock.with(rank, false, &mut WaitStats::default(), || {
+        self.lock.with(rank, None, &mut WaitStats::default(), || {
             let seen = self.number.load(Ordering::Relaxed);
             self.number.store(seen + 1, Ordering::Relaxed);
             seen
@@ -101,16 +107,16 @@ fn excludes<L: Lock>(workers: usize, rounds: usize) {
 fn serves_in_order<Q: Queue>() {
     explore(|| {
         let guarded = Guarded::<Q>::new(3);
-        let workers: Vec<_> = guarded.lock.with(0, false, &mut WaitStats::default(), || {
+        let workers: Vec<_> = guarded.lock.with(0, None, &mut WaitStats::default(), || {
             let join = |rank| {
                 let (before, guarded) = (guarded.lock.last(), Arc::clone(&guarded));
                 let worker = thread::spawn({
                     let guarded = Arc::clone(&guarded);
                     move || guarded.look_and_add(rank)
                 });
-                let mut spin = Spin::start(false);
+                let mut spin = Spin::start();
                 while guarded.lock.last() == before {
-                    spin.turn();
+                    spin.turn(None);
                 }
                 worker
             };

@@ -39,11 +39,11 @@ const TURNS: usize = 2;
 pub(crate) struct Spin(usize);
 
 impl Spin {
-    pub(crate) fn start(_each: bool) -> Self {
+    pub(crate) fn start() -> Self {
         Spin(0)
     }
 
-    pub(crate) fn turn(&mut self) {
+    pub(crate) fn turn(&mut self, _: Option<&OwnStrands>) {
         self.0 += 1;
         if self.0 > TURNS {
             loom::skip_branch();
@@ -51,6 +51,9 @@ impl Spin {
         loom::thread::yield_now();
     }
 }
+
+/// A wait is as long with strands as without.
+pub(crate) struct OwnStrands;
 
 /// For delays, which are of no length here.
 pub(crate) fn strands() -> u32 {

@@ -106,14 +106,26 @@ impl Worker for Counter {
 /// Makes so many attempts. A first one that failed is a wait, and `retries` is whether the next is not a first one.
 #[inline]
 fn repeat(attempts: u64, retries: &mut bool, attempt: impl Fn() -> bool) -> Contention {
-    let mut stats = Contention { attempts, ..Contention::default() };
-    for _ in 0..attempts {
-        let failed = !attempt();
-        stats.failures += u64::from(failed);
-        stats.waits += u64::from(failed && !*retries);
-        *retries = failed;
+    let (mut stats, mut left) = (Contention { attempts, ..Contention::default() }, attempts);
+    // First attempts and others have a loop each: counting both in one takes 6% of the time of an increment that meets no other.
+    loop {
+        while *retries {
+            if left == 0 {
+                return stats;
+            }
+            left -= 1;
+            *retries = !attempt();
+            stats.failures += u64::from(*retries);
+        }
+        while !*retries {
+            if left == 0 {
+                return stats;
+            }
+            left -= 1;
+            *retries = !attempt();
+        }
+        (stats.failures, stats.waits) = (stats.failures + 1, stats.waits + 1);
     }
-    stats
 }
 
 /// Tries to increment the counter once.

@@ -6,7 +6,7 @@
 
 mod sharded;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use charz_data::card::{CounterKind, ROOM};
 use charz_data::params::{INSIDE, OUTSIDE, SPAN};
@@ -29,7 +29,8 @@ const BURST: u64 = 64;
 const SHARE: u64 = BURST / 4 * 3;
 
 pub(super) trait Counter: Send + Sync + 'static {
-    /// Takes a unit for worker `rank`, unless all are out, and adds to `waits` if it had to wait for another worker.
+    /// Takes a unit for worker `rank`, unless all are out, and adds to `waits` if it waited for another worker
+    /// and got one.
     ///
     /// A counter may also refuse one while another worker is about to take or give one.
     fn take(&self, rank: usize, waits: &mut u64) -> bool;
@@ -73,10 +74,10 @@ impl Limited for Sharded {
 impl Counter for CachePadded<Mutex<u64>> {
     fn take(&self, _: usize, waits: &mut u64) -> bool {
         // As the locks of the pools: if it is free, the try takes it.
-        let mut free = self.try_lock().unwrap_or_else(|_| {
-            *waits += 1;
-            self.lock().unwrap_or_else(PoisonError::into_inner)
-        });
+        let mut free = match self.try_lock() {
+            Ok(free) => free,
+            Err(_) => wait_for(self, waits),
+        };
         let taken = free.checked_sub(1);
         *free = taken.unwrap_or(0);
         taken.is_some()
@@ -89,6 +90,14 @@ impl Counter for CachePadded<Mutex<u64>> {
     fn free(&self) -> u64 {
         *self.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+#[cold]
+fn wait_for<'a>(mutex: &'a Mutex<u64>, waits: &mut u64) -> MutexGuard<'a, u64> {
+    let free = mutex.lock().unwrap_or_else(PoisonError::into_inner);
+    // That of a take that is refused is counted as one.
+    *waits += u64::from(*free > 0);
+    free
 }
 
 pub struct Global {
@@ -190,11 +199,10 @@ impl<C: Limited> Taker<C> {
         let [inside, outside] = self.sections;
         let mut held = 0;
         while held < BURST {
-            let waits = stats.waits;
             stats.attempts += 1;
             if !self.counter.take(self.rank, &mut stats.waits) {
                 stats.failures += 1;
-                stats.waits = waits + 1;
+                stats.waits += 1;
                 break;
             }
             self.state = section(inside, self.state);

@@ -16,7 +16,7 @@ mod ticket;
 mod ttas;
 
 use super::mutexes::Mutex;
-use super::primitives;
+use super::primitives::{self, OwnStrands};
 use super::wait_stats::WaitStats;
 use crate::kernel::Error;
 
@@ -33,12 +33,18 @@ pub(super) trait Lock: Sized + Send + Sync + 'static {
     fn new(workers: usize) -> Result<Self, Error>;
 
     /// Runs `section` while no other thread holds this lock, and counts in `stats` what that took: an attempt for each time
-    /// that it tried to take the lock, and a wait if it had to try, or to look, more than once. The callers have a strand `each`, or may have
-    /// to share.
+    /// that it tried to take the lock, and a wait if it had to try, or to look, more than once. Callers with strands of their own do not
+    /// sleep.
     ///
     /// `rank` is the caller's number. No two threads call with the same one at a time: locks that queue would mistake them
     /// for one worker, and not exclude one from the other.
-    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R;
+    fn with<R>(
+        &self,
+        rank: usize,
+        strands: Option<&OwnStrands>,
+        stats: &mut WaitStats,
+        section: impl FnOnce() -> R,
+    ) -> R;
 }
 
 /// A lock that serves in the order in which workers came.
@@ -58,7 +64,7 @@ impl<M: Mutex> Lock for Parked<M> {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, _: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, _: Option<&OwnStrands>, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         stats.attempts += 1;
         let _held = self.0.try_lock().unwrap_or_else(|| {
             stats.slept();

@@ -18,7 +18,6 @@ use charz_data::{Card, Family, Metric, Role};
 use super::lock::{self, Lock, Parked};
 use super::mutexes;
 use super::primitives;
-use super::spin::OwnStrands;
 use super::wait_stats::WaitStats;
 use crate::kernel::Error;
 use crate::plain::kernels;

@@ -140,7 +140,7 @@ impl<L: Lock> Worker for Holder<L> {
             }
             let asked = watch.now();
             // The rival has the strand too.
-            let (had, state) = lock.with(self.rank, false, &mut stats, || {
+            let (had, state) = lock.with(self.rank, None, &mut stats, || {
                 self.slice.iter().for_each(Slice::ask);
                 let had = watch.now();
                 let count = word.load(Ordering::Relaxed);

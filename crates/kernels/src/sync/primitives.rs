@@ -1,6 +1,8 @@
 //! What the locks, pools and barriers of ours are built on. Their models put loom's parts, of the same names, in place of these.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{hint, thread};
 
@@ -20,40 +22,38 @@ const YIELDS: u32 = 16;
 /// How long a nap is, to which the system adds some 50 µs of its own.
 const NAP: Duration = Duration::from_micros(50);
 
-/// One wait. Workers with a strand each only pause, however many are served first. Of others each pauses; when that has lasted, it yields
-/// the strand a few times; and from then on it naps.
+/// One wait: it spins with pauses. Where workers may have to share strands, it yields the strand a few times when that has lasted, and
+/// from then on it naps.
 ///
 /// Workers that outnumber strands must not spin until the scheduler takes the strand away, since the one that they wait for
 /// has none meanwhile: hence the yields. Nor do yields suffice: where a lock serves in the order of arrival, all but one of
 /// the workers that get the strand yield it again, so a hand-over takes a round of them all, and 128 workers on 2 strands took
 /// seconds to end after a stop. While they nap, the next in order finds a strand free.
-pub(super) struct Spin {
-    turns: u32,
-    /// How many of the turns are pauses.
-    pauses: u32,
-}
+pub(super) struct Spin(u32);
 
 impl Spin {
-    /// Of a worker among others that have a strand `each`, or may have to share.
-    pub(super) const fn start(each: bool) -> Self {
-        Spin { turns: 0, pauses: if each { u32::MAX } else { PAUSES } }
+    pub(super) const fn start() -> Self {
+        Spin(0)
     }
 
-    /// After a look that found nothing.
+    /// After a look that found nothing. Workers of which it is not known that they have a strand each may have to share.
     #[inline]
-    pub(super) fn turn(&mut self) {
-        if self.turns < self.pauses {
-            self.turns += 1;
+    pub(super) fn turn(&mut self, strands: Option<&OwnStrands>) {
+        if self.0 < PAUSES {
+            self.0 += 1;
             hint::spin_loop();
         } else {
-            self.rest();
+            self.rest(strands);
         }
     }
 
     #[cold]
-    fn rest(&mut self) {
-        if self.turns < PAUSES + YIELDS {
-            self.turns += 1;
+    fn rest(&mut self, strands: Option<&OwnStrands>) {
+        if strands.is_some_and(OwnStrands::each) {
+            self.0 = PAUSES + 1;
+            hint::spin_loop();
+        } else if self.0 < PAUSES + YIELDS {
+            self.0 += 1;
             thread::yield_now();
         } else {
             thread::sleep(NAP);
@@ -64,12 +64,40 @@ impl Spin {
 impl Spin {
     /// Whether a look found nothing.
     pub(super) const fn waited(&self) -> bool {
-        self.turns > 0
+        self.0 > 0
     }
 
     /// Whether the wait was a long one, which may take milliseconds.
     pub(super) const fn rested(&self) -> bool {
-        self.turns > PAUSES
+        self.0 > PAUSES
+    }
+}
+
+/// Whether the workers of a kernel have a strand each, so one that waits may keep its own.
+#[derive(Debug, Default)]
+pub(crate) struct OwnStrands {
+    shared: AtomicBool,
+    seats: Mutex<BTreeSet<u32>>,
+}
+
+impl OwnStrands {
+    /// Of so many workers; asked before any of them is bound to its seat.
+    pub(crate) fn of(workers: usize) -> Self {
+        OwnStrands { shared: AtomicBool::new(workers > strands() as usize), ..OwnStrands::default() }
+    }
+
+    /// A worker introduces itself, on its own thread. One that floats finds a strand that is idle.
+    pub(crate) fn enrol(&self) {
+        let own: Vec<u32> = Mask::own().map(|mask| mask.strands().take(2).collect()).unwrap_or_default();
+        let is_free = |seat| self.seats.lock().unwrap_or_else(PoisonError::into_inner).insert(seat);
+        if matches!(own[..], [seat] if !is_free(seat)) {
+            self.shared.store(true, Ordering::Relaxed);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn each(&self) -> bool {
+        !self.shared.load(Ordering::Relaxed)
     }
 }
 
@@ -101,5 +129,21 @@ mod tests {
         assert_eq!(usable(Some(8), Some(2048)), 8, "the mask of a machine that is too large for the standard library");
         assert_eq!(usable(Some(8), Some(2)), 2, "a quota");
         assert_eq!([usable(None, Some(4)), usable(Some(4), None), usable(None, None)], [4, 4, 1]);
+    }
+
+    #[test]
+    fn workers_of_one_strand_are_seen() {
+        let each = |seats: &[u32]| {
+            let strands = &OwnStrands::default();
+            let enrol = |seat: u32| {
+                Mask::of(seat).bind().expect("it may use this strand");
+                strands.enrol();
+            };
+            thread::scope(|scope| seats.iter().for_each(|&seat| _ = scope.spawn(move || enrol(seat))));
+            strands.each()
+        };
+        let own: Vec<u32> = Mask::own().expect("the system reports it").strands().collect();
+        assert!(each(&own) && !each(&[own[0], own[0]]));
+        assert!(!OwnStrands::of(usize::MAX).each());
     }
 }

@@ -121,7 +121,7 @@ impl Worker for Striped {
                 self.random ^= self.random >> 7;
                 self.random ^= self.random << 17;
                 let stripe = &all[(self.random % all.len() as u64) as usize];
-                self.state = stripe.lock.with(self.rank, false, &mut stats, || {
+                self.state = stripe.lock.with(self.rank, None, &mut stats, || {
                     // Not in one step: what is lost without the lock is missing at the end.
                     let count = stripe.count.load(Ordering::Relaxed);
                     let state = section(inside, self.state);

@@ -1,14 +1,11 @@
 //! Waiting for another worker without sleeping.
 
-use std::collections::BTreeSet;
 use std::hint;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::primitives::strands;
-use crate::sys::pthread::thread::Mask;
+pub(crate) use super::primitives::OwnStrands;
 use crate::sys::strand;
 use crate::watch::Watch;
 
@@ -62,34 +59,6 @@ pub(super) fn for_a_stretch(mut there: impl FnMut() -> bool) -> bool {
         if begun.elapsed() >= STRETCH {
             return false;
         }
-    }
-}
-
-/// Whether the workers of a kernel have a strand each, so one that waits may keep its own.
-#[derive(Debug, Default)]
-pub(crate) struct OwnStrands {
-    shared: AtomicBool,
-    seats: Mutex<BTreeSet<u32>>,
-}
-
-impl OwnStrands {
-    /// Of so many workers; asked before any of them is bound to its seat.
-    pub(crate) fn of(workers: usize) -> Self {
-        OwnStrands { shared: AtomicBool::new(workers > strands() as usize), ..OwnStrands::default() }
-    }
-
-    /// A worker introduces itself, on its own thread. One that floats finds a strand that is idle.
-    pub(crate) fn enrol(&self) {
-        let own: Vec<u32> = Mask::own().map(|mask| mask.strands().take(2).collect()).unwrap_or_default();
-        let is_free = |seat| self.seats.lock().unwrap_or_else(PoisonError::into_inner).insert(seat);
-        if matches!(own[..], [seat] if !is_free(seat)) {
-            self.shared.store(true, Ordering::Relaxed);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn each(&self) -> bool {
-        !self.shared.load(Ordering::Relaxed)
     }
 }
 
@@ -147,21 +116,5 @@ mod tests {
     fn a_worker_that_keeps_its_strand_goes_on_looking() {
         assert_eq!(fewest_looks(|ends, there| until(ends, || false, there)), 1);
         assert!(fewest_looks(|ends, there| keep(ends, there)) >= LOOKS);
-    }
-
-    #[test]
-    fn workers_of_one_strand_are_seen() {
-        let each = |seats: &[u32]| {
-            let strands = &OwnStrands::default();
-            let enrol = |seat: u32| {
-                Mask::of(seat).bind().expect("it may use this strand");
-                strands.enrol();
-            };
-            thread::scope(|scope| seats.iter().for_each(|&seat| _ = scope.spawn(move || enrol(seat))));
-            strands.each()
-        };
-        let own: Vec<u32> = Mask::own().expect("the system reports it").strands().collect();
-        assert!(each(&own) && !each(&[own[0], own[0]]));
-        assert!(!OwnStrands::of(usize::MAX).each());
     }
 }

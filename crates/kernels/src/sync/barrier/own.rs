@@ -1,6 +1,6 @@
 //! Two barriers that spin.
 
-use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin, pause};
 
 /// A counter of the workers that have arrived, and a generation that the last one to arrive changes: the others wait for the
 /// change.
@@ -71,8 +71,8 @@ impl Sense {
 }
 
 fn spin_until(each: bool, there: impl Fn() -> bool) {
-    let mut spin = Spin::start(each);
+    let mut spin = Spin::start();
     while !there() {
-        spin.turn();
+        if each { pause(1) } else { spin.turn(None) }
     }
 }

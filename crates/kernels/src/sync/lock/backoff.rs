@@ -2,7 +2,7 @@
 //! each failure, up to a cap in proportion to the strands (T. E. Anderson, IEEE TPDS 1 (1990); Mellor-Crummey and Scott, ACM
 //! TOCS 9 (1991), where it is the best of the locks without a queue).
 
-use super::primitives::{AtomicBool, CachePadded, Ordering, Spin, pause, strands};
+use super::primitives::{AtomicBool, CachePadded, Ordering, OwnStrands, Spin, pause, strands};
 use super::{Error, Finally, Lock, WaitStats};
 
 /// Pauses after the first failure: some hundred nanoseconds to a few microseconds, in which the holder has the line to itself
@@ -26,14 +26,14 @@ impl Lock for TasBackoff {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures, mut pauses) = (Spin::start(each), 0, FIRST);
+    fn with<R>(&self, _: usize, strands: Option<&OwnStrands>, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures, mut pauses) = (Spin::start(), 0, FIRST);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
             failures += 1;
             pause(pauses);
             pauses = pauses.saturating_mul(2).min(self.cap);
-            spin.turn();
+            spin.turn(strands);
         }
         stats.attempts += failures + 1;
         stats.failures += failures;

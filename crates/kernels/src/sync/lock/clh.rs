@@ -2,7 +2,7 @@
 //! priority-queuing spin locks from atomic swap, University of Washington TR 93-02-02 (1993); P. Magnusson, A. Landin and
 //! E. Hagersten, Queue locks on cache coherent multiprocessors, IPPS 1994).
 
-use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, OwnStrands, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in the order of arrival.
@@ -26,16 +26,22 @@ impl Lock for Clh {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(
+        &self,
+        rank: usize,
+        strands: Option<&OwnStrands>,
+        stats: &mut WaitStats,
+        section: impl FnOnce() -> R,
+    ) -> R {
         let owned = &self.owned[rank];
         let place = owned.load(Ordering::Relaxed);
         self.place(place).store(true, Ordering::Relaxed);
         // Release: who comes next finds the place busy. Acquire: so does this worker with the one before.
         let before = self.tail.swap(place, Ordering::AcqRel);
-        let mut spin = Spin::start(each);
+        let mut spin = Spin::start();
         // Acquire, with the release below: what the one before did under the lock is seen.
         while self.place(before).load(Ordering::Acquire) {
-            spin.turn();
+            spin.turn(strands);
         }
         stats.attempts += 1;
         stats.waited(&spin);

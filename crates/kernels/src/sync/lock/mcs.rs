@@ -1,7 +1,7 @@
 //! A queue in which each worker spins on a place of its own, until the worker before it clears its flag there (J. M.
 //! Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization on shared-memory multiprocessors, ACM TOCS 9 (1991)).
 
-use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, AtomicU32, CachePadded, Ordering, OwnStrands, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
 const NONE: u32 = u32::MAX;
@@ -27,10 +27,16 @@ impl Lock for Mcs {
     }
 
     #[inline]
-    fn with<R>(&self, rank: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(
+        &self,
+        rank: usize,
+        strands: Option<&OwnStrands>,
+        stats: &mut WaitStats,
+        section: impl FnOnce() -> R,
+    ) -> R {
         stats.attempts += 1;
-        stats.waited(&self.enter(rank as u32, each));
-        let _release = Finally(|| self.leave(rank as u32, each));
+        stats.waited(&self.enter(rank as u32, strands));
+        let _release = Finally(|| self.leave(rank as u32));
         section()
     }
 }
@@ -42,8 +48,8 @@ impl Mcs {
 
     /// Waits for the worker's turn, and returns how it waited.
     #[inline]
-    fn enter(&self, rank: u32, each: bool) -> Spin {
-        let mut spin = Spin::start(each);
+    fn enter(&self, rank: u32, strands: Option<&OwnStrands>) -> Spin {
+        let mut spin = Spin::start();
         let place = self.place(rank);
         place.next.store(NONE, Ordering::Relaxed);
         place.waits.store(true, Ordering::Relaxed);
@@ -56,13 +62,13 @@ impl Mcs {
         self.place(before).next.store(rank, Ordering::Release);
         // Acquire: what the one before did under the lock is seen.
         while place.waits.load(Ordering::Acquire) {
-            spin.turn();
+            spin.turn(strands);
         }
         spin
     }
 
     #[inline]
-    fn leave(&self, rank: u32, each: bool) {
+    fn leave(&self, rank: u32) {
         let place = self.place(rank);
         let mut next = place.next.load(Ordering::Acquire);
         if next == NONE {
@@ -71,9 +77,9 @@ impl Mcs {
                 return;
             }
             // Another worker has joined the queue, and is about to store its rank in `next`.
-            let mut spin = Spin::start(each);
+            let mut spin = Spin::start();
             while next == NONE {
-                spin.turn();
+                spin.turn(None);
                 next = place.next.load(Ordering::Acquire);
             }
         }

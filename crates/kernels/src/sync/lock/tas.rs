@@ -1,7 +1,7 @@
 //! Test-and-set: a waiting worker writes to the lock again and again (T. E. Anderson, The performance of spin lock alternatives
 //! for shared-memory multiprocessors, IEEE TPDS 1 (1990)).
 
-use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, CachePadded, Ordering, OwnStrands, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in no order.
@@ -16,12 +16,12 @@ impl Lock for Tas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures) = (Spin::start(each), 0);
+    fn with<R>(&self, _: usize, strands: Option<&OwnStrands>, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures) = (Spin::start(), 0);
         // Acquire, with the release below: what the last holder did is seen.
         while self.taken.swap(true, Ordering::Acquire) {
             failures += 1;
-            spin.turn();
+            spin.turn(strands);
         }
         stats.attempts += failures + 1;
         stats.failures += failures;

@@ -17,7 +17,7 @@ fn check_excludes<L: Lock>() {
     let serve = |rank| {
         let mut stats = WaitStats::default();
         for _ in 0..SECTIONS {
-            lock.with(rank, false, &mut stats, || {
+            lock.with(rank, None, &mut stats, || {
                 // Two steps that anybody in between would spoil, as would who does not see the last.
                 let seen = shared.load(Ordering::Relaxed);
                 shared.store(seen + 1, Ordering::Relaxed);
@@ -38,11 +38,11 @@ fn check_excludes<L: Lock>() {
 fn check_alone<L: Lock>() {
     let (lock, mut stats) = (L::new(2).unwrap(), WaitStats::default());
     for rank in [0, 1, 1, 0] {
-        assert_eq!(lock.with(rank, false, &mut stats, || rank), rank);
+        assert_eq!(lock.with(rank, None, &mut stats, || rank), rank);
     }
-    let panicked = catch_unwind(AssertUnwindSafe(|| lock.with(0, false, &mut stats, || panic!("on purpose"))));
+    let panicked = catch_unwind(AssertUnwindSafe(|| lock.with(0, None, &mut stats, || panic!("on purpose"))));
     assert!(panicked.is_err());
-    lock.with(1, false, &mut stats, || ());
+    lock.with(1, None, &mut stats, || ());
     assert_eq!(stats, WaitStats { attempts: 6, ..WaitStats::default() });
 }
 
@@ -53,11 +53,11 @@ fn check_order<Q: Queue>() {
     let (lock, served) = (Q::new(WORKERS).unwrap(), std::sync::Mutex::new(Vec::new()));
     let come = |rank| {
         let mut stats = WaitStats::default();
-        lock.with(rank, false, &mut stats, || served.lock().unwrap().push(rank));
+        lock.with(rank, None, &mut stats, || served.lock().unwrap().push(rank));
         stats
     };
     let all_stats: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = lock.with(0, false, &mut WaitStats::default(), || {
+        let workers: Vec<_> = lock.with(0, None, &mut WaitStats::default(), || {
             let join = |rank| {
                 let before = lock.last();
                 let worker = scope.spawn(move || come(rank));
@@ -123,6 +123,6 @@ fn queues_serve_in_order() {
 fn numbers_of_tickets_wrap() {
     let lock = Ticket::near_the_end();
     let mut stats = WaitStats::default();
-    (0..4).for_each(|_| lock.with(0, false, &mut stats, || ()));
+    (0..4).for_each(|_| lock.with(0, None, &mut stats, || ()));
     assert_eq!(stats.waits, 0);
 }

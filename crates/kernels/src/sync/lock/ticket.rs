@@ -2,7 +2,7 @@
 //! eventcounts and sequencers, CACM 22 (1979); J. M. Mellor-Crummey and M. L. Scott, Algorithms for scalable synchronization
 //! on shared-memory multiprocessors, ACM TOCS 9 (1991)).
 
-use super::primitives::{AtomicU32, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicU32, CachePadded, Ordering, OwnStrands, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in the order of arrival; all who wait look at the same line. Numbers wrap, which would do harm from
@@ -20,13 +20,13 @@ impl Lock for Ticket {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+    fn with<R>(&self, _: usize, strands: Option<&OwnStrands>, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
         // Relaxed: the call orders what is done under the lock.
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let mut spin = Spin::start(each);
+        let mut spin = Spin::start();
         // Acquire, with the release below: what the last holder did is seen.
         while self.called.load(Ordering::Acquire) != number {
-            spin.turn();
+            spin.turn(strands);
         }
         stats.attempts += 1;
         stats.waited(&spin);

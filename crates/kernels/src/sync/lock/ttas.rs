@@ -1,7 +1,7 @@
 //! Test and test-and-set: a waiting worker only reads, from its own cache, until the lock looks free (L. Rudolph and Z. Segall,
 //! Dynamic decentralized cache schemes for MIMD parallel processors, ISCA 1984; T. E. Anderson, IEEE TPDS 1 (1990)).
 
-use super::primitives::{AtomicBool, CachePadded, Ordering, Spin};
+use super::primitives::{AtomicBool, CachePadded, Ordering, OwnStrands, Spin};
 use super::{Error, Finally, Lock, WaitStats};
 
 /// The lock. It serves in no order.
@@ -16,19 +16,19 @@ impl Lock for Ttas {
     }
 
     #[inline]
-    fn with<R>(&self, _: usize, each: bool, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
-        let (mut spin, mut failures) = (Spin::start(each), 0);
+    fn with<R>(&self, _: usize, strands: Option<&OwnStrands>, stats: &mut WaitStats, section: impl FnOnce() -> R) -> R {
+        let (mut spin, mut failures) = (Spin::start(), 0);
         loop {
             // Relaxed: it may look free; taking it decides.
             while self.taken.load(Ordering::Relaxed) {
-                spin.turn();
+                spin.turn(strands);
             }
             // Acquire, with the release below: what the last holder did is seen.
             if !self.taken.swap(true, Ordering::Acquire) {
                 break;
             }
             failures += 1;
-            spin.turn();
+            spin.turn(strands);
         }
         stats.attempts += failures + 1;
         stats.failures += failures;

@@ -1,7 +1,7 @@
 //! A list under a lock.
 
-use super::primitives::{AtomicU32, CachePadded, Ordering};
-use super::{Error, Lock, OwnStrands, Pool, WaitStats};
+use super::primitives::{AtomicU32, CachePadded, Ordering, OwnStrands};
+use super::{Error, Lock, Pool, WaitStats};
 
 /// The list, whose last item is taken first. All of it is relaxed: the lock orders what one worker does behind what the last
 /// one did, or items are lost.
@@ -50,16 +50,16 @@ impl<L: Lock> Pool for Guarded<L> {
     }
 
     fn fill(&self, items: impl Iterator<Item = u32>) {
-        self.lock.with(0, false, &mut WaitStats::default(), || items.for_each(|item| self.list.push(item)));
+        self.lock.with(0, None, &mut WaitStats::default(), || items.for_each(|item| self.list.push(item)));
     }
 
     #[inline]
     fn take(&self, rank: &mut usize, stats: &mut WaitStats) -> Option<u32> {
-        self.lock.with(*rank, self.strands.each(), stats, || self.list.pop())
+        self.lock.with(*rank, Some(&self.strands), stats, || self.list.pop())
     }
 
     #[inline]
     fn give(&self, rank: &mut usize, item: u32, stats: &mut WaitStats) {
-        self.lock.with(*rank, self.strands.each(), stats, || self.list.push(item));
+        self.lock.with(*rank, Some(&self.strands), stats, || self.list.push(item));
     }
 }

@@ -196,10 +196,10 @@ impl<P: Pool> Taker<P> {
     /// Goes on looking after a take that found nothing. Each such is a failed attempt, and all of them are one wait.
     #[cold]
     fn search(&mut self, watch: &Watch) -> Option<u32> {
-        let mut spin = Spin::start(false);
+        let mut spin = Spin::start();
         loop {
             self.stats.failures += 1;
-            spin.turn();
+            spin.turn(None);
             if watch.should_stop() {
                 return None;
             }
