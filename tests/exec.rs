@@ -492,11 +492,9 @@ fn a_signal_to_the_whole_group_arrives_once() {
     let folder = tempdir().unwrap();
     let script = "n=0; trap 'n=$((n+1))' TERM; touch ready; until [ $n -gt 0 ]; do sleep 0.05; done
         for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.05; done; echo $n";
-    let mut command = Command::new("timeout");
-    command.args(["600", env!("CARGO_BIN_EXE_charz"), "exec", "-q", "--", "sh", "-c", script]);
-    let timeout = command.current_dir(folder.path()).stdout(Stdio::piped()).spawn().unwrap();
+    let words = ["600", env!("CARGO_BIN_EXE_charz"), "exec", "-q", "--", "sh", "-c", script];
+    let timeout = Command::new("timeout").args(words).current_dir(&folder).stdout(Stdio::piped()).spawn().unwrap();
     eventually("the program begins", || folder.path().join("ready").exists());
     kill_process(Pid::from_child(&timeout), Signal::TERM).unwrap();
-    let output = timeout.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "1");
+    assert_eq!(String::from_utf8_lossy(&timeout.wait_with_output().unwrap().stdout).trim(), "1");
 }

@@ -289,8 +289,8 @@ fn a_stopped_program_goes_on() {
                 Event::Stopped(stopped, by) => {
                     assert_eq!((stopped, by), (id, signal), "{follow:?}");
                     stops += 1;
-                    let pid = rustix::process::Pid::from_raw(crew.pid(id).unwrap()).unwrap();
-                    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+                    let pid = Pid::from_raw(crew.pid(id).unwrap()).unwrap();
+                    kill_process(pid, Signal::CONT).unwrap();
                 }
                 Event::Ended(_, ended) => assert_eq!(ended.status.code(), Some(7)),
                 Event::Idle => break,
