@@ -89,10 +89,15 @@ impl Present {
     /// Reads a few small files.
     #[must_use]
     pub fn read() -> Self {
+        let online = || file::list(file::ONLINE_CPUS);
+        let (before, cpuset, affinity) = (online(), cgroup::cpuset(), affinity());
+        // One that goes or comes meanwhile is offline: that is why the cpuset lacks it.
+        let both =
+            |(before, after): (Vec<u32>, Vec<u32>)| before.into_iter().filter(|cpu| after.contains(cpu)).collect();
         Present {
-            online: file::list(file::ONLINE_CPUS),
-            cpuset: cgroup::cpuset(),
-            affinity: affinity(),
+            online: before.zip(online()).map(both),
+            cpuset,
+            affinity,
             online_nodes: file::list(file::ONLINE_NODES),
             nodes: Status::of_process().nodes().ok(),
         }
