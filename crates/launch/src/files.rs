@@ -14,7 +14,7 @@ pub fn allow_files() {
     let _ = setrlimit(Resource::Nofile, Rlimit { current: before.maximum, ..before });
 }
 
-/// The limit of what is started, where it is not this process's.
+/// The limit of programs, where it is not this process's.
 pub(crate) fn of_programs() -> Option<Rlimit> {
     BEFORE.get().copied()
 }

@@ -78,7 +78,7 @@ fn attach(mut gate: UnixStream) -> io::Result<()> {
 fn pass_signals(pid: i32) {
     while let Some((event, signal)) = wait::next_stop(pid).filter(|(event, _)| *event != libc::PTRACE_EVENT_EXEC) {
         // One that SIGKILL ends meanwhile takes no request.
-        let _ = wait::child(pid);
+        wait::stop(pid);
         let _ = match (event, signal) {
             (0, signal) => trace::resume(pid, signal),
             (_, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU) => trace::listen(pid),
