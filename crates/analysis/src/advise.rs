@@ -229,11 +229,9 @@ impl<'a> Advice<'a> {
         // What binds threads can be pasted, and holds when the machine is busy; of those that are alike one without a doubt.
         let is_sure = |number: &Number<'a>| number.is_bound() && !number.is_doubtful();
         let bound = || beside().filter(|number| is_near(number) && number.is_bound() && is_alike(number, &first));
-        let best = match first.is_bound() {
-            true if is_sure(&first) => first,
-            true => bound().filter(is_sure).reduce(better).unwrap_or(first),
-            false => bound().filter(is_sure).reduce(better).or_else(|| bound().reduce(better)).unwrap_or(first),
-        };
+        let any = || if first.is_bound() { Some(first) } else { bound().reduce(better) };
+        let sure = || if is_sure(&first) { Some(first) } else { bound().filter(is_sure).reduce(better) };
+        let best = sure().or_else(any).unwrap_or(first);
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();

@@ -9,6 +9,7 @@ use super::{grid, html, json, markdown, term};
 use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict, signed};
 use charz_analysis::page::{Source, of_comparison};
 use charz_analysis::point;
+use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
 
@@ -97,8 +98,7 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
         blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX, true)]);
     }
     if !others.is_empty() {
-        let all = if slower.is_empty() { "" } else { "other " };
-        let title = format!("{} {all}{}", others.len(), if others.len() == 1 { "row" } else { "rows" });
+        let title = counted(others.len(), if slower.is_empty() { "row" } else { "other row" });
         blocks.push(Block::Folded(title, vec![rows(others, usize::MAX, true)]));
     }
     blocks

@@ -104,8 +104,6 @@ const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
-/// The same of `charz topo --measured`, whose number of runs is its own.
-const AGAIN: &str = "measure again";
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
@@ -150,7 +148,7 @@ impl Quality {
                 || cpus > (1.0 - NEARLY_ALL) * report.machine.usable_strands().count() as f64
                 || cells.iter().filter(is_marked).count() * 2 > cells.len()
         };
-        let more_runs = if is_topo(report) { AGAIN } else { MORE_RUNS };
+        let more_runs = Some(MORE_RUNS).filter(|_| !is_topo(report));
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
             (_, QUIETEN) => quieten(report, &culprits),
             (cause, fix) => {
@@ -158,9 +156,10 @@ impl Quality {
                     [WIDE, UNSTEADY, TOO_FEW].contains(&cause) && report.complete && report.stopped_by.is_none();
                 let by_others = MAYBE_BY_OTHERS.contains(&cause) && is_busy(cells);
                 let fix = match fix {
-                    _ if is_done && by_others => more_runs.to_owned(),
-                    _ if is_done && more_runs == AGAIN => "a quieter machine".to_owned(),
-                    _ if is_done => format!("a quieter machine, or {more_runs}"),
+                    _ if is_done && by_others => more_runs.unwrap_or("measure again").to_owned(),
+                    _ if is_done => {
+                        ["a quieter machine"].into_iter().chain(more_runs).collect::<Vec<_>>().join(", or ")
+                    }
                     FINISH => report.resume() + FINISH,
                     "" => commonest(cells),
                     fix => fix.to_owned(),
@@ -288,6 +287,7 @@ fn commonest(cells: &[&Cell]) -> String {
     most.map(|marks| format!("charz explain {}: {}", marks[0].code, marks[0].reason)).unwrap_or_default()
 }
 
+/// Whether it is of `charz topo --measured`, whose number of runs is its own.
 fn is_topo(report: &Report) -> bool {
     report.command.split_whitespace().nth(1) == Some("topo")
 }
