@@ -191,6 +191,9 @@ impl<'a> Results<'a> {
         let caches = || machine.caches.iter().filter(|cache| cache.holds != CacheHolds::Instruction);
         let last = caches().map(|cache| cache.level).max();
         let held = caches().filter(|cache| Some(cache.level) == last).filter_map(|cache| cache.size_bytes).sum();
+        if held == 0 {
+            return Err("it is about memory, and the sizes of the last caches are not known".into());
+        }
         spec.cells(workers).try_for_each(|spec| {
             let params = self.cell(&spec)?.params(&self.report.plan.params);
             let bytes = (target.kernels.footprint)(&spec.kernel, &params, workers);

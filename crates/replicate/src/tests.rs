@@ -400,6 +400,10 @@ fn a_claim_about_memory_is_by_cores_and_needs_a_problem_beyond_the_caches() {
     let held = check(&report, |_, _, _| Some(1 << 20));
     assert_eq!((held.verdict, held.open), (Verdict::Undecided, true));
     assert!(held.evidence.contains("all 1 MiB") && held.evidence.contains("class S"), "{}", held.evidence);
+    let mut unknown = report.clone();
+    unknown.machine.caches.iter_mut().for_each(|cache| cache.size_bytes = None);
+    let unknown = check(&unknown, |_, _, _| Some(1 << 20));
+    assert_eq!((unknown.verdict, unknown.open), (Verdict::Undecided, false));
     report.cells[0].capacity.as_mut().unwrap().interval = None;
     let bare = check(&report, |_, _, _| Some(1 << 30));
     assert!(
