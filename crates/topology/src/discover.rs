@@ -20,7 +20,7 @@ pub(crate) mod xml;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use charz_system::{cpuinfo, file, meminfo};
+use charz_system::{cgroup, cpuinfo, file, meminfo};
 use hwlocality::errors::RawHwlocError;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
 use hwlocality::{Topology, hwloc_api_version};
@@ -127,7 +127,9 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     }
     midr::name(&mut machine, &cpuinfo::read());
     inclusive::mark(&mut machine);
-    usable::mark(&mut machine, &kinds::ids(topology.allowed_cpuset()), affinity);
+    // hwloc takes a group's path for one below the mount, and in a container finds no file there.
+    let allowed = cgroup::cpuset().unwrap_or_else(|| kinds::ids(topology.allowed_cpuset()));
+    usable::mark(&mut machine, &allowed, affinity);
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }

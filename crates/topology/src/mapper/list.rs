@@ -63,7 +63,9 @@ fn forbidden(id: u32, usable: &Usable) -> String {
     let holds = |list: &str| cpulist::parse(list).is_ok_and(|ids| ids.contains(&id));
     match (&usable.cpuset, &usable.affinity) {
         (Some(cpuset), Some(affinity)) if holds(cpuset) && !holds(affinity) => {
-            format!("CPU {id} is not allowed: the affinity mask lacks it; start charz under `taskset -c {cpuset}`")
+            format!(
+                "CPU {id} is not allowed: the affinity mask lacks it; start charz under `taskset -c {cpuset}`, where the cpuset allows it"
+            )
         }
         _ => format!("CPU {id} is not allowed (cpuset or affinity mask)"),
     }
