@@ -113,14 +113,14 @@ pub(crate) fn from_xml(xml: &str, source: String) -> Result<Machine, String> {
 fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
-    let topology = load(flags(hwloc_api_version()), from_the_kernel)?;
-    if !topology.is_this_system() {
-        return Err(ELSEWHERE.to_owned());
-    }
     let online = file::list(file::ONLINE_NODES).unwrap_or_default();
     let mut bare = online.clone();
     let with_cpus = file::list(file::NODES_WITH_CPUS);
     bare.retain(|node| with_cpus.as_ref().is_some_and(|with_cpus| !with_cpus.contains(node)));
+    let topology = load(flags(hwloc_api_version(), !bare.is_empty()), from_the_kernel)?;
+    if !topology.is_this_system() {
+        return Err(ELSEWHERE.to_owned());
+    }
     let mut machine = hwloc::machine(&topology, source.to_string(), None, None, &bare);
     for node in &mut machine.numa_nodes {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
@@ -138,9 +138,10 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
 }
 
 /// How this machine is read by a hwloc with this version of its interface: it refuses flags that it does not know.
-fn flags(version: usize) -> BuildFlags {
-    // Memory attributes are not read here.
-    let spared = if version >= 0x2_08_00 { BuildFlags::IGNORE_MEMORY_ATTRIBUTES } else { BuildFlags::empty() };
+fn flags(version: usize, has_bare_nodes: bool) -> BuildFlags {
+    // From memory attributes hwloc has the kinds of memory. Where each node has CPUs, there is but one.
+    let is_spared = version >= 0x2_08_00 && !has_bare_nodes;
+    let spared = if is_spared { BuildFlags::IGNORE_MEMORY_ATTRIBUTES } else { BuildFlags::empty() };
     BuildFlags::INCLUDE_DISALLOWED | spared
 }
 
@@ -244,9 +245,10 @@ mod tests {
     #[test]
     fn an_older_hwloc_gets_no_flag_that_it_does_not_know() {
         // Those of hwloc 2.4 are the lowest four.
-        let newer = |version| flags(version).bits() >> 4;
+        let newer = |version| flags(version, false).bits() >> 4;
         assert_eq!((newer(0x2_04_00), newer(0x2_05_00), newer(0x2_07_00)), (0, 0, 0));
-        assert!(newer(0x2_08_00) != 0 && flags(0x2_04_00).contains(BuildFlags::INCLUDE_DISALLOWED));
+        assert!(newer(0x2_08_00) != 0 && flags(0x2_04_00, false).contains(BuildFlags::INCLUDE_DISALLOWED));
+        assert!(!flags(0x2_10_00, true).contains(BuildFlags::IGNORE_MEMORY_ATTRIBUTES));
     }
 
     #[track_caller]
