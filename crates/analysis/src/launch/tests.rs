@@ -103,6 +103,13 @@ fn slurm_takes_threads_as_a_mask_and_tasks_as_a_list() {
     );
     let starts = |tasks: usize| launch("srun-tasks", &vec![None; tasks], MemoryHome::Local).line("").unwrap();
     assert!(!starts(8).contains("--overcommit") && starts(9).contains("--overcommit"));
+    // A core is kept for the system.
+    let mut report = report(SERVER);
+    report.machine.usable.cpuset = Some("2-7".to_owned());
+    let placed = Placed { machine: &report.machine, seats: &seated(&[2, 3]), memory: MemoryHome::Local };
+    let tool = TOOLS.iter().find(|one| one.name == "srun").unwrap();
+    let step = placed.launch(tool).line("").unwrap();
+    assert!(step.contains("--cpus-per-task=6 "), "{step}");
 }
 
 #[test]

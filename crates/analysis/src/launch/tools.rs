@@ -150,9 +150,11 @@ fn hwloc_bind(placed: &Placed<'_>) -> Launch {
     })
 }
 
-/// srun(1) honours masks only where the step has every CPU of the node: a step has what `--cpus-per-task` says.
+/// srun(1) honours masks only where the step has every CPU of the node: a step has what `--cpus-per-task` says. Slurm may keep some CPUs
+/// for the system, and refuses a step that asks for these too.
 fn srun(placed: &Placed<'_>) -> Launch {
-    let all = format!("--cpus-per-task={}", placed.machine.strands.len());
+    let of_job = placed.machine.usable.cpuset.as_deref().and_then(|list| cpulist::parse(list).ok());
+    let all = format!("--cpus-per-task={}", of_job.map_or(placed.machine.strands.len(), |cpus| cpus.len()));
     let bind = |bind: &str| command(&["srun", "--nodes=1", "--ntasks=1", &all, &format!("--cpu-bind={bind}")]);
     match placed.cpus() {
         Some(cpus) => Launch { notes: vec![SET.to_owned(), WHOLE_NODE.to_owned()], form: bind(&mask(&cpus)) },
