@@ -120,6 +120,8 @@ fn a_list_that_is_started_over_keeps_the_cpus_that_repeat_in_it() {
         let of = |tool: &str| launch(tool, &seated(seats), MemoryHome::Local).line("").unwrap();
         assert!(of("srun-tasks").contains(&format!("map_cpu:{list} ")), "{}", of("srun-tasks"));
         assert!(of("likwid").contains(&format!("-c {list} ")), "{}", of("likwid"));
+        let is_over = seats.len() > list.split(',').count();
+        assert_eq!(of("likwid").contains(&format!("OMP_NUM_THREADS={} ", seats.len())), is_over, "{}", of("likwid"));
         let exec = of("exec");
         let named = exec.split(' ').find_map(|word| word.strip_prefix("list:")).unwrap();
         assert_eq!(charz_data::cpulist::parse(named).unwrap().len(), list.split(',').count(), "{exec}");
@@ -137,7 +139,7 @@ fn likwid_counts_within_a_cpuset() {
     let tool = TOOLS.iter().find(|one| one.name == "likwid").unwrap();
     let launch = placed.launch(tool);
     // The first strands of cores, CPU 2 alone, come before the second ones.
-    assert_eq!(launch.line(PROGRAM).as_deref(), Some("likwid-pin -c 2,0,3 PROGRAM"));
+    assert_eq!(launch.line(PROGRAM).as_deref(), Some("likwid-pin -c N:2,0,3 PROGRAM"));
     assert!(launch.notes[0].contains("CPUs 3,2,7"), "{:?}", launch.notes);
 }
 

@@ -118,27 +118,33 @@ fn kmp(placed: &Placed<'_>) -> Launch {
     openmp(placed, vec![("KMP_AFFINITY", Some(affinity))])
 }
 
-/// In a cpuset, or under a mask, likwid-pin takes ids for numbers within it: those of the first strands of all cores come before those of
-/// the second ones.
+/// In a cpuset, or under a mask, likwid-pin takes ids for numbers within it, though not on aarch64; behind `N:` they are such numbers
+/// everywhere. Those of the first strands of all cores come before those of the second ones.
 fn likwid(placed: &Placed<'_>) -> Launch {
     let Some(round) = placed.round() else { return without("likwid-pin") };
+    // Without the variable it would ask OpenMP for a thread per entry.
+    let line = |list: &str, is_over| match is_over {
+        true => command(&["env", &format!("OMP_NUM_THREADS={}", placed.seats.len()), "likwid-pin", "-c", list]),
+        false => command(&["likwid-pin", "-c", list]),
+    };
     let (threads, cpus) = (placed.seats.len(), placed.cpus().map_or(0, |cpus| cpus.len()));
     let over = format!("likwid-pin starts the list over: {threads} threads on {}.", counted(cpus, "CPU"));
-    let mut notes: Vec<String> = (round.len() < threads).then_some(over).into_iter().collect();
+    let is_over = round.len() < threads;
+    let mut notes: Vec<String> = is_over.then_some(over).into_iter().collect();
     let mut inside: Vec<_> = placed.machine.usable_strands().collect();
     let all = placed.machine.strands.len();
     if inside.len() == all {
-        return Launch { notes, form: command(&["likwid-pin", "-c", &join(&round, ",")]) };
+        return Launch { notes, form: line(&join(&round, ","), is_over) };
     }
     inside.sort_by_key(|strand| strand.strand_in_core);
     let number = |seat: &u32| inside.iter().position(|strand| strand.os_id == *seat).map(|at| at as u32);
     let Some(numbers) = round.iter().map(number).collect::<Option<Vec<u32>>>() else { return without("likwid-pin") };
     notes.push(format!(
-        "In a cpuset of {} of {all} CPUs likwid-pin counts from 0: these are CPUs {}.",
+        "In a cpuset of {} of {all} CPUs likwid-pin numbers these from 0: the line has CPUs {}.",
         inside.len(),
         join(&round, ",")
     ));
-    Launch { notes, form: command(&["likwid-pin", "-c", &join(&numbers, ",")]) }
+    Launch { notes, form: line(&format!("N:{}", join(&numbers, ",")), is_over) }
 }
 
 fn hwloc_bind(placed: &Placed<'_>) -> Launch {
