@@ -195,7 +195,7 @@ fn overcommit(look: &Look) -> Result<Seen, String> {
 fn available(look: &Look) -> Result<Seen, String> {
     let budget =
         look.limits.memory_budget_bytes.ok_or("neither /proc/meminfo nor a control group reports free memory")?;
-    let allowed = super::processors::allowed(look)?.len() as u64;
+    let allowed = super::processors::usable_online(look)? as u64;
     let read = format!("{} for the blocks of a configuration", units::iec(budget));
     let fix = "Free memory, lift the control group's limit, or take smaller blocks (`--size`).";
     Ok(if budget >= allowed * USUAL_BLOCK { Seen::ok(read) } else { Seen::limits(read, fix) })

@@ -143,7 +143,8 @@ fn turbo(look: &Look) -> Result<Seen, String> {
 }
 
 fn idle(look: &Look) -> Result<Seen, String> {
-    let folder = format!("{CPUS}/cpu0/cpuidle");
+    let first = strands(look, "online")?.first().copied().unwrap_or(0);
+    let folder = format!("{CPUS}/cpu{first}/cpuidle");
     let mut deepest = None;
     for state in look.root.names(&folder)?.iter().filter(|name| name.starts_with("state")) {
         let file = |name: &str| format!("{folder}/{state}/{name}");
@@ -163,8 +164,14 @@ fn idle(look: &Look) -> Result<Seen, String> {
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-pub(super) fn allowed(look: &Look) -> Result<Vec<u32>, String> {
+fn allowed(look: &Look) -> Result<Vec<u32>, String> {
     Ok(Status::new(look.root.text(Status::OWN)?).cpus()?)
+}
+
+/// How many of them are there: a mask may hold CPUs that are offline.
+pub(super) fn usable_online(look: &Look) -> Result<usize, String> {
+    let online = strands(look, "online")?;
+    Ok(allowed(look)?.iter().filter(|id| online.is_empty() || online.contains(id)).count())
 }
 
 fn strands(look: &Look, file: &str) -> Result<Vec<u32>, String> {
@@ -201,12 +208,10 @@ fn quota(look: &Look) -> Result<Seen, String> {
 }
 
 fn usable(look: &Look) -> Result<Seen, String> {
-    let (allowed, online) = (allowed(look)?, strands(look, "online")?);
+    let (allowed, online, there) = (allowed(look)?, strands(look, "online")?, usable_online(look)?);
     if online.is_empty() {
         return Err(format!("{CPUS}/online: lists no CPU"));
     }
-    // A mask may hold CPUs that are offline.
-    let there = allowed.iter().filter(|id| online.contains(id)).count();
     let read = format!("{} of {} online", counted(there, "CPU"), online.len());
     if online.iter().all(|id| allowed.contains(id)) {
         return Ok(Seen::ok(read));
@@ -255,7 +260,7 @@ fn isolated(look: &Look) -> Result<Seen, String> {
 
 fn threads(look: &Look) -> Result<Seen, String> {
     // A sweep goes up to twice the usable strands by default.
-    let wanted = 2 * allowed(look)?.len();
+    let wanted = 2 * usable_online(look)?;
     let limit = &look.limits.threads;
     let read = format!("at most {} ({})", limit.at_most, limit.because);
     let fix = "Raise the limit that is named: `sysctl`, `ulimit -u`, or `pids.max` of the control group.";

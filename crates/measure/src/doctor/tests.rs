@@ -226,6 +226,9 @@ fn processors() {
     check("mitigations", &[(meltdown, "Mitigation: PTI\n")], Limits, "meltdown");
     let few = |look: &mut Look| look.limits.threads.at_most = 3;
     check_look("threads", &[], few, Limits, "at most 3");
+    // A guest with room for more CPUs.
+    let more = [("/proc/self/status", "Cpus_allowed_list:\t0-127\n")];
+    check_look("threads", &more, |look| look.limits.threads.at_most = 4, Ok, "at most 4");
 }
 
 #[test]
