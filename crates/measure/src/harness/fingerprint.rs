@@ -47,8 +47,9 @@ impl Fingerprint {
 /// `performance`; where the seats differ, `performance of 0-3, powersave of 4`. Without a seat that of the first CPU.
 fn governors(seats: &[Option<u32>], word: impl Fn(&str) -> Option<String>) -> Option<String> {
     let seats: BTreeSet<u32> = seats.iter().copied().collect::<Option<_>>().unwrap_or_default();
+    let online = || word(file::ONLINE_CPUS).and_then(|list| cpulist::parse(&list).ok()?.first().copied());
     let mut cpus = BTreeMap::<String, Vec<u32>>::new();
-    for cpu in if seats.is_empty() { BTreeSet::from([0]) } else { seats } {
+    for cpu in if seats.is_empty() { BTreeSet::from([online().unwrap_or(0)]) } else { seats } {
         let governor = word(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"))?;
         cpus.entry(governor).or_default().push(cpu);
     }
@@ -70,6 +71,7 @@ mod tests {
             let seats: Vec<Option<u32>> = seats.iter().copied().map(Some).collect();
             Fingerprint::of(&seats, |path| match path {
                 path if path.contains("cpu3/") => Some(governor.to_owned()),
+                file::ONLINE_CPUS => Some("3-7".to_owned()),
                 path if path.ends_with("scaling_governor") => Some("performance".to_owned()),
                 path => path.ends_with("intel_pstate/no_turbo").then(|| no_turbo.to_owned()),
             })
@@ -80,6 +82,8 @@ mod tests {
         assert!(changes[0].contains("performance of 0,2") && changes[0].contains("powersave of 3"), "{changes:?}");
         assert_eq!(usual(&[0, 2]).changes(&read(&[0, 2], "powersave", "1")), [""; 0]);
         assert!(usual(&[0]).changes(&read(&[0], "performance", "0"))[0].contains("turbo"));
+        // Floating threads have the first CPU that is online.
+        assert_eq!(usual(&[]).changes(&read(&[], "powersave", "1")).len(), 1);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
         clock_source: word(CLOCK_SOURCE),
         transparent_huge_pages: word("/sys/kernel/mm/transparent_hugepage/enabled")
             .and_then(|choices| chosen(&choices).map(str::to_owned)),
-        frequency_governor: word("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        frequency_governor: word(frequency_file(machine, "scaling_governor")),
         timer_slack_ns: number("/proc/self/timerslack_ns"),
         cpu_quota: machine.usable.quota_cpus.map(|cpus| format!("{cpus:.2}")),
         disturbances: doctor::disturbances().iter().map(|found| format!("{}: {}", found.name, found.read)).collect(),
@@ -54,10 +54,16 @@ pub fn node() -> Option<String> {
     of_job.or_else(|| word("/proc/sys/kernel/hostname"))
 }
 
+/// A file about the frequency of the first CPU, which need not be CPU 0.
+fn frequency_file(machine: &Machine, name: &str) -> String {
+    let first = machine.strands.iter().map(|strand| strand.os_id).min().unwrap_or(0);
+    format!("/sys/devices/system/cpu/cpu{first}/cpufreq/{name}")
+}
+
 /// The clock that the system claims: the nominal one of the driver or of the model's name, else the present one of the kernel,
 /// which guests have from their host.
 fn claimed_hz(machine: &Machine, cpuinfo: &str) -> Option<f64> {
-    let driver = number::<f64>("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
+    let driver = number::<f64>(frequency_file(machine, "base_frequency"));
     let model = machine.packages.iter().find_map(|package| named_ghz(package.model.as_deref()?));
     let kernel = cpuinfo::number(cpuinfo, "cpu MHz");
     let claims = [driver.map(|khz| khz * 1e3), model.map(|ghz| ghz * 1e9), kernel.map(|mhz| mhz * 1e6)];
