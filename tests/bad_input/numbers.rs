@@ -102,7 +102,7 @@ fn sizes() {
         place.refuses(what, &["sweep", "--size", text], &words.each_ref().map(String::as_str));
     }
     let most = ["sweep", "--size", "99999GB"];
-    place.refuses("more than this machine has", &most, &["--size", "the machine has", "example: --size 256MiB"]);
+    place.refuses("more than this machine has", &most, &["--size", "the machine has", "example: --size 16MiB"]);
 }
 
 #[test]

@@ -258,13 +258,13 @@ impl Request {
         let (ladder, own) = (BlockSizes::of(machine), self.settled(limits).params);
         let points: Vec<Vec<Point>> =
             self.kernels.iter().map(|kernel| axes::points(*kernel, &self.asked, &own, &ladder)).collect();
-        // What a kernel varies by itself may be too large, and is skipped then.
+        // What was not asked for may be too large, and is skipped then.
         let lists = matches!(&self.asked.sizes, Some(AskedSizes::List(_)));
         let block = |(kernel, points): (&&dyn Kernel, &Vec<Point>)| {
-            let asked = points.iter().filter(|point| lists || point.size_bytes.is_none());
-            asked.map(|point| kernel.footprint(&point.params(&own)).0).max()
+            points.iter().map(|point| kernel.footprint(&point.params(&own)).0).max()
         };
-        let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| kernel.card().obeys(&params::SIZE));
+        let is_asked = |kernel: &dyn Kernel| lists && kernel.card().obeys(&params::SIZE);
+        let sized = self.kernels.iter().zip(&points).filter(|(kernel, _)| is_asked(**kernel));
         let block = sized.filter_map(block).max().unwrap_or(0);
         if let Some(memory) = limits.memory_total_bytes.filter(|&memory| block > memory) {
             return Err(PlanError::Size { needed: units::iec(block), memory: units::iec(memory) });

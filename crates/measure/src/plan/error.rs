@@ -6,7 +6,7 @@ use charz_topology::Error;
 pub enum PlanError {
     #[error("--memory: {0}")]
     Memory(String),
-    #[error("--size: one thread would need {needed}, and the machine has {memory} of memory; example: --size 256MiB")]
+    #[error("--size: one thread would need {needed}, and the machine has {memory} of memory; example: --size 16MiB")]
     Size { needed: String, memory: String },
     #[error("--threads: {workers} threads are more than the {at_most} that are safe here ({because}); ask for fewer")]
     Threads { workers: usize, at_most: usize, because: String },
