@@ -1,10 +1,10 @@
-//! Whether times can be trusted, and rates be true: V08, V09, V11, V17, V18 and V35.
+//! Whether times can be trusted, and rates be true: V08, V09, V11, V17, V18, V31 and V35.
 
 use super::case::Case;
-use super::raise;
+use super::{mark, raise};
 use charz_data::Family;
-use charz_data::checks::{Check, V08, V09, V11, V17, V18, V35, needed_ns};
-use charz_data::report::{Invocation, Mark, Severity, Unit};
+use charz_data::checks::{Check, V08, V09, V11, V17, V18, V31, V35, needed_ns};
+use charz_data::report::{Invocation, Lap, Mark, Run, Severity, Unit};
 use charz_data::units;
 use charz_stats::{Sample, median, median_interval};
 
@@ -15,7 +15,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
     if !case.timed {
         return Vec::new();
     }
-    vec![drifted(case), short(case), skewed(case), impossible(case), apart(case), other_sizes(case)]
+    vec![drifted(case), short(case), dear(case), skewed(case), impossible(case), apart(case), other_sizes(case)]
 }
 
 /// By how much the core can run faster than it did in the invocation in the middle, where the values show it too: what does not follow
@@ -83,6 +83,25 @@ fn short(case: &Case<'_>) -> Option<Mark> {
             units::nanos(needed)
         )
     })
+}
+
+/// The most that readings of the clock may take of a repetition, as a fraction: what OVERHEADS grants the two at its ends.
+const READINGS: f64 = 0.01;
+
+/// Blocks end with a reading each, which a clock without a fast path makes a good part of them.
+fn dear(case: &Case<'_>) -> Option<Mark> {
+    if case.cell.unit == Unit::NanosecondsSampled {
+        return None;
+    }
+    let reading = case.facts.timer.as_ref()?.overhead_ns as f64;
+    let looks = |run: &Run| {
+        let of_one = |lap: &Lap| lap.checks as f64 / lap.group.map_or(1, |group| group.workers.max(1)) as f64;
+        run.laps.iter().map(of_one).fold(0.0, f64::max) / run.interval_ns.max(1) as f64
+    };
+    let share = reading * median(case.clean_runs().map(looks))?;
+    let say =
+        || format!("reading the clock takes {}, {:.1}% of an iteration", units::nanos(reading), share.min(1.0) * 100.0);
+    (share > READINGS).then(|| mark(&V31, Severity::Suspect, say()))
 }
 
 /// The first start and the last end are stamped on different strands, if there are several.

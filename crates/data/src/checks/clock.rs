@@ -69,7 +69,7 @@ pub static V10: Check = Check {
     code: "V10",
     title: "clock changed",
     cause: "The kernel found its clock source unreliable, typically the time-stamp counters out of step, and took another. \
-            All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V09 \
+            All times around the change are in doubt. Sources that are read by a system call cost a microsecond, which V31 \
             accounts for. Or `--clock realtime` stamped, and CLOCK_REALTIME was set meanwhile.",
     quantity: "Readings of the clock source that differ from the one before the sweep, and settings of CLOCK_REALTIME.",
     scale: Scale::Count,
