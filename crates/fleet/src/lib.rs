@@ -59,7 +59,8 @@ pub struct Node {
     pub group: usize,
     /// How many reports of it there are that began an hour apart.
     pub visits: usize,
-    /// By how much its newest visit is faster than the median of its group, by kernel, as a fraction; kernels that no other node has are left out.
+    /// By how much its newest visit is faster than the median of its group, by kernel, as a fraction, under the load where that is least; kernels
+    /// that no other node has are left out.
     pub effects: BTreeMap<String, f64>,
     /// By kernel that was to be measured: whether its newest visit has a reliable result at the kernel's most threads. By others it was not
     /// compared.

@@ -11,6 +11,7 @@ use crate::{Fleet, Node, State, Visit, compact, judge};
 
 mod causes;
 mod doubts;
+mod loads;
 mod visits;
 
 /// Cores of a node: two sockets of two caches with four cores each.

@@ -5,7 +5,7 @@ use super::*;
 use charz_data::machine::Strand;
 
 /// So many nodes at so many visits, as `alter` has each: by its node and its visit.
-fn altered([nodes, visits]: [usize; 2], alter: impl Fn(usize, usize, &mut Report)) -> Fleet {
+pub(super) fn altered([nodes, visits]: [usize; 2], alter: impl Fn(usize, usize, &mut Report)) -> Fleet {
     let mut random = Rng::with_seed(1);
     let all = (0..nodes).flat_map(|host| (0..visits).map(move |visit| (host, visit)));
     let reports = all.map(|(host, visit)| {
