@@ -12,7 +12,7 @@ use charz_stats::{Sample, median};
 use crate::judge::{delivered, judge, once};
 use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
 use crate::parts::Part;
-use crate::visit::{Build, Speed, Visit};
+use crate::visit::{Build, Speed, Visit, usual_cpus};
 use crate::words::quoted;
 use crate::{Error, Node, State};
 
@@ -55,6 +55,8 @@ struct Kind {
     /// How many reports are incomplete, of all, and the configurations that they lack and no other report has.
     #[serde(skip)]
     incomplete: ([usize; 2], BTreeSet<(String, String)>),
+    /// How many CPUs of such nodes could be used: the site may keep some for the system.
+    usable: Option<usize>,
     /// The share of the capacity that such nodes deliver.
     delivered: Option<f64>,
     /// The share of their CPUs that such nodes may use for long: 1 without a quota.
@@ -154,6 +156,7 @@ impl Baseline {
                 slow: [fleet.nodes.iter().filter(is_slow).count(), fleet.groups[group].nodes.len()],
                 unclear,
                 incomplete: (counts, lacked),
+                usable: Some(usual_cpus(own.iter().map(Own::newest))),
                 delivered: median(delivered(&own).into_iter().flatten()),
                 allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
                 parts: Tolerance { warning: LEAST, critical: 2.0 * LEAST },
@@ -269,10 +272,13 @@ impl Baseline {
             let _ = writeln!(text, "# Warning: {}", one_line(&warning));
         }
         for kind in &self.group {
-            let Kind { name, nodes, build, delivered, allowed, parts, usual, deviation, quantity, .. } = kind;
+            let Kind { name, nodes, build, usable, delivered, allowed, parts, usual, deviation, quantity, .. } = kind;
             let _ = write!(text, "\n[[group]]\nname = {}\nnodes = {nodes}\n", quoted(name));
             let build = build.iter().map(|(what, value)| format!("{} = {}", quoted(what), quoted(value)));
             let _ = writeln!(text, "build = {{ {} }}", build.collect::<Vec<_>>().join(", "));
+            if let Some(usable) = usable {
+                let _ = writeln!(text, "usable = {usable}");
+            }
             if let Some(delivered) = delivered {
                 let _ = writeln!(text, "delivered = {delivered:.3}");
             }

@@ -10,7 +10,7 @@ use crate::classes::is_known;
 use crate::loads::Loads;
 use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, VISITS, by_build, parts};
 use crate::parts::{By, Part};
-use crate::visit::{Visit, other_build};
+use crate::visit::{Visit, other_build, usual_cpus};
 use crate::whole::Whole;
 use crate::words;
 use crate::{Blame, Differs, Fleet, Group, Node, SIZES, State, USUAL, Unreadable};
@@ -91,6 +91,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
     let with_more =
         |own: Option<f64>| allowed.iter().filter(|other| **other > own.map(|own| own + LESS_DELIVERED)).count();
+    let usable = usual_cpus(nodes.iter().map(Own::newest));
     let usual_shares: Vec<_> = of_others(&delivered).into_iter().zip(of_others(&allowed)).collect();
     let judged = nodes.iter().enumerate().map(|(at, own)| {
         let newest = own.newest();
@@ -118,7 +119,9 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             return node;
         }
         let mut explained: BTreeMap<Family, f64> = BTreeMap::new();
-        for (family, blame, doubt) in blame_parts(own, &parts[at]) {
+        let is_part = newest.is_part(usable, nodes.len());
+        let is_alone = !newest.is_shared(usable, nodes.len());
+        for (family, blame, doubt) in blame_parts(own, &parts[at]).into_iter().filter(|_| is_alone) {
             let most = explained.entry(family).or_default();
             *most = most.max(-blame.effect.ln_1p());
             match doubt {
@@ -134,13 +137,13 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
-        loads.tell_missing(&mut node, newest);
+        loads.tell_missing(&mut node, newest, is_part);
         let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
         let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();
         if !other_pages.is_empty() {
             node.unclear(words::other_pages(other_pages));
         }
-        if newest.is_partial() {
+        if is_part {
             node.unclear(words::partly(newest.cpus));
         }
         if builds[&newest.build] < ENOUGH_NODES {

@@ -48,7 +48,7 @@ impl<'a> Loads<'a> {
     }
 
     /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence.
-    pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit) {
+    pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit, is_part: bool) {
         let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
         let without = self.usual.iter().copied().filter(is_missing);
         let (without, unplanned): (BTreeSet<_>, BTreeSet<_>) =
@@ -74,7 +74,7 @@ impl<'a> Loads<'a> {
         }
         let is_smaller = SIZES.iter().any(|name| node.differs.contains_key(*name));
         let beyond: BTreeSet<_> = self.usual.iter().copied().filter(|own| newest.is_beyond(*own)).collect();
-        if !beyond.is_empty() && !is_smaller && !newest.is_partial() {
+        if !beyond.is_empty() && !is_smaller && !is_part {
             node.unclear(words::fewer(newest.cpus, beyond));
         }
         if !unplanned.is_empty() {

@@ -119,9 +119,15 @@ impl Partitions {
         self.usable.iter().sum()
     }
 
-    /// Whether a part of the CPUs was measured; where the site keeps one in ten for the system, all was.
-    pub(crate) fn is_partial(&self) -> bool {
-        self.usable_cpus() * 10 < self.cpus.len() * 9
+    /// How many cores have a CPU that could be used, of all.
+    pub(crate) fn cores(&self) -> [usize; 2] {
+        [self.usable().count(), self.usable.len()]
+    }
+
+    /// Whether half of the cores or more were not measured: no site keeps so many for the system, so other jobs may be there.
+    pub(crate) fn is_half(&self) -> bool {
+        let [used, all] = self.cores();
+        2 * used <= all
     }
 
     pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
@@ -172,7 +178,7 @@ impl Partitions {
         let is_full = seats.len() == self.usable_cpus();
         let is_even = || self.usable().map(|core| threads[core]).collect::<BTreeSet<_>>().len() == 1;
         let is_alike = threads.iter().all(|count| *count == threads[0]);
-        if all < 2 || !(is_alike || !self.is_partial() && (is_full || is_even())) {
+        if all < 2 || !(is_alike || !self.is_half() && (is_full || is_even())) {
             return Vec::new();
         }
         // What cores are compared with: those of the same kind with as many threads. One without a thread counts as its kind in parts.

@@ -17,6 +17,9 @@ use crate::words;
 /// How a load is named that is on transparent huge pages.
 const THP: &str = " pages thp";
 
+/// So many nodes show what the site keeps for the system.
+const SHOWN: usize = 3;
+
 /// The most disturbers of a node that are named.
 const MOST_NAMED: usize = 2;
 
@@ -79,6 +82,13 @@ pub(crate) struct Speed {
     pub(crate) unit: charz_data::report::Unit,
 }
 
+/// How many CPUs could be used, as a rule.
+pub(crate) fn usual_cpus<'a>(visits: impl Iterator<Item = &'a Visit>) -> usize {
+    let mut all: Vec<usize> = visits.map(|visit| visit.cpus[0]).collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied().unwrap_or(0)
+}
+
 /// A configuration without its mapping: its threads, and its parameters.
 pub(crate) fn load(configuration: &str) -> &str {
     configuration.split_once(' ').map_or("", |(_, load)| load)
@@ -96,8 +106,18 @@ impl Visit {
         Some((quota.parse::<f64>().ok()? / self.cpus[0].max(1) as f64).min(1.0))
     }
 
-    pub(crate) fn is_partial(&self) -> bool {
-        self.partitions.is_partial()
+    /// Whether a part of its CPUs was measured, among so many nodes that have `usual` of them as a rule. What a site keeps for the system
+    /// it keeps on all nodes; where few show it, it is one core in eight at most.
+    pub(crate) fn is_part(&self, usual: usize, nodes: usize) -> bool {
+        let ([usable, all], [used, cores]) = (self.cpus, self.partitions.cores());
+        let is_unusual = 8 * usable < 7 * usual.min(all) || (nodes < SHOWN && 8 * used < 7 * cores);
+        usable < all && (is_unusual || self.partitions.is_half())
+    }
+
+    /// Whether other jobs may have been on its other cores: then a part that is slow is no fault.
+    pub(crate) fn is_shared(&self, usual: usize, nodes: usize) -> bool {
+        let [used, cores] = self.partitions.cores();
+        used < cores && self.is_part(usual, nodes)
     }
 
     /// Whether it has a reliable result of a kernel.

@@ -61,6 +61,8 @@ impl Baseline {
             };
         };
         let unknown = |why: String| Checked::unknown(host, &why);
+        let usable = kind.usable.unwrap_or(visit.cpus[1]);
+        let is_part = visit.is_part(usable, kind.nodes);
         let own = |quantity: &Quantity| {
             let speed = visit.speeds.get(&(quantity.kernel.clone(), quantity.configuration.clone()))?;
             let base = if speed.unit.more_is_better() { quantity.value.ln() } else { -quantity.value.ln() };
@@ -79,7 +81,7 @@ impl Baseline {
             return unknown(match visit.reliable {
                 [0, _] => visit.unmeasured(),
                 _ if !other_pages.is_empty() => words::other_pages(other_pages),
-                _ if visit.is_partial() => words::partly(visit.cpus),
+                _ if is_part => words::partly(visit.cpus),
                 _ => "none of its configurations is in the baseline; make the baseline from complete reports of the same flags"
                     .into(),
             });
@@ -91,9 +93,11 @@ impl Baseline {
         };
         // The part that is slow comes before the quantities that it slows.
         let slow = slow_parts(visit, &kind.norms(visit), kind.parts.warning);
-        let slow = slow.iter().map(|blame| match of(blame.effect, kind.parts) {
-            _ if blame.effect > 0.0 => (Level::Warning, words::faster(blame)),
-            level => (level, words::told(blame)),
+        let slow = slow.iter().filter(|_| !visit.is_shared(usable, kind.nodes)).map(|blame| {
+            match of(blame.effect, kind.parts) {
+                _ if blame.effect > 0.0 => (Level::Warning, words::faster(blame)),
+                level => (level, words::told(blame)),
+            }
         });
         let mut found: Vec<(Level, String)> = slow.collect();
         let mut slowest: Vec<_> = measured.iter().collect();
@@ -121,7 +125,7 @@ impl Baseline {
             (None, None) => None,
         };
         found.extend(less.map(|less| (Level::Warning, less)));
-        if visit.is_partial() || (visit.cpus[0] < visit.cpus[1] && loads.iter().any(|own| visit.is_beyond(*own))) {
+        if is_part || (visit.cpus[0] < visit.cpus[1] && loads.iter().any(|own| visit.is_beyond(*own))) {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }
         let missing = loads.into_iter().filter_map(|(kernel, load)| {

@@ -50,3 +50,56 @@ fn nodes_that_differ_under_one_load_alone_are_well() {
     });
     assert_eq!(fleet.count(State::Ok), 15, "{:?}", fleet.nodes[0]);
 }
+
+/// Arithmetic and pairs of twelve nodes, of which node 7 may have a fault.
+fn twelve(seed: u64, fault: Fault) -> Vec<Report> {
+    let mut random = Rng::with_seed(seed);
+    let fault = |host| if host == 7 { fault } else { Fault::None };
+    let mut all: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, fault(host))).collect();
+    all.iter_mut().for_each(|report| report.cells.retain(|cell| !cell.kernel.starts_with("mem")));
+    all
+}
+
+/// Of its first cores alone.
+fn first(mut report: Report, cores: usize) -> Report {
+    report.machine.strands[cores..].iter_mut().for_each(|strand| strand.usable = false);
+    for cell in report.cells.iter_mut().filter(|cell| cell.seats.len() == CORES as usize) {
+        cell.seats.truncate(cores);
+        cell.workers = cores as u64;
+        let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+        runs.for_each(|run| run.laps.truncate(cores));
+    }
+    report
+}
+
+#[test]
+fn what_a_site_keeps_on_all_nodes_makes_none_of_them_partial() {
+    for (cores, state, level) in [
+        (14, State::Slow, Level::Critical),
+        (12, State::Slow, Level::Critical),
+        (8, State::Unclear, Level::Warning),
+        (1, State::Unclear, Level::Warning),
+    ] {
+        let all = twelve(51, Fault::Core(5));
+        let part = |host: usize| Visit::of(&first(all[host].clone(), cores), "file");
+        let visits: Vec<Visit> = (0..12).map(part).collect();
+        let fleet = judge(&visits, Vec::new());
+        let others = if state == State::Slow { State::Ok } else { State::Unclear };
+        let is_as_others = |own: &Node| own.host == "n7" || own.state == others;
+        assert!(node(&fleet).state == state && fleet.nodes.iter().all(is_as_others), "{cores}: {:?}", fleet.nodes);
+        let baseline = Baseline::parse(&Baseline::of(&visits).unwrap().text()).unwrap();
+        let checked = [7, 3].map(|host| baseline.check(&visits[host], false));
+        let well = if state == State::Slow { Level::Ok } else { Level::Warning };
+        assert_eq!(checked.each_ref().map(|own| own.level), [level, well], "{cores}: {checked:?}");
+        // One node with less than the others is what a job had of it, and its parts are no matter of a fault.
+        let mut visits: Vec<Visit> = visits_of(&all);
+        let baseline = Baseline::of(&visits).unwrap();
+        visits[7] = part(7);
+        let (fleet, checked) = (judge(&visits, Vec::new()), baseline.check(&visits[7], false));
+        if cores < 14 {
+            assert_eq!((node(&fleet).state, node(&fleet).blame.len()), (State::Unclear, 0), "{:?}", node(&fleet));
+            let words = format!("{cores} of 16 CPUs w");
+            assert!(checked.level == Level::Warning && checked.line.contains(&words), "{}", checked.line);
+        }
+    }
+}
