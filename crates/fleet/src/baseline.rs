@@ -55,6 +55,9 @@ struct Kind {
     /// How many reports are incomplete, of all, and the configurations that they lack and no other report has.
     #[serde(skip)]
     incomplete: ([usize; 2], BTreeSet<(String, String)>),
+    /// How many reports are of a part of their CPUs, of all.
+    #[serde(skip)]
+    part: [usize; 2],
     /// How many CPUs of such nodes could be used: the site may keep some for the system.
     usable: Option<usize>,
     /// The share of the capacity that such nodes deliver.
@@ -131,6 +134,14 @@ impl Baseline {
             if unclear[0] < unclear[1] {
                 hosts.retain(|host, _| !may_be_slow.contains(host));
             }
+            let (usual, count) = (usual_cpus(hosts.values().flatten().copied()), hosts.len());
+            let is_part = |visit: &&Visit| visit.is_part(usual, count);
+            let parts = || hosts.values().flatten().filter(|visit| is_part(visit));
+            let part = [parts().count(), hosts.values().flatten().count()];
+            if part[0] < part[1] {
+                hosts.values_mut().for_each(|visits| visits.retain(|visit| !is_part(visit)));
+                hosts.retain(|_, visits| !visits.is_empty());
+            }
             let is_slow = |node: &&Node| node.group == group && node.state == State::Slow;
             let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
             let norms = Norms::of_well(&own);
@@ -156,6 +167,7 @@ impl Baseline {
                 slow: [fleet.nodes.iter().filter(is_slow).count(), fleet.groups[group].nodes.len()],
                 unclear,
                 incomplete: (counts, lacked),
+                part,
                 usable: Some(usual_cpus(own.iter().map(Own::newest))),
                 delivered: median(delivered(&own).into_iter().flatten()),
                 allowed: median(own.iter().map(|node| node.newest().allowed().unwrap_or(1.0))),
@@ -222,8 +234,8 @@ impl Baseline {
         Ok(baseline)
     }
 
-    /// The groups in which half of the nodes are slow or may be, those of incomplete reports, and the quantities whose tolerance is so wide that a
-    /// check would miss faults: one sentence each group.
+    /// The groups in which half of the nodes are slow or may be, those of incomplete reports or of reports of a part of their CPUs, and the
+    /// quantities whose tolerance is so wide that a check would miss faults: one sentence each group.
     pub fn warnings(&self) -> Vec<String> {
         let many = |kind: &Kind, [count, all]: [usize; 2], are: &str| {
             let (name, nodes, of) = (&kind.name, kind.nodes, counted(all, "node"));
@@ -243,6 +255,12 @@ impl Baseline {
             let all = counted(*all, "report");
             (*incomplete > 0).then(|| format!("{}: {incomplete} of {all} incomplete{lacked}", kind.name))
         };
+        let part = |kind: &Kind| {
+            let [part, all] = kind.part;
+            let left_out = if part < all { ", and were left out" } else { "" };
+            let all = counted(all, "report");
+            (part > 0).then(|| format!("{}: {part} of {all} are of a part of their CPUs{left_out}", kind.name))
+        };
         let wide = |kind: &Kind| {
             let wide: Vec<&Quantity> = kind.quantity.iter().filter(|quantity| quantity.warning > WIDE).collect();
             let most = wide.iter().max_by(|one, other| one.warning.total_cmp(&other.warning))?;
@@ -256,7 +274,7 @@ impl Baseline {
                 kind.quantity.len()
             ))
         };
-        let all = |kind| [slow(kind), unclear(kind), incomplete(kind), wide(kind)];
+        let all = |kind| [slow(kind), unclear(kind), incomplete(kind), part(kind), wide(kind)];
         self.group.iter().flat_map(all).flatten().collect()
     }
 

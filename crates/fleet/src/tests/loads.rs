@@ -103,3 +103,16 @@ fn what_a_site_keeps_on_all_nodes_makes_none_of_them_partial() {
         }
     }
 }
+
+#[test]
+fn a_baseline_leaves_out_reports_of_a_part_of_their_cpus_where_there_are_others() {
+    let all = twelve(52, Fault::None);
+    for (few, count, left_out) in [(4, 8, ", and were left out"), (8, 4, ", and were left out"), (12, 12, "")] {
+        let reports = all.iter().enumerate();
+        let reports = reports.map(|(at, own)| if at < few { first(own.clone(), 1) } else { own.clone() });
+        let baseline = Baseline::of(&visits_of(&reports.collect::<Vec<_>>())).unwrap();
+        let words = format!(": {few} of 12 reports are of a part of their CPUs{left_out}");
+        assert!(baseline.warnings().iter().any(|warning| warning.ends_with(&words)), "{:?}", baseline.warnings());
+        assert!(baseline.text().contains(&format!("\nnodes = {count}\n")), "{few}");
+    }
+}
