@@ -263,7 +263,7 @@ impl Whole {
             return None;
         }
         let why = if is_guests_memory {
-            words::guest_memory(&blame)
+            words::guest_memory(&words::told(&blame))
         } else if is_lost {
             words::lost(&blame, run)
         } else if !is_sure {

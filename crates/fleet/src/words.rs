@@ -224,8 +224,8 @@ pub(crate) fn sizes(own: &str, baseline: &str) -> String {
     format!("it has {own}, and the baseline's nodes have {usual}")
 }
 
-pub(crate) fn guest_memory(blame: &Blame) -> String {
-    format!("{}; memory of a guest is what its host gives in that hour, so no visit settles it", told(blame))
+pub(crate) fn guest_memory(told: &str) -> String {
+    format!("{told}; memory of a guest is what its host gives in that hour, so no visit settles it")
 }
 
 pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String {

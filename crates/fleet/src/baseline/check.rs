@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use charz_data::escape::{counted, one_line};
-use charz_data::units;
+use charz_data::{Family, units};
 
 use super::{Baseline, Kind, Quantity, Tolerance};
 use crate::judge::{LESS_DELIVERED, by_quota, slow_parts};
@@ -111,7 +111,15 @@ impl Baseline {
                 units::value(speed.value, speed.unit),
                 -change * 100.0
             );
-            found.push((of(*change, tolerance), told));
+            let level = of(*change, tolerance);
+            let family = visit.families.get(&quantity.kernel);
+            found.push(match family {
+                // Its host decides where they are.
+                Some(Family::Memory | Family::Sync) if visit.is_guest && level > Level::Ok => {
+                    (Level::Warning, words::guest_memory(&told))
+                }
+                _ => (level, told),
+            });
         }
         let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
         let seen = visit.delivered.zip(kind.delivered).filter(is_less);

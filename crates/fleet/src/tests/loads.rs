@@ -116,3 +116,20 @@ fn a_baseline_leaves_out_reports_of_a_part_of_their_cpus_where_there_are_others(
         assert!(baseline.text().contains(&format!("\nnodes = {count}\n")), "{few}");
     }
 }
+
+#[test]
+fn memory_and_lines_of_a_guest_are_a_warning_at_most() {
+    for (is_guest, level) in [(true, Level::Warning), (false, Level::Critical)] {
+        let mut random = Rng::with_seed(53);
+        let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+        reports.iter_mut().for_each(|report| report.host.virtual_machine = Some(is_guest));
+        let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+        scaled(&mut reports[2], "mem", 0.05);
+        scaled(&mut reports[3], "c2c", 20.0);
+        scaled(&mut reports[4], "arith", 0.05);
+        let checked = [2, 3, 4].map(|at| baseline.check(&Visit::of(&reports[at], "file"), false));
+        assert_eq!(checked.each_ref().map(|own| own.level), [level, level, Level::Critical], "{checked:?}");
+        let is_said = checked.map(|own| own.line.contains("memory of a guest"));
+        assert_eq!(is_said, [is_guest, is_guest, false]);
+    }
+}
