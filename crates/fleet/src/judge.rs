@@ -146,6 +146,9 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if is_part {
             node.unclear(words::partly(newest.cpus));
         }
+        if !own.dropped.is_empty() {
+            node.why.push(words::dropped(&own.dropped));
+        }
         if builds[&newest.build] < ENOUGH_NODES {
             let most = builds.iter().filter(|(build, _)| **build != &newest.build).max_by_key(|(_, count)| **count);
             let other = most.and_then(|(build, _)| other_build(build, &newest.build));

@@ -41,8 +41,10 @@ pub(crate) fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
 /// The visits of a node.
 pub(crate) struct Own<'a> {
     pub(crate) host: &'a str,
-    /// In the order of their beginnings, an hour apart: of closer ones the newest.
+    /// In the order of their beginnings, an hour apart: of closer ones the newest of those with the most kernels.
     pub(crate) visits: Vec<&'a Visit>,
+    /// The kernels of newer reports, and of ones with other kernels, that are too close to the newest visit to count.
+    pub(crate) dropped: BTreeSet<&'a str>,
     /// Reports of its name, and the kinds of machine that these are of.
     pub(crate) reports: usize,
     pub(crate) kinds: usize,
@@ -63,15 +65,24 @@ impl<'a> Own<'a> {
         };
         let kinds: BTreeSet<&str> = all.iter().map(|visit| visit.kind.as_str()).collect();
         let kind = &all[all.len() - 1].kind;
-        let mut visits: Vec<&Visit> = Vec::new();
-        for visit in all.iter().rev().filter(|visit| visit.kind == *kind) {
+        let (mut visits, mut dropped): (Vec<&Visit>, _) = (Vec::new(), BTreeSet::new());
+        for visit in all.iter().copied().rev().filter(|visit| visit.kind == *kind) {
             let gap = visits.last().and_then(|next| Some(next.began? - visit.began?));
             if !is_timed || gap.is_none_or(|gap| gap >= APART_S) {
                 visits.push(visit);
+                continue;
             }
+            // A short sweep that follows a long one says nothing of most of it.
+            let count = visits.len();
+            let kept = &mut visits[count - 1];
+            let is_longer = visit.asked.len() > kept.asked.len();
+            let other = if is_longer { std::mem::replace(kept, visit) } else { visit };
+            let lost = other.asked.keys().filter(|kernel| is_longer || !kept.asked.contains_key(*kernel));
+            dropped.extend(lost.map(String::as_str).filter(|_| count == 1));
         }
         visits.reverse();
-        Own { host, reports: all.len(), kinds: kinds.len(), do_overlap: all.windows(2).any(overlap), visits }
+        let do_overlap = all.windows(2).any(overlap);
+        Own { host, reports: all.len(), kinds: kinds.len(), do_overlap, visits, dropped }
     }
 
     pub(crate) fn newest(&self) -> &'a Visit {

@@ -96,6 +96,15 @@ pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, visits: [
     format!("{}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}", told(blame))
 }
 
+/// Of kernels whose numbers do not count.
+pub(crate) fn dropped(kernels: &BTreeSet<&str>) -> String {
+    let names: Vec<&str> = kernels.iter().copied().collect();
+    format!(
+        "of reports less than 1 h apart that with the most kernels counts, and {} of another does not",
+        names.join(", ")
+    )
+}
+
 pub(crate) fn no_longer(blame: &Blame) -> String {
     format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), blame.quantity)
 }

@@ -133,3 +133,15 @@ fn memory_and_lines_of_a_guest_are_a_warning_at_most() {
         assert_eq!(is_said, [is_guest, is_guest, false]);
     }
 }
+
+#[test]
+fn a_short_sweep_within_the_hour_of_a_long_one_does_not_count_and_is_named() {
+    let mut reports = twelve(54, Fault::Core(5));
+    let mut short = pairs(&mut Rng::with_seed(54), 7, 1);
+    short.started = "2026-01-01T00:05:00Z".into();
+    reports.push(short);
+    let fleet = judged(&reports);
+    let own = node(&fleet);
+    assert_eq!((own.state, own.visits, innocent(&fleet)), (State::Slow, 1, 0), "{own:?}");
+    assert!(own.why.iter().any(|why| why.contains("c2c-cas of another")), "{:?}", own.why);
+}
