@@ -140,6 +140,21 @@ fn files_that_are_named_twice_count_once_and_journals_alone_say_how_to_go_on() {
     assert_eq!(fleet(&place, &["show", "q", "ended"]).code, Some(0));
 }
 
+#[test]
+fn a_sweep_is_resumed_by_the_name_with_the_domain() {
+    let place = Place::new();
+    let sweep = |name: &str, more: &[&str]| {
+        let mut command = place.charz();
+        command.args(["sweep", "--budget", "1ms"]).args(more).env("SLURMD_NODENAME", name);
+        run(name, command)
+    };
+    sweep("n1", &["--kernel", "arith-int", "--output", "r.json"]);
+    for (name, is_refused) in [("n2.cluster.local", true), ("n1.cluster.local", false)] {
+        let ran = sweep(name, &["--resume", "r.json"]);
+        assert_eq!(ran.code == Some(2), is_refused, "{name}: {}", ran.err);
+    }
+}
+
 /// What the guide hands out: its shell can be read, and its flags are charz's.
 #[test]
 fn the_scripts_of_contrib_can_be_read_and_their_flags_are_known() {

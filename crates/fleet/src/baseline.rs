@@ -121,11 +121,11 @@ impl Baseline {
         let may_be_slow: BTreeSet<&str> =
             fleet.nodes.iter().filter(|node| !node.blame.is_empty()).map(|node| node.host.as_str()).collect();
         let mut kinds: BTreeMap<(usize, &Build), BTreeMap<&str, Vec<&Visit>>> = BTreeMap::new();
-        for visit in once(visits).filter(|visit| is_well(&visit.host)) {
+        for (host, visit) in once(visits).filter(|(host, _)| is_well(host)) {
             let name = visit.group();
             if let Some(group) = fleet.groups.iter().position(|group| group.name == name) {
                 let hosts = kinds.entry((group, &visit.build)).or_default();
-                hosts.entry(visit.host.as_str()).or_default().push(visit);
+                hosts.entry(host).or_default().push(visit);
             }
         }
         let kinds = kinds.into_iter().filter_map(|((group, build), mut hosts)| {

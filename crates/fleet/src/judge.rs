@@ -25,8 +25,8 @@ const OTHER_MEMORY: f64 = 0.03;
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
-    for visit in once(visits) {
-        hosts.entry(&visit.host).or_default().push(visit);
+    for (host, visit) in once(visits) {
+        hosts.entry(host).or_default().push(visit);
     }
     let mut kinds: BTreeMap<&str, Vec<Own<'_>>> = BTreeMap::new();
     for own in hosts.into_iter().map(|(host, visits)| Own::of(host, visits)) {
@@ -49,9 +49,9 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     fleet
 }
 
-/// Each report once: of the copies of a sweep that was resumed, the one with the most runs. An id that several nodes have, as an image or an
-/// editor may give them, makes them no single report.
-pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
+/// Each report once, with the name of its node: of the copies of a sweep that was resumed, the one with the most runs. An id that several
+/// nodes have, as an image or an editor may give them, makes them no single report.
+pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = (&str, &Visit)> {
     let (mut places, mut once): (_, Vec<&Visit>) = (BTreeMap::new(), Vec::new());
     for visit in visits {
         let place = places.entry((&visit.report, &visit.host, &visit.started)).or_insert(once.len());
@@ -61,7 +61,17 @@ pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = &Visit> {
             None => once.push(visit),
         }
     }
-    once.into_iter()
+    let mut domains: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for visit in &once {
+        let (name, domain) = visit.host.split_once('.').unwrap_or((visit.host.as_str(), ""));
+        domains.entry(name).or_default().insert(domain);
+    }
+    once.into_iter().map(move |visit| {
+        // A batch system has the name alone where the system's has a domain too. With two domains it is not known which of them is meant.
+        let is_both = |name: &&str| domains[name].contains("") && domains[name].len() == 2;
+        let name = visit.host.split_once('.').map(|(name, _)| name).filter(is_both);
+        (name.unwrap_or(&visit.host), visit)
+    })
 }
 
 /// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.

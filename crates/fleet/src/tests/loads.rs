@@ -145,3 +145,18 @@ fn a_short_sweep_within_the_hour_of_a_long_one_does_not_count_and_is_named() {
     assert_eq!((own.state, own.visits, innocent(&fleet)), (State::Slow, 1, 0), "{own:?}");
     assert!(own.why.iter().any(|why| why.contains("c2c-cas of another")), "{:?}", own.why);
 }
+
+#[test]
+fn a_name_with_a_domain_and_without_is_one_node_unless_there_are_two_domains() {
+    let mut random = Rng::with_seed(55);
+    let mut reports: Vec<Report> = (5..10).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    for (visit, name, nodes, visits) in [(1, "n7.cluster.local", 5, 2), (2, "n7.example.org", 7, 1)] {
+        let mut again = report(&mut random, 7, visit, Fault::None);
+        again.host.name = Some(name.into());
+        reports.push(again);
+        let fleet = judged(&reports);
+        assert_eq!((fleet.nodes.len(), node(&fleet).visits), (nodes, visits), "{name}");
+    }
+    let baseline = Baseline::of(&visits_of(&reports[..6])).unwrap();
+    assert!(baseline.text().contains("\nnodes = 5\n"));
+}

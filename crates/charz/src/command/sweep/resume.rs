@@ -165,8 +165,12 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
     let slack = |host: &report::Host| host.timer_slack_ns.map_or("unknown".into(), |nanos| format!("{nanos}ns"));
     let (then, now) = (&report.host, host);
     let (built, running) = (&report.tool, &tool());
+    // A batch system has the name alone where the system's has a domain too.
+    let is_short = |name: &str, whole: &str| whole.split_once('.').is_some_and(|(first, _)| first == name);
+    let [was, is] = [then, now].map(|host| word(&host.name));
+    let is = if is_short(&was, &is) || is_short(&is, &was) { was.clone() } else { is };
     let pairs = [
-        ("the host", word(&then.name), word(&now.name)),
+        ("the host", was, is),
         ("the processor", word(&then.processor), word(&now.processor)),
         ("the microcode", word(&then.microcode), word(&now.microcode)),
         ("the system", word(&then.kernel), word(&now.kernel)),
