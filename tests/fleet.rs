@@ -1,5 +1,8 @@
 //! `charz fleet` as its users meet it.
 
+use std::os::unix::fs::PermissionsExt;
+
+use rustix::process::geteuid;
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
@@ -138,6 +141,34 @@ fn files_that_are_named_twice_count_once_and_journals_alone_say_how_to_go_on() {
         assert!(ran.err.contains("charz sweep --resume"), "{args:?}: {}", ran.err);
     }
     assert_eq!(fleet(&place, &["show", "q", "ended"]).code, Some(0));
+}
+
+#[test]
+fn what_is_passed_over_is_said() {
+    let place = twelve();
+    place.put("q/n77.json.journal", b"{\"journal\":{\"report\"");
+    let locked = place.path().join("q/lost+found");
+    std::fs::create_dir(&locked).unwrap();
+    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o000)).unwrap();
+    // Root reads every folder, but for its capabilities.
+    let without: &[&str] =
+        if geteuid().is_root() { &["setpriv", "--bounding-set=-all", "--inh-caps=-all"] } else { &["env"] };
+    for args in [&["show", "q"][..], &["baseline", "q"], &["add", "--db", "x.db", "q"]] {
+        let charz = place.charz();
+        let mut command = std::process::Command::new(without[0]);
+        command.args(&without[1..]).arg(charz.get_program()).arg("fleet").args(args).current_dir(place.path());
+        for (name, value) in charz.get_envs() {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
+        let ran = run(args[0], command);
+        let said = if args[0] == "show" { &ran.out } else { &ran.err };
+        let is_said = ["lost+found", "journal"].iter().all(|word| said.contains(word));
+        assert!(ran.code == Some(0) && is_said, "{args:?}: {}{}", ran.out, ran.err);
+    }
+    std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o700)).unwrap();
 }
 
 #[test]

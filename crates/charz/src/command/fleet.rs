@@ -53,8 +53,9 @@ impl Task {
 pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
     match task {
         Task::Show(named, format) => {
-            let Found { files, journals, passed } = find(named)?;
-            let (visits, unreadable) = visits(&[files, journals].concat());
+            let Found { files, journals, passed, unlisted } = find(named)?;
+            let (visits, mut unreadable) = visits(&[files, journals].concat());
+            unreadable.extend(unlisted);
             if visits.is_empty() {
                 return Err(none(&unreadable));
             }
@@ -120,6 +121,8 @@ struct Found {
     journals: Vec<PathBuf>,
     /// Files of JSON that are no reports, such as comparisons.
     passed: Vec<PathBuf>,
+    /// Folders inside of these that cannot be listed.
+    unlisted: Vec<Unreadable>,
 }
 
 /// The files that were named, and those of folders, each once.
@@ -133,24 +136,35 @@ fn find(named: &[PathBuf]) -> Result<Found, Error> {
         let before = found.files.len() + found.journals.len();
         found.descend(path, DEPTH)?;
         if found.files.len() + found.journals.len() == before {
-            return Err(Error::bad_input(format!("there is no report in {path:?} (*.json, *.json.gz)")));
+            let unlisted = found.unlisted.last().map(|Unreadable { file, why }| format!("; {file}: {why}"));
+            let unlisted = unlisted.unwrap_or_default();
+            return Err(Error::bad_input(format!("there is no report in {path:?} (*.json, *.json.gz){unlisted}")));
         }
     }
     // A folder may be named with one inside it.
     let mut seen = BTreeSet::new();
+    let mut is_new = |file: &Path| seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.to_owned()));
     for files in [&mut found.files, &mut found.journals, &mut found.passed] {
-        files.retain(|file| seen.insert(fs::canonicalize(file).unwrap_or_else(|_| file.clone())));
+        files.retain(|file| is_new(file));
     }
+    found.unlisted.retain(|folder| is_new(Path::new(&folder.file)));
     Ok(found)
 }
 
 impl Found {
     /// The reports; where there are journals alone, the error that says how to get their reports.
     fn reports(self) -> Result<Vec<PathBuf>, Error> {
-        match self.journals.first() {
-            Some(journal) if self.files.is_empty() => read(journal).map(|_| self.files),
-            _ => Ok(self.files),
+        if let Some(journal) = self.journals.first() {
+            if self.files.is_empty() {
+                return read(journal).map(|_| self.files);
+            }
+            let journals = counted(self.journals.len(), "journal");
+            look::say(&format!("charz: note: passed over {journals} of sweeps that have no report yet"));
         }
+        for Unreadable { file, why } in &self.unlisted {
+            look::say(&one_line(&format!("charz: note: passed over {file}: {why}")));
+        }
+        Ok(self.files)
     }
 
     fn descend(&mut self, folder: &Path, depth: usize) -> Result<(), Error> {
@@ -161,8 +175,9 @@ impl Found {
         for file in entries {
             let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             if file.is_dir() {
-                if depth > 1 {
-                    self.descend(&file, depth - 1)?;
+                // Such as lost+found.
+                if let Some(Err(error)) = (depth > 1).then(|| self.descend(&file, depth - 1)) {
+                    self.unlisted.push(unreadable(&file, &error));
                 }
             } else if name.ends_with(".json") || name.ends_with(".json.gz") {
                 match is_something_else(&file) {
@@ -177,6 +192,12 @@ impl Found {
     }
 }
 
+fn unreadable(file: &Path, error: &Error) -> Unreadable {
+    // The name is said with it.
+    let why = format!(" {}", error.whole()).replacen(&format!(" {file:?}"), "", 1);
+    Unreadable { file: file.display().to_string(), why: why.trim_start_matches([':', ' ']).to_owned() }
+}
+
 /// What is kept of each report, in the order of the files, and the files that are none. As many are read at once as there are CPUs.
 fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
     let (next, names) = (AtomicUsize::new(0), names(files));
@@ -189,12 +210,7 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
                 true => collected(file),
                 false => vec![read(file).map(|report| Visit::of(&report, &names[at]))],
             };
-            let unreadable = |error: Error| {
-                // The name is said with it.
-                let why = format!(" {}", error.whole()).replacen(&format!(" {file:?}"), "", 1);
-                Unreadable { file: file.display().to_string(), why: why.trim_start_matches([':', ' ']).to_owned() }
-            };
-            let visits = visits.into_iter().map(|visit| (at, visit.map_err(unreadable)));
+            let visits = visits.into_iter().map(|visit| (at, visit.map_err(|error| unreadable(file, &error))));
             done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(visits);
         }
     };
