@@ -1,8 +1,10 @@
 //! `charz fleet` as its users meet it.
 
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
 
-use rustix::process::geteuid;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
@@ -169,6 +171,31 @@ fn what_is_passed_over_is_said() {
         assert!(ran.code == Some(0) && is_said, "{args:?}: {}{}", ran.out, ran.err);
     }
     std::fs::set_permissions(&locked, PermissionsExt::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_check_that_is_stopped_says_so_and_leaves_nothing() {
+    let place = twelve();
+    assert_eq!(fleet(&place, &["baseline", "q", "--output", "site.toml"]).code, Some(0));
+    let folder = place.path().join("tmp");
+    std::fs::create_dir(&folder).unwrap();
+    let mut command = place.charz();
+    command.args(["fleet", "check", "--baseline", "site.toml"]).env("TMPDIR", &folder);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let begun = || {
+        let folders = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        folders.into_iter().any(|own| own.join("node.json.journal").exists())
+    };
+    let patience = Instant::now() + Duration::from_secs(300);
+    while !begun() {
+        assert!(Instant::now() < patience, "the sweep does not begin");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    let ran: Ran = child.wait_with_output().unwrap().into();
+    assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
+    assert!(ran.out.starts_with("CHARZ UNKNOWN - ") && ran.out.contains("signal"), "{}", ran.out);
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
 }
 
 #[test]

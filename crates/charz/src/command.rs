@@ -105,7 +105,7 @@ impl Command {
             Command::Compare(options) => compare::run(&options, out),
             Command::Advise(options) => advise::run(&options, out),
             Command::History(options) => history::run(*options, out),
-            Command::Fleet(task) => fleet::run(&task, out),
+            Command::Fleet(task) => fleet::run(task, out),
             Command::Predict(options) => predict::run(&options, out),
             Command::Watch(options) => watch::run(&options, out),
             Command::Lockutil(options) => lockutil::run(&options, out),

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 use super::format::{FormatArgs, OutputArgs, takes_one};
+use super::layers::Layers;
+use super::sweep::{SweepArgs, preset, sweep};
 use crate::command::fleet::Task;
 use crate::exit::Error;
 use charz_fleet::formats::FORMATS;
@@ -104,6 +106,11 @@ pub(super) fn fleet(args: FleetArgs) -> Result<Task, Error> {
         FleetTask::Show(args) => Task::Show(args.reports, args.format.of(FORMATS)?),
         FleetTask::Add(args) => Task::Add { reports: args.reports, db: args.db },
         FleetTask::Baseline(args) => Task::Baseline(args.reports),
-        FleetTask::Check(args) => Task::Check { report: args.report, baseline: args.baseline },
+        FleetTask::Check(args) => {
+            // Without the flags of the caller's environment, which would change what is compared with the baseline.
+            let quick = SweepArgs { quick: true, quiet: true, ..preset(&[])? };
+            let quick = Box::new(sweep(quick, &Layers::default(), &mut Vec::new())?);
+            Task::Check { report: args.report, quick, baseline: args.baseline }
+        }
     })
 }

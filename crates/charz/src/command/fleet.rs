@@ -1,17 +1,15 @@
 //! `charz fleet`: many reports, read one at a time.
 
 use std::collections::BTreeSet;
-use std::env;
-use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use super::render::{is_something_else, names, read};
+use super::sweep::{self, New};
 use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
 use crate::settings;
@@ -22,6 +20,7 @@ use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
 use charz_fleet::{Unreadable, Visit, judge};
 use charz_measure::journal;
+use charz_render::formats::JSON;
 
 pub enum Task {
     /// Files and folders.
@@ -34,6 +33,8 @@ pub enum Task {
     Check {
         /// `None` measures this machine.
         report: Option<PathBuf>,
+        /// The sweep that does.
+        quick: Box<New>,
         baseline: PathBuf,
     },
 }
@@ -50,10 +51,10 @@ impl Task {
     }
 }
 
-pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
+pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
     match task {
         Task::Show(named, format) => {
-            let Found { files, journals, passed, unlisted } = find(named)?;
+            let Found { files, journals, passed, unlisted } = find(&named)?;
             let (visits, mut unreadable) = visits(&[files, journals].concat());
             unreadable.extend(unlisted);
             if visits.is_empty() {
@@ -66,19 +67,19 @@ pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
             (format.write)(&judge(&visits, unreadable), &look::of_stdout(), out)?;
         }
         Task::Add { reports, db } => {
-            let files = find(reports)?.reports()?;
+            let files = find(&reports)?.reports()?;
             // Before the database is touched, or created.
             let named = names(&files);
             let pack = |(file, name): (&PathBuf, &String)| read(file).map(|report| Packed::of(report, name));
             let packed: Vec<Packed> = files.iter().zip(&named).map(pack).collect::<Result<_, _>>()?;
-            let mut collection = Collection::create(db)?;
+            let mut collection = Collection::create(&db)?;
             let added = collection.add(&packed)?;
             let [all, hosts] = collection.counts()?;
             let [all, hosts] = [counted(all, "report"), counted(hosts, "host")];
             writeln!(out, "{added} of {} added; {all} of {hosts} in {db:?}", counted(packed.len(), "report"))?;
         }
         Task::Baseline(named) => {
-            let (visits, unreadable) = visits(&find(named)?.reports()?);
+            let (visits, unreadable) = visits(&find(&named)?.reports()?);
             // What a limit is made of is not to be left out without a word.
             if let Some(Unreadable { file, why }) = unreadable.first() {
                 return Err(Error::bad_input(format!("{file}: {why}")));
@@ -89,9 +90,9 @@ pub(super) fn run(task: &Task, out: &mut dyn Write) -> Result<Exit, Error> {
             }
             out.write_all(baseline.text().as_bytes())?;
         }
-        Task::Check { report, baseline } => {
+        Task::Check { report, quick, baseline } => {
             let Checked { level, line } =
-                check(report.as_deref(), baseline).unwrap_or_else(|error| Checked::failed(&error.whole()));
+                check(report.as_deref(), *quick, &baseline).unwrap_or_else(|error| Checked::failed(&error.whole()));
             writeln!(out, "{line}")?;
             // The codes of Nagios' plugins have their own meanings.
             return Ok(match level {
@@ -244,56 +245,27 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
     visits
 }
 
-fn check(report: Option<&Path>, baseline: &Path) -> Result<Checked, Error> {
+fn check(report: Option<&Path>, quick: New, baseline: &Path) -> Result<Checked, Error> {
     let text = settings::text("--baseline", baseline)?;
     let baseline =
         Baseline::parse(&text).map_err(|error| Error::bad_input(format!("--baseline: {baseline:?} {error}")))?;
     let read = match report {
         Some(file) => read(file)?,
-        None => measured()?,
+        None => measured(quick)?,
     };
     Ok(baseline.check(&Visit::of(&read, "this node"), report.is_none()))
 }
 
-/// Variables of charz that set no flag.
-const KEPT: [&str; 2] = ["CHARZ_LAUNCH", "CHARZ_LOCK_DIR"];
-
-/// A quick sweep; the name of its report is still to be added. It has no flags from the caller's environment, as they would change what is
-/// compared with the baseline.
-fn quick_sweep(program: &Path, variables: impl Iterator<Item = OsString>) -> Command {
-    let mut sweep = Command::new(program);
-    sweep.args(["sweep", "--quick", "--quiet", "--output"]).stdin(Stdio::null()).stdout(Stdio::null());
-    let is_flag =
-        |name: &OsString| name.as_encoded_bytes().starts_with(b"CHARZ_") && !KEPT.iter().any(|kept| name == kept);
-    for name in variables.filter(is_flag) {
-        sweep.env_remove(name);
-    }
-    sweep
-}
-
-/// A quick sweep of this machine, by another process of this program, whose report is not kept.
-fn measured() -> Result<report::Report, Error> {
-    let refused = |what: &str, error| Error::environment(format!("cannot {what}")).caused_by(error);
-    let folder = tempfile::tempdir().map_err(|error| refused("make a folder for the report", error))?;
+/// The report of a sweep of this machine, which is not kept. The sweep is of this process: what ends a check ends it too.
+fn measured(quick: New) -> Result<report::Report, Error> {
+    let failed = |why: &str| Error::environment(format!("the sweep of this machine failed: {why}"));
+    let folder = tempfile::tempdir()
+        .map_err(|error| Error::environment("cannot make a folder for the report").caused_by(error))?;
     let file = folder.path().join("node.json");
-    let program = env::current_exe().map_err(|error| refused("find this program", error))?;
-    let mut sweep = quick_sweep(&program, env::vars_os().map(|(name, _)| name));
-    let ended = sweep.arg(&file).output().map_err(|error| refused("start a sweep", error))?;
-    let told = String::from_utf8_lossy(&ended.stderr);
-    let last = told.lines().rfind(|line| line.starts_with("charz: ")).unwrap_or("charz: it ended without a report");
-    read(&file)
-        .map_err(|_| Error::environment(format!("the sweep of this machine failed: {}", &last["charz: ".len()..])))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sweep_of_a_check_has_no_flags_of_its_callers_environment() {
-        let names = ["CHARZ_KERNEL", "CHARZ_THREADS", "CHARZ_KERNAL", "CHARZ_LOCK_DIR", "CHARZ_LAUNCH", "HOME"];
-        let sweep = quick_sweep(Path::new("charz"), names.iter().map(OsString::from));
-        let removed: Vec<_> = sweep.get_envs().filter(|(_, value)| value.is_none()).map(|(name, _)| name).collect();
-        assert_eq!(removed, ["CHARZ_KERNAL", "CHARZ_KERNEL", "CHARZ_THREADS"]);
+    let quick = New { output: Some(file.clone()), ..quick };
+    let exit = sweep::start(&quick, JSON, &mut io::sink()).map_err(|error| failed(&error.whole()))?;
+    if [Exit::Interrupted, Exit::Terminated, Exit::HungUp].contains(&exit) {
+        return Err(failed("a signal stopped it"));
     }
+    read(&file).map_err(|error| failed(&error.whole()))
 }
