@@ -79,8 +79,8 @@ pub(crate) struct BaselineArgs {
 
 /// Check one node against a baseline, in the convention of Nagios: one line, and an exit code
 ///
-/// The code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN), for Epilog and HealthCheckProgram of Slurm, NHC and ReFrame. Without a
-/// report this machine is measured, by a sweep as --quick makes it.
+/// The code is 0 (OK), 1 (WARNING), 2 (CRITICAL) or 3 (UNKNOWN), for NHC, Nagios and ReFrame. Slurm drains a node by any code but 0 of its
+/// Epilog, so end that line with `; [ $? -ne 2 ]`. Without a report this machine is measured, by a sweep as --quick makes it.
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     /// The report of the node; left out, this machine is measured (20 s, 60 s past very large caches)
