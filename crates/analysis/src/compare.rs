@@ -22,15 +22,16 @@
 
 mod carried;
 mod differences;
+mod pairing;
 mod row;
 mod sentence;
 mod terms;
 mod wire;
 
 pub use differences::{built, other_machine, surroundings};
-pub use row::{Caveat, ClockEffect, Row, Side, Verdict};
+pub use row::{ClockEffect, Row, Side, Verdict};
 pub use sentence::signed;
-pub use terms::{Design, Quantity};
+pub use terms::{Caveat, Design, Quantity};
 pub use wire::{Comparison, Origin, Totals, schema};
 
 use std::collections::HashMap;

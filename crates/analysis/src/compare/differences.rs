@@ -4,7 +4,7 @@ use charz_data::Program;
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{PARAMS, Param};
 
-use super::Caveat;
+use super::terms::Caveat;
 use charz_data::escape::counted;
 use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 

@@ -1,15 +1,14 @@
 //! One cell of the one report beside the same cell of the other.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::carried::objection;
-use super::terms::{Design, Quantity, ends};
-use super::{ALPHA, Allowed, allows, flag_of, margin};
+use super::pairing::{Sides, comparable, usable};
+use super::terms::{Caveat, Quantity, ends};
+use super::{ALPHA, Allowed, margin};
 use crate::number::{Number, waits_in_kernel};
-use charz_data::report::{Cell, Ending, Estimator, Interval, Point, Report, Status, Unit};
-use charz_data::units;
+use charz_data::report::{Cell, Ending, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
 
 /// A cell, compared or with the reason why not.
@@ -103,31 +102,12 @@ charz_data::words! { Verdict {
     Slower = "slower", Faster = "faster", Same = "same", Inconclusive = "inconclusive", Uncompared = "skipped",
 } }
 
-/// A reason against a comparison that was made nevertheless.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Caveat {
-    /// The machines, or the strands that the workers sat on, differ.
-    OtherMachine,
-    /// The builds of the kernels, or the code paths that they chose, differ.
-    OtherBuild,
-    /// The plans, or the ways from repetitions to values, differ.
-    OtherPlan,
-    /// A side is suspect for a reason that makes the comparison unsafe.
-    Suspect,
-}
-
-charz_data::words! { Caveat {
-    OtherMachine = "other machine", OtherBuild = "other build", OtherPlan = "other plan", Suspect = "noisy",
-} }
-
 /// What the base and the new side do in a time, one number an invocation.
 type Rates = (Vec<f64>, Vec<f64>);
 
 /// A row on its way.
 pub(super) struct Candidate<'a> {
-    cells: (Option<&'a Cell>, Option<&'a Cell>),
+    cells: Sides<'a>,
     /// Of both sides where they can be compared.
     rates: Option<Rates>,
     pub(super) floor: Option<f64>,
@@ -154,7 +134,7 @@ pub(super) fn paired<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_
 }
 
 impl<'a> Candidate<'a> {
-    fn new(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Self {
+    fn new(cells: Sides<'a>, allowed: &Allowed<'_>) -> Self {
         let cell = cells.0.or(cells.1).expect("a row has a side");
         let quantity = allowed.options.quantity;
         let floor =
@@ -346,7 +326,7 @@ fn hides_sharing(base: &Cell, new: &Cell, verdict: Verdict) -> bool {
 }
 
 /// The mapping of either side, or both where they differ.
-fn mapping(cells: (Option<&Cell>, Option<&Cell>)) -> Option<String> {
+fn mapping(cells: Sides<'_>) -> Option<String> {
     match cells {
         (Some(base), Some(new)) if base.mapping != new.mapping => Some(format!("{} -> {}", base.mapping, new.mapping)),
         (one, other) => one.or(other).map(|cell| cell.mapping.clone()),
@@ -386,104 +366,4 @@ fn at_one_clock(base: &Cell, new: &Cell, margin: f64) -> Option<(ClockEffect, Ra
         side.into_iter().map(rate).collect()
     });
     Some((ClockEffect { ratio, is_counted }, (base, new)))
-}
-
-/// Two cells that can be compared, and what in spite of.
-type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);
-
-fn comparable<'a>(cells: (Option<&'a Cell>, Option<&'a Cell>), allowed: &Allowed<'_>) -> Result<Pairing<'a>, String> {
-    let (base, new) = match cells {
-        (Some(base), Some(new)) => (base, new),
-        (None, _) => return Err("not in the base report".into()),
-        (_, None) => return Err("not in the new report".into()),
-    };
-    let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
-    match [base, new].map(|cell| usable(cell, allowed)) {
-        [Err(one), Err(other)] if one == other => return Err(format!("both reports: {one}")),
-        // The one may be a consequence of the other.
-        [Err(one), Err(other)] => return Err(format!("base report: {one}; new report: {other}")),
-        [one, other] => {
-            despite.extend(one.map_err(|why| format!("base report: {why}"))?);
-            despite.extend(other.map_err(|why| format!("new report: {why}"))?);
-        }
-    }
-    if base.unit != new.unit {
-        return Err("the two count different things".into());
-    }
-    if let (Some(one), Some(other)) = (base.last_size(), new.last_size())
-        && one != other
-    {
-        return Err(format!(
-            "their iterations ended at sizes {one} and {other}; the same --span on machines as busy gives one"
-        ));
-    }
-    let on_purpose = allowed.design == Design::Interleaved;
-    let unlike = unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose);
-    for (caveat, what) in unlike.chain(moved(base, new).map(|what| (Caveat::OtherMachine, what))) {
-        // On another machine a kernel takes another path, and that is the machine's.
-        let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
-        if !allows(allowed.options, caveat) && !path_of_machine {
-            let allow =
-                if on_purpose { String::new() } else { format!("; {} compares it all the same", flag_of(caveat)) };
-            return Err(what + &allow);
-        }
-        despite.insert(caveat);
-    }
-    Ok((base, new, despite))
-}
-
-/// Whether a cell's number can be used in this comparison, and what in spite of.
-fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> {
-    let reason = match cell.status {
-        Status::Ok => return Ok(None),
-        Status::Suspect => match objection(cell, allowed.design, allowed.options.quantity) {
-            None => return Ok(None),
-            Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
-            objection => objection,
-        },
-        Status::Pending | Status::Skipped | Status::Failed => cell.reason.as_deref(),
-        Status::Invalid => {
-            let weightiest = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| mark.code.as_str());
-            weightiest.or(cell.reason.as_deref())
-        }
-    };
-    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
-    let what = if cell.status == Status::Suspect { "noisy" } else { cell.status.name() };
-    Err(format!("{what}{reason}"))
-}
-
-fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {
-    let seats = (base.seats != new.seats)
-        .then(|| (Caveat::OtherMachine, "its threads were on different CPUs in the two reports".to_owned()));
-    let (one, other) = (variants(base), variants(new));
-    let path = (one != other).then(|| {
-        let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
-        (Caveat::OtherBuild, format!("the kernel chose different code paths ({} and {})", told(one), told(other)))
-    });
-    // What was delivered is all work over all time, however the values are made.
-    let of_values = quantity == Quantity::Capacity;
-    let estimator = (of_values && base.estimator != new.estimator)
-        .then(|| (Caveat::OtherPlan, "the values come from the iterations in different ways".to_owned()));
-    // The best of more is better; the median of more is only surer.
-    let counts = (base.repetitions, new.repetitions);
-    let repetitions = (of_values && base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
-        let what = format!(
-            "the best of {} iterations against the best of {}; give both sweeps the same --repetitions",
-            counts.0, counts.1
-        );
-        (Caveat::OtherPlan, what)
-    });
-    [seats, path, estimator, repetitions].into_iter().flatten()
-}
-
-/// On the same CPUs by their ids, which are others.
-fn moved(base: &Cell, new: &Cell) -> Option<String> {
-    let [one, other] = base.moved(new).filter(|_| base.seats == new.seats)?.map(units::nanos);
-    Some(format!("the CPUs were {one} apart, and are {other}: the host moved them, or they are others"))
-}
-
-/// The code paths of the invocations that count.
-fn variants(cell: &Cell) -> BTreeSet<&str> {
-    let counted = cell.invocations.iter().filter(|invocation| invocation.value.is_some());
-    counted.filter_map(|invocation| invocation.variant.as_deref()).collect()
 }

@@ -1,4 +1,4 @@
-//! In which order two sides were measured, and what of them is compared.
+//! In which order two sides were measured, what of them is compared, and in spite of which reasons.
 
 use charz_data::Card;
 use charz_data::histogram::median_error;
@@ -31,6 +31,25 @@ pub enum Quantity {
 }
 
 charz_data::words! { Quantity { Capacity = "capacity", Delivered = "delivered" } }
+
+/// A reason against a comparison that was made nevertheless.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Caveat {
+    /// The machines, or the strands that the workers sat on, differ.
+    OtherMachine,
+    /// The builds of the kernels, or the code paths that they chose, differ.
+    OtherBuild,
+    /// The plans, or the ways from repetitions to values, differ.
+    OtherPlan,
+    /// A side is suspect for a reason that makes the comparison unsafe.
+    Suspect,
+}
+
+charz_data::words! { Caveat {
+    OtherMachine = "other machine", OtherBuild = "other build", OtherPlan = "other plan", Suspect = "noisy",
+} }
 
 /// How many times the performance of a number may be as low, and as high: medians of stamped times may be off. Both ends are finite and
 /// positive, as `nanos` is.

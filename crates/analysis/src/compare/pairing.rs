@@ -1,0 +1,112 @@
+//! Which cells of two reports are compared with each other, and what is against it.
+
+use std::collections::BTreeSet;
+
+use super::carried::objection;
+use super::terms::{Caveat, Design, Quantity};
+use super::{Allowed, allows, flag_of};
+use charz_data::report::{Cell, Estimator, Status};
+use charz_data::units;
+
+/// A cell of the base, of the new report, or of both.
+pub(super) type Sides<'a> = (Option<&'a Cell>, Option<&'a Cell>);
+
+/// Two cells that can be compared, and what in spite of.
+type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);
+
+pub(super) fn comparable<'a>(cells: Sides<'a>, allowed: &Allowed<'_>) -> Result<Pairing<'a>, String> {
+    let (base, new) = match cells {
+        (Some(base), Some(new)) => (base, new),
+        (None, _) => return Err("not in the base report".into()),
+        (_, None) => return Err("not in the new report".into()),
+    };
+    let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
+    match [base, new].map(|cell| usable(cell, allowed)) {
+        [Err(one), Err(other)] if one == other => return Err(format!("both reports: {one}")),
+        // The one may be a consequence of the other.
+        [Err(one), Err(other)] => return Err(format!("base report: {one}; new report: {other}")),
+        [one, other] => {
+            despite.extend(one.map_err(|why| format!("base report: {why}"))?);
+            despite.extend(other.map_err(|why| format!("new report: {why}"))?);
+        }
+    }
+    if base.unit != new.unit {
+        return Err("the two count different things".into());
+    }
+    if let (Some(one), Some(other)) = (base.last_size(), new.last_size())
+        && one != other
+    {
+        return Err(format!(
+            "their iterations ended at sizes {one} and {other}; the same --span on machines as busy gives one"
+        ));
+    }
+    let on_purpose = allowed.design == Design::Interleaved;
+    let unlike = unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose);
+    for (caveat, what) in unlike.chain(moved(base, new).map(|what| (Caveat::OtherMachine, what))) {
+        // On another machine a kernel takes another path, and that is the machine's.
+        let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
+        if !allows(allowed.options, caveat) && !path_of_machine {
+            let allow =
+                if on_purpose { String::new() } else { format!("; {} compares it all the same", flag_of(caveat)) };
+            return Err(what + &allow);
+        }
+        despite.insert(caveat);
+    }
+    Ok((base, new, despite))
+}
+
+/// Whether a cell's number can be used in this comparison, and what in spite of.
+pub(super) fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat>, String> {
+    let reason = match cell.status {
+        Status::Ok => return Ok(None),
+        Status::Suspect => match objection(cell, allowed.design, allowed.options.quantity) {
+            None => return Ok(None),
+            Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
+            objection => objection,
+        },
+        Status::Pending | Status::Skipped | Status::Failed => cell.reason.as_deref(),
+        Status::Invalid => {
+            let weightiest = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| mark.code.as_str());
+            weightiest.or(cell.reason.as_deref())
+        }
+    };
+    let reason = reason.map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let what = if cell.status == Status::Suspect { "noisy" } else { cell.status.name() };
+    Err(format!("{what}{reason}"))
+}
+
+fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {
+    let seats = (base.seats != new.seats)
+        .then(|| (Caveat::OtherMachine, "its threads were on different CPUs in the two reports".to_owned()));
+    let (one, other) = (variants(base), variants(new));
+    let path = (one != other).then(|| {
+        let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
+        (Caveat::OtherBuild, format!("the kernel chose different code paths ({} and {})", told(one), told(other)))
+    });
+    // What was delivered is all work over all time, however the values are made.
+    let of_values = quantity == Quantity::Capacity;
+    let estimator = (of_values && base.estimator != new.estimator)
+        .then(|| (Caveat::OtherPlan, "the values come from the iterations in different ways".to_owned()));
+    // The best of more is better; the median of more is only surer.
+    let counts = (base.repetitions, new.repetitions);
+    let repetitions = (of_values && base.estimator == Estimator::Best && counts.0 != counts.1).then(|| {
+        let what = format!(
+            "the best of {} iterations against the best of {}; give both sweeps the same --repetitions",
+            counts.0, counts.1
+        );
+        (Caveat::OtherPlan, what)
+    });
+    [seats, path, estimator, repetitions].into_iter().flatten()
+}
+
+/// On the same CPUs by their ids, which are others.
+fn moved(base: &Cell, new: &Cell) -> Option<String> {
+    let [one, other] = base.moved(new).filter(|_| base.seats == new.seats)?.map(units::nanos);
+    Some(format!("the CPUs were {one} apart, and are {other}: the host moved them, or they are others"))
+}
+
+/// The code paths of the invocations that count.
+fn variants(cell: &Cell) -> BTreeSet<&str> {
+    let counted = cell.invocations.iter().filter(|invocation| invocation.value.is_some());
+    counted.filter_map(|invocation| invocation.variant.as_deref()).collect()
+}
