@@ -13,6 +13,9 @@ use charz_topology::{Machine, Source, discover};
 
 use crate::args::{Parsed, parse_with};
 use crate::command::{Command, c2c, numa, replicate, sweep, topo};
+use charz_analysis::compare::{Verdict, compare};
+use charz_data::report::{self, Status, fixtures};
+use charz_measure::fixtures::Setting;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Plan, PlannedCell, Request};
 use charz_measure::predict::Predictor;
@@ -75,8 +78,8 @@ impl Cell {
     }
 }
 
-/// The cells of a command line on a machine with 64 GiB of free memory, on which each step takes 1 ns and each sample 20 µs.
-fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
+/// What a command line plans on a machine with 64 GiB of free memory, on which each step takes 1 ns and each sample 20 µs.
+fn setting(line: &str, machine: &Machine) -> Setting {
     let limits =
         Limits { memory_total_bytes: Some(128 << 30), memory_budget_bytes: Some(64 << 30), ..Limits::unlimited() };
     let rates = charz_workloads::kernels().map(|kernel| {
@@ -84,7 +87,11 @@ fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
         (&*kernel.card().name, if sampled { 20_000.0 } else { 1.0 }, 0.1)
     });
     let predictor = Predictor::with_rates(machine.usable_strands().count(), rates);
-    let plan = plan(line, machine, &limits, &predictor);
+    Setting::of(machine.clone(), plan(line, machine, &limits, &predictor), predictor, &limits)
+}
+
+fn cells(line: &str, machine: &Machine) -> Vec<Cell> {
+    let plan = setting(line, machine).plan;
     plan.cells.iter().map(|cell| of_planned(cell, &plan)).collect()
 }
 
@@ -235,6 +242,28 @@ fn the_example_of_each_kernel_plans_what_can_run() {
         let cells = cells(line.strip_prefix("charz ").unwrap(), &machine);
         assert!(cells.iter().any(|cell| !cell.skipped) || kernel.check().is_err(), "{line}");
     }
+}
+
+/// The plan of the one has the size that is a configuration's own in the other.
+#[test]
+fn a_quick_sweep_is_compared_with_a_default_one() {
+    let caches = "Package:1 [NUMA(memory=64GB)] L3:1(size=32MiB) L2:8(size=1MiB) L1:1(size=32KiB) Core:1 PU:1";
+    let machine = discover(&Source::Synthetic(caches.into())).unwrap();
+    let swept = |line: &str, value: f64| {
+        let mut report = setting(&format!("{line} --kernel mem-read --repetitions 3"), &machine).blank;
+        for cell in &mut report.cells {
+            let measured = fixtures::cell(&cell.kernel, cell.workers, cell.unit, value);
+            let (capacity, delivered, invocations) = (measured.capacity, measured.delivered, measured.invocations);
+            let planned = cell.clone();
+            *cell = report::Cell { status: Status::Ok, capacity, delivered, invocations, ..planned };
+        }
+        report
+    };
+    let (base, new) = (swept("sweep --threads 1,8", 1e9), swept("sweep --quick", 0.6e9));
+    assert!(base.cells[0].point.size_bytes.is_some() && new.cells[0].point.size_bytes.is_none());
+    let rows = compare(&base, &new, &Default::default()).unwrap().rows;
+    let of_both: Vec<_> = rows.iter().filter(|row| row.base.is_some() && row.new.is_some()).collect();
+    assert!(of_both.len() >= 2 && of_both.iter().all(|row| row.verdict == Verdict::Slower), "{rows:?}");
 }
 
 #[test]

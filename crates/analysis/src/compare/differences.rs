@@ -1,12 +1,15 @@
 //! What two reports differ in besides their numbers.
 
+use std::collections::HashSet;
+
 use charz_data::Program;
 use charz_data::machine::{Machine, Strand};
-use charz_data::params::{PARAMS, Param};
+use charz_data::params::{self, PARAMS, Param};
 
+use super::pairing::{Place, place, places};
 use super::terms::Caveat;
 use charz_data::escape::counted;
-use charz_data::report::{Report, SCHEMA_MAJOR, SCHEMA_MINOR};
+use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
 /// A difference that makes numbers incomparable unless a flag allows it: a clause, e.g. `they were measured on different processors
 /// ("A" and "B")`.
@@ -101,15 +104,17 @@ fn plan(base: &Report, new: &Report) -> Option<Difference> {
         let may = |report: &Report, name: &str| report.card(name).is_none_or(|card| card.obeys(param));
         both().any(|name| may(base, name) || may(new, name))
     };
-    // Where each configuration has a value of its own, that is compared, and what the plan had for none of them is not.
-    let is_own = |report: &Report, param: &Param| {
+    // Where each configuration has a value of its own, that is compared, and what the plan had for none of them is not. The plan's size is
+    // a configuration's own where the other report has a size for it.
+    let is_own = |report: &Report, others: &HashSet<Place<'_>>, param: &Param| {
         let mut obey =
             report.cells.iter().filter(|cell| report.card(&cell.kernel).is_none_or(|card| card.obeys(param)));
-        obey.clone().next().is_some() && obey.all(|cell| cell.point.has(param))
+        let is_sized = |cell: &Cell| *param == params::SIZE && !others.contains(&place(cell));
+        obey.clone().next().is_some() && obey.all(|cell| cell.point.has(param) || is_sized(cell))
     };
     let differs = |param: &&Param| {
         let differs = !param.is_amount() && !param.same(&one.params, &other.params) && obeys(param);
-        differs && !(is_own(base, param) && is_own(new, param))
+        differs && !(is_own(base, &places(new), param) && is_own(new, &places(base), param))
     };
     let param = PARAMS.iter().copied().find(differs);
     let param = param.map(|param| (param.name, (param.show)(&one.params), (param.show)(&other.params)));

@@ -1,15 +1,50 @@
 //! Which cells of two reports are compared with each other, and what is against it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::carried::objection;
 use super::terms::{Caveat, Design, Quantity};
 use super::{Allowed, allows, flag_of};
-use charz_data::report::{Cell, Estimator, Status};
-use charz_data::units;
+use charz_data::report::{Cell, Estimator, Point, Report, Status};
+use charz_data::{params, units};
+
+/// Kernel, mapping, number of workers and parameters. Workers that share strands are compared only with as many that do.
+pub(super) type Place<'a> = (&'a str, &'a str, u64, Point);
+
+pub(super) fn place(cell: &Cell) -> Place<'_> {
+    (&cell.kernel, &cell.mapping, cell.workers, cell.point)
+}
+
+pub(super) fn places(report: &Report) -> HashSet<Place<'_>> {
+    report.cells.iter().map(place).collect()
+}
+
+/// With the size that the plan has for it: one sweep varies what another has one value of.
+fn sized<'a>(cell: &'a Cell, report: &Report) -> Place<'a> {
+    let (kernel, mapping, workers, point) = place(cell);
+    let size = obeys_size(cell, report).then_some(report.plan.params.size_bytes);
+    (kernel, mapping, workers, Point { size_bytes: point.size_bytes.or(size), ..point })
+}
+
+fn obeys_size(cell: &Cell, report: &Report) -> bool {
+    report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::SIZE))
+}
 
 /// A cell of the base, of the new report, or of both.
 pub(super) type Sides<'a> = (Option<&'a Cell>, Option<&'a Cell>);
+
+/// All cells of either report: those of the base in its order, then those that only the new one has.
+pub(super) fn pairs<'a>(base: &'a Report, new: &'a Report) -> Vec<Sides<'a>> {
+    let mut news: HashMap<_, &Cell> = new.cells.iter().map(|cell| (sized(cell, new), cell)).collect();
+    let found: Vec<Sides<'_>> = base.cells.iter().map(|cell| (Some(cell), news.remove(&sized(cell, base)))).collect();
+    // What has a size by both plans, which may differ on demand.
+    let left = new.cells.iter().filter(|cell| news.contains_key(&sized(cell, new)));
+    let mut news: HashMap<_, &Cell> = left.map(|cell| (place(cell), cell)).collect();
+    let paired: Vec<Sides<'_>> =
+        found.into_iter().map(|(base, new)| (base, new.or_else(|| news.remove(&place(base?))))).collect();
+    let rest = new.cells.iter().filter(|cell| news.contains_key(&place(cell))).map(|cell| (None, Some(cell)));
+    paired.into_iter().chain(rest).collect()
+}
 
 /// Two cells that can be compared, and what in spite of.
 type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);

@@ -1,10 +1,8 @@
 //! One cell of the one report beside the same cell of the other.
 
-use std::collections::HashMap;
-
 use serde::{Deserialize, Serialize};
 
-use super::pairing::{Sides, comparable, usable};
+use super::pairing::{Sides, comparable, pairs, usable};
 use super::terms::{Caveat, Quantity, ends};
 use super::{ALPHA, Allowed, margin};
 use crate::number::{Number, waits_in_kernel};
@@ -114,17 +112,9 @@ pub(super) struct Candidate<'a> {
     pub(super) row: Row,
 }
 
-/// Cells are the same where all of these are. Workers that share strands are compared only with as many that do.
-fn key(cell: &Cell) -> (&str, &str, u64, Point) {
-    (&cell.kernel, &cell.mapping, cell.workers, cell.point)
-}
-
 /// All cells of either report: those of the base in its order, then those that only the new one has.
 pub(super) fn matched<'a>(base: &'a Report, new: &'a Report, allowed: &Allowed<'_>) -> Vec<Candidate<'a>> {
-    let mut news: HashMap<_, &Cell> = new.cells.iter().map(|cell| (key(cell), cell)).collect();
-    let paired = base.cells.iter().map(|cell| (Some(cell), news.remove(&key(cell)))).collect::<Vec<_>>();
-    let rest = new.cells.iter().filter(|cell| news.contains_key(&key(cell))).map(|cell| (None, Some(cell)));
-    paired.into_iter().chain(rest).map(|cells| Candidate::new(cells, allowed)).collect()
+    pairs(base, new).into_iter().map(|cells| Candidate::new(cells, allowed)).collect()
 }
 
 /// The cells at the same places.

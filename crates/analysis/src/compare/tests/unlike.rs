@@ -16,10 +16,19 @@ fn a_default_and_a_quick_sweep_are_compared_where_they_are_alike() {
     let verdicts: Vec<Verdict> =
         compare(&base, &new, &Options::default()).unwrap().rows.iter().map(|row| row.verdict).collect();
     assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Uncompared).count(), 2);
-    let without = fixtures::report(vec![fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9)]);
-    let mut larger = without.clone();
-    larger.plan.params.size_bytes *= 2;
+    let of_plan = |size| {
+        let mut report = fixtures::report(vec![fixtures::cell("mem-read", 1, Unit::BytesPerSecond, 1e9)]);
+        report.plan.params.size_bytes = size;
+        report
+    };
+    let (without, larger) = (of_plan(128 << 20), of_plan(256 << 20));
     check_refused(&without, &larger, Options::default(), "--size");
+    let crossed = Options { cross_plan: true, ..Options::default() };
+    check(&without, &larger, crossed, &[(Verdict::Same, "")]);
+    // What one varies, and what the plan of the other has.
+    let sides = [(Verdict::Same, ""), (Verdict::Uncompared, "not in the new report")];
+    check(&base, &without, Options::default(), &sides);
+    check(&without, &base, Options::default(), &[(Verdict::Same, ""), (Verdict::Uncompared, "not in the base report")]);
 }
 
 /// What changes a report, the word of the refusal, and what allows the comparison nevertheless.
