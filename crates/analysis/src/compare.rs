@@ -103,7 +103,7 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
         });
     }
     let (caveats, differences) = differences::between(base, new).into_iter().unzip();
-    let allowed = Allowed { options, caveats, design: Design::Sequential };
+    let allowed = Allowed { options, caveats, design: Design::Sequential, reports: [base, new] };
     let rows = row::matched(base, new, &allowed);
     let refused = refuse_nothing(&rows, &allowed);
     let comparison = judged(base, new, rows, Design::Sequential, options);
@@ -123,7 +123,8 @@ pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(Strin
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
 /// the question, and [`Options`] need not allow it.
 pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison {
-    let rows = row::paired(base, new, &Allowed { options, caveats: Vec::new(), design: Design::Interleaved });
+    let allowed = Allowed { options, caveats: Vec::new(), design: Design::Interleaved, reports: [base, new] };
+    let rows = row::paired(base, new, &allowed);
     judged(base, new, rows, Design::Interleaved, options)
 }
 
@@ -160,6 +161,7 @@ struct Allowed<'a> {
     caveats: Vec<Caveat>,
     /// Interleaved sides were made to differ.
     design: Design,
+    reports: [&'a Report; 2],
 }
 
 /// How much is still the same, as a fraction.

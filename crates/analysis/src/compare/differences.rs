@@ -6,7 +6,7 @@ use charz_data::Program;
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{self, PARAMS, Param};
 
-use super::pairing::{Place, place, places};
+use super::pairing::{Place, place, places, usable_cpus};
 use super::terms::Caveat;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR};
@@ -180,7 +180,7 @@ const FIRMWARE: &str = "firmware";
 const SLACK: &str = "timer slack";
 
 /// The surroundings of a report's numbers that do not prevent a comparison, by name; `None` if the report does not have them.
-pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
+pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 10] {
     let host = &report.host;
     [
         ("host", host.name.clone()),
@@ -192,6 +192,7 @@ pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 9] {
         ("frequency governor", host.frequency_governor.clone()),
         (SLACK, host.timer_slack_ns.map(|nanos| format!("{nanos}ns"))),
         ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
+        ("list of usable CPUs", Some(usable_cpus(report))),
     ]
 }
 

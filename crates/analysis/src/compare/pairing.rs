@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use super::carried::objection;
 use super::terms::{Caveat, Design, Quantity};
 use super::{Allowed, allows, flag_of};
+use charz_data::checks::V19;
 use charz_data::report::{Cell, Estimator, Point, Report, Status};
-use charz_data::{params, units};
+use charz_data::{cpulist, params, units};
 
 /// Kernel, mapping, number of workers and parameters. Workers that share strands are compared only with as many that do.
 pub(super) type Place<'a> = (&'a str, &'a str, u64, Point);
@@ -76,7 +77,11 @@ pub(super) fn comparable<'a>(cells: Sides<'a>, allowed: &Allowed<'_>) -> Result<
         ));
     }
     let on_purpose = allowed.design == Design::Interleaved;
-    let unlike = unlike(base, new, allowed.options.quantity).filter(|_| !on_purpose);
+    let has_turns = |cell: &Cell| cell.marks.iter().any(|mark| mark.code == V19.code);
+    if has_turns(base) != has_turns(new) && !on_purpose {
+        return Err(format!("only one of the two is {} ({})", V19.title, V19.code));
+    }
+    let unlike = unlike(base, new, allowed).filter(|_| !on_purpose);
     for (caveat, what) in unlike.chain(moved(base, new).map(|what| (Caveat::OtherMachine, what))) {
         // On another machine a kernel takes another path, and that is the machine's.
         let path_of_machine = caveat == Caveat::OtherBuild && allowed.options.cross_machine;
@@ -110,9 +115,14 @@ pub(super) fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat
     Err(format!("{what}{reason}"))
 }
 
-fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (Caveat, String)> {
+fn unlike(base: &Cell, new: &Cell, allowed: &Allowed<'_>) -> impl Iterator<Item = (Caveat, String)> {
+    let (quantity, reports) = (allowed.options.quantity, allowed.reports);
     let seats = (base.seats != new.seats)
         .then(|| (Caveat::OtherMachine, "its threads were on different CPUs in the two reports".to_owned()));
+    let floats = base.seats.contains(&None) && base.seats == new.seats;
+    let usable = floats.then(|| reports.map(usable_cpus)).filter(|[one, other]| one != other).map(|[one, other]| {
+        (Caveat::OtherMachine, format!("its threads could use the CPUs {one} in the one report, {other} in the other"))
+    });
     let (one, other) = (variants(base), variants(new));
     let path = (one != other).then(|| {
         let told = |variants: BTreeSet<&str>| format!("{:?}", variants.into_iter().collect::<Vec<_>>().join("; "));
@@ -131,7 +141,7 @@ fn unlike(base: &Cell, new: &Cell, quantity: Quantity) -> impl Iterator<Item = (
         );
         (Caveat::OtherPlan, what)
     });
-    [seats, path, estimator, repetitions].into_iter().flatten()
+    [seats, usable, path, estimator, repetitions].into_iter().flatten()
 }
 
 /// On the same CPUs by their ids, which are others.
@@ -144,4 +154,10 @@ fn moved(base: &Cell, new: &Cell) -> Option<String> {
 fn variants(cell: &Cell) -> BTreeSet<&str> {
     let counted = cell.invocations.iter().filter(|invocation| invocation.value.is_some());
     counted.filter_map(|invocation| invocation.variant.as_deref()).collect()
+}
+
+pub(super) fn usable_cpus(report: &Report) -> String {
+    let mut ids: Vec<u32> = report.machine.usable_strands().map(|strand| strand.os_id).collect();
+    ids.sort_unstable();
+    cpulist::print(&ids)
 }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use crate::compare::{built, surroundings};
-use charz_data::cpulist;
 use charz_data::report::Report;
 
 #[derive(Clone, Debug)]
@@ -107,18 +106,10 @@ fn environment(report: &Report) -> Vec<(&'static str, Option<String>)> {
     let tool = &report.tool;
     let mut facts = vec![("charz", Some(format!("{} ({})", tool.version, tool.commit)))];
     facts.extend(surroundings(report));
-    facts.push(("usable CPUs", Some(usable(report))));
     facts.extend(built(report).map(|(what, word)| (what, (word != "unknown").then(|| word.to_owned()))));
     facts.push(("clock", Some(report.plan.clock.clone())));
     facts.push(("binder", Some(report.plan.binder.clone())));
     facts
-}
-
-fn usable(report: &Report) -> String {
-    let strands = report.machine.usable_strands();
-    let mut ids: Vec<u32> = strands.map(|strand| strand.os_id).collect();
-    ids.sort_unstable();
-    cpulist::print(&ids)
 }
 
 #[cfg(test)]

@@ -209,6 +209,29 @@ fn a_capacity_does_not_show_what_sharing_a_cpu_costs() {
     assert_eq!(verdict(&side("auto", 0.8, 0.5, [0, 0]), Quantity::Capacity), Verdict::Slower);
 }
 
+/// Under a mapping without seats only the allowed CPUs say where threads may have been.
+#[test]
+fn threads_that_float_over_other_cpus_are_not_compared() {
+    let of = |mapping: &str, allowed: u32| {
+        let floating = fixtures::cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under(mapping);
+        let cells = vec![floating, fixtures::cell("a", 1, Unit::OpsPerSecond, 1e9).seated(&[0])];
+        let mut report = fixtures::report(cells).on(4);
+        report.machine.strands.iter_mut().for_each(|strand| strand.usable = strand.os_id < allowed);
+        report
+    };
+    let (base, new) = (of("auto", 4), of("auto", 2));
+    let expected = [(Verdict::Uncompared, "the CPUs 0-3 in the one report, 0-1"), (Verdict::Same, "")];
+    check(&base, &new, Options::default(), &expected);
+    let notes = compare(&base, &new, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("\"0-3\" and \"0-1\"")), "{notes:?}");
+    let across = Options { cross_machine: true, ..Options::default() };
+    check(&base, &new, across.clone(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
+    // Whatever is allowed, turns on a CPU are another number.
+    let mut crowded = new;
+    crowded.cells[0] = crowded.cells[0].clone().marked("V19", Severity::Note, "2 threads on 1 CPU");
+    check(&base, &crowded, across, &[(Verdict::Uncompared, "oversubscribed (V19)"), (Verdict::Same, "")]);
+}
+
 #[test]
 fn no_quota_is_known_and_enough_runs_are_not_too_few() {
     let mut base = report(&[("a", &around(1.0)[..6]), ("b", &around(1.0)[..6])]);
