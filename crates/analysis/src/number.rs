@@ -309,7 +309,7 @@ pub(crate) fn had(cell: &Cell) -> Option<f64> {
 
 /// The share of iterations at the end of which two of its threads were on one CPU; `None` where that was not seen, as of more threads than
 /// reports keep singly.
-fn shared_cpus(cell: &Cell) -> Option<f64> {
+pub(crate) fn shared_cpus(cell: &Cell) -> Option<f64> {
     let (mut seen, mut shared) = (0, 0);
     let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
     for mut ends in runs.filter_map(|run| ends(run, cell.seats.len())) {

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::pairing::{Sides, comparable, pairs, usable};
 use super::terms::{Caveat, Quantity, ends};
-use super::{ALPHA, Allowed, margin};
-use crate::number::{Number, waits_in_kernel};
+use super::{ALPHA, Allowed, MARGIN, margin};
+use crate::number::{Number, shared_cpus, waits_in_kernel};
 use charz_data::report::{Cell, Ending, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
 
@@ -303,16 +303,21 @@ impl Side {
     }
 }
 
-/// Whether the threads of one side only are bound, and the others, which are said to be as good or better, had less of their capacity
-/// as they shared CPUs.
+/// Whether threads that are bound nowhere had less of their capacity as they shared CPUs, and are said to be as good as those of the other
+/// side, which did not, or better.
 fn hides_sharing(base: &Cell, new: &Cell, verdict: Verdict) -> bool {
     let Some((base, new)) = Number::of(base).zip(Number::of(new)).filter(|_| base.workers > 1) else { return false };
-    match (base.is_bound(), new.is_bound()) {
-        _ if verdict == Verdict::Uncompared => false,
-        (true, false) => verdict != Verdict::Slower && new.delivered_beside(&base).is_some(),
-        (false, true) => verdict != Verdict::Faster && base.delivered_beside(&new).is_some(),
-        _ => false,
-    }
+    let shares = |number: &Number<'_>| shared_cpus(number.cell).map(|share| share >= MARGIN);
+    let lacks = |own: &Cell, other: &Cell| {
+        own.delivered_share().zip(other.delivered_share()).is_some_and(|(own, other)| own < (1.0 - MARGIN) * other)
+    };
+    let hides = |own: &Number<'_>, other: &Number<'_>| match (own.is_bound(), other.is_bound()) {
+        (true, _) => false,
+        (false, true) => own.delivered_beside(other).is_some(),
+        (false, false) => (shares(own), shares(other)) == (Some(true), Some(false)) && lacks(own.cell, other.cell),
+    };
+    verdict != Verdict::Uncompared
+        && (verdict != Verdict::Slower && hides(&new, &base) || verdict != Verdict::Faster && hides(&base, &new))
 }
 
 /// The mapping of either side, or both where they differ.

@@ -207,6 +207,13 @@ fn a_capacity_does_not_show_what_sharing_a_cpu_costs() {
     assert_eq!(verdict(&shared(0.92), Quantity::Capacity), Verdict::Inconclusive);
     // What is slower even so is slower.
     assert_eq!(verdict(&side("auto", 0.8, 0.5, [0, 0]), Quantity::Capacity), Verdict::Slower);
+    // Of two sides that float the one shared a CPU.
+    let floating = side("auto", 1.0, 0.99, [0, 1]);
+    let between = |base: &Report, new: &Report| compare(base, new, &Options::default()).unwrap().rows[0].verdict;
+    assert_eq!(between(&floating, &shared(0.57)), Verdict::Inconclusive);
+    assert_eq!(between(&shared(0.57), &floating), Verdict::Inconclusive);
+    assert_eq!(between(&side("auto", 0.8, 0.57, [0, 0]), &floating), Verdict::Faster);
+    assert_eq!(between(&shared(0.57), &shared(0.5)), Verdict::Same);
 }
 
 /// Under a mapping without seats only the allowed CPUs say where threads may have been.
