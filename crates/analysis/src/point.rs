@@ -23,7 +23,7 @@ pub fn name(cell: &Cell) -> String {
 /// of a kernel without a card.
 pub fn parameters(cell: &Cell, report: &Report) -> String {
     let params = report.card(&cell.kernel).map_or(&[][..], |card| &card.params);
-    let own = cell.point.params(&report.plan.params);
+    let own = cell.params(&report.plan.params);
     let words =
         params.iter().filter(|param| !param.is_amount()).map(|param| format!("{} {}", param.name, (param.raw)(&own)));
     words.collect::<Vec<_>>().join(" ")

@@ -141,7 +141,13 @@ fn unlike(base: &Cell, new: &Cell, allowed: &Allowed<'_>) -> impl Iterator<Item 
         );
         (Caveat::OtherPlan, what)
     });
-    [seats, usable, path, estimator, repetitions].into_iter().flatten()
+    let bytes =
+        |cell: &Cell, report: &Report| obeys_size(cell, report).then(|| cell.params(&report.plan.params).size_bytes);
+    let sizes = bytes(base, reports[0]).zip(bytes(new, reports[1])).filter(|(one, other)| one != other);
+    let sizes = sizes.map(|(one, other)| {
+        (Caveat::OtherPlan, format!("a thread's block has {} and {}", units::iec(one), units::iec(other)))
+    });
+    [seats, usable, path, estimator, repetitions, sizes].into_iter().flatten()
 }
 
 /// On the same CPUs by their ids, which are others.

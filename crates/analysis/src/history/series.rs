@@ -48,7 +48,7 @@ impl Key {
     pub(super) fn of(cell: &Cell, report: &Report) -> Self {
         let card = report.card(&cell.kernel);
         let obeys = |param: &Param| card.is_some_and(|card| card.obeys(param)) || cell.point.has(param);
-        let own = cell.point.params(&report.plan.params);
+        let own = cell.params(&report.plan.params);
         let (mut params, mut parameters) = (Params::default(), String::new());
         for param in PARAMS.iter().filter(|param| !param.is_amount() && obeys(param)) {
             (param.copy)(&mut params, &own);

@@ -240,6 +240,22 @@ fn threads_that_float_over_other_cpus_are_not_compared() {
 }
 
 #[test]
+fn blocks_of_other_sizes_are_another_plan() {
+    let of = |block_bytes| {
+        let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9).sized(128 << 20);
+        fixtures::report(vec![Cell { block_bytes, ..cell }, cell_of_one()])
+    };
+    let (base, new) = (of(Some(32 << 20)), of(None));
+    check(&base, &base, Options::default(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
+    let expected = [(Verdict::Uncompared, "has 32 MiB and 128 MiB; --cross-plan"), (Verdict::Same, "")];
+    check(&base, &new, Options::default(), &expected);
+}
+
+fn cell_of_one() -> Cell {
+    fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)
+}
+
+#[test]
 fn no_quota_is_known_and_enough_runs_are_not_too_few() {
     let mut base = report(&[("a", &around(1.0)[..6]), ("b", &around(1.0)[..6])]);
     let mut new = base.clone();
