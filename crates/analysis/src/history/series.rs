@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::entry::Entry;
 use charz_data::checks::MOVED;
 use charz_data::params::{INSIDE, MEMORY, OUTSIDE, PARAMS, Param, Params};
-use charz_data::report::{Cell, Report, Unit};
+use charz_data::report::{Cell, Estimator, Report, Unit};
 use charz_data::{COMMAND, Program, units};
 use charz_stats::Sample;
 
@@ -36,6 +36,10 @@ pub struct Key {
     pub unit: Unit,
     /// The parameters that the kernel obeys; all others, and the amounts of work, as they are by default.
     params: Params,
+    /// `None` where nothing was measured.
+    estimator: Option<Estimator>,
+    /// How many iterations the value is the best of, where it is the best: that of more is better.
+    best_of: Option<u64>,
     /// The size that it grew to, where it grows.
     last_size: Option<u64>,
     /// The user's program, where the kernel is one.
@@ -58,6 +62,10 @@ impl Key {
                 parameters += &param.label(&own);
             }
         }
+        let best_of = (cell.estimator == Estimator::Best).then_some(cell.repetitions);
+        if let Some(count) = best_of {
+            parameters += &format!(" best of {count}");
+        }
         let last_size = cell.last_size();
         if let Some(size) = last_size {
             parameters += &format!(" to size {size}");
@@ -73,6 +81,8 @@ impl Key {
             workers: cell.workers,
             unit: cell.unit,
             params,
+            estimator: cell.summary.map(|_| cell.estimator),
+            best_of,
             last_size,
             program,
             parameters,
@@ -104,7 +114,21 @@ impl Series {
                 }
             }
         }
-        let mut series: Vec<_> = series.into_iter().collect();
+        let (gaps, mut series): (Vec<_>, Vec<_>) = series.into_iter().partition(|(key, _)| key.estimator.is_none());
+        for (gap, (values, place)) in gaps {
+            let is_of = |key: &Key| Key { estimator: None, ..key.clone() } == gap;
+            let newest = |values: &[Value]| values.last().map(|value| value.entry);
+            match series.iter_mut().filter(|(key, _)| is_of(key)).max_by_key(|(_, (own, _))| newest(own)) {
+                None => series.push((gap, (values, place))),
+                Some((_, (own, last))) => {
+                    if newest(&values) > newest(own) {
+                        *last = place;
+                    }
+                    own.extend(values);
+                    own.sort_by_key(|value| value.entry);
+                }
+            }
+        }
         series.sort_by_key(|(_, (values, place))| (Reverse(values.last().map(|value| value.entry)), *place));
         series.into_iter().flat_map(|(key, (values, _))| Series::by_placement(key, values)).collect()
     }
@@ -147,9 +171,10 @@ impl Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::history::fixtures::of_cells;
     use crate::history::summary;
     use charz_data::params::Layout;
-    use charz_data::report::{Growth, GrowthStep, Halt, PageKind, Plan, Point, fixtures};
+    use charz_data::report::{Growth, GrowthStep, Halt, PageKind, Plan, Point, Status, fixtures};
 
     #[test]
     fn what_grew_to_another_size_is_another_series() {
@@ -164,6 +189,31 @@ mod tests {
         };
         assert_eq!(to(5), to(5));
         assert_ne!(to(5), to(6));
+    }
+
+    #[test]
+    fn what_becomes_a_value_in_another_way_is_another_series() {
+        let of = |estimator, repetitions, block_bytes| {
+            let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9).sized(128 << 20);
+            let cell = Cell { estimator, repetitions, block_bytes, ..cell };
+            Key::of(&cell, &fixtures::report(vec![cell.clone()]))
+        };
+        let five = of(Estimator::Best, 5, None);
+        assert_ne!(five, of(Estimator::Best, 20, None));
+        assert!(five.parameters().ends_with(" best of 5"), "{}", five.parameters());
+        assert_eq!(of(Estimator::Median, 5, None), of(Estimator::Median, 20, None));
+        assert_ne!(five, of(Estimator::Median, 5, None));
+        assert_ne!(five, of(Estimator::Best, 5, Some(32 << 20)));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_a_gap_of_what_was() {
+        let of = |estimator| Cell { estimator, ..fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9) };
+        let skipped = || of(Estimator::Median).unmeasured(Status::Skipped, "no room");
+        let cells = [skipped(), of(Estimator::FastMode), skipped(), of(Estimator::Median), skipped()];
+        let series = Series::all(&of_cells(cells.map(|cell| vec![cell])));
+        let entries = |series: &Series| series.values.iter().map(|value| value.entry).collect::<Vec<_>>();
+        assert_eq!(series.iter().map(entries).collect::<Vec<_>>(), [vec![0, 2, 3, 4], vec![1]]);
     }
 
     fn key(kernel: &str, point: Point, change: impl FnOnce(&mut Plan)) -> Key {
