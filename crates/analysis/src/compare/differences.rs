@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use charz_data::Program;
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{self, PARAMS, Param};
+use charz_data::{Program, cpulist};
 
 use super::pairing::{Place, place, places, usable_cpus};
 use super::terms::Caveat;
@@ -29,6 +29,7 @@ pub(super) fn between(base: &Report, new: &Report) -> Vec<Difference> {
 pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     let (one, other) = (&base.machine, &new.machine);
     let counts = |machine: &Machine| (machine.packages.len(), machine.cores.len(), machine.strands.len());
+    let strands = || one.strands.iter().zip(&other.strands);
     let bytes = |report: &Report| report.host.memory.total_bytes;
     if base.host.processor != new.host.processor {
         Some(format!(
@@ -36,10 +37,16 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
             quoted(base.host.processor.as_deref()),
             quoted(new.host.processor.as_deref())
         ))
-    } else if places(&one.strands) != places(&other.strands) || counts(one) != counts(other) {
+    } else if counts(one) != counts(other) {
         let named = |machine: &Machine| {
             let (packages, cores, strands) = counts(machine);
             [counted(packages, "socket"), counted(cores, "core"), counted(strands, "CPU")].join(", ")
+        };
+        Some(format!("the machines differ in their CPUs ({} against {})", named(one), named(other)))
+    } else if let Some((one, other)) = strands().find(|(one, other)| position(one) != position(other)) {
+        let id = |id: Option<u32>| id.map_or_else(|| "none".to_owned(), |id| id.to_string());
+        let named = |strand: &Strand| {
+            format!("CPU {} of core {}, socket {}", strand.os_id, id(strand.core), id(strand.package))
         };
         Some(format!("the machines differ in their CPUs ({} against {})", named(one), named(other)))
     } else if one.numa_nodes.len() != other.numa_nodes.len() || moved(bytes(base), bytes(new)) {
@@ -51,15 +58,27 @@ pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
             other.numa_nodes.len()
         ))
     } else {
-        None
+        let (one, other) = strands().find(|(one, other)| one.numa_nodes != other.numa_nodes)?;
+        let [on, instead] = [one, other].map(|strand| cpulist::print(&strand.numa_nodes));
+        Some(format!("the machines differ in their NUMA nodes (CPU {} on node {on:?} against {instead:?})", one.os_id))
     }
 }
 
-/// Where strands are. Whether they could be used shows in the seats of each cell.
-fn places(strands: &[Strand]) -> Vec<Strand> {
-    let place = |strand: &Strand| Strand { usable: true, ..strand.clone() };
-    strands.iter().map(place).collect()
+/// Where a strand is. Whether it could be used shows in each cell, and the caches and groups that it is in may be described in another way by
+/// a later version of the system.
+fn position(strand: &Strand) -> (u32, Option<u32>, Option<u32>) {
+    (strand.os_id, strand.package, strand.core)
 }
+
+type Indices = fn(&Strand) -> Vec<u32>;
+
+/// What systems of two versions describe in other ways.
+const DESCRIBED: [(&str, Indices); 4] = [
+    ("caches", |strand| strand.caches.clone()),
+    ("groups", |strand| strand.groups.clone()),
+    ("ALU groups", |strand| vec![strand.alu, strand.slot]),
+    ("kinds of core", |strand| strand.kind.into_iter().collect()),
+];
 
 fn moved(base: Option<u64>, new: Option<u64>) -> bool {
     match (base, new) {
@@ -171,6 +190,12 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
         if one != other && !silent(one, other, what) {
             notes.push(format!("the {what} is another one ({} and {})", quoted(one), quoted(other)));
         }
+    }
+    let pairs = || base.machine.strands.iter().zip(&new.machine.strands);
+    let differs = |of: Indices| pairs().any(|(one, other)| of(one) != of(other));
+    let words: Vec<&str> = DESCRIBED.into_iter().filter(|(_, of)| differs(*of)).map(|(word, _)| word).collect();
+    if !words.is_empty() && other_machine(base, new).is_none() {
+        notes.push(format!("the descriptions of the CPUs differ in their {}", words.join(" and ")));
     }
     notes
 }

@@ -255,6 +255,25 @@ fn cell_of_one() -> Cell {
     fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)
 }
 
+/// As a system of a later version describes the machine of an earlier one.
+#[test]
+fn a_machine_of_which_more_is_known_is_the_same() {
+    let base = report(&[("a", &around(1.0))]);
+    let mut new = base.clone();
+    for strand in &mut new.machine.strands {
+        (strand.groups, strand.caches) = (vec![0], vec![0]);
+    }
+    let notes = compare(&base, &new, &Options::default()).unwrap().notes;
+    assert!(notes.iter().any(|note| note.contains("caches and groups")), "{notes:?}");
+    let refused = |change: fn(&mut Report), words: &str| {
+        let mut new = base.clone();
+        change(&mut new);
+        check_refused(&base, &new, Options::default(), words);
+    };
+    refused(|report| report.machine.strands[1].core = Some(77), "of core 1, socket 0 against CPU 1 of core 77");
+    refused(|report| report.machine.strands[1].numa_nodes = vec![7], "NUMA nodes");
+}
+
 #[test]
 fn no_quota_is_known_and_enough_runs_are_not_too_few() {
     let mut base = report(&[("a", &around(1.0)[..6]), ("b", &around(1.0)[..6])]);
