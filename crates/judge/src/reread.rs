@@ -1,6 +1,6 @@
 //! Whether what a report says follows from what it measured: each cell is judged again.
 
-use charz_data::report::{Cell, Lap, Report, Status, Unit};
+use charz_data::report::{Cell, Estimator, Lap, Report, Run, Status, Unit};
 use charz_stats::Sample;
 use serde_json::{Value, json};
 
@@ -88,21 +88,33 @@ fn differs(report: &Report, cell: &Cell, context: &JudgeContext) -> Option<&'sta
         // Nothing says why it was not measured.
         return matches!(cell.status, Status::Ok | Status::Suspect | Status::Invalid).then_some("has a status");
     }
-    let mut again = cell.clone();
+    let mut again = Cell { estimator: Estimator::of(&context.card), ..cell.clone() };
     judge(&mut again, context);
+    // There may be millions: too many for a value of each.
+    if !runs(cell).map(|run| &run.dirty).eq(runs(&again).map(|run| &run.dirty)) {
+        return Some("has clean iterations");
+    }
     SAID.iter().find(|(_, said)| !same(&said(cell), &said(&again))).map(|(what, _)| *what)
+}
+
+fn runs(cell: &Cell) -> impl Iterator<Item = &Run> {
+    cell.invocations.iter().chain(&cell.counted).flat_map(|invocation| &invocation.runs)
 }
 
 /// What a cell says, and its name.
 type Said = (&'static str, fn(&Cell) -> Value);
 
 /// What follows from the iterations, but for the words of reasons.
-const SAID: [Said; 8] = [
-    ("has an invocation with a value", |cell| json!(cell.invocations.iter().map(|run| run.value).collect::<Vec<_>>())),
+const SAID: [Said; 10] = [
+    ("has an estimator", |cell| json!(cell.estimator)),
+    ("has an invocation with a value", |cell| {
+        json!(cell.invocations.iter().chain(&cell.counted).map(|run| run.value).collect::<Vec<_>>())
+    }),
     ("has a status", |cell| json!(cell.status)),
     ("has marks", |cell| json!(cell.marks.iter().map(|mark| (&mark.code, mark.severity)).collect::<Vec<_>>())),
     ("has a number or an interval", |cell| json!([cell.capacity, cell.delivered])),
     ("has a summary", |cell| json!(cell.summary)),
+    ("has a distribution", |cell| json!(cell.distribution)),
     ("has a contention", |cell| json!(cell.contention)),
     ("has counters", |cell| json!(cell.hardware)),
     ("has an energy", |cell| json!(cell.energy)),

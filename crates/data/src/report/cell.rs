@@ -3,7 +3,7 @@
 use crate::checks::MOVED;
 use crate::params::Params;
 use crate::words::words;
-use crate::{Distribution, Hardware, JointHistogram, Sharing};
+use crate::{Card, Distribution, Family, Hardware, JointHistogram, Role, Sharing};
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Mark};
@@ -95,6 +95,16 @@ pub enum Estimator {
     Best,
     /// The sharp fast mode of the blocks: for what a core does by itself, where no block has to be disturbed.
     FastMode,
+}
+
+impl Estimator {
+    /// That of a kernel, but for blocks. What a processor or the system does by itself varies to both sides; what flows to and from a shared
+    /// memory can only be slowed down by others. A program does some of both. A latency under load is that of the load, which the fastest
+    /// iteration has least of.
+    pub fn of(card: &Card) -> Self {
+        let is_flow = card.family == Family::Memory && !card.blocks_in_kernel && card.role != Role::LoadedLatency;
+        if is_flow { Estimator::Best } else { Estimator::Median }
+    }
 }
 
 /// How the reason of a cell begins that was not measured since a model predicts it.

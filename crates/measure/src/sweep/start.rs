@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::time::SystemTime;
 
 use charz_kernels::noop::NOOP;
-use charz_kernels::{Card, Family, Kernel};
+use charz_kernels::{Card, Kernel};
 use charz_topology::{Machine, Mapping};
 
 use super::issue_width::issue_width;
@@ -89,7 +89,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         repetitions: repetitions(kernel.card(), seats.len()) as u64,
         seats,
         unit: invoke::unit(kernel, program),
-        estimator: estimator(kernel.card()),
+        estimator: Estimator::of(kernel.card()),
         precision: 1.0,
         footprint_bytes: 0,
         status: Status::Pending,
@@ -105,13 +105,6 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         hardware: None,
         energy: None,
     }
-}
-
-/// What a processor or the system does by itself varies to both sides; what flows to and from a shared memory can only be slowed down
-/// by others. A program does some of both. A latency under load is that of the load, which the fastest iteration has least of.
-fn estimator(card: &Card) -> Estimator {
-    let is_flow = card.family == Family::Memory && !card.blocks_in_kernel && card.role != Role::LoadedLatency;
-    if is_flow { Estimator::Best } else { Estimator::Median }
 }
 
 /// 128 bits that the system hands out at random.
@@ -175,7 +168,7 @@ mod tests {
 
     #[test]
     fn the_best_counts_where_others_can_only_slow_down() {
-        let by = |name: &str| estimator(charz_workloads::find(name).unwrap().card());
+        let by = |name: &str| Estimator::of(charz_workloads::find(name).unwrap().card());
         for name in ["mem-read", "mem-memset", "level-copy", "copy-aligned", "chase-random", "cache-read"] {
             assert_eq!(by(name), Estimator::Best, "{name}");
         }

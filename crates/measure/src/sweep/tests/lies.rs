@@ -1,7 +1,7 @@
 //! Reports that were edited.
 
 use charz_data::Blocks;
-use charz_data::report::{Energy, Frequency, Hardware};
+use charz_data::report::{Energy, Estimator, Frequency, Hardware};
 
 use super::*;
 
@@ -25,6 +25,16 @@ fn honest() -> Report {
 fn judge_first(report: &mut Report) {
     let context = judge_context(report, &report.cells[0]).unwrap();
     charz_judge::judge(&mut report.cells[0], &context);
+}
+
+/// With stamped times, and runs with counters.
+fn stamp(report: &mut Report) {
+    let cell = &mut report.cells[0];
+    for run in cell.invocations.iter_mut().flat_map(|invocation| &mut invocation.runs) {
+        run.samples = Some(Box::new((0..20).map(|at| (100 + at, 200 - at)).collect()));
+    }
+    cell.counted = cell.invocations.clone();
+    judge_first(report);
 }
 
 /// Numbers that are so many times as large, and nothing else.
@@ -68,6 +78,8 @@ fn what_follows_from_its_repetitions_is_taken() {
     reread(&mut report).unwrap();
     assert!(report == before, "nothing is judged anew");
     rename(&mut report);
+    reread(&mut report).unwrap();
+    stamp(&mut report);
     reread(&mut report).unwrap();
 }
 
@@ -126,6 +138,23 @@ fn what_is_said_beside_the_number_and_of_a_cell_without_one_follows_too() {
     check_refused("has a status", |report| report.cells[0].invocations.clear());
     check_refused("has a summary", |report| report.cells[0].summary.as_mut().unwrap().clean_runs += 1);
     check_refused("has counters", |report| report.cells[0].hardware = Some(Hardware::default()));
+    check_refused("has clean iterations", |report| report.cells[0].invocations[0].runs[0].dirty = vec!["V02".into()]);
+    check_refused("has an estimator", |report| report.cells[0].estimator = Estimator::Median);
+    // That of the kernel, whatever follows from another.
+    check_refused("has an estimator", |report| {
+        let runs = report.cells[0].invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+        runs.flat_map(|run| &mut run.laps).for_each(|lap| lap.blocks = None);
+        report.cells[0].estimator = Estimator::Best;
+        judge_first(report);
+    });
+    check_refused("an invocation with a value", |report| {
+        stamp(report);
+        report.cells[0].counted[0].value = Some(1.0);
+    });
+    check_refused("has a distribution", |report| {
+        stamp(report);
+        report.cells[0].distribution.as_mut().unwrap().first.p50_ns = Some(1.0);
+    });
     check_refused("has an energy", |report| {
         report.cells[0].energy = Some(Energy { watts: vec![1.0], joules: None });
     });
