@@ -90,6 +90,11 @@ impl JudgeContext {
             optimised: report.tool.optimised(),
         }
     }
+
+    /// Whether a host may put the CPUs elsewhere. Where there is none, the way between them varies by the clock and by where the line lies.
+    fn may_move_cpus(&self) -> bool {
+        self.virtual_machine != Some(false)
+    }
 }
 
 /// Cores of which a strand is usable; where no cores are known, each strand is one.
@@ -135,7 +140,7 @@ fn judge_numbers(cell: &mut Cell, facts: &JudgeContext) {
     }
     exclude::leave_out_other_sizes(&mut cell.invocations);
     estimate(cell);
-    let moved = if blocks { None } else { exclude::leave_out_moved(cell) };
+    let moved = if blocks || !facts.may_move_cpus() { None } else { exclude::leave_out_moved(cell) };
     if moved.is_some() {
         estimate(cell);
     }

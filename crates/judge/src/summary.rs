@@ -24,7 +24,8 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     let raw = values.as_ref().map(|values| typical(case, values));
     let clean = Sample::new(case.clean_values());
     // What a core does by itself is the same wherever the others are.
-    let apart = case.done().filter(|_| case.modes.is_none()).filter_map(Invocation::apart_ns);
+    let counts = case.modes.is_none() && case.facts.may_move_cpus();
+    let apart = case.done().filter(|_| counts).filter_map(Invocation::apart_ns);
     let apart = Sample::new(apart.collect());
     Some(Summary {
         raw,

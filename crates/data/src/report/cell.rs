@@ -205,8 +205,8 @@ pub struct Summary {
     /// The share of the blocks that have the speed of the capacity, as a fraction: what is missing to 1 was disturbed, or has another speed.
     /// Null where the capacity is not made of blocks, and where none shows a fast mode.
     pub fast_share: Option<f64>,
-    /// How far the CPUs were apart in the invocations with a value: the median of what their evidence has. Null where none has it, and where
-    /// the capacity is made of blocks.
+    /// How far the CPUs were apart in the invocations with a value: the median of what their evidence has. Null where none has it, where the
+    /// capacity is made of blocks, and outside of a virtual machine.
     pub apart_ns: Option<f64>,
     /// Largest start skew of any run.
     pub start_skew_ns: u64,

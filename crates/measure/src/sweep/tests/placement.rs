@@ -44,7 +44,8 @@ impl Invoke for Host<'_> {
 
 fn swept(moves: f64, seed: u64) -> Report {
     let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["cas-counter"], "dumb", "2") };
-    let (setting, stop, mut random) = (Setting::new(QUIET, &request, &[]), Stop::new(), Rng::with_seed(seed));
+    let (mut setting, stop, mut random) = (Setting::new(QUIET, &request, &[]), Stop::new(), Rng::with_seed(seed));
+    setting.blank.host.virtual_machine = Some(true);
     let placement = Shared::new(random.usize(..2));
     let host = Host { fake: Fake::new(&stop), random: RefCell::new(random), placement, moves };
     let mut report = setting.blank.clone();
@@ -82,6 +83,18 @@ fn numbers_of_a_host_that_moves_cpus_are_those_of_a_placement() {
     }
     assert!(held >= 72, "{held} of 80 intervals hold what was there");
     assert!(told >= 40 && (5..=35).contains(&compared), "{told} of 80 moved, {compared} of 40 compared");
+}
+
+/// The times of a line go by its home and the clock there.
+#[test]
+fn no_host_moves_the_cpus_of_a_machine_without_one() {
+    let mut report = swept(0.15, 1);
+    report.host.virtual_machine = Some(false);
+    let context = judge_context(&report, &report.cells[0]).unwrap();
+    charz_judge::judge(&mut report.cells[0], &context);
+    let cell = &report.cells[0];
+    assert_eq!(cell.summary.as_ref().and_then(|summary| summary.apart_ns), None);
+    assert!(cell.invocations.iter().flat_map(|one| &one.runs).all(|run| !run.dirty.contains(&V16.code.to_owned())));
 }
 
 #[test]
