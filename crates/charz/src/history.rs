@@ -156,7 +156,7 @@ fn refuse_others(first: &Entry, report: &Report, any_host: bool) -> Result<(), S
 }
 
 fn invocations(report: &Report) -> usize {
-    report.floor.iter().chain(&report.cells).map(|cell| cell.invocations.len()).sum()
+    report.floor.iter().chain(&report.cells).map(|cell| cell.invocations.len() + cell.counted.len()).sum()
 }
 
 /// A report without what a resume changes that adds no run, and what follows from the rest.

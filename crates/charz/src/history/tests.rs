@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::exit::Exit;
-use charz_data::report::{Unit, fixtures};
+use charz_data::report::{Hardware, Unit, fixtures};
 
 fn report(number: u64) -> Report {
     let cell = |kernel| fixtures::cell(kernel, 2, Unit::OpsPerSecond, 1e9);
@@ -91,6 +91,11 @@ fn a_report_that_differs_in_no_measurement_is_the_same() {
     let stopped_by = Some("budget".to_owned());
     let resumed = Report { wall_ns: first.wall_ns + 1, complete: false, stopped_by, ..first.clone() };
     assert_eq!(add(serde_json::to_string(&resumed).unwrap(), &resumed), Added::Later);
+    assert_eq!(add(serde_json::to_string(&first).unwrap(), &first), Added::Earlier);
+    // Or after runs that the budget left only to the counters.
+    let mut counted = Report { wall_ns: first.wall_ns + 2, ..first.clone() };
+    counted.cells[0] = counted.cells[0].clone().counted(Hardware::default());
+    assert_eq!(add(serde_json::to_string(&counted).unwrap(), &counted), Added::Later);
     assert_eq!(add(serde_json::to_string(&first).unwrap(), &first), Added::Earlier);
 }
 
