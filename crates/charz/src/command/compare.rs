@@ -108,7 +108,8 @@ fn many(
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
     let found = analysis::machines(&sources, &(0..files.len()).map(price).collect::<Vec<_>>());
     (format.write)(&machines::Shown { sources: &sources, machines: &found }, &look::of_stdout(), out)?;
-    Ok(if found.rows.is_empty() { Exit::NoVerdict } else { Exit::Done })
+    let mut values = found.rows.iter().flat_map(|row| &row.values).flatten();
+    Ok(if values.any(|value| value.times.is_some()) { Exit::Done } else { Exit::NoVerdict })
 }
 
 fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -168,7 +169,7 @@ pub(super) fn exit(totals: &Totals, strict: bool) -> Exit {
 
 #[cfg(test)]
 mod tests {
-    use charz_data::report::{self, fixtures};
+    use charz_data::report::{self, Unit, fixtures};
 
     use super::*;
 
@@ -188,5 +189,22 @@ mod tests {
         assert_eq!(exit(&[("a", 1.0), ("a", 2.0)]), Err(Exit::BadInput));
         assert_eq!(exit(&[("host-b", 1.0), ("a", 1.0), ("b", 2.0)]), Err(Exit::BadInput), "by its file and its host");
         assert_eq!(exit(&[("a", 1.0), ("b", 2.0), ("host-a", 1.0)]), Ok(Exit::NoVerdict), "without a cell");
+    }
+
+    /// The others may have much in common.
+    #[test]
+    fn machines_of_which_none_is_held_against_the_first_are_no_pass() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, kernel: &str| {
+            let file = folder.path().join(name);
+            let report = fixtures::report(vec![fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1e9).in_order()]);
+            report::write(&report, false, &mut std::fs::File::create(&file).unwrap()).unwrap();
+            file
+        };
+        let [first, one, other] =
+            [("a", "arith-float"), ("b", "arith-int"), ("c", "arith-int")].map(|(name, kernel)| file(name, kernel));
+        let exit = |files: &[PathBuf]| many(files, &[], &machines::FORMATS[0], &mut Vec::new()).unwrap();
+        assert_eq!(exit(&[first, one.clone(), other.clone()]), Exit::NoVerdict);
+        assert_eq!(exit(&[one, other]), Exit::Done);
     }
 }
