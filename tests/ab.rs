@@ -3,6 +3,8 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -133,6 +135,11 @@ fn a_program_that_dies_leaves_its_reason() {
     }
 }
 
+/// A file of noise floors.
+const OF_ANOTHER: &str = r#"{"schema": {"name": "charz-noise", "major": 1}, "floors": [{"subject": {"host": null, "processor": null,
+    "kernels": "", "kernel": "of-another", "workers": 1, "parameters": "", "quantity": "capacity"}, "floor": 0.02, "comparisons": 20,
+    "learned": "2026-01-31T12:00:00Z"}]}"#;
+
 #[test]
 fn a_self_test_learns_a_floor_and_spares_other_files() {
     let folder = tempfile::tempdir().unwrap();
@@ -145,9 +152,18 @@ fn a_self_test_learns_a_floor_and_spares_other_files() {
     let ran = selftest(&file, &["--planted", "50%"]);
     assert!(ran.out.contains("in 2 comparisons, ") && ran.out.contains("a planted 50.0% was found in"), "{ran:?}");
     assert!(!file.exists() && matches!(ran.code, Some(5 | 6)), "two are too few for a floor: {ran:?}");
-    let ran = rounds(&file, "20", &[]);
-    // Where the machine lets nothing be compared, nothing is learned.
-    assert_eq!(file.exists(), ran.code == Some(0), "{ran:?}");
+    let ran = thread::scope(|scope| {
+        scope.spawn(|| {
+            thread::sleep(Duration::from_millis(200));
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(&file, OF_ANOTHER).unwrap();
+        });
+        rounds(&file, "20", &[])
+    });
+    // What another learned meanwhile stays. Where the machine lets nothing be compared, nothing is learned.
+    let floors = read_json(&file)["floors"].clone();
+    let kernels: Vec<&Value> = floors.as_array().unwrap().iter().map(|floor| &floor["subject"]["kernel"]).collect();
+    assert_eq!((kernels[0], kernels.len()), (&"of-another".into(), 1 + usize::from(ran.code == Some(0))), "{ran:?}");
     assert!(matches!(ran.code, Some(0 | 5 | 6)), "{ran:?}");
 
     // What was measured is in the file, whatever was not learned of it.

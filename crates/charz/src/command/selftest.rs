@@ -131,8 +131,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     // Before anything is measured: a floor that cannot be kept is not learned.
     let file = noise_file(options.noise.as_deref())
         .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
-    let mut floors = Floors::read(&file)
-        .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))?;
+    let read = || {
+        Floors::read(&file)
+            .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))
+    };
+    read()?;
     let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let limits = Limits::read();
     let request = &options.request;
@@ -158,6 +161,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         return Ok(exit);
     }
     let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    // Others may have learned theirs meanwhile.
+    let mut floors = read()?;
     let mut learned = false;
     for ([equal, _], cell) in findings.iter().zip(&blank.cells) {
         let Some(floor) = equal.floor() else { continue };
