@@ -92,6 +92,7 @@ fn judge(report: &mut Report) {
             shares_l2: true,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
+            in_copies: false,
             optimised: true,
         };
         charz_judge::judge(cell, &facts);

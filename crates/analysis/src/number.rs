@@ -89,8 +89,7 @@ pub(crate) fn waits_in_kernel(report: &Report, cell: &Cell) -> bool {
 
 /// Whether it is the time of copies of a program, each of which does its own work.
 pub(crate) fn is_of_copies(report: &Report, cell: &Cell) -> bool {
-    let in_copies = report.plan.program.as_ref().is_some_and(|program| program.in_copies());
-    in_copies && *report.role(&cell.kernel) == Role::Program && cell.unit.is_time()
+    report.is_in_copies(&cell.kernel) && cell.unit.is_time()
 }
 
 /// What kernels are called together that do single operations, by their role or by how their names begin, and those that share

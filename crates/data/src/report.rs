@@ -129,6 +129,11 @@ impl Report {
         self.card(kernel).map_or(&Role::Other, |card| &card.role)
     }
 
+    /// Whether the threads of a kernel are copies of the user's program, each of which does its own work.
+    pub fn is_in_copies(&self, kernel: &str) -> bool {
+        self.plan.program.as_ref().is_some_and(Program::in_copies) && *self.role(kernel) == Role::Program
+    }
+
     /// Why it is not complete; `None` where it is.
     pub fn incomplete(&self) -> Option<String> {
         let why = || match self.stopped_by.as_deref() {

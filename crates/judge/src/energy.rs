@@ -5,8 +5,9 @@ use charz_data::report::{Cell, Energy, Invocation, Lap, Run, Unit};
 /// Counts are renewed about every millisecond: a shorter repetition holds one more or less than its own by more than a twentieth.
 const SHORTEST_NS: f64 = 20e6;
 
-/// Over the clean repetitions of all invocations with a value; `None` where their energy was not counted, or they are too short.
-pub(super) fn energy(cell: &Cell) -> Option<Energy> {
+/// Over the clean repetitions of all invocations with a value; `None` where their energy was not counted, or they are too short. A run of
+/// copies of a program is one of each.
+pub(super) fn energy(cell: &Cell, in_copies: bool) -> Option<Energy> {
     let valued = cell.invocations.iter().filter(|invocation| invocation.value.is_some());
     let runs: Vec<(&Run, &[u64])> =
         valued.flat_map(Invocation::clean_runs).filter_map(|run| Some((run, run.energy_uj.as_deref()?))).collect();
@@ -20,7 +21,7 @@ pub(super) fn energy(cell: &Cell) -> Option<Energy> {
     let work = match cell.unit {
         Unit::OpsPerSecond | Unit::NanosecondsPerOp | Unit::NanosecondsPerStep => work(|lap| lap.ops),
         Unit::BytesPerSecond | Unit::MillisecondsPerGib => work(|lap| lap.bytes),
-        Unit::Reported(_) => runs.len() as f64,
+        Unit::Reported(_) => runs.len() as f64 * if in_copies { cell.workers as f64 } else { 1.0 },
         Unit::Nanoseconds | Unit::NanosecondsSampled => 0.0,
     };
     let watts: Vec<f64> = (0..packages).map(|package| joules(package) / (time_ns / 1e9)).collect();
@@ -46,12 +47,15 @@ mod tests {
 
     #[test]
     fn joules_are_over_work_and_watts_over_time() {
-        for (unit, joules) in [
-            (Unit::OpsPerSecond, Some(6.0 / 2_000.0)),
-            (Unit::BytesPerSecond, Some(6.0 / 8_000.0)),
-            (Unit::Nanoseconds, None),
+        let seconds = Unit::Reported(charz_data::ReportedUnit::SECONDS);
+        for (unit, in_copies, joules) in [
+            (Unit::OpsPerSecond, false, Some(6.0 / 2_000.0)),
+            (Unit::BytesPerSecond, false, Some(6.0 / 8_000.0)),
+            (Unit::Nanoseconds, false, None),
+            (seconds, false, Some(6.0)),
+            (seconds, true, Some(6.0 / 2.0)),
         ] {
-            let found = energy(&counted(unit)).unwrap();
+            let found = energy(&counted(unit), in_copies).unwrap();
             assert_eq!(found.joules.is_some(), joules.is_some(), "{unit:?}");
             assert!((found.joules.unwrap_or(0.0) - joules.unwrap_or(0.0)).abs() < 1e-12, "{found:?}");
             assert!((found.watts[0] - 100.0).abs() < 1e-9 && (found.watts[1] - 20.0).abs() < 1e-9, "{found:?}");
@@ -69,7 +73,7 @@ mod tests {
         runs.for_each(|run| run.interval_ns = 15_000_000);
         let uncounted = cell("test", 2, Unit::OpsPerSecond, 1e9);
         for cell in [dirty, short, uncounted] {
-            assert_eq!(energy(&cell), None);
+            assert_eq!(energy(&cell, false), None);
         }
     }
 }

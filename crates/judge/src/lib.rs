@@ -64,6 +64,8 @@ pub struct JudgeContext {
     pub claimed_hz: Option<f64>,
     /// Instructions that a core can issue per cycle.
     pub issue_width: Option<u64>,
+    /// Whether each worker is a copy of the user's program.
+    pub in_copies: bool,
     pub optimised: bool,
 }
 
@@ -87,6 +89,7 @@ impl JudgeContext {
             shares_l2: data().any(|cache| cache.level == 2 && cache.strands > 1),
             claimed_hz: report.host.claimed_hz,
             issue_width: report.plan.issue_width,
+            in_copies: report.is_in_copies(&cell.kernel),
             optimised: report.tool.optimised(),
         }
     }
@@ -113,7 +116,7 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     }
     judge_numbers(cell, facts);
     cell.hardware = hardware::hardware(cell, facts);
-    cell.energy = energy::energy(cell);
+    cell.energy = energy::energy(cell, facts.in_copies);
 }
 
 /// Judges the invocations without hardware counters.

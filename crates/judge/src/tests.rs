@@ -66,6 +66,7 @@ fn clean() -> Trial {
             shares_l2: false,
             claimed_hz: Some(3e9),
             issue_width: Some(4),
+            in_copies: false,
             optimised: true,
         },
     }
