@@ -310,7 +310,7 @@ impl Reader {
 
 /// What a row says besides placements.
 fn numbers(world: &World, report: &Report, row: &Row, tally: &mut Tally) {
-    let (kernel, best) = (&*row.kernel, &*row.best.mapping);
+    let kernel = &*row.kernel;
     for reading in [&row.one, &row.all].into_iter().flatten().chain([&row.best]) {
         let own =
             |cell: &&Cell| (&*cell.kernel, &cell.mapping, cell.workers) == (kernel, &reading.mapping, reading.threads);
@@ -326,10 +326,13 @@ fn numbers(world: &World, report: &Report, row: &Row, tally: &mut Tally) {
         tally.count("scaling", (times / (all / one) - 1.0).abs() < 0.03);
     }
     if let Some(knee) = row.knee.filter(|_| !row.is_knee_open) {
-        let does = |threads: u64| world.does(kernel, best, threads);
-        let most = counts(kernel, world.cpus).map(does).fold(0.0, f64::max);
-        let fewer = counts(kernel, world.cpus).filter(|threads| *threads < knee).map(does).fold(0.0, f64::max);
-        tally.count("95% at", does(knee) >= 0.93 * most && fewer <= 0.97 * most);
+        let measured = || report.cells.iter().filter(|cell| cell.kernel == kernel && cell.value().is_some());
+        let most = |is_of: &dyn Fn(u64) -> bool| {
+            let own = measured().filter(|cell| is_of(cell.workers));
+            own.map(|cell| world.does(kernel, &cell.mapping, cell.workers)).fold(0.0, f64::max)
+        };
+        let (all, own, fewer) = (most(&|_| true), most(&|count| count == knee), most(&|count| count < knee));
+        tally.count("95% at", own >= 0.93 * all && fewer <= 0.97 * all);
     }
     let is_winner = !["no clear winner", NONE].contains(&&*row.best_mapping);
     tally.count("one mapping is the best of none", world.mappings().count() > 1 || !is_winner);

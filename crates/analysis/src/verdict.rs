@@ -56,6 +56,8 @@ pub struct Verdict<'a> {
     /// Where each mapping with numbers for several numbers of workers is saturated, in the order of their first cells; empty for
     /// times.
     pub saturation: Vec<Saturation<'a>>,
+    /// Where the kernel is, of all its mappings together: with as many workers as the best number has, unless these are the most.
+    pub saturates: Option<Saturation<'a>>,
     /// [`AUTO`] compared with the best, with as many workers.
     pub auto: Auto<'a>,
 }
@@ -199,13 +201,9 @@ impl<'a> Verdict<'a> {
             alike,
             is_equal,
             saturation: by_mapping.iter().filter_map(|numbers| Saturation::of(numbers, &rivals)).collect(),
+            saturates: Saturation::of(&numbers, &rivals).map(|all| Saturation { mapping: &best.cell.mapping, ..all }),
             auto,
         })
-    }
-
-    /// Where the best mapping is saturated, if that is known.
-    pub fn saturates(&self) -> Option<&Saturation<'a>> {
-        self.saturation.iter().find(|saturation| saturation.mapping == self.best.cell.mapping)
     }
 
     /// The best mapping with those that are as good, or that do not differ from it significantly, and `~` where it may be another.

@@ -38,7 +38,7 @@ pub struct Row {
     pub peak: Reading,
     /// The best mapping as [`Verdict::winner`] names it.
     pub best_mapping: String,
-    /// The fewest threads that reach 95% of the peak of the best mapping.
+    /// The fewest threads that reach 95% of the peak.
     pub knee: Option<u64>,
     /// The largest number of threads that was measured, if the curve still rises there.
     pub still_rising: Option<u64>,
@@ -122,7 +122,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let missing = |threads: u64| tried().find(|cell| cell.workers == threads);
     let gaps = [Some(1), wanted].map(|threads| threads.filter(lacks).and_then(missing).map(why));
     let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
-    let saturation = verdict.saturates();
+    let saturation = verdict.saturates;
     let still_rising = saturation.filter(|found| found.workers.is_none()).map(|found| found.most);
     let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
     let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());

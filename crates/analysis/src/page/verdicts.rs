@@ -34,9 +34,7 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
         if verdict.beside > 1 { Datum::word(verdict.mapping()) } else { Datum::none() },
         Datum::count(best.workers),
         Datum::word(verdict.best.shown()),
-        verdict
-            .saturates()
-            .map_or(Datum::none(), |found| Datum::word(saturation(found, sorted.sources[source].report))),
+        verdict.saturates.map_or(Datum::none(), |found| Datum::word(saturation(&found, sorted.sources[source].report))),
         Datum::word(auto),
     ]
 }

@@ -197,7 +197,7 @@ fn mappings_that_are_not_apart_are_alike() {
 /// Checks where round-robin is saturated: the fewest workers, the most that were measured, and whether it is doubtful.
 #[track_caller]
 fn check_saturation(cells: Vec<Cell>, expected: Option<(Option<u64>, u64, bool)>) {
-    let found = only(cells, |verdict| verdict.saturates().map(|found| (found.workers, found.most, found.doubtful)));
+    let found = only(cells, |verdict| verdict.saturates.map(|found| (found.workers, found.most, found.doubtful)));
     assert_eq!(found, expected);
 }
 
@@ -230,6 +230,17 @@ fn each_mapping_has_its_own_saturation() {
         verdict.saturation.iter().map(|one| (one.mapping.to_owned(), one.workers)).collect::<Vec<_>>()
     });
     assert_eq!(found, [("rr".to_owned(), Some(2)), ("auto".to_owned(), Some(1))]);
+}
+
+/// The number of workers that is advised, also where the best mapping is near its own peak with fewer.
+#[test]
+fn a_kernel_is_saturated_where_it_nearly_has_the_best_of_all_mappings() {
+    let of = |mapping, rates: [f64; 4]| {
+        [1, 2, 4, 8].into_iter().zip(rates).map(move |(n, gb)| rate(mapping, n, gb).within(0.003))
+    };
+    let cells = of("rr", [55.0, 97.0, 101.5, 97.0]).chain(of("dumb", [30.0, 50.0, 60.0, 105.0]));
+    check_best(cells.clone().collect(), ("rr", 4, false));
+    check_saturation(cells.collect(), Some((Some(4), 8, false)));
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn a_verdict_from_suspect_numbers_carries_its_mark() {
     let auto = [cells()[..3].to_vec(), vec![rate("auto", 2, 6e9).suspect()]].concat();
     assert_eq!(row(auto), "mem-read rr 2 9.00 GB/s 2~ loses 33.3%~ (too few runs)");
     let better = [cells(), vec![rate("dumb", 2, 20e9).suspect()]].concat();
-    assert_eq!(row(better), "mem-read dumb~ 2 20.0 GB/s~ - loses 70.0%~ (too few runs)");
+    assert_eq!(row(better), "mem-read dumb~ 2 20.0 GB/s~ 2~ loses 70.0%~ (too few runs)");
     let all: Vec<Cell> = cells().into_iter().map(Cell::suspect).collect();
     assert_eq!(row(all), "mem-read rr~ 2 9.00 GB/s~ 2~ loses 33.3%~ (too few runs)");
     let rising = vec![rate("rr", 1, 4e9), rate("rr", 2, 9e9)];
