@@ -122,7 +122,7 @@ pub struct Advice<'a> {
     pub mappings: usize,
     /// Those that were tried with as many and have no number.
     pub lacking: Vec<&'a str>,
-    /// Whether noise may hide another one: the number or the best one is suspect.
+    /// Whether another one may be better: the number or the best one is suspect, or the host moved the CPUs of another mapping.
     pub doubtful: bool,
     /// `auto` with as many threads; `None` where it was not measured, or is what is advised.
     pub auto: Option<Loss<'a>>,
@@ -237,7 +237,10 @@ impl<'a> Advice<'a> {
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
         regret.sort_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
-        let alike: Vec<Number<'a>> = beside().filter(is_other).filter(|number| is_alike(number, &best)).collect();
+        // What the host moved is not known to be alike.
+        let is_alike = |number: &Number<'a>| is_alike(number, &best) && number.is_placed_as(&best);
+        let alike: Vec<Number<'a>> = beside().filter(is_other).filter(is_alike).collect();
+        let moved = beside().any(|number| !number.is_placed_as(&best));
         let fewer = numbers.iter().filter(|number| number.cell.workers < fewest && number.interval.is_some());
         let fewer = fewer
             .map(|number| rivals.loss(*number, &peak))
@@ -265,7 +268,7 @@ impl<'a> Advice<'a> {
             fewer,
             mappings: beside().count(),
             lacking: lacking(report, best.cell),
-            doubtful: best.is_doubtful() || peak.is_doubtful(),
+            doubtful: best.is_doubtful() || peak.is_doubtful() || moved,
             auto: regret.iter().find(is_auto).copied(),
             strands: extras::strands(&numbers, &rivals, report),
             memory: extras::memory(load, &best, &rivals, report),

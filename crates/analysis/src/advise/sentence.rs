@@ -43,6 +43,7 @@ impl Advice<'_> {
                     text += &format!("; unpinned threads {}{by}", lost(auto, Subject::Several));
                 }
                 Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",
+                Claim::Moved => text += &format!("; unpinned threads {}", lost(auto, Subject::Several)),
                 _ => {}
             }
         }
@@ -265,5 +266,15 @@ mod tests {
         let [sure, slow] = [sentence(79.0, 0.005), sentence(60.0, 0.05)];
         assert!(sure.contains(": 8 threads") && !sure.contains("may be"), "{sure}");
         assert!(slow.contains(": 16 threads") && !slow.contains("may be"), "{slow}");
+    }
+
+    #[test]
+    fn what_the_host_moved_is_neither_alike_nor_worse() {
+        let of = |by: &str, value: f64, ns: f64| cell("mem-read", 2, Unit::BytesPerSecond, value).under(by).apart(ns);
+        let report = report(vec![of("rr", 79e9, 130.0).in_order(), of("auto", 47e9, 25.0)]).on(8);
+        let [advice] = &advise(&report)[..] else { panic!("one kernel") };
+        assert!(advice.alike.is_empty() && !advice.is_clear());
+        let said = advice.sentence();
+        assert!(said.contains("unpinned threads cannot be compared") && !said.contains("difference"), "{said}");
     }
 }

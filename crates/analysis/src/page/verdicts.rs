@@ -26,8 +26,8 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     let auto = match &verdict.auto {
         Auto::Unmeasured | Auto::Best(None) => "–".to_owned(),
         Auto::Best(Some(loss)) if loss.is_sure() => "best".to_owned(),
-        Auto::Best(Some(loss)) => format!("{} beside the next", against(loss)),
-        Auto::Other(loss) => against(loss),
+        Auto::Best(Some(loss)) if !loss.is_moved => format!("{} beside the next", against(loss)),
+        Auto::Best(Some(loss)) | Auto::Other(loss) => against(loss),
     };
     vec![
         Datum::word(format!("{}{label}{report}", verdict.kernel)),
@@ -118,5 +118,14 @@ mod tests {
             let (found, about) = of(command, symbol);
             assert!(found == title && about.contains(best), "{found}: {about}");
         }
+    }
+
+    #[test]
+    fn what_the_host_moved_is_beside_nothing() {
+        let of = |by: &str, value, ns| fixtures::cell("mem-read", 2, Unit::BytesPerSecond, value).under(by).apart(ns);
+        let report = fixtures::report(vec![of("rr", 47e9, 130.0).in_order(), of("auto", 79e9, 25.0)]).on(8);
+        let page = page(&[Source { name: "r", report: &report }]);
+        let auto = &page.verdicts.rows[0].data[5].text;
+        assert!(auto.ends_with("moved the CPUs"), "{auto}");
     }
 }

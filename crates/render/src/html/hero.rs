@@ -8,6 +8,7 @@ use super::top;
 use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quota_note};
 use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section, VERSUS};
+use charz_analysis::verdict::Claim;
 use charz_data::escape::counted;
 use charz_data::units;
 
@@ -125,7 +126,11 @@ fn tile(row: &Row) -> Markup {
                 }
             }
             @if row.best_mapping != NONE { p { "Mapping: " (Foreign(&row.best_mapping)) } }
-            @if row.auto != Auto::NotMeasured { p { "Unpinned costs " (row.auto_costs()) } }
+            @match row.auto {
+                Auto::NotMeasured => {}
+                Auto::Other { claim: Claim::Moved, .. } => p { "Unpinned cannot be compared: the host moved the CPUs" }
+                _ => p { "Unpinned costs " (row.auto_costs()) }
+            }
             @for gap in row.gaps.iter().flatten() { p { "No number: " (Foreign(gap)) } }
         }
     }

@@ -203,6 +203,15 @@ fn a_cause_is_in_a_share_of_all_configurations() {
     assert!(html.contains("<td class=\"n\">5 (83%)</td>"), "5 of 6");
 }
 
+#[test]
+fn a_tile_compares_no_cpus_that_the_host_moved() {
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+    let of = |by: &str, ns| cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under(by).apart(ns);
+    let html = written(&page_of(&report(vec![of("rr", 130.0).in_order(), of("auto", 25.0)])));
+    assert!(html.contains("<p>Unpinned cannot be compared") && !html.contains("Unpinned costs"));
+}
+
 /// A page of 118 kernels that synchronise, each with a number for one thread and for two under two mappings, opens at once.
 #[test]
 fn a_page_of_many_kernels_is_small() {
