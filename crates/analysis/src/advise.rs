@@ -181,10 +181,6 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
 /// the caches where one is; of products of matrices the depth of recursion that is the fastest.
 fn main_point<'a>(numbers: Vec<Number<'a>>, role: &Role) -> Vec<Number<'a>> {
     let points = grouped(numbers, |number| (number.cell.point, number.cell.unit, number.cell.last_size()));
-    let rank = |numbers: &Vec<Number<'_>>| {
-        let cell = numbers[0].cell;
-        (is_usual(cell.point.memory), cell.point.size_bytes, cell.last_size())
-    };
     if matches!(role, Role::Product(_)) {
         let best = |numbers: &Vec<Number<'a>>| numbers.iter().copied().reduce(better);
         let is_better = |one: &Vec<Number<'a>>, other: &Vec<Number<'a>>| match (best(one), best(other)) {
@@ -196,7 +192,12 @@ fn main_point<'a>(numbers: Vec<Number<'a>>, role: &Role) -> Vec<Number<'a>> {
             .reduce(|best, next| if is_better(&next, &best) { next } else { best })
             .unwrap_or_default();
     }
-    points.into_iter().max_by_key(rank).unwrap_or_default()
+    points.into_iter().max_by_key(|numbers| rank(numbers[0].cell)).unwrap_or_default()
+}
+
+/// The largest of a kernel's points is the one that programs meet: memory where they have it, and the largest block.
+pub(crate) fn rank(cell: &Cell) -> (bool, Option<u64>, Option<u64>) {
+    (is_usual(cell.point.memory), cell.point.size_bytes, cell.last_size())
 }
 
 fn is_usual(memory: Option<MemoryHome>) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{NONE, Reading, none};
-use crate::advise::asked;
+use crate::advise::{asked, rank};
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
 use crate::number::{Basis, Best, Number, Origin, is_of_copies, placed};
@@ -83,15 +83,16 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
     shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
 }
 
-/// The points of a kernel that have rows. Of a curve that is the largest, for memory the block beyond the caches; of products of
-/// matrices the depth of recursion that is the fastest.
+/// The points of a kernel that have rows. Of many that is the one that is advised on; of products of matrices the depth of recursion that
+/// is the fastest.
 fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>> {
     let fastest = |one: &&&Verdict<'_>, other: &&&Verdict<'_>| one.best.value.total_cmp(&other.best.value);
-    match report.role(all[0].kernel) {
-        Role::Product(_) => all.iter().max_by(fastest).copied().into_iter().collect(),
-        _ if all.len() > MOST_POINTS => all[all.len() - 1..].to_vec(),
-        _ => all.to_vec(),
-    }
+    let only = match report.role(all[0].kernel) {
+        Role::Product(_) => all.iter().max_by(fastest),
+        _ if all.len() > MOST_POINTS => all.iter().max_by_key(|verdict| rank(verdict.best.cell)),
+        _ => return all.to_vec(),
+    };
+    only.copied().into_iter().collect()
 }
 
 fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {

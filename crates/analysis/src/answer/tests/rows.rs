@@ -48,6 +48,17 @@ fn the_best_number_is_shown_where_neither_one_thread_nor_all_have_it() {
     assert!(beyond.starts_with("16") && beyond.contains("20.0"), "{beyond}");
 }
 
+/// In whatever order they were asked for.
+#[test]
+fn of_many_sizes_the_largest_has_the_row() {
+    let names = |sizes: [u64; 5]| {
+        let cells = sizes.map(|size| rate("mem-read", "rr", 1, 1e9).sized(size));
+        answer_of(cells.into()).rows.iter().map(Row::name).collect::<Vec<_>>()
+    };
+    let largest = names([64 << 10, 1 << 20, 8 << 20, 64 << 20, 1 << 30]);
+    assert_eq!((largest.len(), names([1 << 30, 64 << 20, 8 << 20, 1 << 20, 64 << 10])), (1, largest));
+}
+
 /// Who has no number may be better, or worse.
 #[test]
 fn a_mapping_without_a_number_is_no_equal() {
