@@ -316,7 +316,9 @@ fn load(report: &Report) -> String {
 /// repetitions are short enough to fall between its pauses.
 fn delivered(report: &Report) -> Option<f64> {
     let quota = report.machine.quota();
-    let shares = report.cells.iter().filter(|cell| cell.value().is_some()).filter_map(|cell| {
+    // What floating threads took from each other was not the machine's to give.
+    let counts = |cell: &&Cell| cell.value().is_some() && (cell.workers == 1 || cell.has_own_cpus());
+    let shares = report.cells.iter().filter(counts).filter_map(|cell| {
         let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
         let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
         let time: f64 = runs.map(|run| run.interval_ns as f64).sum();

@@ -169,6 +169,8 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     throttled.machine.usable.quota_cpus = Some(0.5);
     let text = Answer::of(&throttled).quality.text();
     assert!(text.contains("got 25%"), "{text}");
+    let floating = Cell { seats: vec![None; 2], ..of(1e9, 0.2) };
+    assert_eq!(answer_of(vec![floating]).quality.delivered, None, "they may have taken it from each other");
 }
 
 /// What a program does to its own threads, and a length that charz chose, are not other programs' or the clock's.
