@@ -33,7 +33,7 @@ pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
 pub use ratio::Ratio;
-pub use rows::{Auto, Row, quota_note, table};
+pub use rows::{Auto, Row, quota_note, table, times_text};
 
 /// Shown where there is no number.
 pub const NONE: &str = "–";

@@ -230,6 +230,11 @@ impl Row {
     }
 }
 
+/// A [scaling](Row::scaling) to a tenth: `32.0`; `0.0412` where that would be nothing.
+pub fn times_text(times: f64) -> String {
+    if times < 0.1 { units::ratio(times) } else { format!("{times:.1}") }
+}
+
 /// `−4..10%`.
 fn range(found: Interval) -> String {
     let end = |share: f64| {
@@ -274,7 +279,7 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
             });
             if has_one {
                 let noisy = row.scaling_doubt();
-                let scaling = |times: f64| Datum::number(format!("{times:.1}x{noisy}"), times);
+                let scaling = |times: f64| Datum::number(format!("{}x{noisy}", times_text(times)), times);
                 cells.push(row.scaling().map_or_else(none, scaling));
                 let reaches = row.reaches();
                 let text = reaches.text.clone() + &row.best_between().unwrap_or_default();

@@ -114,6 +114,8 @@ fn a_scaling_is_doubted_with_its_numbers_and_where_they_are_wide() {
     assert_eq!(scaling(0.01, Status::Ok), "2.1x");
     assert_eq!(scaling(0.02, Status::Ok), "2.1x~", "2.04 to 2.16");
     assert_eq!(scaling(0.01, Status::Suspect), "2.1x~");
+    let slow = answer_of(vec![rate("arith-int", "rr", 1, 1e9), rate("arith-int", "rr", 2, 4e7)]);
+    assert!(table(&slow.rows, 2, 9).0.rows[0].data[3].text.starts_with("0.04"));
 }
 
 #[test]

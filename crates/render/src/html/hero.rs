@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::figures;
 use super::foreign::{Account, Foreign, Sentence};
 use super::top;
-use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quota_note};
+use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quota_note, times_text};
 use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section, VERSUS};
 use charz_analysis::verdict::Claim;
@@ -122,7 +122,7 @@ fn tile(row: &Row) -> Markup {
             p {
                 (counted(row.best.threads as usize, "thread"))
                 @if let Some((times, all)) = row.scaling().zip(row.all.as_ref()) {
-                    "; " (all.threads) " do " (format!("{times:.1}{}", row.scaling_doubt())) "× one"
+                    "; " (all.threads) " do " (times_text(times)) (row.scaling_doubt()) "× one"
                 }
             }
             @if row.best_mapping != NONE { p { "Mapping: " (Foreign(&row.best_mapping)) } }
