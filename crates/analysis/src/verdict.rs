@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use crate::answer::NONE;
 use crate::group::grouped;
 use crate::number::{Basis, Number, Origin, better, placed};
-use crate::point;
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::machine::Machine;
@@ -34,8 +33,6 @@ pub struct Verdict<'a> {
     pub kernel: &'a str,
     /// What the cells have for themselves of the parameters that the sweep varies.
     pub point: Point,
-    /// The same as people read it, e.g. `32 KiB 4k`; empty where the sweep varies nothing.
-    pub label: String,
     pub mappings: usize,
     /// At how many points the kernel has numbers, this one included.
     pub points: usize,
@@ -190,7 +187,6 @@ impl<'a> Verdict<'a> {
         Some(Verdict {
             kernel,
             point: *point,
-            label: point::label(point).trim_start().to_owned(),
             mappings: by_mapping.len(),
             points: 1,
             best,

@@ -1,6 +1,7 @@
 //! With how many workers, and under which mapping, each kernel does best.
 
 use super::on_cell;
+use crate::point;
 use crate::verdict::verdicts;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report};
@@ -13,9 +14,9 @@ pub(super) fn best(report: &Report) -> Vec<Finding> {
         let best = &verdict.best;
         let threads = counted(best.cell.workers as usize, "thread");
         let names = verdict.mapping();
-        let text = format!("{} {}: {threads}, {names}: {}", verdict.kernel, verdict.label, best.shown());
+        let text = format!("{}{}: {threads}, {names}: {}", verdict.kernel, point::label(&verdict.point), best.shown());
         let is_one = verdict.alike.is_empty() && !verdict.doubtful;
-        let finding = on_cell(best.cell, FindingKind::Best, Some(best.whole().value), text.replace(" :", ":"));
+        let finding = on_cell(best.cell, FindingKind::Best, Some(best.whole().value), text);
         Finding { mapping: finding.mapping.filter(|_| is_one), ..finding }
     });
     finding.collect()
