@@ -1,9 +1,11 @@
 //! What is said of a report, a page or a replication, in parts that a terminal and Markdown draw: one text for both.
 
 use charz_analysis::answer::{self, Answer, NONE, Reading};
-use charz_analysis::figure::{Figure, Table};
+use charz_analysis::figure::{Figure, Row, Table};
 use charz_analysis::page::{Doubt, Page, Section, Tabled, Whole};
 use charz_data::escape::counted;
+
+use crate::grid;
 
 /// A part of a text. Its words may be foreign: the code that writes them escapes them.
 pub enum Block<'a> {
@@ -175,16 +177,13 @@ fn listed_rows(mut table: Table, all: usize, columns: usize) -> Vec<Block<'stati
 
 /// The columns that a table takes.
 fn width(table: &Table) -> usize {
-    let column = |at: usize| {
-        let texts = table.rows.iter().map(|row| &row.data[at].text).chain([&table.heading[at]]);
-        texts.map(|text| text.chars().count() + 2).max().unwrap_or(0)
-    };
-    (0..table.heading.len()).map(column).sum()
+    let texts = |row: &Row| row.data.iter().map(|datum| datum.text.clone()).collect::<Vec<_>>();
+    grid::width(&table.heading, &table.rows.iter().map(texts).collect::<Vec<_>>())
 }
 
 /// A table or, where it has no room, its rows as sentences.
 pub(crate) fn fitting(table: &Table, columns: usize) -> Vec<Block<'static>> {
-    let sentence = |row: &charz_analysis::figure::Row| {
+    let sentence = |row: &Row| {
         let named =
             table.heading.iter().zip(&row.data).skip(1).filter(|(_, datum)| !["-", NONE].contains(&&*datum.text));
         let words: Vec<String> = named.map(|(name, datum)| format!("{name}: {}", datum.text)).collect();
@@ -226,4 +225,19 @@ fn doubts(page: &Page, most: usize) -> Vec<Block<'_>> {
     let more = page.doubts.len().saturating_sub(most);
     blocks.extend((more > 0).then(|| Block::Text(format!("{} more; --format table has them", counted(more, "kind")))));
     blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use charz_analysis::figure::Datum;
+
+    use super::*;
+
+    #[test]
+    fn a_table_is_one_where_it_just_has_room() {
+        let table = Table::new(&["kernel", "threads"], [vec![Datum::word("arith-int"), Datum::word("2")]]);
+        // Nine and seven columns, with two between them.
+        let is_table = |columns| matches!(fitting(&table, columns)[..], [Block::Table { .. }]);
+        assert!(is_table(18) && !is_table(17));
+    }
 }
