@@ -42,13 +42,15 @@ impl Adaptive {
     }
 }
 
-/// What a thread more can do more of: a time of a whole program turned over is a rate, and one of a single operation is not.
-fn rate(cell: &Cell) -> Option<f64> {
-    let value = cell.value().filter(|value| *value > 0.0)?;
-    Some(if cell.unit.more_is_better() { value } else { value.recip() })
-}
-
 impl Sweep<'_> {
+    /// A number as what a thread more can do more of, and that as a number again: a time of a whole program turned over is a rate, of
+    /// copies that of all of them, and one of a single operation is none.
+    fn turned(&self, cell: &Cell, value: f64) -> f64 {
+        let copies = cell.unit.is_time() && self.report.is_in_copies(&cell.kernel);
+        let work = if copies { cell.workers as f64 } else { 1.0 };
+        if cell.unit.more_is_better() { value } else { work / value }
+    }
+
     /// Begins to choose, if the plan says so: what a model may predict, and all of the rest.
     pub(super) fn begin_choosing(&mut self) {
         if !self.report.plan.adaptive {
@@ -100,9 +102,10 @@ impl Sweep<'_> {
                     true => state.topology.seated(&seats),
                     false => state.topology.spread(cell.seats.len()),
                 };
-                let known = match (state.chosen.contains(place), rate(cell).filter(|_| counts(cell))) {
+                let value = cell.value().filter(|value| *value > 0.0 && counts(cell));
+                let known = match (state.chosen.contains(place), value) {
                     (false, _) => Known::Nothing,
-                    (true, Some(rate)) => Known::Rate(rate),
+                    (true, Some(value)) => Known::Rate(self.turned(cell, value)),
                     (true, None) => Known::NoNumber,
                 };
                 Candidate { placed, known }
@@ -113,10 +116,9 @@ impl Sweep<'_> {
                 Next::Enough(model, predicted) => {
                     let reason = |(at, found): (usize, charz_model::Prediction)| {
                         let cell = self.cell(group.places[at]);
-                        let turned = |rate: f64| if cell.unit.more_is_better() { rate } else { rate.recip() };
-                        let [low, high] = found.interval.map(turned);
+                        let [low, high] = found.interval.map(|rate| self.turned(cell, rate));
                         let [low, high] = [low.min(high), low.max(high)].map(|end| units::value(end, cell.unit));
-                        let value = units::value(turned(found.value), cell.unit);
+                        let value = units::value(self.turned(cell, found.value), cell.unit);
                         let doubt = units::doubt(is_noisy);
                         let reason = format!("{PREDICTED}{value}{doubt} ({low} to {high}, 90%) by the model {model}");
                         (group.places[at], reason)

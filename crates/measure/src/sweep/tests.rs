@@ -14,8 +14,8 @@ use charz_topology::{Source, discover};
 use super::*;
 use crate::fixtures::{HOUR, Setting};
 use crate::plan::{Invocations, Plan, Request};
+use charz_data::ReportedUnit;
 use charz_data::report::{Evidence, HardwareCount, HardwareCounts, Lap, Run, Status};
-use charz_data::{Program, ReportedUnit};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -193,20 +193,23 @@ fn a_sweep_without_counters_has_the_reason_and_its_numbers() {
     );
 }
 
+/// A request of a program that reports its time.
+fn request_of_program(command: &str, mappings: &str, threads: &str) -> Request {
+    let program = serde_json::from_value(serde_json::json!({
+        "command": command, "setup": null, "value": "last", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
+    }));
+    let kernels = vec![user_program::find(COMMAND).unwrap()];
+    Request { kernels, program: Some(program.unwrap()), repetitions: None, ..request(&[], mappings, threads) }
+}
+
 /// A sweep of a program with the budget, after such pilots.
 fn sweep_after_pilots(change: fn(&mut Fake<'_>), budget: Duration) -> (Report, usize) {
-    let program: Program = serde_json::from_value(serde_json::json!({
-        "command": "x {threads}", "setup": null, "value": "last", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
-    }))
-    .unwrap();
-    let kernels = vec![user_program::find(COMMAND).unwrap()];
-    let usual = Request { repetitions: None, ..request(&[], "round-robin", "1,4,8") };
-    let request = Request { kernels, program: Some(program.clone()), ..usual };
+    let request = request_of_program("x {threads}", "round-robin", "1,4,8");
     let mut setting = Setting::new(QUIET, &request, &[]);
     let stop = Stop::new();
     let fake = Fake::new(&stop);
     let seats = setting.plan.cells.last().unwrap().seats.clone();
-    setting.order.program = Some(program);
+    setting.order.program = request.program;
     let order = MeasureRequest { seats, mapping: "round-robin".into(), ..setting.order.clone() };
     let mut pilots = Fake::new(&stop);
     change(&mut pilots);

@@ -19,11 +19,23 @@ fn wild(order: &MeasureRequest) -> f64 {
     20e6 + (place * 2_654_435_761 % 1000) as f64 * 1e5
 }
 
+const MAPPINGS: &str = "dumb,round-robin,compact";
+
 fn swept(machine: &str, adaptive: bool, nanos: fn(&MeasureRequest) -> f64, before: Option<Report>) -> Report {
-    let base = request(&["arith-int"], "dumb,round-robin,compact", "auto");
+    swept_as(request(&["arith-int"], MAPPINGS, "auto"), machine, adaptive, nanos, before)
+}
+
+fn swept_as(
+    base: Request,
+    machine: &str,
+    adaptive: bool,
+    nanos: fn(&MeasureRequest) -> f64,
+    before: Option<Report>,
+) -> Report {
     let budget = crate::plan::Budget::Of(HOUR);
     let request = Request { budget, adaptive, oversubscribed: 1, threads: crate::plan::Threads::Auto, ..base };
-    let setting = Setting::new(machine, &request, &[]);
+    let mut setting = Setting::new(machine, &request, &[]);
+    setting.order.program.clone_from(&request.program);
     let mut report = before.unwrap_or_else(|| setting.blank.clone());
     let stop = Stop::new();
     let fake = Fake { nanos, ..Fake::new(&stop) };
@@ -55,6 +67,21 @@ fn a_fifth_of_the_cells_has_the_best_of_all() {
     let again = swept(LARGE, true, capped, Some(adaptive.clone()));
     assert!(again.complete);
     assert_eq!((measured(&again), best(&again)), (measured(&adaptive), best(&adaptive)));
+}
+
+/// Each does its own work, so a copy more does more of it in the same time.
+#[test]
+fn the_times_of_copies_of_a_program_are_predicted_by_the_work_of_all() {
+    let of = |adaptive| swept_as(request_of_program("x", MAPPINGS, "auto"), LARGE, adaptive, capped, None);
+    let (full, adaptive) = (of(false), of(true));
+    let pairs = || adaptive.cells.iter().zip(&full.cells).filter(|(cell, _)| cell.is_predicted());
+    let millis = |cell: &Cell| {
+        let reason = cell.reason.as_ref().unwrap();
+        reason.split_once("predicted: ").unwrap().1.split_once(" ms").unwrap().0.parse::<f64>().unwrap()
+    };
+    let near = pairs().filter(|(cell, truth)| (millis(cell) / (1e3 * truth.value().unwrap()) - 1.0).abs() < 0.1);
+    assert!(pairs().count() * 4 >= 3 * full.cells.len(), "{} of {}", pairs().count(), full.cells.len());
+    assert!(near.count() * 10 >= 9 * pairs().count());
 }
 
 #[test]
