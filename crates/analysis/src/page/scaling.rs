@@ -12,7 +12,7 @@ use crate::figure::{
 };
 use crate::point;
 use crate::predicted;
-use crate::verdict::{MARGIN, Verdict, joined};
+use crate::verdict::{AUTO, Auto, MARGIN, Verdict, joined};
 use charz_data::report::{Cell, Point};
 use charz_model::Prediction;
 use charz_stats::{Around, ratio_of_estimates};
@@ -64,7 +64,13 @@ fn of_point<'a>(
     let mut drawn = lines.draw(sorted);
     for part in &mut drawn {
         mark_saturation(part, known, kernel, point);
-        merge(&mut part.plot);
+        // What auto loses by what was delivered does not show in its capacities.
+        let is_apart = |line: &Vec<SourcedCell<'_>>| {
+            let verdict = known.get(&(line[0].source, kernel, point)).filter(|_| line[0].cell.mapping == AUTO);
+            verdict.is_some_and(|verdict| matches!(verdict.auto, Auto::Other(loss) if loss.is_sure()))
+        };
+        let apart: Vec<bool> = part.lines.iter().map(is_apart).collect();
+        merge(&mut part.plot, &apart);
         let (plot, mut found) = (&mut part.plot, Vec::new());
         for (at, source) in sorted.sources.iter().enumerate() {
             let own: Vec<&Series> = plot.series.iter().filter(|series| series.source == at).collect();
@@ -98,8 +104,8 @@ fn mark_saturation<'a>(drawn: &mut Drawn<'a>, known: &Known<'a, '_>, kernel: &'a
 }
 
 /// Lines of one report that cannot be told from the first of them, at each of their points, are drawn once: `dumb = auto`, or `dumb or auto`
-/// where they may differ by more than [`MARGIN`].
-fn merge(plot: &mut Plot) {
+/// where they may differ by more than [`MARGIN`]; but for those that are `apart`.
+fn merge(plot: &mut Plot, apart: &[bool]) {
     let overlap = |one: &DataPoint, other: &DataPoint| {
         let ends = |point: &DataPoint| point.spread.or(point.y.map(|y| [y; 2]));
         let meet = match (ends(one), ends(other)) {
@@ -123,21 +129,21 @@ fn merge(plot: &mut Plot) {
         let ends = around(one).zip(around(other)).and_then(|(one, other)| ratio_of_estimates(one, other));
         one.y.is_none() || ends.is_some_and(|(low, high)| 1.0 - MARGIN <= low && high <= 1.0 + MARGIN)
     };
-    let mut kept: Vec<(Series, Vec<String>, bool)> = Vec::new();
+    let mut kept: Vec<(Series, Vec<String>, bool, bool)> = Vec::new();
     let mut places = Vec::new();
-    for series in plot.series.drain(..) {
-        let first = kept.iter().position(|(first, ..)| same(first, &series));
+    for (series, is_apart) in plot.series.drain(..).zip(apart) {
+        let first = kept.iter().position(|(first, .., alone)| !is_apart && !alone && same(first, &series));
         match first {
             Some(first) => {
-                let (first, alike, are_equal) = &mut kept[first];
+                let (first, alike, are_equal, _) = &mut kept[first];
                 *are_equal &= first.points.iter().zip(&series.points).all(|(one, other)| is_equal(one, other));
                 alike.push(series.name);
             }
-            None => kept.push((series, Vec::new(), true)),
+            None => kept.push((series, Vec::new(), true, *is_apart)),
         }
         places.push(first.is_none().then(|| kept.len() - 1));
     }
-    let named = |(series, alike, are_equal): (Series, Vec<String>, bool)| {
+    let named = |(series, alike, are_equal, _): (Series, Vec<String>, bool, bool)| {
         let alike: Vec<&str> = alike.iter().map(String::as_str).collect();
         Series { name: joined(&series.name, &alike, are_equal, false), ..series }
     };
@@ -207,4 +213,32 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
         line(Role::Ideal, "linear scaling", [fewest, most.min(strands)], |x, pace| x * pace, pace),
         line(Role::Bound, &ceiling, [fewest, most], |_, all| all, pace * strands),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::{Body, Plot};
+    use crate::page::{Source, page};
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{cell, report};
+
+    /// The figure of as many GB/s as there are threads, of which auto delivered this share.
+    fn plot(counts: [u64; 3], of_auto: f64) -> Plot {
+        let cells = counts.into_iter().flat_map(|threads| {
+            let of = |by| cell("mem-read", threads, Unit::BytesPerSecond, 1e9 * threads as f64).under(by);
+            [of("rr").in_order().delivering(1.0), of("auto").delivering(of_auto)]
+        });
+        let report = report(cells.collect());
+        let page = page(&[Source { name: "r", report: &report }]);
+        let mut bodies = page.figures().map(|figure| &figure.body);
+        bodies.find_map(|body| if let Body::Lines(plot) = body { Some(plot.clone()) } else { None }).unwrap()
+    }
+
+    #[test]
+    fn auto_is_a_line_of_its_own_where_it_loses_by_what_was_delivered() {
+        let names =
+            |of_auto| plot([1, 2, 4], of_auto).measured().map(|(_, series)| series.name.clone()).collect::<Vec<_>>();
+        assert_eq!(names(1.0), ["rr or auto"]);
+        assert_eq!(names(0.88), ["rr", "auto"]);
+    }
 }
