@@ -189,7 +189,7 @@ fn faint(x: f64, y: f64) -> DataPoint {
     DataPoint::new(x, Some(y), State::Ok, String::new())
 }
 
-/// As many workers at the pace of one, and all strands at that pace.
+/// As many workers at the pace of the fewest, and all strands at the pace of one.
 fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Series]) -> Vec<Series> {
     // The pace of the fewest workers that have a sound number; of the fastest mapping.
     let pace = own
@@ -209,10 +209,10 @@ fn limits(sorted: &CellsByKernel<'_>, at: usize, source: &Source<'_>, own: &[&Se
         points: ends.map(|x| faint(x, y(x, by))).to_vec(),
     };
     // More workers than strands gain nothing, so the ideal line ends at the number of strands.
-    vec![
-        line(Role::Ideal, "linear scaling", [fewest, most.min(strands)], |x, pace| x * pace, pace),
-        line(Role::Bound, &ceiling, [fewest, most], |_, all| all, pace * strands),
-    ]
+    let linear = line(Role::Ideal, "linear scaling", [fewest, most.min(strands)], |x, pace| x * pace, pace);
+    let bound = line(Role::Bound, &ceiling, [fewest, most], |_, all| all, pace * strands);
+    // Several workers may slow each other, and are no measure of one.
+    if fewest > 1.0 { vec![linear] } else { vec![linear, bound] }
 }
 
 #[cfg(test)]
@@ -240,5 +240,11 @@ mod tests {
             |of_auto| plot([1, 2, 4], of_auto).measured().map(|(_, series)| series.name.clone()).collect::<Vec<_>>();
         assert_eq!(names(1.0), ["rr or auto"]);
         assert_eq!(names(0.88), ["rr", "auto"]);
+    }
+
+    #[test]
+    fn the_pace_of_one_thread_is_drawn_where_one_was_measured() {
+        let is_drawn = |counts| plot(counts, 1.0).series.iter().any(|series| series.name.contains("one thread"));
+        assert!(is_drawn([1, 2, 4]) && !is_drawn([2, 4, 8]));
     }
 }
