@@ -9,6 +9,7 @@ use crate::bad_input::place::{Place, run as run_in};
 use crate::compare::fixtures::{RATE, cell, report};
 use crate::support::{output, run, write_program};
 use charz_analysis::launch::TOOLS;
+use charz_data::ReportedUnit;
 use charz_topology::cpulist;
 
 /// A cell of threads that the operating system places.
@@ -90,6 +91,10 @@ fn a_report_that_compares_nothing_and_one_of_another_machine_are_no_advice() {
     place.refuses("budget", &["advise", "one.json", "--budget", "1s"], &["--validate"]);
     let mut other = report(&[cell("arith-int", 1, RATE), cell("arith-int", 2, 2.0 * RATE)]);
     other["host"]["processor"] = "an abacus".into();
+    // It is refused before its program runs, which would leave a file.
+    other["plan"]["program"] = json!({
+        "command": "touch ran", "setup": null, "value": "wall", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
+    });
     place.put("other.json", other.to_string().as_bytes());
     place.refuses("other", &["advise", "other.json", "--validate"], &["not of this machine", "an abacus"]);
 }

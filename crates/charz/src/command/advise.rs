@@ -18,6 +18,7 @@ use charz_analysis::compare::other_machine;
 use charz_data::report::{Cell, Report};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
+use charz_measure::predict::Predictor;
 use charz_measure::sweep::new_report;
 use charz_measure::user_program;
 use charz_render::advise::{Advised, Format};
@@ -79,6 +80,15 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();
     let budget = request.budget.least();
+    // The apparatus was measured before.
+    let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
+    // First of all: the mappings of another machine may not fit this one, and its program may do harm here.
+    let nothing = Plan::again(&request, &[], &stage.machine, &limits, &Predictor::assumed(&[]))?;
+    if let Some(clause) = other_machine(report, &blank(&nothing)) {
+        return Err(Error::bad_input(format!(
+            "--validate: the report is not of this machine: {clause}; validate it where it was measured"
+        )));
+    }
     let predictor = stage.predictor(&request.kernels, &params, budget, &processes);
     let program = request.program.as_ref();
     if let Some(program) = program {
@@ -86,16 +96,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     }
     let first = First::of_cells(cells.iter().copied(), &stage.machine);
     let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
-    let plan = |cells: &[&Cell]| Plan::again(&request, cells, &stage.machine, &limits, &predictor);
-    // The apparatus was measured before.
-    let blank = |plan: &Plan| Report { floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) };
-    // First of all: the mappings of another machine may not fit this one.
-    if let Some(clause) = other_machine(report, &blank(&plan(&[])?)) {
-        return Err(Error::bad_input(format!(
-            "--validate: the report is not of this machine: {clause}; validate it where it was measured"
-        )));
-    }
-    let plan = plan(&cells)?;
+    let plan = Plan::again(&request, &cells, &stage.machine, &limits, &predictor)?;
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
     let mut listener = Progress::on_stderr();
