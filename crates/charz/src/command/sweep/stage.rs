@@ -344,7 +344,10 @@ pub(super) fn exit(report: &Report, strict: bool) -> Exit {
         Some(exit) => exit,
         // A budget that was used up before the first number, e.g. by waiting, or nothing that can be measured here.
         None if report.cells.iter().all(|cell| cell.value().is_none()) => Exit::NoVerdict,
-        None if strict && report.cells.iter().any(|cell| cell.status != Status::Ok) => Exit::NoVerdict,
+        // What was not to be measured is no result.
+        None if strict && report.cells.iter().any(|cell| ![Status::Ok, Status::Skipped].contains(&cell.status)) => {
+            Exit::NoVerdict
+        }
         None => Exit::Done,
     }
 }
@@ -374,3 +377,22 @@ pub(super) struct Session<'a> {
 
 /// A pilot takes milliseconds; one that takes longer than this is stuck.
 const PILOT_TIME: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::Unit;
+    use charz_data::report::fixtures::{barren, cell, report};
+
+    #[test]
+    fn what_was_not_to_be_measured_is_no_unreliable_result() {
+        let of = |status, invocations| {
+            let [one, two] = [1, 2].map(|threads| cell("arith-int", threads, Unit::OpsPerSecond, 1e9));
+            let other = Cell { invocations, ..two.unmeasured(status, "too large") };
+            exit(&report(vec![one, other]), true)
+        };
+        assert_eq!(of(Status::Skipped, Vec::new()), Exit::Done);
+        assert_eq!(of(Status::Pending, Vec::new()), Exit::NoVerdict);
+        assert_eq!(of(Status::Skipped, vec![barren(Ending::Refused)]), Exit::Environment);
+    }
+}
