@@ -88,7 +88,8 @@ fn short(case: &Case<'_>) -> Option<Mark> {
 /// The most that readings of the clock may take of a repetition, as a fraction: what OVERHEADS grants the two at its ends.
 const READINGS: f64 = 0.01;
 
-/// Blocks end with a reading each, which a clock without a fast path makes a good part of them.
+/// Blocks end with a reading each, which a clock without a fast path makes a good part of them. Where workers wait for each other, one
+/// reads it meanwhile, which costs nothing.
 fn dear(case: &Case<'_>) -> Option<Mark> {
     if case.cell.unit == Unit::NanosecondsSampled {
         return None;
@@ -96,7 +97,8 @@ fn dear(case: &Case<'_>) -> Option<Mark> {
     let reading = case.facts.timer.as_ref()?.overhead_ns as f64;
     let looks = |run: &Run| {
         let of_one = |lap: &Lap| lap.checks as f64 / lap.group.map_or(1, |group| group.workers.max(1)) as f64;
-        run.laps.iter().map(of_one).fold(0.0, f64::max) / run.interval_ns.max(1) as f64
+        let in_blocks = run.laps.iter().filter(|lap| lap.blocks.is_some());
+        in_blocks.map(of_one).fold(0.0, f64::max) / run.interval_ns.max(1) as f64
     };
     let share = reading * median(case.clean_runs().map(looks))?;
     let say =

@@ -24,16 +24,17 @@ pub static V31: Check = Check {
     code: "V31",
     title: "timer overhead is significant",
     cause: "Between two readings of the clock lies the better part of one reading, and it is in every time. Nothing is \
-            subtracted: how much of a reading overlaps with what is timed is unknown. Elsewhere a thread reads the clock between \
-            blocks of its work, to end in time and to time the blocks.",
+            subtracted: how much of a reading overlaps with what is timed is unknown. Elsewhere a thread may read it at the \
+            end of each block of its work, and the reading is in the time of the block.",
     quantity: "The cost of a reading, as a share of the median of the second time, which is the configuration's number; where only the \
-               first time is short, that is a note. Where operations are not stamped, all readings of a thread as a share of its \
-               iteration: suspect above 1%.",
+               first time is short, that is a note. Where threads time blocks of their work, all readings of a thread as a share of \
+               its iteration: suspect above 1%.",
     scale: Scale::Share,
     note: Some(0.10),
     suspect: Some(0.50),
     evidence: "The clock's overhead, measured before the sweep; the report's own samples.",
-    families: "All, except a clock that is itself looked at (`step-*`, `first-*`), which is not stamped by another.",
+    families: "Kernels that stamp each operation, or time blocks. A clock that is itself looked at (`step-*`, `first-*`) is not stamped by \
+               another.",
     fix: "Let the kernel use `tsc` where it can (`charz doctor`), or take the clock that is read fastest (`--clock auto`). Read such \
           times as bounds from above.",
     source: "Hoefler and Belli (SC 2015) ask for 5% of an iteration; for single operations charz's first guess.",

@@ -48,6 +48,17 @@ fn capacity_is_what_undisturbed_blocks_show() {
     check(of_blocks(disturbed(0.9)), 2e9, &[]);
 }
 
+/// Iterations of 0.1 s, in each of which a worker reads the clock so often.
+#[test]
+fn a_clock_that_is_dear_to_read_is_a_part_of_each_block() {
+    for (readings, expected) in [(90, &[][..]), (110, &[("V31", Severity::Suspect)])] {
+        let mut trial = of_blocks(disturbed(0.0));
+        trial.facts.timer.as_mut().unwrap().overhead_ns = 10_000;
+        trial.laps(|lap| lap.checks = readings);
+        check(trial, 2e9, expected);
+    }
+}
+
 /// Of 32 workers every other one is on a core of half the speed: none of them counts as another.
 #[test]
 fn workers_of_a_group_count_at_their_own_speeds() {
