@@ -43,7 +43,6 @@ impl Advice<'_> {
                     text += &format!("; unpinned threads {}{by}", lost(auto, Subject::Several));
                 }
                 Claim::None if auto.is_clock => text += "; unpinned threads differ by the clock only",
-                Claim::Moved => text += &format!("; unpinned threads {}", lost(auto, Subject::Several)),
                 _ => {}
             }
         }
@@ -139,7 +138,11 @@ impl Advice<'_> {
         if is_any {
             return format!("{} (no significant difference between the mappings)", self.best.cell.mapping);
         }
-        self.joined()
+        let of_threads = |loss: &&Loss<'_>| loss.number.cell.workers == self.best.cell.workers;
+        match self.regret.iter().filter(of_threads).find(|loss| loss.is_moved) {
+            Some(moved) => format!("{} (others {})", self.joined(), lost(moved, Subject::Several)),
+            None => self.joined(),
+        }
     }
 
     fn joined(&self) -> String {
@@ -271,10 +274,12 @@ mod tests {
     #[test]
     fn what_the_host_moved_is_neither_alike_nor_worse() {
         let of = |by: &str, value: f64, ns: f64| cell("mem-read", 2, Unit::BytesPerSecond, value).under(by).apart(ns);
-        let report = report(vec![of("rr", 79e9, 130.0).in_order(), of("auto", 47e9, 25.0)]).on(8);
-        let [advice] = &advise(&report)[..] else { panic!("one kernel") };
-        assert!(advice.alike.is_empty() && !advice.is_clear());
-        let said = advice.sentence();
-        assert!(said.contains("unpinned threads cannot be compared") && !said.contains("difference"), "{said}");
+        for (rr, auto) in [(79e9, 47e9), (47e9, 79e9)] {
+            let report = report(vec![of("rr", rr, 130.0).in_order(), of("auto", auto, 25.0)]).on(8);
+            let [advice] = &advise(&report)[..] else { panic!("one kernel") };
+            assert!(advice.alike.is_empty() && !advice.is_clear());
+            let said = advice.sentence();
+            assert!(said.contains("others cannot be compared") && !said.contains("difference"), "{said}");
+        }
     }
 }
