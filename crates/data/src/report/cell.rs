@@ -205,7 +205,7 @@ pub struct Summary {
     /// The share of the blocks that have the speed of the capacity, as a fraction: what is missing to 1 was disturbed, or has another speed.
     /// Null where the capacity is not made of blocks, and where none shows a fast mode.
     pub fast_share: Option<f64>,
-    /// How far the CPUs were apart in the invocations with a value: the median of what their evidence has. Null where none has it, where the
+    /// How far the CPUs were apart in the invocations with a value, by the median of their evidence. Null where none has it, where the
     /// capacity is made of blocks, and outside of a virtual machine.
     pub apart_ns: Option<f64>,
     /// Largest start skew of any run.
