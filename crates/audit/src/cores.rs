@@ -18,6 +18,8 @@ const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
 const MOST_BY_ITSELF: usize = 16;
 /// A strand that was found to have more siblings than this is in no such core: noise links it to many.
 const MOST_SIBLINGS: usize = 16;
+/// The expected number of siblings that no round shows, below which a strand is said to have none.
+const MOST_BY_CHANCE: f64 = 0.05;
 /// Pairs that also run while all other strands are idle, and how far their ratio may then be from that with the others.
 const SAMPLE: usize = 2;
 const UNDISTURBED: f64 = 0.1;
@@ -142,20 +144,22 @@ impl Search {
     fn lone(&self, bench: &Bench<'_>, strand: usize) -> Relation {
         let rounds = self.seen.iter().map(|seen| seen.rounds_of(strand)).min().unwrap_or(0);
         let linked = self.found.iter().any(|(a, b)| [*a, *b].contains(&strand));
-        let enough = rounds >= LEAST_ROUNDS && !linked;
+        // A sibling was active in half of the rounds, and would have had to be so in none.
+        let by_chance = |rounds: usize| bench.strands.len() as f64 * 0.5_f64.powi(rounds as i32);
+        let needed = (LEAST_ROUNDS..).find(|rounds| by_chance(*rounds) < MOST_BY_CHANCE).unwrap_or(LEAST_ROUNDS);
+        let enough = rounds >= needed && !linked;
         let reason = match linked {
             true => {
                 format!("it, or what seems to be its sibling, seems to have more than {MOST_SIBLINGS} siblings: noise")
             }
-            false => format!("measured in {rounds} rounds of the {LEAST_ROUNDS} that are needed"),
+            false => format!("measured in {rounds} rounds of the {needed} that are needed"),
         };
         let evidence = Evidence {
             claimed: bench.strands[strand].core.map(|_| false),
             measured: enough.then_some(false),
             figures: vec![Figure::new("rounds_among_random_halves", rounds as f64, "1")],
             rounds: rounds as u64,
-            // A sibling was active in half of the rounds, and would have had to be so in none.
-            confidence: enough.then(|| 1.0 - bench.strands.len() as f64 * 0.5_f64.powi(rounds as i32)),
+            confidence: enough.then(|| 1.0 - by_chance(rounds)),
             reason: (!enough).then_some(reason),
         };
         Relation::new(Kind::Core, bench.id(strand), None, evidence)

@@ -43,8 +43,12 @@ pub(super) fn nodes(bench: &mut Bench<'_>, cores: &Cores) -> Vec<Relation> {
         // One strand of each node at once: together they load no memory.
         let at_once: Vec<usize> = of_node.values().filter_map(|strands| strands.get(rank)).copied().collect();
         let place = |strand: &usize| {
-            let own = nodes.iter().position(|(index, _)| Some(*index) == bench.strands[*strand].numa)?;
-            Some((nodes[own].1, nodes[(own + 1) % nodes.len()].1))
+            let strand = bench.strands[*strand];
+            let own = nodes.iter().position(|(index, _)| Some(*index) == strand.numa)?;
+            // A strand may have several nodes of its own, of memory of different kinds.
+            let next = (1..nodes.len()).map(|after| nodes[(own + after) % nodes.len()]);
+            let (_, next) = next.into_iter().find(|(index, _)| !strand.numa_nodes.contains(index))?;
+            Some((nodes[own].1, next))
         };
         let placed: Vec<(usize, u32, u32)> =
             at_once.iter().filter_map(|strand| place(strand).map(|(own, next)| (*strand, own, next))).collect();

@@ -184,9 +184,16 @@ fn a_description_without_cores_gets_those_that_were_found() {
 fn a_doubt_about_memory_names_its_node() {
     let truth = ccx();
     let mut claim = truth.claim();
-    claim.strands.iter_mut().for_each(|strand| strand.numa = strand.numa.map(|node| 1 - node));
+    for strand in &mut claim.strands {
+        strand.numa = strand.numa.map(|node| 1 - node);
+        strand.numa_nodes = strand.numa.into_iter().collect();
+    }
     let doubts = audit(&claim, 3, &mut Model::new(&truth, 3)).machine.doubts;
     assert!(!doubts.is_empty() && doubts.iter().all(|doubt| doubt.contains("NUMA node")), "{doubts:?}");
+    // Nodes that are all a strand's own, as with memory of two kinds, do not show where it is.
+    claim.strands.iter_mut().for_each(|strand| strand.numa_nodes = vec![0, 1]);
+    let audit = audit(&claim, 3, &mut Model::new(&truth, 3));
+    assert!(audit.relations.iter().all(|relation| relation.kind != Kind::Numa));
 }
 
 /// A machine that slows down whenever strand 0 runs, in so many rounds.
