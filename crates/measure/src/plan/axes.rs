@@ -303,7 +303,8 @@ fn divided(machine: &Machine, seats: &[Option<u32>], memory: u64) -> u64 {
 }
 
 /// The level of caches that holds the blocks of all these workers by what the operating system claims, or `memory`; `None`
-/// where it is not known which workers share which cache, or how much a cache holds that may hold them.
+/// where it is not known which workers share which cache, or how much a cache holds that may hold them, and where caches hold the
+/// blocks of some workers only. Of several levels that hold them it is the outermost.
 pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> Option<String> {
     let strands = machine.usable_strands();
     let seated: Vec<&Strand> = match seats {
@@ -314,25 +315,26 @@ pub(super) fn level(machine: &Machine, seats: &[Option<u32>], block: Bytes) -> O
             seats.iter().map(|seat| known.get(&(*seat)?).copied()).collect::<Option<_>>()?
         }
     };
-    let levels = machine.caches.iter().map(|cache| cache.level).max()?;
-    let workers = seated.len() as u64;
-    let sharers = sharers(machine, seated.into_iter());
-    let mut known = true;
-    for level in 1..=levels {
-        let of_level = || data_caches(machine, &sharers, level);
-        let reached: u64 = of_level().map(|(_, sharers)| sharers).sum();
-        let holds = |(cache, sharers): (&charz_topology::Cache, u64)| {
-            cache.size_bytes.map(|size| block.0.saturating_mul(sharers) <= size)
-        };
-        match of_level().map(holds).collect::<Option<Vec<bool>>>() {
-            None => known = false,
-            // Some strands may have no cache of a level.
-            Some(held) if reached >= workers && !held.contains(&false) => return known.then(|| format!("L{level}")),
-            // What is too large for a cache is so for those before it.
-            Some(held) => known |= !held.is_empty(),
+    let sharers = sharers(machine, seated.iter().copied());
+    // The first cache that holds the blocks of its workers, by strand: what is too large for a cache is so for those before it.
+    let held = |strand: &Strand| -> Option<Option<u32>> {
+        let own =
+            strand.caches.iter().filter_map(|at| Some((machine.caches.get(*at as usize)?, sharers[*at as usize])));
+        let mut known = true;
+        for (cache, sharers) in own.filter(|(cache, _)| holds_data(cache.holds)) {
+            match cache.size_bytes {
+                None => known = false,
+                Some(size) if block.0.saturating_mul(sharers) > size => known = true,
+                Some(_) => return known.then_some(Some(cache.level)),
+            }
         }
+        (known && !strand.caches.is_empty()).then_some(None)
+    };
+    let held: Vec<Option<u32>> = seated.into_iter().map(held).collect::<Option<_>>()?;
+    match held.iter().flatten().max() {
+        None => Some("memory".to_owned()),
+        Some(outermost) => held.iter().all(Option::is_some).then(|| format!("L{outermost}")),
     }
-    known.then(|| "memory".to_owned())
 }
 
 #[cfg(test)]

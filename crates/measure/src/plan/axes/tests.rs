@@ -180,6 +180,13 @@ fn blocks_of_all_workers_are_to_fit_a_level_together() {
     strand.caches.retain(|at| machine.caches[*at as usize].level < 3);
     check(&bare, &seats(&[of(0, 0)]), 4 << 10, Some("memory"));
     check(&bare, &seats(&[of(0, 2)]), 4 << 10, Some("L3"));
+    check(&bare, &seats(&[of(0, 0), of(1, 0)]), 4 << 10, None);
+    let own = bare.strands.iter().find(|strand| strand.os_id == of(0, 0)).unwrap().caches.clone();
+    for at in own {
+        let cache = &mut bare.caches[at as usize];
+        cache.size_bytes = cache.size_bytes.map(|size| if cache.level == 2 { 4 << 20 } else { size });
+    }
+    check(&bare, &seats(&[of(0, 0), of(1, 0)]), 4 << 10, Some("L3"));
     // What may be in a cache of unknown size is in no level that is known.
     let mut unknown = machine.clone();
     let mut forget = |level: u32| {
