@@ -33,7 +33,7 @@ pub(super) fn proc(data: &[u8]) {
     let memory_bytes = Some(u64::MAX);
     let node =
         NumaNode { os_id: None, subtype: None, memory_bytes, memory_side_cache_bytes: None, strands: 1, usable: true };
-    if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], &[0], text) {
+    if let Some(doubt) = parsers::memory_doubt(&[node.clone(), node], [&[0], &[0]], text, None) {
         assert_readable(&doubt);
     }
     let region = Region { start: 0x7f00_0000_0000, bytes: 4096 };

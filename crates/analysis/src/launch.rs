@@ -171,7 +171,7 @@ impl Placed<'_> {
         Some(seats)
     }
 
-    /// OS ids of the NUMA nodes that the memory is to be on, ascending; none where they are not known.
+    /// OS ids of the NUMA nodes that the memory is to be on, ascending; none where they are not known, or one has all.
     fn nodes(&self) -> Vec<u32> {
         let mut nodes: Vec<u32> = match self.memory {
             MemoryHome::Node(node) => vec![node],
@@ -185,7 +185,7 @@ impl Placed<'_> {
                 let local: HashSet<u32> = seats.flat_map(|strand| strand.numa_nodes.iter().copied()).collect();
                 self.machine
                     .memory_nodes()
-                    .filter(|(index, _)| local.contains(&(*index as u32)))
+                    .filter(|(index, _)| self.machine.numa_nodes.len() > 1 && local.contains(&(*index as u32)))
                     .map(|(_, id)| id)
                     .collect()
             }

@@ -7,7 +7,7 @@ use crate::harness::pages::{self, PlacedRegion};
 
 /// Where the pages of a region lie whose worker is on NUMA node 0, by the text of `/proc/self/maps` and `/proc/self/numa_maps`.
 pub fn nodes(maps: &str, numa_maps: &str, region: Region) -> Option<Nodes> {
-    pages::from_maps(maps, numa_maps, &[PlacedRegion { region, node: Some(0), homes: vec![0, 1] }])
+    pages::from_maps(maps, numa_maps, &[PlacedRegion { region, node: Some(0), homes: vec![0, 1] }], &|node| vec![node])
 }
 
 /// The pages of regions, by the text of `/proc/self/smaps`.

@@ -114,9 +114,8 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     // Read first: hwloc may move the calling thread around while it looks.
     let affinity = usable::affinity();
     let online = file::list(file::ONLINE_NODES).unwrap_or_default();
-    let mut bare = online.clone();
-    let with_cpus = file::list(file::NODES_WITH_CPUS);
-    bare.retain(|node| with_cpus.as_ref().is_some_and(|with_cpus| !with_cpus.contains(node)));
+    let with_cpus = file::list(file::NODES_WITH_CPUS).unwrap_or_else(|| online.clone());
+    let bare: Vec<u32> = online.iter().copied().filter(|node| !with_cpus.contains(node)).collect();
     let topology = load(flags(hwloc_api_version(), !bare.is_empty()), from_the_kernel)?;
     if !topology.is_this_system() {
         return Err(ELSEWHERE.to_owned());
@@ -133,7 +132,8 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     if is_unreadable() {
         machine.doubts.push("there is no /sys to read: caches, cores and NUMA nodes are not known".to_owned());
     }
-    machine.doubts.extend(memory_doubt(&machine.numa_nodes, &online, &meminfo::read()));
+    let limit = cgroup::memory_limit();
+    machine.doubts.extend(memory_doubt(&machine.numa_nodes, [&online, &with_cpus], &meminfo::read(), limit));
     Ok(machine)
 }
 
@@ -167,25 +167,30 @@ fn is_unreadable() -> bool {
 const TOLERANCE: f64 = 0.05;
 
 /// On guests whose memory was added after the start, the kernel's files on the nodes, and so hwloc, miss a part of it, while
-/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt. It is another where nodes are `online` that
-/// hwloc left out: by default it leaves out those of the memory of NVIDIA's GPUs.
-pub fn memory_doubt(nodes: &[NumaNode], online: &[u32], meminfo: &str) -> Option<String> {
+/// `/proc/meminfo` has all. Which node is wrong is then unknown, and the machine has a doubt. It is another where nodes are online that
+/// hwloc left out: those of the memory of NVIDIA's GPUs, and those that have the CPUs of another. `online` has the nodes, then those of
+/// them that have CPUs. A container whose `/proc/meminfo` shows its `limit`, as lxcfs makes it, gives no reason to doubt.
+pub fn memory_doubt(nodes: &[NumaNode], online: [&[u32]; 2], meminfo: &str, limit: Option<u64>) -> Option<String> {
     let sum = nodes.iter().try_fold(0u64, |sum, node| sum.checked_add(node.memory_bytes?))?;
     let total = meminfo::bytes(meminfo, "MemTotal")?;
-    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let differ = |one: u64, other: u64| one.abs_diff(other) as f64 > TOLERANCE * other as f64;
+    if !differ(sum, total) || (sum > total && limit.is_some_and(|limit| !differ(limit, total))) {
+        return None;
+    }
     let is_listed = |id: &u32| nodes.iter().any(|node| node.os_id == Some(*id));
-    let left_out: Vec<u32> = online.iter().copied().filter(|id| !is_listed(id)).collect();
-    let sums = || {
+    let [left_out, with_cpus] =
+        online.map(|online| online.iter().copied().filter(|id| !is_listed(id)).collect::<Vec<u32>>());
+    let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
+    let list = cpulist::print(&left_out);
+    Some(if left_out.is_empty() {
         format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))
-    };
-    let gpus = || {
-        let list = cpulist::print(&left_out);
+    } else if with_cpus.is_empty() {
         format!(
             "NUMA nodes that hwloc left out: {list}; HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES=1 in the environment keeps those of GPUs"
         )
-    };
-    let contradicts = sum.abs_diff(total) as f64 > TOLERANCE * total as f64;
-    contradicts.then(|| if left_out.is_empty() { sums() } else { gpus() })
+    } else {
+        format!("NUMA nodes that hwloc left out, as their CPUs are those of other nodes: {list}")
+    })
 }
 
 /// Lets hwloc load what `describe` sets as the source.
@@ -262,9 +267,18 @@ mod tests {
             usable: true,
         };
         let nodes: Vec<_> = (0..).zip(gib).map(node).collect();
-        assert_eq!(memory_doubt(&nodes, &[0], meminfo).is_some(), doubted);
-        let with_gpus = memory_doubt(&nodes, &[0, 252, 253], meminfo);
-        assert!(with_gpus.is_some() == doubted && with_gpus.is_none_or(|doubt| doubt.contains("252-253")));
+        assert_eq!(memory_doubt(&nodes, [&[0], &[0]], meminfo, None).is_some(), doubted);
+        for with_cpus in [&[0][..], &[0, 252, 253]] {
+            let doubt = memory_doubt(&nodes, [&[0, 252, 253], with_cpus], meminfo, None);
+            let is_of_gpus = |doubt: &String| doubt.contains("GPU") == (with_cpus.len() == 1);
+            assert!(
+                doubt.is_some() == doubted && doubt.is_none_or(|doubt| doubt.contains("252-253") && is_of_gpus(&doubt))
+            );
+        }
+        // What a container may use hides no node that is smaller.
+        let is_larger = gib.iter().flatten().sum::<u64>() > 8;
+        let limited = memory_doubt(&nodes, [&[0], &[0]], meminfo, Some(8 << 30));
+        assert_eq!(limited.is_some(), doubted && !is_larger);
     }
 
     #[test]

@@ -53,6 +53,9 @@ fn memory_goes_where_it_was_measured() {
     }
     report.machine.numa_nodes[1].memory_bytes = Some(0);
     assert!(line(&report.machine, "docker").contains("--cpuset-mems=5 "));
+    // Of one node nothing is asked: where the kernel divides a memory, hwloc may have seen a part of it.
+    report.machine.numa_nodes.truncate(1);
+    assert!(!line(&report.machine, "docker").contains("mems"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Which pages a cell's memory got, and on which NUMA nodes they lie: `smaps`, `maps` and `numa_maps` of `/proc/self`.
 
-use std::collections::HashMap;
-use std::fs;
+use std::collections::{HashMap, HashSet};
+use std::{fs, iter};
 
 use charz_data::report::{Nodes, Pages};
 use charz_kernels::Region;
@@ -102,14 +102,36 @@ pub(super) fn look_up_nodes(plots: &[PlacedRegion]) -> Option<Nodes> {
     let maps = fs::read_to_string("/proc/self/maps").ok()?;
     let numa_maps = fs::read_to_string("/proc/self/numa_maps").ok()?;
     let balancing = file::number("/proc/sys/kernel/numa_balancing").map(|mode: u32| mode != 0);
-    Some(Nodes { balancing, ..from_maps(&maps, &numa_maps, plots)? })
+    Some(Nodes { balancing, ..from_maps(&maps, &numa_maps, plots, &nearest_nodes)? })
+}
+
+/// The nodes that are as near to a node as itself: more than one where the kernel divides one memory, as with `numa=fake`.
+fn nearest_nodes(node: u32) -> Vec<u32> {
+    let online = file::list(file::ONLINE_NODES).unwrap_or_default();
+    let text = fs::read_to_string(format!("/sys/devices/system/node/node{node}/distance")).unwrap_or_default();
+    nearest(node, &online, &text)
+}
+
+/// The same of a file of distances, which has one for each node that is online.
+fn nearest(node: u32, online: &[u32], distances: &str) -> Vec<u32> {
+    let distances: Vec<(u32, &str)> = online.iter().copied().zip(distances.split_whitespace()).collect();
+    let own = distances.iter().find(|(of, _)| *of == node).map(|(_, own)| *own);
+    let others = distances.into_iter().filter(|(of, far)| *of != node && Some(*far) == own).map(|(of, _)| of);
+    iter::once(node).chain(others).collect()
 }
 
 /// `numa_maps` names a mapping by its start only; its end is in `maps`. A mapping that holds blocks of workers on several nodes
 /// counts as local on each of them: the kernel joins neighbouring blocks.
-pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[PlacedRegion]) -> Option<Nodes> {
+pub(crate) fn from_maps(
+    maps: &str,
+    numa_maps: &str,
+    plots: &[PlacedRegion],
+    nearest: &dyn Fn(u32) -> Vec<u32>,
+) -> Option<Nodes> {
     let ends: HashMap<usize, usize> = maps.lines().filter_map(header).collect();
     let mut nodes = Nodes::default();
+    let own: HashSet<u32> = plots.iter().filter_map(|plot| plot.node).collect();
+    let near: HashMap<u32, Vec<u32>> = own.into_iter().map(|node| (node, nearest(node))).collect();
     for mapping in numa_maps::mappings(numa_maps) {
         let start = mapping.start;
         let Some(&end) = ends.get(&start) else { continue };
@@ -120,7 +142,9 @@ pub(crate) fn from_maps(maps: &str, numa_maps: &str, plots: &[PlacedRegion]) -> 
         let (page_bytes, shares) = (mapping.page_bytes()?, mapping.bytes_by_node()?);
         let all = shares.iter().try_fold(0_u64, |sum, (_, bytes)| sum.checked_add(*bytes))?;
         nodes.bytes = nodes.bytes.checked_add(all)?;
-        let local = shares.iter().filter(|(node, _)| held.iter().any(|plot| plot.node == Some(*node)));
+        let local = shares
+            .iter()
+            .filter(|(node, _)| held.iter().any(|plot| plot.node.is_some_and(|own| near[&own].contains(node))));
         nodes.local_bytes += local.map(|(_, bytes)| bytes).sum::<u64>();
         if let Some(asked) = as_asked(&held, &shares, all, page_bytes) {
             nodes.asked_bytes = Some(nodes.asked_bytes.unwrap_or(0) + asked);
@@ -213,9 +237,14 @@ AnonHugePages:         0 kB
     #[test]
     fn pages_on_another_node_are_not_local() {
         let plots = [plot(0x7f00_0000_0000, Some(0)), plot(0x7f10_0000_0000, Some(1))];
-        let nodes = from_maps(MAPS, NUMA_MAPS, &plots).unwrap();
+        let nodes = from_maps(MAPS, NUMA_MAPS, &plots, &|node| vec![node]).unwrap();
         assert_eq!(nodes.bytes, (256 * 4 + 2 * 2048) * 1024);
         assert_eq!(nodes.local_bytes, (192 * 4 + 2 * 2048) * 1024);
+        // The parts of one memory are equally near.
+        let distances = |node: u32| nearest(node, &[0, 1, 4], ["10 10 20", "10 10 20", "20 20 10"][node as usize]);
+        let nodes = from_maps(MAPS, NUMA_MAPS, &plots, &distances).unwrap();
+        assert_eq!(nodes.local_bytes, nodes.bytes);
+        assert_eq!((nearest(4, &[0, 1, 4], "20 20 10"), nearest(1, &[0, 1], "")), (vec![4], vec![1]));
     }
 
     #[track_caller]
@@ -227,7 +256,7 @@ AnonHugePages:         0 kB
                 ..plot(0x7f00_0000_0000 + (start << 36), Some(0))
             })
             .collect();
-        let nodes = from_maps(MAPS, NUMA_MAPS, &plots).unwrap();
+        let nodes = from_maps(MAPS, NUMA_MAPS, &plots, &|node| vec![node]).unwrap();
         assert_eq!(nodes.asked_bytes, Some(expected << 10), "{nodes:?}");
     }
 
@@ -246,6 +275,6 @@ AnonHugePages:         0 kB
     #[test]
     fn blocks_without_a_home_are_not_judged() {
         assert_eq!(look_up_nodes(&[plot(0x7f00_0000_0000, None)]), None);
-        assert_eq!(from_maps(MAPS, NUMA_MAPS, &[plot(0x1000, Some(0))]), None);
+        assert_eq!(from_maps(MAPS, NUMA_MAPS, &[plot(0x1000, Some(0))], &|node| vec![node]), None);
     }
 }
