@@ -124,6 +124,8 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
     for node in &mut machine.numa_nodes {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
     }
+    kinds::name(&mut machine, &kinds::INTEL.map(|(name, path)| (name, file::list(path).unwrap_or_default())));
+    kinds::name(&mut machine, &kinds::INTEL.map(|(name, path)| (name, file::list(path).unwrap_or_default())));
     midr::name(&mut machine, &cpuinfo::read());
     inclusive::mark(&mut machine);
     // hwloc takes a group's path for one below the mount, and in a container finds no file there.

@@ -165,6 +165,7 @@ pub fn core_name(machine: &Machine, kind: Option<u32>) -> String {
     match (core_type(own), own.speed_rank) {
         (Some("IntelCore"), _) => "P-core".to_owned(),
         (Some("IntelAtom"), _) if faster().any(|other| core_type(other) == core_type(own)) => "LP E-core".to_owned(),
+        (Some("IntelLowPower"), _) => "LP E-core".to_owned(),
         (Some("IntelAtom"), _) => "E-core".to_owned(),
         (Some(other), _) => format!("{other} core"),
         (None, Some(0)) => "slow core".to_owned(),

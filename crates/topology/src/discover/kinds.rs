@@ -45,7 +45,6 @@ const ALIKE: f64 = 1.1;
 /// core, as on AMD and Arm, there may be as many as cores. A kind is then described by its fastest cores.
 fn merge(machine: &mut Machine) {
     const NUMBERS: [&str; 3] = ["LinuxCapacity", "FrequencyMaxMHz", "FrequencyBaseMHz"];
-    let number = |kind: &Kind, name: &str| kind.infos.iter().find(|info| info.name == name)?.value.parse::<u64>().ok();
     // The caches of a kind, then its numbers.
     let of = |kind: &Kind| (Vec::new(), NUMBERS.map(|name| number(kind, name).unwrap_or(0)));
     let mut designs: Vec<(Vec<u64>, [u64; 3])> = machine.kinds.iter().map(of).collect();
@@ -80,6 +79,52 @@ fn merge(machine: &mut Machine) {
     }
 }
 
+/// The designs of Intel's hybrid processors, the slowest first: the name that hwloc's x86 component gives them, and the list of
+/// their CPUs.
+pub(super) const INTEL: [(&str, &str); 3] = [
+    ("IntelLowPower", "/sys/devices/cpu_lowpower/cpus"),
+    ("IntelAtom", "/sys/devices/cpu_atom/cpus"),
+    ("IntelCore", "/sys/devices/cpu_core/cpus"),
+];
+
+/// Gives the kinds the type of their cores, by the lists of CPUs of each type, the slowest first; and a rank where hwloc gives none, as
+/// where kinds have the same base frequency.
+pub(super) fn name(machine: &mut Machine, types: &[(&str, Vec<u32>)]) {
+    let type_of = |kind: u32| {
+        let mut own = machine.strands.iter().filter(|strand| strand.kind == Some(kind)).peekable();
+        own.peek()?;
+        let ids: Vec<u32> = own.map(|strand| strand.os_id).collect();
+        types.iter().position(|(_, list)| ids.iter().all(|id| list.contains(id)))
+    };
+    let found: Option<Vec<usize>> = (0..machine.kinds.len() as u32).map(type_of).collect();
+    let Some(found) = found.filter(|_| machine.is_hybrid()) else { return };
+    for (kind, at) in machine.kinds.iter_mut().zip(&found) {
+        if !kind.infos.iter().any(|info| info.name == EVIDENCE[0]) {
+            kind.infos.push(Info { name: EVIDENCE[0].to_owned(), value: types[*at].0.to_owned() });
+        }
+    }
+    if machine.kinds.iter().any(|kind| kind.speed_rank.is_none()) {
+        let of = |kind: usize| (found[kind], number(&machine.kinds[kind], "FrequencyMaxMHz"));
+        let mut order: Vec<usize> = (0..machine.kinds.len()).collect();
+        order.sort_by_key(|kind| of(*kind));
+        if order.windows(2).any(|pair| of(pair[0]) == of(pair[1])) {
+            return;
+        }
+        let ranked = order.iter().zip(0..).map(|(kind, rank)| {
+            let kind = machine.kinds[*kind].clone();
+            Kind { speed_rank: Some(rank), how_known: how_known(Some(rank), &kind.infos), ..kind }
+        });
+        machine.kinds = ranked.collect();
+        for kind in machine.strands.iter_mut().filter_map(|strand| strand.kind.as_mut()) {
+            *kind = order.iter().position(|before| *before == *kind as usize).map_or(*kind, |at| at as u32);
+        }
+    }
+}
+
+fn number(kind: &Kind, name: &str) -> Option<u64> {
+    kind.infos.iter().find(|info| info.name == name)?.value.parse().ok()
+}
+
 /// How a kind's rank is known, in words.
 fn how_known(speed_rank: Option<u32>, infos: &[Info]) -> String {
     if speed_rank.is_none() {
@@ -89,13 +134,13 @@ fn how_known(speed_rank: Option<u32>, infos: &[Info]) -> String {
     if evidence.is_empty() {
         "ranked by the operating system or the topology file".to_owned()
     } else {
-        format!("ranked by hwloc, which knows {}", evidence.join(" and "))
+        format!("ranked by {}", evidence.join(" and "))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{how_known, merge};
+    use super::{how_known, merge, name};
     use crate::{Info, Kind, Machine, Source, discover};
 
     fn info(name: &str, value: &str) -> Info {
@@ -149,5 +194,31 @@ mod tests {
         let [small, big] = ["459", "1024"].map(|capacity| [("LinuxCapacity", capacity), ("FrequencyMaxMHz", "3000")]);
         check(&[&small, &big], false, &[0, 1]);
         check(&[&[], &[]], false, &[0, 1]);
+    }
+
+    /// Two cores of each of three designs: hwloc ranks none where base frequencies are equal.
+    #[test]
+    fn cores_of_intel_have_their_type_and_rank() {
+        let mut machine = discover(&Source::Synthetic("pack:1 core:6 pu:1".to_owned())).unwrap();
+        machine.strands.iter_mut().zip([2, 2, 0, 0, 1, 1]).for_each(|(strand, kind)| strand.kind = Some(kind));
+        let kind = |mhz: &str| Kind {
+            speed_rank: None,
+            how_known: how_known(None, &[]),
+            infos: vec![info("FrequencyMaxMHz", mhz)],
+            strands: 2,
+        };
+        machine.kinds = ["3600", "2500", "4500"].map(kind).to_vec();
+        let unnamed = machine.clone();
+        name(&mut machine, &[("IntelLowPower", vec![]), ("IntelAtom", vec![2, 3, 4, 5]), ("IntelCore", vec![0, 1])]);
+        let found: Vec<u32> = machine.strands.iter().filter_map(|strand| strand.kind).collect();
+        assert_eq!(found, [2, 2, 1, 1, 0, 0]);
+        let types: Vec<&str> = machine.kinds.iter().map(|kind| kind.infos[1].value.as_str()).collect();
+        assert_eq!(types, ["IntelAtom", "IntelAtom", "IntelCore"]);
+        let ranks: Vec<Option<u32>> = machine.kinds.iter().map(|kind| kind.speed_rank).collect();
+        assert_eq!(ranks, [Some(0), Some(1), Some(2)]);
+        // A machine that is not Intel's is left as it is.
+        let mut other = unnamed.clone();
+        name(&mut other, &[("IntelAtom", vec![]), ("IntelCore", vec![])]);
+        assert_eq!(other, unnamed);
     }
 }
