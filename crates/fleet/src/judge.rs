@@ -340,7 +340,13 @@ fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) 
 
 /// What each node of a group delivered of its capacity.
 pub(crate) fn delivered(nodes: &[Own<'_>]) -> Vec<Option<f64>> {
-    nodes.iter().map(|node| median(node.visits.iter().filter_map(|visit| visit.delivered))).collect()
+    let of_node = |node: &Own<'_>| {
+        let quota = |visit: &Visit| visit.settings.get(words::QUOTA).cloned();
+        // Visits under another quota do not show what the node delivers now.
+        let as_now = node.visits.iter().filter(|visit| quota(visit) == quota(node.newest()));
+        median(as_now.filter_map(|visit| visit.delivered))
+    };
+    nodes.iter().map(of_node).collect()
 }
 
 /// The median of the other nodes, for each.

@@ -89,6 +89,17 @@ fn a_setting_is_a_cause_only_where_it_can_slow() {
 }
 
 #[test]
+fn a_node_whose_quota_was_removed_delivers_what_its_newest_visit_does() {
+    let mut random = Rng::with_seed(3);
+    let visits = (0..12).flat_map(|host| (0..3).map(move |visit| (host, visit)));
+    let reports = visits.map(|(host, visit)| {
+        report(&mut random, host, visit, if host == 7 && visit < 2 { Fault::Quota } else { Fault::None })
+    });
+    let fleet = judged(&reports.collect::<Vec<_>>());
+    assert_eq!((node(&fleet).state, node(&fleet).delivered), (State::Ok, Some(1.0)), "{:?}", node(&fleet).why);
+}
+
+#[test]
 fn the_line_for_slurm_has_the_cause_of_its_number() {
     for (quota, cause) in [(None, "memory modules 4 x 32 GiB"), (Some("1.00"), "CPU quota 1.00")] {
         let fleet = altered([12, 1], |host, _, report| {
