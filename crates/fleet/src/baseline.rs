@@ -10,7 +10,7 @@ use charz_data::escape::{counted, one_line};
 use charz_stats::{Sample, median};
 
 use crate::judge::{delivered, judge, once};
-use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, level};
+use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, PAIRS, is_timed, level};
 use crate::parts::Part;
 use crate::visit::{Build, Speed, Visit, usual_cpus};
 use crate::words::quoted;
@@ -117,6 +117,7 @@ impl Baseline {
     /// If no node that is not slow has a reliable number.
     pub fn of(visits: &[Visit]) -> Result<Self, Error> {
         let fleet = judge(visits, Vec::new());
+        let is_timed = is_timed(visits);
         let is_well = |host: &str| fleet.nodes.iter().any(|node| node.host == host && node.state != State::Slow);
         let may_be_slow: BTreeSet<&str> =
             fleet.nodes.iter().filter(|node| !node.blame.is_empty()).map(|node| node.host.as_str()).collect();
@@ -143,7 +144,7 @@ impl Baseline {
                 hosts.retain(|_, visits| !visits.is_empty());
             }
             let is_slow = |node: &&Node| node.group == group && node.state == State::Slow;
-            let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits)).collect();
+            let own: Vec<Own<'_>> = hosts.into_iter().map(|(host, visits)| Own::of(host, visits, is_timed)).collect();
             let norms = Norms::of_well(&own);
             let mut cells: BTreeMap<&(String, String), BTreeMap<&str, Vec<Speed>>> = BTreeMap::new();
             for node in &own {

@@ -8,7 +8,7 @@ use charz_stats::median;
 
 use crate::classes::is_known;
 use crate::loads::Loads;
-use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, VISITS, by_build, parts};
+use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, VISITS, by_build, is_timed, parts};
 use crate::parts::{By, Part};
 use crate::visit::{Visit, other_build, usual_cpus};
 use crate::whole::Whole;
@@ -29,7 +29,8 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
         hosts.entry(host).or_default().push(visit);
     }
     let mut kinds: BTreeMap<&str, Vec<Own<'_>>> = BTreeMap::new();
-    for own in hosts.into_iter().map(|(host, visits)| Own::of(host, visits)) {
+    let is_timed = is_timed(visits);
+    for own in hosts.into_iter().map(|(host, visits)| Own::of(host, visits, is_timed)) {
         kinds.entry(&own.newest().kind).or_default().push(own);
     }
     let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
@@ -210,7 +211,7 @@ impl Node {
 
 /// The parts of one report that are slower by `least` at least, by what is usual elsewhere, and those whose like may be.
 pub(crate) fn slow_parts(visit: &Visit, norms: &Norms, least: f64) -> Vec<Blame> {
-    let own = [Own::of(&visit.host, vec![visit])];
+    let own = [Own::of(&visit.host, vec![visit], false)];
     let parts = parts(&own, norms, least);
     blame_parts(&own[0], &parts[0])
         .into_iter()

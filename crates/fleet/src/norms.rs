@@ -38,6 +38,11 @@ pub(crate) fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
     median(rests.map(f64::abs)).map_or(FLOOR, |rest| (MAD_TO_DEVIATION * rest).max(FLOOR))
 }
 
+/// Whether beginnings are times. Where all reports of a fleet have one, as where a clock stands, it says nothing of them.
+pub(crate) fn is_timed(visits: &[Visit]) -> bool {
+    visits.iter().any(|visit| visit.began != visits[0].began)
+}
+
 /// The visits of a node.
 pub(crate) struct Own<'a> {
     pub(crate) host: &'a str,
@@ -53,11 +58,9 @@ pub(crate) struct Own<'a> {
 }
 
 impl<'a> Own<'a> {
-    /// Of at least one report. Those of another kind of machine than the newest are no visits.
-    pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>) -> Self {
+    /// Of at least one report. Those of another kind of machine than the newest are no visits. `is_timed` says whether beginnings are times.
+    pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>, is_timed: bool) -> Self {
         all.sort_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
-        // Where all have one beginning, as where a clock stands, it says nothing of them.
-        let is_timed = all.iter().any(|visit| visit.began != all[0].began);
         let overlap = |pair: &[&Visit]| {
             // One that waited for the other may have noted its beginning before.
             let begun = pair[0].began.zip(pair[1].began).filter(|_| is_timed);

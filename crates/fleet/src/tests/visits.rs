@@ -183,8 +183,15 @@ fn one_name_of_several_machines_is_unclear() {
         report.started = format!("2026-02-01T00:00:0{host}Z");
         report
     });
-    let fleet = judged(&reports.collect::<Vec<_>>());
+    let mut reports: Vec<Report> = reports.collect();
+    let fleet = judged(&reports);
     assert_eq!((fleet.nodes.len(), fleet.nodes[0].state, fleet.nodes[0].drain.as_ref()), (1, State::Unclear, None));
+    // As jobs that a batch system starts together.
+    reports.iter_mut().for_each(|report| report.started = "2026-02-01T00:00:00Z".into());
+    reports.push(report(&mut random, 7, 1, Fault::None));
+    let fleet = judged(&reports);
+    let shared = fleet.nodes.iter().find(|node| node.host == "localhost").unwrap();
+    assert!(shared.state == State::Unclear && shared.why[0].contains("overlap"), "{shared:?}");
 }
 
 #[test]
