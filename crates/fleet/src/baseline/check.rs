@@ -25,13 +25,6 @@ pub enum Level {
     Unknown,
 }
 
-impl Level {
-    /// The exit code.
-    pub fn code(self) -> u8 {
-        self as u8
-    }
-}
-
 charz_data::words! { Level { Ok = "OK", Warning = "WARNING", Critical = "CRITICAL", Unknown = "UNKNOWN" } }
 
 /// What came of a check: its level, and its one line with performance data.
