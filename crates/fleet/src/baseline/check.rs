@@ -9,7 +9,7 @@ use charz_data::{Family, units};
 use super::{Baseline, Kind, Quantity, Tolerance};
 use crate::judge::{LESS_DELIVERED, by_quota, slow_parts};
 use crate::norms::Norms;
-use crate::visit::{Speed, Visit, load, other_build};
+use crate::visit::{Speed, Visit, load, other_build, threads};
 use crate::words;
 
 /// What a check says, by the exit codes of Nagios' plugins.
@@ -133,7 +133,11 @@ impl Baseline {
             if !measured.iter().any(|(own, ..)| own.kernel == kernel) {
                 return (!is_quick || visit.families.contains_key(kernel)).then_some((kernel, ""));
             }
-            visit.unreliable.contains(&(kernel.to_owned(), load.to_owned())).then_some((kernel, load))
+            // A quick sweep has all CPUs' threads.
+            let could_be = |threads: u64| !is_quick && threads <= visit.cpus[0] as u64;
+            let is_left_out = visit.is_beyond((kernel, load)) && threads(load).is_some_and(could_be);
+            let is_missing = is_left_out || visit.unreliable.contains(&(kernel.to_owned(), load.to_owned()));
+            is_missing.then_some((kernel, load))
         });
         let missing: BTreeSet<(&str, &str)> = missing.collect();
         let mut level = found.iter().map(|(level, _)| *level).max().unwrap_or(Level::Ok);
