@@ -144,7 +144,12 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         }
         whole.blame(&mut node, at, own, &explained);
         let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
-        let smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
+        let mut smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
+        // Of few nodes no size need be that of most; the first is of the size that the most have.
+        let usual_size = &nodes[0].newest().structure;
+        if smaller.is_empty() && newest.structure != *usual_size {
+            smaller.push(words::sizes(&newest.structure, "nodes like it", usual_size));
+        }
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         blame_delivered(&mut node, newest, usual_shares[at], is_unusual);

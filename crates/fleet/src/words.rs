@@ -224,13 +224,13 @@ pub(crate) fn smaller(name: &str, differs: &crate::Differs) -> String {
     format!("it has {own}, and most nodes like it have {others}")
 }
 
-/// `8 CPUs; the baseline's nodes have 16`, of two lists of sizes.
-pub(crate) fn sizes(own: &str, baseline: &str) -> String {
+/// `it has 8 CPUs, and the baseline's nodes have 16 CPUs`, of two lists of sizes.
+pub(crate) fn sizes(own: &str, others: &str, usual: &str) -> String {
     let differ: Vec<(&str, &str)> =
-        own.split(", ").zip(baseline.split(", ")).filter(|(own, usual)| own != usual).collect();
+        own.split(", ").zip(usual.split(", ")).filter(|(own, usual)| own != usual).collect();
     let [own, usual] =
         [0, 1].map(|at| differ.iter().map(|pair| if at == 0 { pair.0 } else { pair.1 }).collect::<Vec<_>>().join(", "));
-    format!("it has {own}, and the baseline's nodes have {usual}")
+    format!("it has {own}, and {others} have {usual}")
 }
 
 pub(crate) fn guest_memory(told: &str) -> String {

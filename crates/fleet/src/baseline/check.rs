@@ -49,7 +49,9 @@ impl Baseline {
             let beginning = format!("{}, ", visit.kind);
             let sizes = self.group.iter().filter_map(|kind| Some((kind.nodes, kind.name.strip_prefix(&beginning)?)));
             return match sizes.max() {
-                Some((_, sizes)) => Checked::of(Level::Warning, host, &words::sizes(&visit.structure, sizes)),
+                Some((_, sizes)) => {
+                    Checked::of(Level::Warning, host, &words::sizes(&visit.structure, "the baseline's nodes", sizes))
+                }
                 None => Checked::unknown(host, &format!("the baseline has no node like it ({})", visit.group())),
             };
         };

@@ -145,6 +145,18 @@ fn the_first_core_is_no_fault_of_a_node_that_lost_a_socket_or_has_no_like() {
 }
 
 #[test]
+fn of_few_nodes_one_that_lost_cpus_is_not_well() {
+    let mut random = Rng::with_seed(32);
+    let mut reports: Vec<Report> = (0..4).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    reports[2] = halved(reports[2].clone());
+    reports[3].machine.strands.truncate(15);
+    let fleet = judged(&reports);
+    let lost: Vec<_> = fleet.nodes.iter().filter(|node| node.state == State::Unclear).collect();
+    assert_eq!(lost.iter().map(|node| node.host.as_str()).collect::<Vec<_>>(), ["n2", "n3"], "{:?}", fleet.nodes);
+    assert!(lost[1].why.iter().any(|why| why.contains("it has 15 CPUs, and nodes like it have 16")), "{:?}", lost[1]);
+}
+
+#[test]
 fn a_lone_node_is_a_baseline_and_what_its_first_core_does_is_usual_there() {
     let mut random = Rng::with_seed(33);
     let visits = visits_of(&[report(&mut random, 7, 0, Fault::None)]);
