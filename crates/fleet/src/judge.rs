@@ -150,10 +150,11 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         if smaller.is_empty() && newest.structure != *usual_size {
             smaller.push(words::sizes(&newest.structure, "nodes like it", usual_size));
         }
+        let is_smaller = is_part || !smaller.is_empty();
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
-        loads.tell_missing(&mut node, newest, is_part);
+        loads.tell_missing(&mut node, newest, is_smaller, builds[&newest.build] == 1);
         let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
         let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();
         if !other_pages.is_empty() {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::norms::Own;
 use crate::visit::{Visit, load};
 use crate::words;
-use crate::{Node, SIZES, USUAL};
+use crate::{Node, USUAL};
 
 /// From this share of the nodes that planned a load on, another sweep of a node is likely to give it. Of one that hardly any node has, no
 /// sweep settles it, and a fleet of unclear nodes would hide those that are slow.
@@ -47,8 +47,9 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence.
-    pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit, is_part: bool) {
+    /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence. `is_smaller` says whether it has other
+    /// loads since it has, or gave, other CPUs; `is_alone` whether no other node has its build of charz.
+    pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit, is_smaller: bool, is_alone: bool) {
         let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
         let without = self.usual.iter().copied().filter(is_missing);
         let (without, unplanned): (BTreeSet<_>, BTreeSet<_>) =
@@ -59,26 +60,39 @@ impl<'a> Loads<'a> {
         let is_some = |own: &(&str, &str)| self.attainable.contains(own) && !self.usual.contains(own);
         let some: BTreeSet<_> = unreliable().filter(is_some).collect();
         let is_told = |kernel: &str| usual.iter().chain(&some).any(|(told, _)| *told == kernel);
-        let compared = newest.compared();
-        let hard = compared.into_iter().filter(|(kernel, is_compared)| !is_compared && !is_told(kernel));
-        let hard: Vec<&str> = hard.map(|(kernel, _)| kernel).collect();
+        let (full, hard): (Vec<_>, Vec<_>) = newest
+            .compared()
+            .into_iter()
+            .filter(|(kernel, _)| !is_told(kernel))
+            .partition(|(_, is_reliable)| *is_reliable);
+        let hard: Vec<&str> = hard.into_iter().map(|(kernel, _)| kernel).collect();
         let has_any = hard.iter().any(|kernel| self.compared.contains(kernel));
+        // Of its kernels that most nodes have: those that no other has at such parameters, and not for a reason that is said.
+        let is_unlike = |kernel: &str| {
+            let has_reason = |own: &(&str, &str)| newest.is_beyond(*own) || newest.lacks_huge_pages(own.0, own.1);
+            self.usual.contains(&(kernel, ""))
+                && !node.effects.keys().any(|own| own.split(' ').next() == Some(kernel))
+                && !self.usual.iter().any(|own| own.0 == kernel && has_reason(own))
+        };
+        let unlike: Vec<&str> = full.into_iter().map(|(kernel, _)| kernel).filter(|kernel| is_unlike(kernel)).collect();
         for (loads, others) in [(usual, "most"), (some, "some")] {
-            let (pending, noisy): (BTreeSet<_>, BTreeSet<_>) =
-                loads.into_iter().partition(|own| newest.is_pending(*own));
-            for (loads, is_pending) in [(pending, true), (noisy, false)] {
-                if !loads.is_empty() {
-                    node.unclear(words::missing(loads, others, is_pending));
-                }
+            let mut remedies: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+            for own in loads {
+                remedies.entry(newest.remedy(own)).or_default().insert(own);
+            }
+            for (remedy, loads) in remedies {
+                node.unclear(words::missing(loads, others, remedy));
             }
         }
-        let is_smaller = SIZES.iter().any(|name| node.differs.contains_key(*name));
         let beyond: BTreeSet<_> = self.usual.iter().copied().filter(|own| newest.is_beyond(*own)).collect();
-        if !beyond.is_empty() && !is_smaller && !is_part {
+        if !beyond.is_empty() && !is_smaller {
             node.unclear(words::fewer(newest.cpus, beyond));
         }
         if !unplanned.is_empty() {
             node.unclear(words::unplanned(unplanned));
+        }
+        if !unlike.is_empty() && !is_smaller && !is_alone {
+            node.unclear(words::unlike(&unlike));
         }
         if !hard.is_empty() {
             node.why.push(words::uncompared(&hard, has_any));

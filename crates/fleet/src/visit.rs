@@ -55,10 +55,12 @@ pub struct Visit {
     pub(crate) disturbers: Vec<Disturber>,
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
-    /// Those with the most threads of their kernel that have none under any mapping: the kernel, and its [`load`].
+    /// Those with the most threads of their kernel, skipped ones too, that have none under any mapping: the kernel, and its [`load`].
     pub(crate) unreliable: BTreeSet<(String, String)>,
     /// The most threads that were asked for, by kernel, skipped ones too.
     pub(crate) asked: BTreeMap<String, u64>,
+    /// The loads of all that was not skipped.
+    pub(crate) tried: BTreeSet<(String, String)>,
     /// Configurations without a run, where its sweep ended early.
     pub(crate) pending: Option<BTreeSet<(String, String)>>,
     pub(crate) partitions: Partitions,
@@ -135,10 +137,14 @@ impl Visit {
         words::unmeasured(self.reliable[1], self.pending.iter().flatten().next().is_some())
     }
 
-    /// Whether its sweep ended before it measured a load, or the kernel where the load has no name.
-    pub(crate) fn is_pending(&self, (kernel, of): (&str, &str)) -> bool {
-        let is_it = |(own, rest): &(String, String)| own == kernel && (of.is_empty() || load(rest) == of);
-        self.pending.iter().flatten().any(is_it)
+    /// What gives a result of a load, or of the kernel where the load has no name.
+    pub(crate) fn remedy(&self, (kernel, of): (&str, &str)) -> &'static str {
+        let is_it = |own: &str, load: &str| own == kernel && (of.is_empty() || load == of);
+        if self.pending.iter().flatten().any(|(own, rest)| is_it(own, load(rest))) {
+            return words::FINISH;
+        }
+        let was_tried = self.tried.iter().any(|(own, load)| is_it(own, load));
+        if was_tried { words::AGAIN } else { words::SKIPPED }
     }
 
     /// By kernel that was to be measured: whether it has a reliable result of its most threads.
@@ -228,13 +234,21 @@ impl Visit {
             *most = cell.workers.max(*most);
         }
         let planned = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
+        let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
+        let tried: BTreeSet<_> = planned().map(|cell| loaded(key(cell))).collect();
+        let kernels: BTreeSet<&str> = tried.iter().map(|(kernel, _)| kernel.as_str()).collect();
+        // Of a kernel that was tried, more threads than CPUs alone are skipped without a loss.
+        let is_due = |cell: &&Cell| {
+            let could_be = kernels.contains(cell.kernel.as_str()) && cell.workers <= usable as u64;
+            cell.status != Status::Skipped || could_be
+        };
+        let due = || report.cells.iter().filter(is_due);
         let mut most: BTreeMap<&str, u64> = BTreeMap::new();
-        for cell in planned() {
+        for cell in due() {
             let most = most.entry(&cell.kernel).or_default();
             *most = cell.workers.max(*most);
         }
-        let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
-        let full = planned().filter(|cell| cell.workers == most[cell.kernel.as_str()]);
+        let full = due().filter(|cell| cell.workers == most[cell.kernel.as_str()]);
         let mut unreliable: BTreeSet<_> = full.map(|cell| loaded(key(cell))).collect();
         let pending = report.cells.iter().filter(|cell| cell.status == Status::Pending);
         let pending = (!report.complete).then(|| pending.map(key).collect());
@@ -267,6 +281,7 @@ impl Visit {
             reliable: [ok().count(), planned().count()],
             unreliable,
             asked,
+            tried,
             pending,
             partitions,
         }

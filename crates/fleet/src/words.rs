@@ -38,17 +38,14 @@ pub(crate) fn told(blame: &Blame) -> String {
     format!("{} {verb} {}, by {}", blame.place(), change(blame), blame.quantity)
 }
 
-/// What gives a result that is missing.
-fn remedy(is_pending: bool) -> &'static str {
-    if is_pending {
-        "its sweep ended early; charz sweep --resume finishes it"
-    } else {
-        "sweep it again when it is idle"
-    }
-}
+/// What gives a result that is missing, of what was pending, noisy or skipped.
+pub(crate) const FINISH: &str = "its sweep ended early; charz sweep --resume finishes it";
+pub(crate) const AGAIN: &str = "sweep it again when it is idle";
+pub(crate) const SKIPPED: &str = "its report says why that was skipped";
 
 pub(crate) fn unmeasured(cells: usize, is_pending: bool) -> String {
-    format!("none of {} has a reliable result; {}", counted(cells, "configuration"), remedy(is_pending))
+    let remedy = if is_pending { FINISH } else { AGAIN };
+    format!("none of {} has a reliable result; {remedy}", counted(cells, "configuration"))
 }
 
 pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
@@ -146,9 +143,13 @@ pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[Strin
 }
 
 /// `others` says how many nodes have one.
-pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str, is_pending: bool) -> String {
-    let (loads, remedy) = (names(loads), remedy(is_pending));
-    format!("it has no reliable result of {loads}, and {others} nodes like it have one; {remedy}")
+pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str, remedy: &str) -> String {
+    format!("it has no reliable result of {}, and {others} nodes like it have one; {remedy}", names(loads))
+}
+
+/// Of kernels that other nodes have at other parameters alone.
+pub(crate) fn unlike(kernels: &[&str]) -> String {
+    format!("no other node has its configurations of {}; sweep all with the same flags", kernels.join(", "))
 }
 
 pub(crate) fn unplanned(kernels: BTreeSet<(&str, &str)>) -> String {

@@ -75,11 +75,16 @@ fn a_load_that_was_skipped_was_asked_for() {
     let mut random = Rng::with_seed(5);
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();
     let one = fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9).seated(&[0]);
-    reports.iter_mut().for_each(|report| report.cells.push(one.clone()));
+    // Nor were more threads than CPUs measured anywhere.
+    let twice = fixtures::cell("arith-int", 32, Unit::OpsPerSecond, 1e9).unmeasured(Status::Skipped, "no CPUs");
+    reports.iter_mut().for_each(|report| report.cells.extend([one.clone(), twice.clone()]));
     let full = &mut reports[7].cells[0];
     *full = full.clone().unmeasured(Status::Skipped, "its blocks do not fit");
-    let why = node(&judged(&reports)).why.join("; ");
-    assert!(!why.contains("same flags"), "{why}");
+    let fleet = judged(&reports);
+    assert!(fleet.nodes.iter().all(|node| node.host == "n7" || node.why.is_empty()), "{:?}", fleet.nodes);
+    let (own, why) = (node(&fleet), node(&fleet).why.join("; "));
+    assert!(own.state == State::Unclear && why.contains("arith-int x16") && why.contains("skipped"), "{own:?}");
+    assert!(!why.contains("same flags") && !why.contains("idle"), "{why}");
 }
 
 #[test]

@@ -160,3 +160,21 @@ fn a_name_with_a_domain_and_without_is_one_node_unless_there_are_two_domains() {
     let baseline = Baseline::of(&visits_of(&reports[..6])).unwrap();
     assert!(baseline.text().contains("\nnodes = 5\n"));
 }
+
+#[test]
+fn a_node_that_no_other_has_the_configurations_of_is_not_well() {
+    let of = |alter: fn(&mut charz_data::report::Cell)| {
+        altered([12, 1], |host, _, report| {
+            if host == 7 {
+                report.cells.iter_mut().filter(|cell| cell.workers > 2).for_each(alter);
+            }
+        })
+    };
+    let (mapping, size) = (of(|cell| cell.mapping = "dumb".into()), of(|cell| cell.point.size_bytes = Some(1 << 30)));
+    for (fleet, is_other) in [(&mapping, [true, true]), (&size, [false, true])] {
+        let own = node(fleet);
+        let is_named = |kernel: &str| own.why.iter().any(|why| why.contains("configurations") && why.contains(kernel));
+        assert_eq!(["arith-int", "mem-read"].map(is_named), is_other, "{own:?}");
+        assert_eq!((own.state, fleet.count(State::Ok)), (State::Unclear, 11), "{own:?}");
+    }
+}
