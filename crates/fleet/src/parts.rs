@@ -267,22 +267,24 @@ impl Partitions {
         all.iter().filter_map(contrast).collect()
     }
 
-    /// The contrasts of all configurations of a report, each with its kernel.
-    pub(crate) fn contrasts<'a>(&self, report: &'a Report) -> Vec<(&'a str, Family, Contrast)> {
+    /// The contrasts of all configurations of a report, each with its kernel and its size of memory; pairs have none.
+    pub(crate) fn contrasts<'a>(&self, report: &'a Report) -> Vec<(&'a str, Option<u64>, Contrast)> {
         let mut all = Vec::new();
         for card in &report.cards {
             let cells = report.cells.iter().filter(|cell| cell.kernel == card.name && !cell.seats.is_empty());
             let ok: Vec<&Cell> = cells.filter(|cell| cell.status == charz_data::report::Status::Ok).collect();
             match card.family {
                 Family::Compute | Family::Memory => {
-                    let own = ok.iter().filter(|cell| cell.contention.is_none()).flat_map(|cell| self.of_cell(cell));
-                    all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
+                    for cell in ok.iter().filter(|cell| cell.contention.is_none()) {
+                        let own = self.of_cell(cell).into_iter();
+                        all.extend(own.map(|contrast| (card.name.as_ref(), cell.point.size_bytes, contrast)));
+                    }
                 }
                 Family::Sync if matches!(card.role, charz_data::Role::LineTransfer(_)) => {
                     // A pair is nearer to one fixed home than to another, whatever its CPUs have in common.
                     let is_at_home = |cell: &&Cell| matches!(cell.point.memory, None | Some(MemoryHome::Local));
                     let own = self.of_pairs(&ok.into_iter().filter(is_at_home).collect::<Vec<_>>()).into_iter();
-                    all.extend(own.map(|contrast| (card.name.as_ref(), card.family, contrast)));
+                    all.extend(own.map(|contrast| (card.name.as_ref(), None, contrast)));
                 }
                 _ => {}
             }

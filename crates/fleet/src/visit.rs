@@ -47,7 +47,7 @@ pub struct Visit {
     /// Speed by configuration: its kernel, and all by which it differs from others.
     pub(crate) speeds: BTreeMap<(String, String), Speed>,
     pub(crate) families: BTreeMap<String, Family>,
-    /// By how much a part is slower than its like, by kernel: one element a run.
+    /// By how much a part is slower than its like, by kernel, at the size of memory where that is most: one element a run.
     pub(crate) contrasts: BTreeMap<(Part, String), Vec<f64>>,
     /// The median share of the capacity that was delivered.
     pub(crate) delivered: Option<f64>,
@@ -213,9 +213,18 @@ impl Visit {
         let structure = [(cpus, "CPU"), (cores, "core"), (sockets, "socket"), (nodes, "NUMA node")]
             .map(|(count, noun)| counted(count, noun))
             .join(", ");
-        let mut contrasts: BTreeMap<(Part, String), Vec<Vec<f64>>> = BTreeMap::new();
-        for (kernel, _, contrast) in partitions.contrasts(report) {
-            contrasts.entry((contrast.part, kernel.to_owned())).or_default().push(contrast.runs);
+        let mut sizes: BTreeMap<_, Vec<Vec<f64>>> = BTreeMap::new();
+        for (kernel, size, contrast) in partitions.contrasts(report) {
+            sizes.entry((contrast.part, kernel, size)).or_default().push(contrast.runs);
+        }
+        let mut contrasts: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
+        for ((part, kernel, _), cells) in sizes {
+            // A cache or a memory that is slow shows only at the sizes that are in it.
+            let own = middle_of(cells);
+            let lowest = contrasts.entry((part, kernel.to_owned())).or_insert_with(|| own.clone());
+            if middle(&own) < middle(lowest) {
+                *lowest = own;
+            }
         }
         let ok = || report.cells.iter().filter(|cell| cell.status == Status::Ok);
         let key = |cell: &Cell| {
@@ -274,7 +283,7 @@ impl Visit {
             cpus: [usable, machine.strands.len()],
             speeds,
             families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
-            contrasts: contrasts.into_iter().map(|(key, cells)| (key, middle_of(cells))).collect(),
+            contrasts,
             // Where runs differ, some deliver more than the capacity that is found.
             delivered: median(shares).map(|share| share.min(1.0)),
             disturbers,
@@ -312,9 +321,12 @@ pub fn compact(mut report: Report) -> Report {
     report
 }
 
+fn middle(runs: &[f64]) -> f64 {
+    median(runs.iter().copied()).unwrap_or(0.0)
+}
+
 /// The runs of the configuration in the middle: one that was disturbed says nothing against the others.
 fn middle_of(mut cells: Vec<Vec<f64>>) -> Vec<f64> {
-    let middle = |runs: &[f64]| median(runs.iter().copied()).unwrap_or(0.0);
     cells.sort_by(|one, other| middle(one).total_cmp(&middle(other)));
     // Of two the one that says less.
     if cells.len() == 2 {

@@ -178,3 +178,29 @@ fn a_node_that_no_other_has_the_configurations_of_is_not_well() {
         assert_eq!((own.state, fleet.count(State::Ok)), (State::Unclear, 11), "{own:?}");
     }
 }
+
+/// The first of the sizes has the fault.
+#[test]
+fn a_cache_that_is_slow_at_one_of_several_sizes_is_named_and_no_other() {
+    for (fault, sizes) in [(Fault::Cache(2), 2), (Fault::Cache(2), 3), (Fault::None, 3)] {
+        let mut random = Rng::with_seed(61);
+        let reports = (0..20).map(|host| {
+            let mut one = report(&mut random, host, 0, if host == 7 { fault } else { Fault::None });
+            for size in 1..=sizes {
+                let of =
+                    |cell: &charz_data::report::Cell| cell.kernel.starts_with("mem") && cell.point.size_bytes.is_none();
+                let at = Point { size_bytes: Some(1 << (20 + size)), ..Point::default() };
+                let mut other = if size == 1 { one.clone() } else { report(&mut random, host, 0, Fault::None) };
+                other.cells.retain(of);
+                one.cells.extend(other.cells.into_iter().map(|cell| cell.at(at)));
+            }
+            one.cells.retain(|cell| !cell.kernel.starts_with("mem") || cell.point.size_bytes.is_some());
+            one
+        });
+        let fleet = judged(&reports.collect::<Vec<_>>());
+        let blamed: Vec<_> =
+            node(&fleet).blame.iter().map(|own| (own.component.as_str(), own.ids.as_slice())).collect();
+        let wanted = if fault == Fault::None { vec![] } else { vec![("l3", &[8, 9, 10, 11][..])] };
+        assert_eq!((blamed, innocent(&fleet)), (wanted, 0), "{sizes}: {:?}", node(&fleet).why);
+    }
+}
