@@ -28,6 +28,9 @@ static LAYOUT: Layout = Layout {
 /// How a file of SQLite begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
+/// From so many bytes on, reports wait for the next transaction.
+const BATCH_BYTES: usize = if cfg!(test) { 1 } else { 16 << 20 };
+
 pub(crate) struct Collection(Database);
 
 /// A report that is to be added, packed.
@@ -97,21 +100,37 @@ impl Collection {
         })
     }
 
-    /// Gives each report to `each`, one after the other.
+    /// Gives each report to `each`, one after the other, and none twice. While they are parsed, others may add to the database.
     pub(crate) fn each(&mut self, mut each: impl FnMut(&[u8], &str)) -> Result<(), Error> {
+        let mut last = None;
+        loop {
+            let mut batch = self.batch(last.as_deref())?;
+            batch.iter().for_each(|(sweep, blob)| each(blob, sweep));
+            let Some((sweep, _)) = batch.pop() else { return Ok(()) };
+            last = Some(sweep);
+        }
+    }
+
+    /// The next reports behind that of an id, by their ids: as many as fit into memory on any machine.
+    fn batch(&mut self, last: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, Error> {
         self.0.read(|transaction, path, is_created| {
+            let (mut batch, mut bytes) = (Vec::new(), 0);
             if !is_created {
-                return Ok(());
+                return Ok(batch);
             }
-            let mut statement = transaction.prepare("SELECT compact, sweep FROM report ORDER BY host, started")?;
-            let mut rows = statement.query(())?;
-            while let Some(row) = rows.next()? {
+            // An id may be empty.
+            let behind = if last.is_some() { ">" } else { ">=" };
+            let sql = format!("SELECT compact, sweep FROM report WHERE sweep {behind} ?1 ORDER BY sweep");
+            let mut statement = transaction.prepare(&sql)?;
+            let mut rows = statement.query([last.unwrap_or_default()])?;
+            while let Some(row) = if bytes < BATCH_BYTES { rows.next()? } else { None } {
                 let sweep: String = row.get(1)?;
                 let blob = row.get_ref(0)?;
                 let blob = blob.as_blob().map_err(|error| damaged(path, NOUN, &format!("report {sweep}: {error}")))?;
-                each(blob, &sweep);
+                bytes += blob.len();
+                batch.push((sweep, blob.to_owned()));
             }
-            Ok(())
+            Ok(batch)
         })
     }
 }
@@ -166,6 +185,14 @@ mod tests {
         assert_eq!(collection.counts().unwrap(), [25, 25]);
         assert_eq!(hosts(&mut collection).len(), 25);
         assert!(Collection::is_one(&file) && !Collection::is_one(folder.path()));
+        // One that is added while they are read.
+        let (mut count, late) = (0, Packed::of(report(99, 6), "file"));
+        let add = |_: &[u8], _: &str| {
+            count += 1;
+            Collection::create(&file).unwrap().add(std::slice::from_ref(&late)).unwrap();
+        };
+        collection.each(add).unwrap();
+        assert_eq!((count, hosts(&mut collection).len()), (26, 26));
     }
 
     #[test]
