@@ -123,7 +123,9 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         let values = readings.into_iter().enumerate().map(value).collect();
         is_more.then_some(Row { kernel: key.name.clone(), scope, unit: key.unit, values })
     });
-    let (rows, lone): (Vec<Row>, Vec<Row>) = rows.flatten().partition(|row| row.values.iter().flatten().count() > 1);
+    // Too few threads everywhere are in none of them.
+    let rows = rows.flatten().filter(|row| row.values.iter().any(Option::is_some));
+    let (rows, lone): (Vec<Row>, Vec<Row>) = rows.partition(|row| row.values.iter().flatten().count() > 1);
     let rules = Options { cross_machine: true, ..Options::default() };
     let unlike = |source: &Source<'_>| {
         let (difference, _) = obstacle(sources[0].report, source.report, &rules)?;
@@ -421,6 +423,10 @@ mod tests {
             assert!(is_told("b was not measured as a whole, 8 CPUs: arith-int"), "{:?}", found.notes);
             assert_eq!(is_told("measured on one"), few == [4], "{:?}", found.notes);
         }
+        let part = cells(&[4]);
+        let sources = ["a", "b"].map(|name| Source { name, report: &part });
+        let notes = machines(&sources, &[]).notes;
+        assert!(!notes.iter().any(|note| note.starts_with("measured on one")), "{notes:?}");
     }
 
     #[test]
