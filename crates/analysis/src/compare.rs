@@ -28,7 +28,7 @@ mod sentence;
 mod terms;
 mod wire;
 
-pub use differences::{built, other_machine, surroundings};
+pub use differences::{built, is_one_host, other_machine, surroundings};
 pub use row::{ClockEffect, Row, Side, Verdict};
 pub use sentence::signed;
 pub use terms::{Caveat, Design, Quantity};

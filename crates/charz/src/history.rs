@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, Transaction, params};
 
 use crate::database::{Database, Fault, Layout, damaged};
 use crate::exit::Error;
-use charz_analysis::compare::other_machine;
+use charz_analysis::compare::{is_one_host, other_machine};
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
 use charz_data::report::{self, Report};
 use charz_measure::sweep::reread;
@@ -147,7 +147,7 @@ fn refuse_others(first: &Entry, report: &Report, any_host: bool) -> Result<(), S
         ));
     }
     match (&first.report.host.name, &report.host.name) {
-        (Some(one), Some(other)) if one != other && !any_host => Err(format!(
+        (Some(one), Some(other)) if !is_one_host(one, other) && !any_host => Err(format!(
             "it is of the host {other:?}, and report {id} of the history of {one:?}; name a file for this host by --db FILE, or treat \
              hosts that are alike as one machine by --any-host"
         )),

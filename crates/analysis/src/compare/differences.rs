@@ -25,6 +25,12 @@ pub(super) fn between(base: &Report, new: &Report) -> Vec<Difference> {
     [machine, build(base, new), plan(base, new)].into_iter().flatten().collect()
 }
 
+/// Whether two names may be of one host: a batch system has the name alone where the system's has a domain too.
+pub fn is_one_host(one: &str, other: &str) -> bool {
+    let is_short = |name: &str, whole: &str| whole.split_once('.').is_some_and(|(first, _)| first == name);
+    one == other || is_short(one, other) || is_short(other, one)
+}
+
 /// What shows that two reports are of different machines: a clause. `None` where they may be of one.
 pub fn other_machine(base: &Report, new: &Report) -> Option<String> {
     let (one, other) = (&base.machine, &new.machine);

@@ -113,6 +113,9 @@ fn a_history_is_of_one_machine_and_takes_all_or_nothing() {
     check_refused(store.add(&named, None, false), Exit::BadInput, &["\"another\"", "--any-host"]);
     assert_eq!(store.list().unwrap().len(), 2, "the good one was not added either");
     assert_eq!(store.add(&named, None, true).unwrap(), [(3, Added::New), (4, Added::New)]);
+    let mut whole = report(4);
+    whole.host.name = whole.host.name.map(|name| name + ".cluster.local");
+    assert_eq!(store.add(&[addition(whole)], None, false).unwrap(), [(5, Added::New)], "with its domain");
     let timeless = addition(Report { started: "yesterday".into(), ..report(5) });
     check_refused(store.add(&[timeless], None, false), Exit::BadInput, &["\"yesterday\"", "no time"]);
 }

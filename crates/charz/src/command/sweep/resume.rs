@@ -15,6 +15,7 @@ use crate::exit::{Error, Exit};
 use crate::provenance::tool;
 use crate::view::look;
 use crate::view::progress::note;
+use charz_analysis::compare::is_one_host;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_measure::harness::MOST_REPETITIONS;
@@ -165,10 +166,8 @@ fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option
     let slack = |host: &report::Host| host.timer_slack_ns.map_or("unknown".into(), |nanos| format!("{nanos}ns"));
     let (then, now) = (&report.host, host);
     let (built, running) = (&report.tool, &tool());
-    // A batch system has the name alone where the system's has a domain too.
-    let is_short = |name: &str, whole: &str| whole.split_once('.').is_some_and(|(first, _)| first == name);
     let [was, is] = [then, now].map(|host| word(&host.name));
-    let is = if is_short(&was, &is) || is_short(&is, &was) { was.clone() } else { is };
+    let is = if is_one_host(&was, &is) { was.clone() } else { is };
     let pairs = [
         ("the host", was, is),
         ("the processor", word(&then.processor), word(&now.processor)),
