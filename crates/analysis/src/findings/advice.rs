@@ -127,16 +127,15 @@ fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
     format!("; with a back-off of some microseconds {} times as fast: {cells}", later.times(&at_once))
 }
 
-/// The numbers of two kernels of the same place and as many workers: as many as both have numbers for, and as there are
+/// The numbers of two kernels of the same place and point and as many workers: as many as both have numbers for, and as there are
 /// strands for.
 fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
     let [mut ones, mut others] = kernels.map(|kernel| of(all, Unit::OpsPerSecond, |series| series.kernel == kernel));
     ones.truncate(MOST);
     others.truncate(MOST);
     let pairs = ones.iter().filter_map(|one| {
-        let same =
-            |other: &&Number<'_>| other.cell.workers == one.cell.workers && other.cell.mapping == one.cell.mapping;
-        others.iter().find(same).map(|other| (*one, *other))
+        let key = |number: &Number<'a>| (number.cell.workers, &number.cell.mapping, number.cell.point);
+        others.iter().find(|other| key(other) == key(one)).map(|other| (*one, *other))
     });
     pairs
         .filter(|(one, _)| (2..=strands).contains(&one.cell.workers))

@@ -4,11 +4,12 @@ use super::on_cell;
 use super::series::{Series, list, unknown};
 use crate::group::grouped;
 use crate::number::{Best, Number, contests};
+use crate::point;
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
 
-/// For each mapping and number of workers with two or more pools of a kind, which of them does most.
+/// For each mapping, point and number of workers with two or more pools of a kind, which of them does most.
 pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
     let is_pool = |role: &Role| matches!(role, Role::LockPool { .. } | Role::LockFreePool { .. });
     let pools = all.iter().filter(|series| is_pool(series.role()) && series.counts(Unit::OpsPerSecond));
@@ -20,14 +21,16 @@ pub(super) fn fastest(all: &[Series<'_>], report: &Report) -> Vec<Finding> {
         let numbers: Vec<Number<'_>> = sound.collect();
         let is_reference = |number: &&Number<'_>| matches!(role(number), Role::LockPool { is_reference: true, .. });
         for (locks, what) in [(true, "lock"), (false, "pool without a lock")] {
-            let kind = || pools.iter().copied().filter(move |series| is_lock(series.role()) == locks);
             let own = numbers.iter().copied().filter(|number| is_lock(role(number)) == locks);
-            for Best { number: best, alike, .. } in contests(own, |one| one.cell.workers) {
-                let workers = best.cell.workers;
-                let reference = numbers.iter().filter(is_reference).find(|number| number.cell.workers == workers);
+            let place = |number: &Number<'_>| (number.cell.point, number.cell.workers);
+            for Best { number: best, alike, .. } in contests(own, place) {
+                let (point, workers) = place(&best);
+                let is_rival = |series: &&Series<'_>| is_lock(series.role()) == locks && series.cells[0].point == point;
+                let rivals = || pools.iter().copied().filter(is_rival);
+                let reference = numbers.iter().filter(is_reference).find(|number| place(number) == (point, workers));
                 let mut finding = winner(&best, &alike, reference, what);
-                finding.text += &unknown(kind(), workers);
-                let beside = kind().flat_map(|series| series.numbers()).filter(|one| one.cell.workers == workers);
+                finding.text += &unknown(rivals(), workers);
+                let beside = rivals().flat_map(|series| series.numbers()).filter(|one| one.cell.workers == workers);
                 let few = beside.filter(|number| number.interval.is_none()).count();
                 if few > 0 {
                     finding.text += &format!("; too few runs of {}", counted(few, "other"));
@@ -62,6 +65,8 @@ fn winner(best: &Number<'_>, alike: &[Number<'_>], reference: Option<&Number<'_>
         Some(reference) => format!("; {} times {}", best.times(reference), name(reference)),
     };
     let (workers, mapping) = (counted(best.cell.workers as usize, "thread"), &best.cell.mapping);
-    let text = format!("{workers} {mapping}: the fastest {what} is {}, {}{ties}{against}", name(best), best.shown());
+    let point = point::label(&best.cell.point);
+    let text =
+        format!("{workers} {mapping}{point}: the fastest {what} is {}, {}{ties}{against}", name(best), best.shown());
     on_cell(best.cell, FindingKind::Fastest, times, text)
 }

@@ -152,6 +152,15 @@ fn the_fastest_lock_is_held_against_the_reference() {
     some.push(cell("pool-tas-backoff", 2, 1.0).unmeasured(Status::Pending, ""));
     some.push(without("pool-std", 2, Status::Skipped, None));
     check_fastest(some, &["pool-mcs"], &["1.50 (1.46 to 1.54) times pool-parking-lot; 2 others have no number"]);
+    // Sections of other lengths are other work.
+    let long = |kernel: &str, value| {
+        let mut cell = cell(kernel, 2, value);
+        cell.point.inside_steps = Some(1000);
+        cell
+    };
+    check_fastest(vec![cell("pool-mcs", 2, 30e6), long("pool-mcs", 1e6)], &[], &[]);
+    let of_two = [cells(30e6, 20e6), vec![long("pool-mcs", 1e6), long("pool-tas", 2e6)]].concat();
+    check_fastest(of_two, &["pool-mcs", "pool-tas"], &["1.50 (1.46 to 1.54) times pool-parking-lot"]);
 }
 
 #[test]
@@ -186,7 +195,11 @@ fn advice_is_drawn_from_the_cells_that_it_names() {
     pools.extend(series("pool-treiber-backoff", &[(2, 10e6), (4, 20e6), (8, 9e6)]));
     pools.extend([cell("pool-tas", 2, 10e6), cell("pool-tas-backoff", 2, 10.1e6)]);
     let words = ["400 ns", "times as fast: pool-treiber rr x4", "no significant difference: pool-tas rr x2"];
-    check_advice(4, pools, &[400.0], &words);
+    check_advice(4, pools.clone(), &[400.0], &words);
+    // Without work inside its sections the other does more for that.
+    pools.retain(|cell| cell.kernel != "pool-treiber");
+    pools.iter_mut().filter(|cell| cell.kernel == "pool-tas").for_each(|cell| cell.point.inside_steps = Some(1000));
+    assert!(!of(FindingKind::Advice, 4, pools)[0].evidence.contains("back-off"));
     check_advice(4, vec![without("futex-wake", 2, Status::Failed, Some(Ending::Died))], &[], &[]);
 }
 
