@@ -1,4 +1,4 @@
-//! Which lock loses least when threads want it at the same time, and how much work outside makes it no limit.
+//! Which lock does most when threads want it at the same time, and how much work outside makes it no limit.
 
 use super::on_cell;
 use super::series::{Series, list};
@@ -8,7 +8,6 @@ use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
 use charz_data::units;
-use charz_stats::ratio_of_estimates;
 
 /// Nothing is advised from an interval that is wider than this to either side, as a fraction.
 pub(crate) const WIDEST: f64 = 0.25;
@@ -20,8 +19,6 @@ const HARDLY: f64 = 3.0;
 struct Contest<'a> {
     one: Number<'a>,
     several: Number<'a>,
-    /// What the several do as a multiple of what one does: in the middle, at least, at most.
-    times: [f64; 3],
 }
 
 impl Contest<'_> {
@@ -65,16 +62,16 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
     };
     let mut rivals: Vec<&Contest<'_>> = contests.iter().filter(is_beside).collect();
-    rivals.sort_by(|one, other| other.times[0].total_cmp(&one.times[0]));
+    rivals.sort_by(|one, other| other.several.by_value(&one.several));
     let (best, others) = rivals.split_first()?;
-    // Those whose intervals meet.
-    let is_alike =
-        |other: &&&Contest<'_>| other.times[2] >= best.times[1] || !other.several.is_placed_as(&best.several);
+    let is_alike = |other: &&&Contest<'_>| other.several.meets(&best.several);
     let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
     let equal =
         if alike.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&alike)) };
     let against = match others.last() {
-        Some(worst) if alike.len() < others.len() => format!(", under {} {}", worst.kernel(), worst.shown()),
+        Some(worst) if alike.len() < others.len() => {
+            format!(", and {} times those of {}", best.several.times(&worst.several), worst.kernel())
+        }
         _ => String::new(),
     };
     let params = first.point.params(&report.plan.params);
@@ -95,7 +92,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     let by = if best.several.origin == Origin::Delivered { ", by what was delivered" } else { "" };
     let which = match others.is_empty() {
         true => format!("the lock {} under contention", best.kernel()),
-        false => format!("the lock that loses least under contention is {}{equal}", best.kernel()),
+        false => format!("the lock that does most under contention is {}{equal}", best.kernel()),
     };
     let text = format!(
         "{which}: {} ({}) do {} the sections of 1{against}{by}{outside}",
@@ -105,7 +102,8 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     );
     let evidence = rivals.iter().map(|rival| format!("{}, {}", rival.one.cited(), rival.several.cited()));
     let evidence = evidence.collect::<Vec<_>>().join("; ");
-    Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(best.times[0]), text) })
+    let times = best.several.value / best.one.value;
+    Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(times), text) })
 }
 
 /// Each number of several threads of a lock, by ascending number, beside that of one, where both are narrow enough.
@@ -113,11 +111,8 @@ fn contests<'a>(numbers: &[Number<'a>], strands: u64) -> Vec<Contest<'a>> {
     let is_narrow = |number: &Number<'_>| number.interval.is_some() && number.slack() <= WIDEST;
     let numbers = || numbers.iter().copied().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
     let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
-    let contest = |several: Number<'a>| {
-        let (low, high) = ratio_of_estimates(one.around()?, several.around()?)?;
-        Some(Contest { one, several, times: [several.value / one.value, low, high] })
-    };
-    numbers().filter(|number| (2..=strands).contains(&number.cell.workers)).filter_map(contest).collect()
+    let several = numbers().filter(|number| (2..=strands).contains(&number.cell.workers));
+    several.map(|several| Contest { one, several }).collect()
 }
 
 #[cfg(test)]
@@ -131,7 +126,7 @@ mod tests {
         for threads in [2, 8, 64] {
             let [one, several] = [1, threads].map(|threads| cell("pool-std", threads, Unit::OpsPerSecond, 1e9));
             let [one, several] = [&one, &several].map(|cell| Number::of(cell).unwrap());
-            let [limit, ..] = Contest { one, several, times: [1.0; 3] }.enough_outside().unwrap();
+            let [limit, ..] = Contest { one, several }.enough_outside().unwrap();
             // A section takes a nanosecond.
             let kept = |outside: f64| {
                 let (mut waiting, mut rate) = (0.0, 0.0);
