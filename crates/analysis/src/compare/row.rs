@@ -297,7 +297,8 @@ impl Side {
         let value = match quantity {
             Quantity::Capacity => cell.capacity.map(|capacity| capacity.value),
             // Of the runs that are compared: all work over all time may lie on the other side of the base's.
-            Quantity::Delivered => median(values),
+            // What is invalid delivered nothing that counts.
+            Quantity::Delivered => cell.delivered.and_then(|_| median(values)),
         };
         Side { status: cell.status, value, invocations }
     }

@@ -92,6 +92,16 @@ fn what_machines_of_different_sizes_do_not_have_in_common_is_named() {
 }
 
 #[test]
+fn what_an_invalid_configuration_delivered_is_no_number() {
+    let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
+    let mut new = base.clone();
+    new.cells[1] = fixtures::cell("b", 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0]).invalid();
+    let options = Options { quantity: Quantity::Delivered, cross_plan: true, ..Options::default() };
+    let row = &compare(&base, &new, &options).unwrap().rows[1];
+    assert_eq!((row.new.unwrap().value, row.effect), (None, None));
+}
+
+#[test]
 fn a_ratio_keeps_its_digits_however_far_it_is_from_one() {
     let sentence = |factor: f64, spread: f64| {
         let values: Vec<f64> = around(1.0).iter().map(|value| 1.0 + (value - 1.0) * spread).collect();
