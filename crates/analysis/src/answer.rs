@@ -78,8 +78,8 @@ pub struct Answer {
 pub struct Reading {
     pub value: f64,
     pub unit: Unit,
-    /// Half the width of its 95% interval, as a fraction of it; `None` after too few runs.
-    pub half_width: Option<f64>,
+    /// The ends of its 95% interval, as multiples of it; `None` after too few runs.
+    pub(crate) ends: Option<[f64; 2]>,
     pub is_noisy: bool,
     pub threads: u64,
     pub mapping: String,
@@ -92,12 +92,17 @@ impl Reading {
         Reading {
             value: number.whole().value,
             unit: number.cell.unit,
-            half_width: number.interval.map(|interval| interval.half_width(number.value)),
+            ends: number.interval.map(|interval| <[f64; 2]>::from(interval).map(|end| end / number.value)),
             is_noisy: number.is_doubtful(),
             threads: number.cell.workers,
             mapping: number.cell.mapping.clone(),
             origin: number.origin,
         }
+    }
+
+    /// Half the width of its 95% interval, as a fraction of it; `None` after too few runs.
+    pub fn half_width(&self) -> Option<f64> {
+        self.ends.map(|[low, high]| (high - low).abs() / 2.0)
     }
 
     /// `12.3 GB/s`, with the marker of a noisy number, and `delivered` or `estimated` where it is that.

@@ -350,7 +350,7 @@ fn cheapest(world: &World, costs: &Costs, tally: &mut Tally) {
     tally.count("the fastest of a kind", least(of(Some(&costs.fastest))) <= 1.01 * least(of(None)));
     let least_of_all = costs.kernels.first().map_or(0.0, |(_, reading)| reading.value);
     for (name, reading) in &costs.kernels {
-        let low = reading.value * (1.0 - reading.half_width.unwrap_or(0.0));
+        let low = reading.value * reading.ends.map_or(1.0, |[low, _]| low);
         tally.count("what is not the fastest is apart from it", costs.fastest.contains(name) || low > least_of_all);
     }
     if !costs.slowest.is_empty() {

@@ -185,7 +185,7 @@ impl Row {
     /// The mark of a [scaling](Self::scaling) that is doubted: one of its numbers is, or both together are known to no better than 2%.
     pub fn scaling_doubt(&self) -> &'static str {
         let of_both: Vec<&Reading> = self.one.iter().chain(&self.all).collect();
-        let width = of_both.iter().map(|reading| reading.half_width.unwrap_or(0.0)).fold(0.0, f64::hypot);
+        let width = of_both.iter().map(|reading| reading.half_width().unwrap_or(0.0)).fold(0.0, f64::hypot);
         units::doubt(width > verdict::MARGIN || of_both.iter().any(|reading| reading.is_noisy))
     }
 

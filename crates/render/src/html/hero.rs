@@ -170,7 +170,7 @@ fn level_tile(level: &figure::Row, heading: &[String]) -> Markup {
 fn value(reading: &Reading) -> Markup {
     html! {
         strong.noisy[reading.is_noisy] { (reading.text()) }
-        @if let Some(half) = reading.half_width { " " span.soft { "±" (units::percent(half)) } }
+        @if let Some(half) = reading.half_width() { " " span.soft { "±" (units::percent(half)) } }
     }
 }
 
