@@ -149,7 +149,9 @@ pub fn verdicts(report: &Report) -> Vec<Verdict<'_>> {
     let mut groups =
         grouped(numbers, |number| (number.cell.kernel.as_str(), number.cell.point, number.cell.last_size()));
     if report.machine.quota().is_some() {
-        groups.iter_mut().for_each(|group| within(group, report.machine.worth() as u64));
+        // Where a quota is measured, the threads that it has no time for are a part of that.
+        let is_bound = |group: &&mut Vec<Number<'_>>| *report.role(&group[0].cell.kernel) != Role::Quota;
+        groups.iter_mut().filter(is_bound).for_each(|group| within(group, report.machine.worth() as u64));
     }
     let mut verdicts: Vec<Verdict<'_>> = groups.iter().filter_map(|group| Verdict::of(group, report)).collect();
     let mut points = HashMap::new();

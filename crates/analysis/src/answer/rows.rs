@@ -97,7 +97,7 @@ fn counting<'a>(report: &Report, all: &[&'a Verdict<'a>]) -> Vec<&'a Verdict<'a>
 
 fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let best = verdict.best;
-    let quota = report.machine.quota();
+    let quota = report.machine.quota().filter(|_| *report.role(verdict.kernel) != Role::Quota);
     let most_of_quota = quota.map(|_| report.machine.worth() as u64).filter(|most| best.cell.workers <= *most);
     let of_kernel = |cell: &&Cell| {
         let is_same = cell.point == verdict.point && cell.last_size() == best.cell.last_size();

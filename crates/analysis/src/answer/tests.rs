@@ -414,18 +414,16 @@ fn a_line_of_costs_is_of_one_mapping_or_names_it() {
 /// Threads that a quota has no time for scale only while the pauses are not counted.
 #[test]
 fn rows_respect_a_quota() {
-    let cells = || {
-        let of = |threads: u64| cell("arith-int", threads, Unit::OpsPerSecond, threads as f64 * 1e9);
-        [1, 2, 4].map(|threads| of(threads).in_order()).to_vec()
-    };
-    let under = |quota: Option<f64>| {
-        let mut report = report(cells()).on(8);
+    let of_kernel = |kernel: &str, quota: Option<f64>| {
+        let of = |threads: u64| cell(kernel, threads, Unit::OpsPerSecond, threads as f64 * 1e9);
+        let mut report = report([1, 2, 4].map(|threads| of(threads).in_order()).to_vec()).on(8);
         report.machine.usable.quota_cpus = quota;
         let answer = Answer::of(&report);
         let (table, notes) = table(&answer.rows, answer.cpus, 9);
         let texts: Vec<String> = table.rows[0].data.iter().map(|datum| datum.text.clone()).collect();
         (answer.rows[0].clone(), texts, notes)
     };
+    let under = |quota| of_kernel("arith-int", quota);
     let (row, texts, notes) = under(None);
     assert_eq!((row.scaling(), row.best.threads, texts[4].as_str(), notes.len()), (Some(4.0), 4, "4+", 0));
     assert_eq!(under(Some(4.0)).1[4], "4", "no time is left for more");
@@ -437,6 +435,8 @@ fn rows_respect_a_quota() {
     let (row, texts, notes) = under(Some(0.5));
     assert_eq!((row.scaling(), row.best.threads, notes.len()), (None, 1, 1));
     assert!(texts.iter().all(|text| !text.contains("2.00")), "{texts:?}");
+    let (row, _, notes) = of_kernel("cmt-quota", Some(1.5));
+    assert_eq!((row.scaling(), row.best.threads, notes.len()), (Some(4.0), 4, 0), "it measures what a quota leaves");
 }
 
 /// By the time on CPUs that threads asked for, where they do not wait for each other in the kernel.
