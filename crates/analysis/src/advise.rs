@@ -261,7 +261,9 @@ impl<'a> Advice<'a> {
             peak,
             is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
             too_few,
-            quota: quota.filter(|_| fewest == cpus && tried(best.cell, report).any(|cell| cell.workers > cpus)),
+            quota: quota.filter(|cpus| {
+                (fewest + 1) as f64 > *cpus && tried(best.cell, report).any(|cell| cell.workers > fewest)
+            }),
             is_only_count,
             is_one_of_several: false,
             open: is_open.then(|| open(best.cell, cpus, report)),

@@ -5,9 +5,8 @@ use serde::Serialize;
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, obstacle};
 use crate::figure::{self, Datum, State, Table};
-use crate::number::Origin;
+use crate::number::left_by_quota;
 use crate::page::{Page, Section, Source, page};
-use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Report, Unit};
 
@@ -225,8 +224,7 @@ pub(crate) fn quota_note(source: &Source<'_>) -> Option<String> {
 
 /// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
 pub(crate) fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
-    let counts = *report.role(kernel) != Role::Quota && reading.origin != Origin::Delivered;
-    let share = report.machine.quota().filter(|_| counts).map_or(1.0, |cpus| (cpus / reading.threads as f64).min(1.0));
+    let share = left_by_quota(report, kernel, reading.threads, reading.origin);
     let share = if reading.unit.more_is_better() { share } else { share.recip() };
     Reading { value: reading.value * share, ..reading }
 }
@@ -344,6 +342,7 @@ fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::Role;
     use charz_data::report::fixtures;
 
     /// Of so many operations in a second with one thread and with two.
@@ -377,6 +376,16 @@ mod tests {
 
     #[test]
     fn a_quota_has_time_for_its_share_of_what_threads_can_do() {
+        // One thread all the time does more than two for three quarters of it; what counts of a program is what the quota did not stop.
+        for (role, values) in [(Role::Other, vec![2.7e9]), (Role::Program, vec![2.7e9, 3e9])] {
+            let mut part = report([2.7e9, 3e9]);
+            part.machine.usable.quota_cpus = Some(1.5);
+            part.cards.iter_mut().for_each(|card| card.role = role.clone());
+            let sources = ["a", "b"].map(|name| Source { name, report: &part });
+            let rows = machines(&sources, &[]).rows;
+            let found: Vec<f64> = rows.iter().map(|row| row.values[1].as_ref().unwrap().value).collect();
+            assert_eq!(found, values, "{role:?}");
+        }
         let whole = report([1e9, 2e9]);
         for (cpus, [one, all]) in [(0.5, [0.5, 0.25]), (1.5, [1.0, 0.75]), (2.0, [1.0, 1.0])] {
             let mut part = report([1e9, 2e9]);

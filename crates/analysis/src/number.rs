@@ -20,7 +20,7 @@ pub struct Number<'a> {
     /// `None` after too few invocations.
     pub interval: Option<Interval>,
     pub origin: Origin,
-    /// By how many threads, or copies, a time was divided.
+    /// By how much it was divided: by the threads or copies that share a time, and for the pauses of a quota.
     pub(crate) copies: f64,
     /// How many runs have a value, of the cells that it is from the fewest.
     pub(crate) runs: usize,
@@ -126,7 +126,16 @@ pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a 
         let bound = numbers.iter().filter(|other| other.is_bound() && beside(number.cell, other.cell));
         bound.copied().reduce(better).and_then(|bound| number.delivered_beside(&bound)).unwrap_or(*number)
     };
-    numbers.iter().map(placed).collect()
+    numbers.iter().map(|number| placed(number).in_quota(basis.report)).collect()
+}
+
+/// The share of their time that a CPU quota leaves so many threads: all of it of what it is a part of. That is what was delivered, what
+/// measures a quota, and a program, of which only those runs count in which it stopped nothing.
+pub(crate) fn left_by_quota(report: &Report, kernel: &str, threads: u64, origin: Origin) -> f64 {
+    let counts = !matches!(report.role(kernel), Role::Quota | Role::Program) && origin != Origin::Delivered;
+    // More threads than CPUs use no more time.
+    let busy = threads.min(report.machine.usable_strands().count() as u64) as f64;
+    report.machine.quota().filter(|_| counts).map_or(1.0, |cpus| (cpus / busy).min(1.0))
 }
 
 impl<'a> Number<'a> {
@@ -139,7 +148,14 @@ impl<'a> Number<'a> {
     /// A time over the number of threads, each of which does its own work in it.
     pub(crate) fn each(&self) -> Self {
         let copies = self.cell.workers as f64;
-        Number { copies, ..self.scaled(copies.recip()) }
+        Number { copies: copies * self.copies, ..self.scaled(copies.recip()) }
+    }
+
+    /// What its threads do in the time that a quota leaves them; [`whole`](Self::whole) is without its pauses.
+    pub(crate) fn in_quota(&self, report: &Report) -> Self {
+        let share = left_by_quota(report, &self.cell.kernel, self.cell.workers, self.origin);
+        let by = if self.cell.unit.more_is_better() { share } else { share.recip() };
+        Number { copies: self.copies / by, ..self.scaled(by) }
     }
 
     pub(crate) fn whole(&self) -> Self {

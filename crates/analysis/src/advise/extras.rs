@@ -72,5 +72,5 @@ pub(super) fn memory<'a>(load: Load, best: &Number<'_>, rivals: &Rivals<'_>, rep
             && cell.point != own.point
     });
     let numbers = Basis::of(report).numbers(elsewhere).into_iter();
-    numbers.map(|number| rivals.loss(load.shared(number), best)).collect()
+    numbers.map(|number| rivals.loss(load.shared(number.in_quota(report)), best)).collect()
 }

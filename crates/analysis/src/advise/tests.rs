@@ -126,7 +126,7 @@ fn a_program_beside_others_is_advised_on_where_what_they_used_cannot_decide() {
 
 #[test]
 fn a_quota_is_a_limit() {
-    let cases = [(0.5, 20.0, 1, true), (1.5, 20.0, 2, true), (1.5, 10.1, 1, false), (3.5, 20.0, 4, false)];
+    let cases = [(0.5, 20.0, 1, true), (1.5, 20.0, 2, true), (1.5, 12.0, 1, true), (3.5, 20.0, 4, false)];
     for (quota, two, threads, is_reason) in cases {
         let cells = [(1, 10.0), (2, two), (4, 40.0)].map(|(threads, value)| rate("rr", threads, value)).into();
         let mut report = report(cells).on(4);
