@@ -252,6 +252,7 @@ impl Machines {
     /// A sentence for each machine but the first: the middle of its ratios and their range.
     pub fn sentences(&self) -> Vec<String> {
         let [first, others @ ..] = &self.machines[..] else { return Vec::new() };
+        let good = if self.rows.iter().all(|row| row.unit.is_of_speed()) { "fast" } else { "good" };
         let sentence = |(at, own): (usize, &Machine)| {
             let values = |scope: Scope| {
                 let rows = self.rows.iter().filter(move |row| row.scope == scope);
@@ -265,7 +266,7 @@ impl Machines {
                 parts.into_iter().filter_map(|(middle, what)| Some(format!("{what} {}", middle?))).collect();
             match parts.is_empty() {
                 true => format!("{} has no number that {} has too", own.name, first.name),
-                false => format!("{} against {}: {} as fast", own.name, first.name, parts.join(", ")),
+                false => format!("{} against {}: {} as {good}", own.name, first.name, parts.join(", ")),
             }
         };
         (1..).zip(others).map(sentence).collect()

@@ -20,18 +20,19 @@ impl Comparison {
         differing.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
         if !differing.is_empty() {
             let named = differing.iter().take(MOST).copied();
-            let words = if self.quantity == Quantity::Delivered { ["much", "little"] } else { ["fast", "slow"] };
-            let equal = grouped(named, |row| times(row, words));
+            let equal = grouped(named, |row| self.times(row));
+            let mut last = "";
             let each = equal.iter().map(|rows| {
                 let other = |row: &Row| if row.despite.contains(&Caveat::OtherPlan) { " (other plan)" } else { "" };
                 let names: Vec<String> = rows.iter().map(|row| row.name() + other(row)).collect();
-                format!("{} at {}", times(rows[0], words), names.join(" and "))
+                let (verb, times) = self.times(rows[0]);
+                let verb = if std::mem::replace(&mut last, verb) == verb { String::new() } else { format!("{verb} ") };
+                format!("{verb}{times} at {}", names.join(" and "))
             });
             let named = each.collect::<Vec<_>>().join(", ");
             let more = differing.len().saturating_sub(MOST);
             let more = if more > 0 { format!(", and differs at {more} more") } else { String::new() };
-            let verb = if self.quantity == Quantity::Delivered { "delivered" } else { "is" };
-            clauses.push(format!("{new} {verb} {named}{more}"));
+            clauses.push(format!("{new} {named}{more}"));
         }
         let totals = &self.totals;
         let mut same: Vec<f64> = of(Verdict::Same).map(|row| row.margin).collect();
@@ -61,6 +62,19 @@ impl Comparison {
             clauses.push("load included: without --delivered the machine itself is compared".to_owned());
         }
         format!("{}.", clauses.join("; "))
+    }
+
+    /// The verb, and how many times: `is`, `1.31 times as fast`; of joules `takes`, `0.80 times as much`.
+    fn times(&self, row: &Row) -> (&'static str, String) {
+        let (effect, interval) = (row.effect.unwrap_or(1.0), row.interval.map(|Interval { low, high }| [low, high]));
+        match self.quantity {
+            Quantity::Delivered => ("delivered", times(effect, interval, ["much", "little"])),
+            Quantity::Capacity if row.unit.is_of_speed() => ("is", times(effect, interval, ["fast", "slow"])),
+            Quantity::Capacity => {
+                let interval = interval.map(|[low, high]| [high.recip(), low.recip()]);
+                ("takes", times(effect.recip(), interval, ["much", "little"]))
+            }
+        }
     }
 
     /// The differences without a verdict that are beyond the margin, few by their names: `4 of the 8 skipped differ by −44.0% to +37.2%, surely
@@ -185,8 +199,7 @@ fn distance(row: &Row) -> f64 {
 
 /// `1.31 ±0.04 times as fast`, or `0.46 to 0.95 times as fast` where the ends are not as far from the middle, or too far for one number;
 /// of very little how many times as slow, as `0.004` shows fewer digits.
-fn times(row: &Row, [fast, slow]: [&str; 2]) -> String {
-    let (effect, ends) = (row.effect.unwrap_or(1.0), row.interval.map(|Interval { low, high }| [low, high]));
+fn times(effect: f64, ends: Option<[f64; 2]>, [fast, slow]: [&str; 2]) -> String {
     let (effect, ends, word) = match effect < LITTLE {
         true => (effect.recip(), ends.map(|[low, high]| [high.recip(), low.recip()]), slow),
         false => (effect, ends, fast),

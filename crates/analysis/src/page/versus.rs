@@ -171,7 +171,8 @@ fn point(row: &Compared, place: f64) -> DataPoint {
     let spread = row.interval.map(|Interval { low, high }| [low, high]);
     let range = spread.map(|ends| ends.map(units::ratio)).map(|[low, high]| format!(" ({low} to {high})"));
     let range = range.unwrap_or_default();
-    let times = row.effect.map(|effect| format!("{}{range} times as fast", units::ratio(effect))).unwrap_or_default();
+    let good = if row.unit.is_of_speed() { "fast" } else { "good" };
+    let times = row.effect.map(|effect| format!("{}{range} times as {good}", units::ratio(effect))).unwrap_or_default();
     let state = is_noisy(row);
     let doubt = units::doubt(state == State::Suspect);
     let clock = row.of_clock().map(|clock| format!(", {clock}")).unwrap_or_default();

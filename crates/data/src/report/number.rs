@@ -53,6 +53,11 @@ impl Unit {
         !self.more_is_better() && !matches!(self, Unit::Reported(unit) if !unit.is_time())
     }
 
+    /// Whether more or less of it is faster or slower, as of rates and times: joules and megabytes are neither.
+    pub fn is_of_speed(self) -> bool {
+        self.more_is_better() || self.is_time()
+    }
+
     /// Whether more is better; for times less is.
     pub fn more_is_better(self) -> bool {
         match self {

@@ -2,6 +2,7 @@
 
 use super::*;
 use charz_data::report::Timer;
+use charz_data::{Better, ReportedUnit};
 
 /// Each configuration has its size; that of the plan was for none of them.
 #[test]
@@ -99,6 +100,22 @@ fn what_an_invalid_configuration_delivered_is_no_number() {
     let options = Options { quantity: Quantity::Delivered, cross_plan: true, ..Options::default() };
     let row = &compare(&base, &new, &options).unwrap().rows[1];
     assert_eq!((row.new.unwrap().value, row.effect), (None, None));
+}
+
+#[test]
+fn joules_are_taken_and_not_fast() {
+    let [base, new] = [1.0, 0.8].map(|factor| {
+        let mut report = report(&[("a", &around(factor)), ("b", &around(1.0 / factor))]);
+        let joules = ReportedUnit::new("J", Better::Lower).unwrap();
+        report.cells[0].unit = Unit::Reported(joules);
+        report
+    });
+    let sentence = compare(&base, &new, &Options::default()).unwrap().sentence("new");
+    for words in
+        ["takes 0.80 ±0.01 times as much at a round-robin x1", "is 1.25 ±0.01 times as fast at b round-robin x1"]
+    {
+        assert!(sentence.contains(words), "{sentence}");
+    }
 }
 
 #[test]
