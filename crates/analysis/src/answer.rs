@@ -172,7 +172,7 @@ impl Answer {
         self.found.iter_mut().for_each(cut_sentence);
         self.costs.truncate(MOST);
         for costs in &mut self.costs {
-            cut(&mut costs.kind);
+            costs.place.iter_mut().chain([&mut costs.kind]).for_each(cut);
             costs.kernels.truncate(MOST);
             let named = costs.fastest.iter_mut().chain(&mut costs.slowest);
             costs.kernels.iter_mut().map(|(name, _)| name).chain(named).for_each(cut);

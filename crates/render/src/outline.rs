@@ -142,7 +142,11 @@ pub fn answer(answer: &Answer, most: usize, columns: usize) -> Vec<Block<'static
     }
     for costs in answer.costs.iter().take(most) {
         let entry = |(name, reading): &(String, Reading)| format!("{} {}", costs.short(name), reading.text());
-        blocks.push(Block::Line(costs.title(), costs.kernels.iter().map(entry).collect()));
+        let mut entries: Vec<String> = costs.kernels.iter().map(entry).collect();
+        if let Some((place, first)) = costs.place.as_ref().zip(entries.first_mut()) {
+            *first = format!("{place}: {first}");
+        }
+        blocks.push(Block::Line(costs.title(), entries));
     }
     let (all, shown) = (answer.advice.len(), answer.advice.len().min(most).min(MOST_STEPS));
     let of = if shown < all { format!(" ({shown} of {all}; --format table has the findings)") } else { String::new() };

@@ -3,6 +3,8 @@
 use super::Reading;
 use crate::group::grouped;
 use crate::number::{Basis, Best, Number, Origin, kind};
+use charz_data::Role;
+use charz_data::card::Waiter;
 use charz_data::report::{Cell, Report};
 
 /// The kernels of one kind, the cheapest first.
@@ -12,6 +14,8 @@ pub struct Costs {
     /// Each kernel's name and its number, all under the mapping and with the number of threads that most of them have; of those that
     /// lack it the best with the fewest threads, with these behind the name.
     pub kernels: Vec<(String, Reading)>,
+    /// The mapping and the number of threads of those that have none behind the name: `pair:core x2`; `None` where all have.
+    pub place: Option<String>,
     /// The names of those that are not apart from the cheapest, it included.
     pub fastest: Vec<String>,
     /// The same of the dearest; empty where that is among the cheapest.
@@ -37,11 +41,15 @@ impl Costs {
     }
 }
 
-pub(super) fn costs(report: &Report) -> Vec<Costs> {
+pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
     let is_cost = |cell: &&Cell| !cell.unit.more_is_better() && kind(report, cell).is_some();
     let numbers = Basis::of(report).numbers(report.cells.iter().filter(is_cost));
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
-    let kind = |cell| kind(report, cell).unwrap_or_default();
+    let kind = |cell: &'a Cell| match report.role(&cell.kernel) {
+        // No thread sleeps.
+        Role::HandOff(Waiter::Spinning) => cell.kernel.split('-').next().unwrap_or_default(),
+        _ => kind(report, cell).unwrap_or_default(),
+    };
     let kinds = grouped(kernels, |numbers| kind(numbers[0].cell));
     // The beginning of one name is no kind.
     let (kinds, others): (Vec<_>, Vec<_>) =
@@ -67,8 +75,10 @@ pub(super) fn costs(report: &Report) -> Vec<Costs> {
             let origin = if is_delivered { Origin::Capacity } else { number.origin };
             Reading { origin, ..Reading::of(&number) }
         };
+        let place = shown.iter().find(|(name, number)| *name == number.cell.kernel).map(|(_, number)| placed(number));
+        let place = place.map(|(mapping, threads)| format!("{mapping} x{threads}"));
         let kernels = shown.into_iter().map(|(name, number)| (name, reading(number))).collect();
-        Costs { kind, kernels, fastest, slowest, is_delivered }
+        Costs { kind, kernels, place, fastest, slowest, is_delivered }
     };
     let mut costs: Vec<Costs> = kinds.map(list).collect();
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());

@@ -367,13 +367,23 @@ fn numbers_of_more_threads_than_cpus_alone_are_shown() {
 #[test]
 fn a_kernel_that_is_the_only_one_of_its_kind_keeps_its_name() {
     let cost = |kernel: &str, value| cell(kernel, 2, Unit::NanosecondsPerOp, value);
-    let cells = [("barrier-std", 3.0), ("ring-mutex", 2.0), ("c2c-cas", 1.0), ("timeout-futex", 1.0)];
+    // Where no thread sleeps, none is woken.
+    let cells = [
+        ("barrier-std", 3.0),
+        ("flag", 0.1),
+        ("futex-wake", 9.0),
+        ("ring-mutex", 2.0),
+        ("c2c-cas", 1.0),
+        ("timeout-futex", 1.0),
+    ];
     let costs = answer_of(cells.map(|(kernel, value)| cost(kernel, value)).into()).costs;
     let shown: Vec<(&str, Vec<&str>)> = costs
         .iter()
         .map(|costs| (&*costs.kind, costs.kernels.iter().map(|(kernel, _)| costs.short(kernel)).collect()))
         .collect();
-    assert_eq!(shown, [("barrier", vec!["std"]), ("c2c", vec!["cas"]), ("other", vec!["timeout-futex", "ring-mutex"])]);
+    let others = vec!["flag", "timeout-futex", "ring-mutex"];
+    let kinds = [("wake-up", vec!["futex-wake"]), ("barrier", vec!["std"]), ("c2c", vec!["cas"]), ("other", others)];
+    assert_eq!(shown, kinds);
 }
 
 #[test]
@@ -397,18 +407,21 @@ fn kernels_without_a_number_are_named() {
 fn a_line_of_costs_is_of_one_mapping_or_names_it() {
     let of = |kernel, mapping, ns| cell(kernel, 2, Unit::NanosecondsPerOp, ns).under(mapping);
     let apart = |kernel, ns| of(kernel, "rr", ns).seated(&[0, 1]);
-    let all = |cells| answer_of(cells).costs.remove(0).kernels;
+    let first = |cells| answer_of(cells).costs.remove(0);
+    let all = |cells| first(cells).kernels;
     let both = vec![of("c2c-cas", "auto", 20.0), apart("c2c-cas", 130.0), apart("c2c-fetch-add", 140.0)];
-    let kernels = all([both.clone(), vec![of("c2c-fetch-add", "auto", 27.0)]].concat());
+    let costs = first([both.clone(), vec![of("c2c-fetch-add", "auto", 27.0)]].concat());
+    assert_eq!(costs.place.as_deref(), Some("rr x2"));
+    let kernels = costs.kernels;
     assert!(kernels.iter().all(|(name, reading)| reading.mapping == "rr" && !name.contains('(')), "{kernels:?}");
     let kernels = all([both, vec![of("c2c-exchange", "auto", 30.0)]].concat());
     for (name, reading) in kernels {
         assert_eq!(name.contains("(auto x2)"), reading.mapping == "auto", "{name} {reading:?}");
     }
     // The only kernel of its kind has a number for each of its mappings.
-    let only = all(vec![of("c2c-cas", "auto", 990.0), apart("c2c-cas", 130.0)]);
-    let names: Vec<&str> = only.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, ["c2c-cas (rr x2)", "c2c-cas (auto x2)"]);
+    let only = first(vec![of("c2c-cas", "auto", 990.0), apart("c2c-cas", 130.0)]);
+    let names: Vec<&str> = only.kernels.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((names, only.place), (vec!["c2c-cas (rr x2)", "c2c-cas (auto x2)"], None));
 }
 
 /// Threads that a quota has no time for scale only while the pauses are not counted.

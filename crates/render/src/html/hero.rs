@@ -142,6 +142,7 @@ fn cost_tile(costs: &Costs) -> Markup {
             h3 { (Foreign(&costs.title())) }
             @if let Some((_, reading)) = costs.kernels.first() {
                 p.value { (value(reading)) }
+                @if let Some(place) = &costs.place { p { (Foreign(place)) } }
                 p { "Fastest: " (Foreign(&costs.joined(&costs.fastest))) }
             }
             @if let Some((_, reading)) = costs.kernels.last().filter(|_| !costs.slowest.is_empty()) {
@@ -215,6 +216,7 @@ fn details(answer: &Answer) -> Markup {
                 @for costs in answer.costs.iter().take(MOST) {
                     dt { (Foreign(&costs.title())) }
                     dd {
+                        @if let Some(place) = &costs.place { (Foreign(place)) ": " }
                         @for (at, (name, reading)) in costs.kernels.iter().enumerate() {
                             @if at > 0 { " · " } (Foreign(costs.short(name))) " " (reading.text())
                         }
