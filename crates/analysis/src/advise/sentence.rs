@@ -8,7 +8,7 @@ use charz_data::Role;
 use charz_data::card::Numbers;
 use charz_data::checks::V07;
 use charz_data::escape::counted;
-use charz_data::report::{Ending, Interval, Invocation, MemoryHome};
+use charz_data::report::{Cell, Ending, Interval, Invocation, MemoryHome};
 use charz_data::units;
 use charz_stats::LEAST_FOR_INTERVAL;
 
@@ -56,6 +56,15 @@ impl Advice<'_> {
         }
         if self.is_only_count && self.open.is_none() {
             text += "; no other number of threads has a result";
+            let is_other = |other: &&Cell| {
+                (&other.kernel, other.value().is_some()) == (&cell.kernel, true) && other.workers != cell.workers
+            };
+            let others = self.report.cells.iter().filter(is_other);
+            text += match others.map(|other| other.point == cell.point).max() {
+                None => "",
+                Some(true) => " at this size",
+                Some(false) => " with these parameters",
+            };
         }
         if let Some(open) = &self.open {
             text += &format!("; {open}");
@@ -252,8 +261,10 @@ fn within(interval: Option<Interval>) -> String {
 #[cfg(test)]
 mod tests {
     use crate::advise::advise;
+    use crate::answer::Answer;
     use charz_data::report::Unit;
     use charz_data::report::fixtures::{cell, report};
+    use charz_data::{Growth, GrowthStep, Halt};
 
     #[test]
     fn fewer_threads_that_may_do_as_well_are_named() {
@@ -269,6 +280,22 @@ mod tests {
         let [sure, slow] = [sentence(79.0, 0.005), sentence(60.0, 0.05)];
         assert!(sure.contains(": 8 threads") && !sure.contains("may be"), "{sure}");
         assert!(slow.contains(": 16 threads") && !slow.contains("may be"), "{slow}");
+    }
+
+    #[test]
+    fn another_number_of_threads_is_missing_at_the_size_that_was_reached() {
+        let of = |by: &str, threads: u64, size: u64| {
+            let mut cell = cell("fft-mutex", threads, Unit::OpsPerSecond, 1e6).under(by).in_order();
+            let growth = Growth::new(vec![GrowthStep { size, ..GrowthStep::default() }], Halt::Time);
+            let runs = cell.invocations.iter_mut().flat_map(|one| &mut one.runs);
+            runs.for_each(|run| run.growth = Some(Box::new(growth.clone())));
+            cell
+        };
+        let report = report(vec![of("rr", 1, 7), of("rr", 2, 8), of("dumb", 2, 8)]).on(2);
+        let said = advise(&report)[0].sentence();
+        assert!(said.contains("no other number of threads has a result at this size"), "{said}");
+        let names: Vec<String> = Answer::of(&report).rows.iter().map(|row| row.name()).collect();
+        assert_eq!(names, ["fft-mutex size 7", "fft-mutex size 8"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ const MOST_POINTS: usize = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     pub kernel: String,
-    /// The parameters that the sweep varies for it, e.g. `420 MiB`; empty where none.
+    /// The parameters that the sweep varies for it, e.g. `420 MiB`, and to which of several sizes it grew; empty where none.
     pub label: String,
     pub family: Option<Family>,
     /// With one thread, under the best mapping.
@@ -133,9 +133,15 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let over = over.filter(|number| !beaten(number) && number.is_surely_below(&best));
     let loses = |number: &Number<'_>| 1.0 - number.value / best.value;
     let over = over.max_by_key(|number| number.cell.workers).filter(|number| loses(number) > verdict::MARGIN);
+    let grew_otherwise = |cell: &Cell| {
+        let is_same = cell.kernel == verdict.kernel && cell.point == verdict.point && cell.value().is_some();
+        is_same && cell.last_size() != best.cell.last_size()
+    };
+    let size = best.cell.last_size().filter(|_| report.cells.iter().any(grew_otherwise));
+    let size = size.map(|size| format!(" size {size}")).unwrap_or_default();
     Row {
         kernel: verdict.kernel.to_owned(),
-        label: point::label(&verdict.point).trim_start().to_owned(),
+        label: (point::label(&verdict.point) + &size).trim_start().to_owned(),
         family: report.card(verdict.kernel).map(|card| card.family),
         one,
         all,
