@@ -142,7 +142,31 @@ pub fn advise(report: &Report) -> Vec<Advice<'_>> {
     Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()
 }
 
+/// Why nothing is advised to threads that contend, though some were measured.
+pub fn not_advised(report: &Report) -> Option<String> {
+    each(Load::Contended, report).iter().filter(|advice| !advice.is_worth_it()).find_map(Advice::why_not)
+}
+
 fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
+    let mut all = each(load, report);
+    all.retain(|advice| load != Load::Contended || advice.is_worth_it());
+    if load == Load::Workload {
+        return all;
+    }
+    let is_one_of_several = all.len() > 1;
+    all.iter_mut().for_each(|advice| advice.is_one_of_several = is_one_of_several);
+    let auto_loses = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
+    let another_loses = |advice: &Advice<'_>| {
+        let mut beside = advice.regret.iter().filter(|loss| loss.number.cell.workers == advice.best.cell.workers);
+        beside.any(|loss| loss.is_sure() && loss.share > MARGIN)
+    };
+    let first = |of: &dyn Fn(&Advice<'_>) -> bool| all.iter().position(of);
+    let chosen = first(&auto_loses).or_else(|| first(&another_loses)).unwrap_or(0);
+    if all.is_empty() { Vec::new() } else { vec![all.swap_remove(chosen)] }
+}
+
+/// That on each kernel of a load, in the order in which readers ask.
+fn each(load: Load, report: &Report) -> Vec<Advice<'_>> {
     let is_of = |number: &Number<'_>| {
         // The empty kernel's time is no work; a program's may be all there is.
         let counts = number.cell.unit != Unit::Nanoseconds || load == Load::Program;
@@ -153,28 +177,15 @@ fn on(load: Load, report: &Report) -> Vec<Advice<'_>> {
     };
     let numbers = placed(&Basis::of(report), &report.cells).into_iter().filter(is_of);
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
-    let mut all: Vec<(usize, Advice<'_>)> = kernels
+    let mut all: Vec<Advice<'_>> = kernels
         .into_iter()
         .filter_map(|numbers| {
             let role = report.role(&numbers[0].cell.kernel);
-            let advice = Advice::of(load, main_point(numbers, role), report)?;
-            (load != Load::Contended || advice.is_worth_it()).then_some((asked(role), advice))
+            Advice::of(load, main_point(numbers, role), report)
         })
         .collect();
-    if load == Load::Workload {
-        return all.into_iter().map(|(_, advice)| advice).collect();
-    }
-    all.sort_by_key(|(asked, _)| *asked);
-    let is_one_of_several = all.len() > 1;
-    all.iter_mut().for_each(|(_, advice)| advice.is_one_of_several = is_one_of_several);
-    let auto_loses = |advice: &Advice<'_>| advice.auto.is_some_and(|auto| auto.is_sure() && auto.share > 0.0);
-    let another_loses = |advice: &Advice<'_>| {
-        let mut beside = advice.regret.iter().filter(|loss| loss.number.cell.workers == advice.best.cell.workers);
-        beside.any(|loss| loss.is_sure() && loss.share > MARGIN)
-    };
-    let first = |of: &dyn Fn(&Advice<'_>) -> bool| all.iter().position(|(_, advice)| of(advice));
-    let chosen = first(&auto_loses).or_else(|| first(&another_loses)).unwrap_or(0);
-    if all.is_empty() { Vec::new() } else { vec![all.swap_remove(chosen).1] }
+    all.sort_by_key(|advice| asked(report.role(&advice.best.cell.kernel)));
+    all
 }
 
 /// Of a kernel's numbers those of one point: with memory where programs have it unless they ask, and the largest block, which is beyond

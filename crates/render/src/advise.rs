@@ -22,6 +22,8 @@ pub struct Advised<'a> {
     pub advice: Vec<Advice<'a>>,
     pub validation: Option<Vec<Validation<'a>>>,
     pub predicted: Vec<Predicted>,
+    /// Why nothing is advised to threads that contend, though some were measured.
+    pub why_not: Option<String>,
 }
 
 /// A placement that was not measured, and should do better than all that were.
@@ -119,6 +121,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                 "{what}: the report compares NUMA nodes for memory, not placements. charz sweep without --memory measures several mappings \
                  and numbers of threads."
             ),
+            0 if let Some(why) = &advised.why_not => format!("{what}: {why}."),
             0 => format!(
                 "{what}: the report compares none of a program or of a kernel that stands for one. charz sweep measures several mappings \
                  and numbers of threads."
@@ -253,9 +256,9 @@ fn checks(validation: &Validation<'_>) -> Block<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_analysis::advise::{advise, validate};
+    use charz_analysis::advise::{advise, not_advised, validate};
     use charz_data::report::fixtures::{cell, report};
-    use charz_data::report::{Cell, Status, Unit};
+    use charz_data::report::{Cell, Report, Status, Unit};
 
     #[test]
     fn a_placement_without_a_number_does_not_silence_the_others() {
@@ -274,6 +277,23 @@ mod tests {
         assert!(few.contains("too few runs") && !few.contains("no number"), "{few}");
     }
 
+    fn nothing(report: &Report) -> Advised<'_> {
+        let (answer, why_not) = (Answer::of(report), not_advised(report));
+        Advised { answer, advice: Vec::new(), validation: None, predicted: Vec::new(), why_not }
+    }
+
+    #[test]
+    fn one_thread_that_does_more_than_several_is_why_nothing_is_advised() {
+        let of = |threads, value| cell("counter-atomic", threads, Unit::OpsPerSecond, value).in_order();
+        let report = report(vec![of(1, 180e6), of(2, 60e6), of(4, 40e6)]).on(4);
+        assert!(advise(&report).is_empty());
+        let blocks = blocks(&nothing(&report), false);
+        let texts: Vec<&String> =
+            blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(text) } else { None }).collect();
+        assert!(texts.iter().any(|text| text.contains("180 Mop/s") && text.contains("60.0 Mop/s")), "{texts:?}");
+        assert!(!texts.iter().any(|text| text.contains("compares none")), "{texts:?}");
+    }
+
     #[test]
     fn where_nothing_else_was_measured_there_are_no_others() {
         let of = |mapping: &str, value| {
@@ -281,8 +301,7 @@ mod tests {
             cell.seated(&[0, 1])
         };
         let report = report(vec![of("rr", 2e9), of("dumb", 1e9)]);
-        let mut advised =
-            Advised { answer: Answer::of(&report), advice: advise(&report), validation: None, predicted: Vec::new() };
+        let mut advised = Advised { advice: advise(&report), ..nothing(&report) };
         advised.advice.iter_mut().for_each(|advice| advice.regret.clear());
         let blocks = blocks(&advised, false);
         assert!(blocks.iter().any(|block| matches!(block, Block::Item(label, _) if label == "evidence")));
@@ -301,8 +320,7 @@ mod tests {
             interval: [1.3e11, 1.5e11],
             unit: Unit::OpsPerSecond,
         };
-        let advised =
-            Advised { answer: Answer::of(&report), advice: Vec::new(), validation: None, predicted: vec![predicted] };
+        let advised = Advised { predicted: vec![predicted], ..nothing(&report) };
         for format in FORMATS {
             let mut out = Vec::new();
             (format.write)(&advised, &TerminalStyle::PLAIN, &mut out).unwrap();

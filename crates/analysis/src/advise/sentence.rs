@@ -2,7 +2,7 @@
 
 use super::{Advice, Load, Strands};
 use crate::card::MEMORY;
-use crate::number::Origin;
+use crate::number::{Origin, better};
 use crate::verdict::{Claim, Loss, joined};
 use charz_data::Role;
 use charz_data::card::Numbers;
@@ -80,6 +80,19 @@ impl Advice<'_> {
             text += &format!("; it waits rather than computes: it has work for {wanted:.1} of {cpus}");
         }
         format!("{text}.")
+    }
+
+    /// Of threads that contend and gain nothing by it, or of which that is not known.
+    pub(super) fn why_not(&self) -> Option<String> {
+        let (best, kernel) = (self.best, &self.best.cell.kernel);
+        if best.cell.workers > 1 {
+            return Some(format!("numbers of threads that contend for {kernel} vary too much: {}", self.evidence()));
+        }
+        let several = self.regret.iter().map(|loss| loss.number).filter(|number| number.cell.workers > 1);
+        let together = several.reduce(better)?;
+        let how = if best.is_better(&together) { "less together than" } else { "hardly more together than" };
+        let numbers = format!("{}, {}", best.cited(), together.cited());
+        Some(format!("threads that contend for {kernel} do {how} one alone: {numbers}"))
     }
 
     /// How many CPUs the program had work for, in the run that had most.

@@ -12,7 +12,7 @@ use super::sweep::{First, MeasuringContext, New};
 use crate::exit::{Error, Exit};
 use crate::view::look;
 use crate::view::progress::{Progress, note};
-use charz_analysis::advise::{Advice, advise, validate};
+use charz_analysis::advise::{Advice, advise, not_advised, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::other_machine;
 use charz_data::report::{Cell, Report};
@@ -39,7 +39,8 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
-    let advised = Advised { answer: Answer::of(&report), advice, validation, predicted: better(&report) };
+    let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&report));
+    let advised = Advised { answer, advice, validation, predicted, why_not };
     (options.format.write)(&advised, &look::of_stdout(), out)?;
     Ok(match again {
         Some((_, Some(failure))) => failure,
