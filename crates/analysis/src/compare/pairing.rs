@@ -6,7 +6,7 @@ use super::carried::objection;
 use super::terms::{Caveat, Design, Quantity};
 use super::{Allowed, allows, flag_of};
 use charz_data::checks::V19;
-use charz_data::report::{Cell, Estimator, Point, Report, Status};
+use charz_data::report::{Cell, Estimator, PREDICTED, Point, Report, Status};
 use charz_data::{cpulist, params, units};
 
 /// Kernel, mapping, number of workers and parameters. Workers that share strands are compared only with as many that do.
@@ -104,6 +104,8 @@ pub(super) fn usable(cell: &Cell, allowed: &Allowed<'_>) -> Result<Option<Caveat
             Some(_) if allowed.options.allow_suspect => return Ok(Some(Caveat::Suspect)),
             objection => objection,
         },
+        // What is predicted is another number for each, and the reason one for all.
+        Status::Skipped if cell.is_predicted() => Some(PREDICTED.trim_end_matches(": ")),
         Status::Pending | Status::Skipped | Status::Failed => cell.reason.as_deref(),
         Status::Invalid => {
             let weightiest = cell.marks.iter().max_by_key(|mark| mark.severity).map(|mark| mark.code.as_str());
@@ -166,4 +168,21 @@ pub(super) fn usable_cpus(report: &Report) -> String {
     let mut ids: Vec<u32> = report.machine.usable_strands().map(|strand| strand.os_id).collect();
     ids.sort_unstable();
     cpulist::print(&ids)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::{Options, compare};
+    use charz_data::report::{Unit, fixtures};
+
+    #[test]
+    fn all_that_is_predicted_is_skipped_for_one_reason() {
+        let cell = |workers| fixtures::cell("mem-read", workers, Unit::BytesPerSecond, 1e9);
+        let predicted = |workers| cell(workers).unmeasured(Status::Skipped, &format!("{PREDICTED}{workers} GB/s"));
+        let base = fixtures::report([1, 2, 3].map(cell).into());
+        let new = fixtures::report(vec![cell(1), predicted(2), predicted(3)]);
+        let rows = compare(&base, &new, &Options::default()).unwrap().rows;
+        assert!(rows[1].reason.is_some() && rows[1].reason == rows[2].reason, "{rows:?}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::answer::is_caused_by_others;
 use crate::culprits::disturbers;
 use crate::point;
 use charz_data::escape::counted;
-use charz_data::report::{Report, Severity};
+use charz_data::report::{PREDICTED, Report, Severity};
 
 /// A kind of reason, with its first case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,11 @@ pub fn doubts(report: &Report) -> Vec<Doubt> {
             }
         };
         if let Some(reason) = cell.reason.as_ref().filter(|_| cell.marks.is_empty()) {
-            add(Severity::Invalid, reason, None, reason);
+            // Each has a number of its own, and is no fault.
+            match cell.is_predicted() {
+                true => add(Severity::Note, PREDICTED, None, reason),
+                false => add(Severity::Invalid, reason, None, reason),
+            }
         }
         for mark in &cell.marks {
             let culprit =
@@ -69,5 +73,22 @@ impl Doubt {
     /// What its weight is called: `note`, `suspect`, `invalid`; `missing` where cells have no number for it.
     pub fn weight(&self) -> &'static str {
         if self.code.is_none() { "missing" } else { self.severity.name() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use charz_data::report::{Status, Unit, fixtures};
+
+    #[test]
+    fn predictions_are_one_kind_behind_the_others() {
+        let skipped = |workers, reason: &str| {
+            fixtures::cell("mem-read", workers, Unit::BytesPerSecond, 1.0).unmeasured(Status::Skipped, reason)
+        };
+        let predicted = (2..20).map(|workers| skipped(workers, &format!("{PREDICTED}{workers} GB/s")));
+        let found = doubts(&fixtures::report(predicted.chain([skipped(20, "no room")]).collect()));
+        let kinds: Vec<(&str, usize)> = found.iter().map(|doubt| (doubt.weight(), doubt.count)).collect();
+        assert_eq!(kinds, [("missing", 1), ("missing", 18)]);
     }
 }
