@@ -167,9 +167,13 @@ fn beside(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
 /// Bars on a ground: upwards from below, or to the right.
 fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut Pen) {
     // Per ratio of times, so bins of different widths have comparable areas.
-    let most = bars.iter().map(|bar| bar.count).max().unwrap_or(1).max(1) as f64;
+    let height = |bar: &Bar| {
+        let height = bar.count as f64 / (bar.x[1] / bar.x[0]).ln();
+        (height.is_finite() && height > 0.0).then_some(height)
+    };
+    let most = bars.iter().filter_map(height).fold(0.0, f64::max);
     let one = |bar: &Bar| {
-        let long = bar.count as f64 / most * rise;
+        let long = height(bar)? / most * rise;
         Some(block(if to_the_right {
             let (low, high) = (ground.y(bar.x[0])?, ground.y(bar.x[1])?);
             [ground.across[0], high.min(low), long, (low - high).abs()]
@@ -178,7 +182,7 @@ fn bars(bars: &[Bar], ground: &Frame, rise: f64, to_the_right: bool, pen: &mut P
             [low.min(high), ground.down[0] - long, (high - low).abs(), long]
         }))
     };
-    let outlines: String = bars.iter().filter(|bar| bar.count > 0).filter_map(one).collect();
+    let outlines: String = bars.iter().filter_map(one).collect();
     if !outlines.is_empty() {
         let class = if to_the_right { "bars s2" } else { "bars s1" };
         let shape = pen.tag("path").word("class", class).word("shape-rendering", "crispEdges").word("d", &outlines);

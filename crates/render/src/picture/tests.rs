@@ -6,7 +6,7 @@ use roxmltree::{Document, Node};
 use super::{WIDTH, drawn, samples, svg, svg_inline};
 use crate::formats::tests::{hostile, written};
 use charz_analysis::figure::{
-    Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, Tile,
+    Axis, Bar, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, Tile,
 };
 
 /// Numbers of attributes that place something are numbers, and lie where a picture may be.
@@ -132,6 +132,19 @@ fn a_marker_of_a_row_stays_within_the_picture() {
     let document = Document::parse(&text).unwrap();
     let mut places = classes(&document, "spot").map(|spot| spot.attribute("cx").unwrap().parse::<f64>().unwrap());
     assert!(places.all(|x| (0.0..=WIDTH).contains(&x)), "{text}");
+}
+
+/// As many times for each ratio of times, in bins of one octave and of two.
+#[test]
+fn bars_are_as_high_however_wide_they_are() {
+    let mut figure = samples::joint();
+    let Body::Joint(joint) = &mut figure.body else { panic!("it has times") };
+    joint.first = [([64.0, 128.0], 10), ([128.0, 512.0], 20)].map(|(x, count)| Bar { x, count }).into();
+    let text = svg_inline(&figure);
+    let document = Document::parse(&text).unwrap();
+    let bars = classes(&document, "bars").find_map(|bars| bars.attribute("d")).unwrap();
+    let heights: Vec<&str> = bars.split('v').skip(1).filter_map(|rest| rest.split('h').next()).collect();
+    assert!(heights.len() == 2 && heights[0] == heights[1], "{bars}");
 }
 
 #[test]
