@@ -85,7 +85,7 @@ impl Layout {
             return (format!("{text:>wide$}"), style);
         }
         let shade = if colours { ' ' } else { SHADES[fifth] };
-        let last = if tile.state == State::Suspect { '?' } else { shade };
+        let last = if tile.state == State::Suspect { '~' } else { shade };
         (std::iter::repeat_n(shade, wide - 1).chain([last]).collect(), style)
     }
 }
@@ -96,7 +96,7 @@ fn figure(heat: &Heatmap, tile: Tile) -> String {
     let doubt = if tile.state == State::Suspect { "~" } else { "" };
     // Times in nanoseconds, rates in billions: the legend says which.
     let number = value / scale(&heat.quantity).map_or(1.0, |(by, _)| by);
-    if number.abs() < 9.95 { format!("{number:.1}{doubt}") } else { format!("{number:.0}{doubt}") }
+    if number.abs() < 9.95 { units::ratio(number) + doubt } else { format!("{number:.0}{doubt}") }
 }
 
 /// By what numbers are divided, and what unit they have then.

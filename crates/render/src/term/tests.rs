@@ -101,10 +101,16 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     let sound = square.tiles.iter().find(|tile| tile.state == State::Ok).unwrap();
     assert!(wide.contains(&format!(" {:.0}", sound.value.unwrap())), "{wide}");
     assert!(wide.contains("~ noisy") && wide.contains("x no number"), "{wide}");
+    let mut small = square.clone();
+    small.quantity = Quantity::Value(charz_data::report::Unit::OpsPerSecond);
+    small.tiles.iter_mut().for_each(|tile| tile.value = tile.value.map(|_| 12e6));
+    let rates = written(|out| heat::draw(&small, &mut Pen::new(&TerminalStyle::PLAIN, out)));
+    assert!(rates.contains("0.0120"), "{rates}");
     let mut large = square.clone();
     large.rows = (0..60).map(|at| format!("strand {at}")).collect();
     large.columns.clone_from(&large.rows);
     large.tiles = (0..3600).map(|at| charz_analysis::figure::Tile { value: Some(f64::from(at)), ..*sound }).collect();
+    large.tiles[61].state = State::Suspect;
     let within = |columns| {
         let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
         written(|out| heat::draw(&large, &mut Pen::new(&look, out)))
@@ -112,6 +118,7 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     for columns in [100, 72] {
         let text = within(columns);
         assert!(text.contains("██ ") && text.contains('░') && text.contains(" to "), "{text}");
+        assert_eq!(text.matches('~').count(), 2, "the tile and what its sign is: {text}");
         assert!(text.lines().all(|line| display_width(line) <= columns), "{text}");
     }
     assert!(within(50).contains("60 by 60 values have no room"));
