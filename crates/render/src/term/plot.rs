@@ -150,8 +150,9 @@ impl Frame<'_> {
         for (at, series) in self.plot.measured() {
             for spot in &series.points {
                 let Some(x) = self.x.inside(spot.x) else { continue };
-                match spot.y.and_then(|y| self.y.inside(y)) {
-                    Some(y) => spots.entry(self.area.cell(x, y)).or_default().push((at, spot)),
+                match spot.y.and_then(|y| self.y.fraction(y)) {
+                    // A number beyond the axis is at its end.
+                    Some(y) => spots.entry(self.area.cell(x, y.clamp(0.0, 1.0))).or_default().push((at, spot)),
                     None => sheet.put(self.area.cell(x, 0.0).0, self.area.height + 1, GAP, mark(at).1),
                 }
             }

@@ -90,6 +90,23 @@ fn lines_are_told_apart_without_colours() {
     assert!(picture.iter().any(|line| line.contains('·')), "{text}");
 }
 
+/// A logarithmic axis is not stretched for it: it is at its end.
+#[test]
+fn a_noisy_number_beyond_the_axis_is_no_gap() {
+    let (shown, _) = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Lines(_))).swap_remove(0);
+    let Body::Lines(mut plot) = shown.body else { unreachable!() };
+    plot.y.scale = charz_analysis::figure::Scale::Log10;
+    let points = plot.series.iter_mut().map(|series| &mut series.points);
+    points.for_each(|points| points.retain(|point| point.y.is_some()));
+    let mut points = plot.series.iter_mut().flat_map(|series| &mut series.points);
+    let noisy = points.find(|point| point.state == State::Suspect).unwrap();
+    (noisy.y, noisy.spread) = (Some(1e15), None);
+    let text = written(|out| plot::draw(&plot, &mut Pen::new(&TerminalStyle::PLAIN, out)));
+    let axis = text.lines().find(|line| line.contains('└')).unwrap();
+    assert!(!axis.contains('x'), "{text}");
+    assert!(text.lines().nth(1).unwrap().contains('~'), "{text}");
+}
+
 #[test]
 fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     let heat = |columns| {
