@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use textwrap::core::display_width;
+
 use super::wrapped;
 
 /// The narrowest column of words that is folded.
@@ -19,12 +21,11 @@ pub fn columns<R: AsRef<[String]>>(
 ) -> io::Result<()> {
     let heading: Vec<String> = heading.iter().map(|&cell| cell.to_owned()).collect();
     let lines = || std::iter::once(heading.as_slice()).chain(rows.iter().map(AsRef::as_ref));
-    let natural = widest(&heading, rows, |cell| cell.chars().count());
+    let natural = widest(&heading, rows, display_width);
     if whole(&natural) <= width {
         return lines().try_for_each(|cells| line(cells, &natural, words, out));
     }
-    let longest =
-        widest(&heading, rows, |cell| cell.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0));
+    let longest = widest(&heading, rows, |cell| cell.split_whitespace().map(display_width).max().unwrap_or(0));
     let at_most = |limit: usize| {
         let of = |at: usize| match words.contains(&at) {
             true => natural[at].min(longest[at].max(limit)),
@@ -59,7 +60,7 @@ pub fn columns<R: AsRef<[String]>>(
 
 /// How wide a table is that is not folded.
 pub fn width<R: AsRef<[String]>>(heading: &[String], rows: &[R]) -> usize {
-    whole(&widest(heading, rows, |cell| cell.chars().count()))
+    whole(&widest(heading, rows, display_width))
 }
 
 /// The most that a cell of each column has.
@@ -77,7 +78,7 @@ fn line(cells: &[String], widths: &[usize], words: &[usize], out: &mut dyn Write
     let mut line = String::new();
     for (index, (&width, cell)) in widths.iter().zip(cells).enumerate() {
         // By hand: the width of a format has 16 bits, and a hostile report has longer words.
-        let room = width.saturating_sub(cell.chars().count());
+        let room = width.saturating_sub(display_width(cell));
         let [before, after] = if words.contains(&index) { [0, room] } else { [room, 0] };
         line.push_str(if index == 0 { "" } else { "  " });
         line.extend(std::iter::repeat_n(' ', before));
@@ -111,6 +112,13 @@ mod tests {
         let rows = [["1", "x", "µ"], ["100", "y z", ""]].map(|row| row.map(str::to_owned));
         let text = written(|out| columns(&["os", "on", "unit"], &[1], &rows, usize::MAX, out));
         assert_eq!(text, " os  on   unit\n  1  x       µ\n100  y z\n");
+    }
+
+    #[test]
+    fn columns_of_wide_characters_are_aligned() {
+        let rows = [["東京", "1"], ["ab", "22"]].map(|row| row.map(str::to_owned));
+        let text = written(|out| columns(&["host", "n"], &[0], &rows, usize::MAX, out));
+        assert_eq!(text, "host   n\n東京   1\nab    22\n");
     }
 
     #[test]
