@@ -129,20 +129,13 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
 
 /// Whether this is no file, or one of JSON that is no report of charz. Most reports tell in their first line.
 pub(super) fn is_something_else(path: &Path) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Probe {
-        schema: Option<report::Schema>,
-    }
     let Ok(file) = path.metadata() else { return false };
     if !file.is_file() || file.len() > report::MAX_BYTES || report::is_report(path) {
         // A FIFO would wait for its writer.
         return !file.is_file();
     }
     let Ok(file) = File::open(path) else { return false };
-    match serde_json::from_reader::<_, Probe>(BufReader::new(file)) {
-        Ok(probe) => probe.schema.is_none_or(|schema| schema.name != report::SCHEMA_NAME),
-        Err(error) => error.is_data(),
-    }
+    serde_json::from_reader::<_, serde::de::IgnoredAny>(BufReader::new(file)).is_ok()
 }
 
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.

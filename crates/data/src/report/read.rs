@@ -159,15 +159,20 @@ fn read_into(text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report, St
     }
 }
 
-/// Whether a file begins as the reports do that charz writes, compressed or not. What follows may still be none.
+/// Whether a file begins as the reports do that charz writes, or has their schema behind other keys, as another tool sorted them;
+/// compressed or not. What follows may still be none.
 pub fn is_report(path: &Path) -> bool {
     let begins = || -> io::Result<bool> {
         let mut file = BufReader::new(File::open(path)?);
         let packed = file.fill_buf()?.starts_with(&GZIP);
-        let bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
+        let mut bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
         let mut start = Vec::new();
-        bytes.take(100).read_to_end(&mut start)?;
-        Ok(String::from_utf8_lossy(&start).contains(&format!("{SCHEMA_NAME:?}")))
+        bytes.by_ref().take(100).read_to_end(&mut start)?;
+        if String::from_utf8_lossy(&start).contains(&format!("{SCHEMA_NAME:?}")) {
+            return Ok(true);
+        }
+        let whole = BufReader::new(start.as_slice().chain(bytes.take(MAX_BYTES)));
+        Ok(serde_json::from_reader::<_, Head>(whole).is_ok_and(|head| head.schema.name == SCHEMA_NAME))
     };
     // Before it is opened: a FIFO would wait for a writer.
     path.is_file() && begins().unwrap_or(false)

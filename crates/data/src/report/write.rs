@@ -54,6 +54,13 @@ mod tests {
         assert_eq!(read(&packed).unwrap(), report);
         assert_eq!(read_stream("a stream", bytes.as_slice()).unwrap().0, report);
         assert!(is_report(&packed) && is_report(&plain) && !is_report(folder.path()));
+        // With its keys sorted, as `jq -S` leaves it.
+        let mut sorted = serde_json::to_value(&report).unwrap();
+        fs::write(&plain, sorted.to_string()).unwrap();
+        assert!(is_report(&plain));
+        sorted["schema"]["name"] = "another".into();
+        fs::write(&plain, sorted.to_string()).unwrap();
+        assert!(!is_report(&plain));
         for damaged in [&bytes[..bytes.len() / 2], &bytes[..bytes.len() - 4], b"\x1f\x8bno more"] {
             fs::write(&packed, damaged).unwrap();
             let error = read(&packed).unwrap_err().to_string();
