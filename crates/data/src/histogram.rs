@@ -130,17 +130,6 @@ impl Histogram {
         (count - rank >= BEYOND).then(|| self.quantile(rank))
     }
 
-    /// The mean, each time taken for the middle of its bin; not a number without times.
-    pub fn mean(&self) -> f64 {
-        let sum: f64 = self.bins.iter().map(|[low, count]| self.middle(*low) * *count as f64).sum();
-        sum / self.count() as f64
-    }
-
-    fn middle(&self, low: u64) -> f64 {
-        let last = low.saturating_add(width(low, BITS) - 1);
-        self.within(f64::midpoint(low as f64, last as f64))
-    }
-
     fn within(&self, time: f64) -> f64 {
         time.clamp(self.min_ns as f64, self.max_ns.max(self.min_ns) as f64)
     }
