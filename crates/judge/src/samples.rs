@@ -69,7 +69,7 @@ fn step(case: &Case<'_>, clean: &Sample) -> f64 {
 }
 
 fn outliers(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
-    let severe = clean.outliers(step(case, clean)).severe;
+    let severe = clean.outliers(step(case, clean));
     let share = if clean.len() < LEAST_FOR_OUTLIERS { 0.0 } else { severe as f64 / clean.len() as f64 };
     raise(&V14, share, || format!("{severe} of {} iterations are outliers", clean.len()))
 }

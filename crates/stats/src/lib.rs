@@ -51,7 +51,7 @@ pub use modes::{Band, Bin, bands};
 pub use pooled::pooled;
 pub use ranks::{Ranks, min_invocations};
 pub use ratio::{Around, ratio_interval, ratio_of_estimates};
-pub use robust::{MAD_TO_DEVIATION, Outliers};
+pub use robust::MAD_TO_DEVIATION;
 pub use stopping::{LOOKS, looks, needed, precision};
 pub use superiority::superiority;
 pub use trend::trend;

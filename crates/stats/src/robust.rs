@@ -11,16 +11,6 @@ const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.348_979_500_392_163_4;
 /// The fewest values whose [m-value](Sample::m_value) says anything.
 const LEAST_FOR_MODES: usize = 30;
 
-/// How many values lie outside of the fences of Tukey, Exploratory Data Analysis (1977), around the quartiles. They are
-/// counted and never dropped: a value that is wild for no known cause is a result.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outliers {
-    /// Values farther from the nearer quartile than 1.5 times the distance of the quartiles, and not farther than 3 times.
-    pub mild: usize,
-    /// Values farther than 3 times that distance.
-    pub severe: usize,
-}
-
 impl Sample {
     /// The value at `share` (0 to 1) of the way through the sorted values, between neighbours by straight line: definition 7
     /// of Hyndman and Fan, "Sample Quantiles in Statistical Packages", The American Statistician 50 (1996), the default of R
@@ -72,15 +62,14 @@ impl Sample {
         if gaps.len() < 2 { 0.0 } else { gaps.into_iter().fold(f64::INFINITY, f64::min) }
     }
 
-    /// The values outside of Tukey's fences. `step` is the smallest difference that the instrument shows, in the unit of the values: where
-    /// the quartiles are equal, or nearly so, what is one step away from them is not severe.
-    pub fn outliers(&self, step: f64) -> Outliers {
+    /// How many values lie outside of the outer fences of Tukey, Exploratory Data Analysis (1977): farther from the nearer quartile than 3
+    /// times the distance of the quartiles. They are counted and never dropped: a value that is wild for no known cause is a result.
+    /// `step` is the smallest difference that the instrument shows, in the unit of the values: where the quartiles are equal, or nearly
+    /// so, what is one step away from them is no outlier.
+    pub fn outliers(&self, step: f64) -> usize {
         let (low, high) = (self.quantile(0.25), self.quantile(0.75));
-        let range = (high - low).max(step / 2.0);
-        let beyond =
-            |fence: f64| self.0.iter().filter(|v| **v < low - fence * range || **v > high + fence * range).count();
-        let severe = beyond(3.0);
-        Outliers { mild: beyond(1.5) - severe, severe }
+        let fence = 3.0 * (high - low).max(step / 2.0);
+        self.0.iter().filter(|v| **v < low - fence || **v > high + fence).count()
     }
 
     /// The m-value, which shows how many modes the values seem to have: 2 for one mode, 4 for two of equal weight, and above

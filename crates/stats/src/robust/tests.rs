@@ -49,19 +49,18 @@ fn the_spread_falls_back() {
 #[test]
 fn fences() {
     #[track_caller]
-    fn check(values: &[f64], mild: usize, severe: usize) {
-        assert_eq!(sample(values).outliers(0.0), Outliers { mild, severe }, "{values:?}");
+    fn check(values: &[f64], expected: usize) {
+        assert_eq!(sample(values).outliers(0.0), expected, "{values:?}");
     }
-    check(&[1.0], 0, 0);
-    check(&[1.0, 9.0], 0, 0);
-    check(&[5.0; 4], 0, 0);
-    // Eight values around quartiles 2 and 6: fences at −4 and 12, −10 and 18, which themselves are inside.
-    check(&[2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 6.0], 0, 0);
-    check(&[-4.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 12.0], 0, 0);
-    check(&[-4.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.0], 2, 0);
-    check(&[-10.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.1], 0, 2);
+    check(&[1.0], 0);
+    check(&[1.0, 9.0], 0);
+    check(&[5.0; 4], 0);
+    // Eight values around quartiles 2 and 6: fences at −10 and 18, which themselves are inside.
+    check(&[2.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 6.0], 0);
+    check(&[-10.0, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.0], 0);
+    check(&[-10.1, 2.0, 2.0, 4.0, 4.0, 4.0, 6.0, 6.0, 18.1], 2);
     // Where the quartiles are equal, every other value is severe.
-    check(&[5.0, 5.0, 5.0, 5.0, 5.1], 0, 1);
+    check(&[5.0, 5.0, 5.0, 5.0, 5.1], 1);
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn steps_are_neither_modes_nor_outliers() {
     }
     assert!(alarms[0] >= 50 && alarms[1] * 10 <= alarms[0], "two values may be two modes: {alarms:?}");
     let most = |other: f64| sample(&[vec![5.0; 40], vec![other; 8], vec![5.1]].concat());
-    let severe = |values: Sample| values.outliers(0.1).severe;
+    let severe = |values: Sample| values.outliers(0.1);
     assert_eq!((severe(most(5.1)), severe(most(5.2))), (0, 8));
     let gap = |values: &[f64]| sample(values).smallest_gap();
     assert_eq!([gap(&[5.0; 3]), gap(&[24.0, 24.0, 40.0]), gap(&[24.0, 25.0, 40.0])], [0.0, 0.0, 1.0]);
