@@ -2,7 +2,7 @@
 
 use super::{Check, Scale};
 
-/// How many times the last-level cache a block must be to be in memory, not in caches: the rule of STREAM.
+/// How many times the last-level cache a block must be to be in memory, not in caches.
 pub const BLOCK_PER_CACHE: u64 = 4;
 
 /// So many minor faults in a lap are no matter (V22): code and stack that are used for the first time have some.
@@ -81,7 +81,8 @@ pub static V27: Check = Check {
     evidence: "The block's size and the caches of the topology.",
     families: "Kernels with `--size`.",
     fix: "Ask for blocks of at least 4 times the largest cache (`--size`); `charz topo` shows it.",
-    source: "STREAM's rule: arrays of at least 4 times the sum of the last-level caches.",
+    source: "STREAM asks it of each array, and of the sum of the last-level caches. Here it is asked of the whole block, which some \
+             kernels divide into two or three arrays, and of one cache.",
     // A small block is passed in a short time, and the first pass, from memory, is slower than the next.
     covers: &["V09", "V15"],
     // The bound is memory's, and says nothing of caches.
