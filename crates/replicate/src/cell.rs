@@ -67,6 +67,8 @@ pub struct Target {
     pub strands: u64,
     /// Cores, at least 1, as of the next two.
     pub cores: u64,
+    /// The strands of the core that a compact mapping fills first, at least 1: cores of other kinds have others.
+    pub core: u64,
     /// Packages.
     pub packages: u64,
     /// NUMA nodes.
@@ -87,8 +89,12 @@ impl Target {
         let distinct =
             |of: fn(&Strand) -> Option<u32>| usable().filter_map(of).collect::<BTreeSet<_>>().len().max(1) as u64;
         let pairs = usable().enumerate().flat_map(|(at, one)| usable().skip(at + 1).map(move |other| (one, other)));
+        let core =
+            usable().min_by_key(|strand| (strand.package, strand.numa, strand.core)).and_then(|first| first.core);
+        let of_core = usable().filter(|strand| core.is_some() && strand.core == core).count();
         Target {
             strands: usable().count() as u64,
+            core: of_core.max(1) as u64,
             cores: distinct(|strand| strand.core),
             packages: distinct(|strand| strand.package),
             nodes: distinct(|strand| strand.numa),
@@ -102,7 +108,7 @@ impl Target {
     #[cfg(any(test, feature = "fixtures"))]
     pub fn flat(strands: u64, kernels: Kernels) -> Target {
         let distances = (strands > 1).then_some(Distance::Numa).into_iter().collect();
-        Target { strands, cores: strands, packages: 1, nodes: 1, alu_groups: 0, distances, kernels }
+        Target { strands, cores: strands, core: 1, packages: 1, nodes: 1, alu_groups: 0, distances, kernels }
     }
 
     /// The documents went beyond the strands of their machines, and so does a replication of a fixed number of workers, up to twice

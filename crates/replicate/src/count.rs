@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::cell::Target;
 
-/// A worker count as a document's file has it: a number, `strands`, `core` (the strands of one core), `strands/2`, `3*strands/2`,
+/// A worker count as a document's file has it: a number, `strands`, `core` (the strands of the first core), `strands/2`, `3*strands/2`,
 /// `2*strands+1`, `strands<=16`, the same of `cores`, or `between`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "Written")]
@@ -31,7 +31,7 @@ impl Count {
         let strands = target.strands;
         let number = match *self {
             Count::Fixed(number) => number,
-            Count::Core => (strands / target.cores.max(1)).max(1),
+            Count::Core => target.core,
             Count::Parts { of_cores, times, over, more, max } => {
                 let (parts, name) = if of_cores { (target.cores, "cores") } else { (strands, "CPUs") };
                 if parts * times < over {
@@ -129,7 +129,7 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, [strands, cores]: [u64; 2], expected: Option<&[u64]>) {
-        let target = Target { strands, cores, ..Target::flat(1, Kernels::ANY) };
+        let target = Target { strands, cores, core: strands / cores, ..Target::flat(1, Kernels::ANY) };
         let found = text.parse::<Count>().unwrap().numbers(&target).ok();
         assert_eq!(found.as_deref(), expected, "{text} on {strands}");
     }
@@ -150,6 +150,19 @@ mod tests {
         check("cores/2", [16, 8], Some(&[4]));
         check("2*cores", [16, 8], Some(&[16]));
         check("cores/4", [8, 2], None);
+    }
+
+    /// Cores of two kinds, or some of whose strands are not usable.
+    #[test]
+    fn a_core_is_the_first_one() {
+        let mut machine = charz_analysis::fixtures::report("Core:4 PU:2").machine;
+        machine
+            .strands
+            .iter_mut()
+            .filter(|strand| [3, 5, 7].contains(&strand.os_id))
+            .for_each(|strand| strand.usable = false);
+        let target = Target::new(&machine, Kernels::ANY);
+        assert_eq!((target.strands, Count::Core.numbers(&target)), (5, Ok(vec![2])));
     }
 
     #[test]
