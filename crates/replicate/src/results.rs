@@ -163,8 +163,10 @@ impl<'a> Results<'a> {
             let is_unasked = statistic.is_counted() && cell.hardware.is_none() && cell.no_counters().is_none();
             Gap { reason, kind: if is_unasked { GapKind::Open } else { GapKind::Final } }
         })?;
+        // Of a hop its lap was stamped, which is divided by the workers.
+        let stamped = if *statistic == Statistic::MinFirst { value * cell.workers as f64 } else { value };
         let skew = self.report.timer.as_ref().and_then(|timer| timer.skew_ns).filter(|_| statistic.is_smallest());
-        if let Some(skew) = skew.map(|skew| skew as f64).filter(|skew| cell.workers > 1 && value <= *skew) {
+        if let Some(skew) = skew.map(|skew| skew as f64).filter(|skew| cell.workers > 1 && stamped <= *skew) {
             let skew = units::nanos(skew);
             return Err(format!("its smallest time is less than what the clocks of two CPUs differ by ({skew})").into());
         }
