@@ -215,15 +215,19 @@ impl<'a> Results<'a> {
         })
     }
 
-    /// Whether two cells of one kernel, under different mappings, have their workers on the same strands.
+    /// Whether two cells of one kernel, under different mappings, have their workers on the same strands: where all strands have one, each
+    /// worker on the same one, as mappings differ only by their order there.
     pub(super) fn share_seats(&self, one: &CellSpec, other: &CellSpec) -> bool {
+        let all = self.report.machine.usable_strands().count() as u64;
         let seats = |spec: &CellSpec| {
             let is_it = |cell: &&Cell| {
                 cell.kernel == spec.kernel && cell.mapping == spec.mapping && cell.workers == spec.workers
             };
             let mut seats: Vec<u32> =
                 self.report.cells.iter().find(is_it)?.seats.iter().copied().collect::<Option<_>>()?;
-            seats.sort_unstable();
+            if spec.workers < all {
+                seats.sort_unstable();
+            }
             Some(seats)
         };
         let comparable = one.kernel == other.kernel && one.workers == other.workers && one.mapping != other.mapping;

@@ -1,7 +1,7 @@
 //! Numbers with two sides: quotients, and shares between the reports of two machines.
 
 use super::{evaluated, of_document};
-use crate::{Figure, GapKind, Kernels, ReplicatedFigure, Status, Target, evaluate, feasibility, find};
+use crate::{Figure, GapKind, Kernels, ReplicatedFigure, Status, Target, Verdict, evaluate, feasibility, find};
 use charz_analysis::fixtures::report;
 use charz_data::report::{Report, Unit, fixtures};
 
@@ -86,4 +86,20 @@ fn published_quotients_are_beside_quotients() {
     assert!(
         evaluated("Section 4.2", &report).rows.iter().any(|row| row.published.iter().any(|range| range.low == 1.7))
     );
+}
+
+/// With a thread on each CPU they differ in which one is on which.
+#[test]
+fn mappings_that_take_every_cpu_differ_by_their_order() {
+    let verdict = |order: [u32; 4]| {
+        let mut report = report("Core:2 PU:2");
+        for (mapping, seats, value) in [("dumb", [0, 1, 2, 3], 20e9), ("round-robin", order, 10e9)] {
+            for seats in [seats.to_vec(), [seats; 2].concat()] {
+                let cell = fixtures::cell("arith-int", seats.len() as u64, Unit::OpsPerSecond, value);
+                report.cells.push(cell.under(mapping).seated(&seats));
+            }
+        }
+        evaluated("Figure 1", &report).claims[2].verdict
+    };
+    assert_eq!([[0, 2, 1, 3], [0, 1, 2, 3]].map(verdict), [Verdict::Holds, Verdict::Undecided]);
 }
