@@ -3,7 +3,7 @@
 use super::{evaluated, of_document};
 use crate::{Figure, GapKind, Kernels, ReplicatedFigure, Status, Target, Verdict, evaluate, feasibility, find};
 use charz_analysis::fixtures::report;
-use charz_data::report::{Report, Unit, fixtures};
+use charz_data::report::{PageKind, Point, Report, Unit, fixtures};
 
 /// Hand-overs, signals and broadcasts on a machine with this clock, of these pairs of times in turn.
 fn sampled(hz: f64, pairs: [(u64, u64); 2]) -> Report {
@@ -102,4 +102,17 @@ fn mappings_that_take_every_cpu_differ_by_their_order() {
         evaluated("Figure 1", &report).claims[2].verdict
     };
     assert_eq!([[0, 2, 1, 3], [0, 1, 2, 3]].map(verdict), [Verdict::Holds, Verdict::Undecided]);
+}
+
+#[test]
+fn small_pages_are_slower_where_more_than_a_first_level_tlb_are_read() {
+    let mut report = report("Core:2 PU:1");
+    report.host.claimed_hz = Some(1e9);
+    for (pages, time) in [(PageKind::Small, 8.0), (PageKind::Transparent, 4.0)] {
+        let point =
+            Point { size_bytes: Some(512 << 10), pages: Some(pages), stride_bytes: Some(512), ..Point::default() };
+        let cell = fixtures::cell("chase-stride", 1, Unit::NanosecondsPerStep, time).under("round-robin");
+        report.cells.push(cell.at(point));
+    }
+    assert_eq!(of_document("tacc", "Figure 3", &report, Kernels::ANY).claims[2].verdict, Verdict::Holds);
 }
