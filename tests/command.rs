@@ -317,6 +317,26 @@ fn threads_that_are_put_on_their_seats_have_not_moved() {
 }
 
 #[test]
+fn a_signal_that_is_blocked_ends_no_run_late_and_stays_so_for_the_program() {
+    if !Command::new("env").args(["--block-signal=CHLD", "true"]).status().is_ok_and(|status| status.success()) {
+        return println!("skipped: env blocks no signals here");
+    }
+    let (folder, mut sweep) = (tempdir().unwrap(), program(Path::new("env")));
+    sweep.current_dir(&folder).args(["--block-signal=CHLD", env!("CARGO_BIN_EXE_charz")]);
+    let read = "while read -r name mask; do case $name in SigBlk:) echo $mask;; esac; done < /proc/self/status";
+    let script = &format!("sh -c '{read}; cat /dev/null; exit'");
+    let ran: Ran = sweep
+        .args(["sweep", "--command", script, "--value", "last", "--run-timeout", "30s"])
+        .args(["--threads", "1", "--mapping", "dumb", "--invocations", "2", "--budget", "3m", "--output", "r.json"])
+        .output()
+        .unwrap()
+        .into();
+    let cell = read_json(&folder.path().join("r.json"))["cells"][0].clone();
+    // As digits of 16 each.
+    assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 10_000.0, "{cell} {}", ran.err);
+}
+
+#[test]
 fn a_gigabyte_of_output_takes_no_memory() {
     let trial = Trial::of(
         // The address space of what measures cannot hold it.
@@ -413,18 +433,8 @@ fn check_protocol(folder: &Path, command: &str) {
     let ran: Ran = charz()
         .current_dir(folder)
         .args(["sweep", "--command", command, "--value", "protocol", "--unit", "cells/s", "--threads", "2"])
-        .args([
-            "--mapping",
-            "dumb",
-            "--invocations",
-            "1",
-            "--repetitions",
-            "3",
-            "--budget",
-            "60s",
-            "--output",
-            "r.json",
-        ])
+        .args(["--mapping", "dumb", "--invocations", "1", "--repetitions", "3", "--budget", "60s"])
+        .args(["--output", "r.json"])
         .output()
         .unwrap()
         .into();

@@ -20,6 +20,7 @@ use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
 use crate::seats::Seats;
 use crate::spawn::{Spawned, spawn};
+use crate::sys::signals;
 
 /// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
 const FAREWELL: Duration = Duration::from_millis(100);
@@ -46,6 +47,8 @@ pub struct Crew {
     /// Becomes readable with SIGCHLD.
     changes: UnixStream,
     registered: SigId,
+    /// The thread that made it had SIGCHLD blocked, and has it so again afterwards. Its programs always do.
+    blocked: bool,
     bound: PhantomData<*const ()>,
 }
 
@@ -80,7 +83,7 @@ impl Crew {
     pub fn new(follow: Follow) -> io::Result<Self> {
         let (changes, sender) = UnixStream::pair()?;
         changes.set_nonblocking(true)?;
-        let registered = pipe::register(signal_hook::consts::SIGCHLD, sender)?;
+        let registered = pipe::register(libc::SIGCHLD, sender)?;
         Ok(Crew {
             follow,
             programs: BTreeMap::new(),
@@ -91,6 +94,7 @@ impl Crew {
             events: VecDeque::new(),
             changes,
             registered,
+            blocked: signals::block(libc::SIGCHLD, false),
             bound: PhantomData,
         })
     }
@@ -115,7 +119,7 @@ impl Crew {
         let mark = mark();
         let now = Instant::now();
         let cpus = seats.alone(given);
-        let Spawned { mut child, traced } = spawn(launch, cpus.clone(), by == Follow::Ptrace, &mark)?;
+        let Spawned { mut child, traced } = spawn(launch, cpus.clone(), by == Follow::Ptrace, &mark, self.blocked)?;
         let pid = child.id() as i32;
         let mut by = by;
         if let Err(error) = traced {
@@ -349,6 +353,9 @@ impl Drop for Crew {
         let until = Instant::now() + PATIENCE;
         while !matches!(self.next(Some(until), None), Ok(Event::Idle | Event::Deadline) | Err(_)) {}
         unregister(self.registered);
+        if self.blocked {
+            signals::block(libc::SIGCHLD, true);
+        }
     }
 }
 

@@ -12,7 +12,7 @@ use std::thread;
 use crate::files;
 use crate::launch::{Error, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::{affinity, gate, memory, trace, wait};
+use crate::sys::{affinity, gate, memory, signals, trace, wait};
 
 /// A process that is its program, or is about to be.
 pub struct Spawned {
@@ -21,12 +21,13 @@ pub struct Spawned {
     pub traced: io::Result<()>,
 }
 
-/// Starts the program, marked, on these CPUs (none: anywhere) and, if asked to, follows it from the calling thread.
+/// Starts the program, marked, on these CPUs (none: anywhere), with SIGCHLD blocked or not, and, if asked to, follows it from the calling
+/// thread.
 ///
-/// A thread of its own takes the seat and the policy of memory, which the child inherits: no instruction of the program runs
+/// A thread of its own takes the seat, the policy of memory and the block, which the child inherits: no instruction of the program runs
 /// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
 /// thread attaches to it.
-pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Result<Spawned, Error> {
+pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str, blocked: bool) -> Result<Spawned, Error> {
     let mut command = command(launch);
     command.env(MARK, mark);
     if let Some(limit) = files::of_programs() {
@@ -45,6 +46,7 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str) -> Resul
         if !launch.nodes.is_empty() {
             memory::place(&launch.nodes).map_err(|source| Error::Memory(launch.nodes.clone(), source))?;
         }
+        signals::block(libc::SIGCHLD, blocked);
         command.spawn().map_err(|error| refusal(launch, error))
     };
     let (child, traced) = thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Handlers that learn where a signal comes from.
+//! Handlers that learn where a signal comes from, and signals that are blocked.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
@@ -21,4 +21,13 @@ pub fn report(signal: c_int, into: UnixStream) -> io::Result<SigId> {
     // SAFETY: the handler calls write(2) on a stream that does not block and nothing else; it takes neither memory nor locks, and does
     // not panic.
     unsafe { signal_hook_registry::register_sigaction(signal, handler) }
+}
+
+/// Blocks a signal in the calling thread and in what it starts, or no longer does; whether it was blocked.
+pub fn block(signal: c_int, blocked: bool) -> bool {
+    let how = if blocked { libc::SIG_BLOCK } else { libc::SIG_UNBLOCK };
+    let (set, mut before) = (1_u64 << (signal - 1), 0_u64);
+    // SAFETY: the pointers are those of two sets as the kernel has them, of this size, which outlive the call.
+    unsafe { libc::syscall(libc::SYS_rt_sigprocmask, how, &raw const set, &raw mut before, size_of_val(&set)) };
+    before & set != 0
 }
