@@ -275,9 +275,11 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
     let sleeps = &own_sleep(2);
     let given = format!("$CHARZ_SEATS {{cpus}} {}", std::env::var("OMP_NUM_THREADS").unwrap_or_default());
     let setup = "echo $! > served; echo \"$CHARZ_SEATS {cpus} $OMP_NUM_THREADS\" > given";
-    let setup = format!("sh -c 'sleep {sleeps} & {setup}'");
-    let command =
-        format!("sh -c 'kill -0 $(cat served) && test \"$(cat given)\" = \"{given}\" && echo 5' x {{threads}}");
+    // Asked, it prints more than a pipe holds.
+    let serve = "until test -e asked; do sleep 0.01; done; head -c 200000 /dev/zero && touch answered";
+    let setup = format!("sh -c 'rm -f asked answered; ({serve} && exec sleep {sleeps}) & {setup}'");
+    let wait = "touch asked; until test -e answered; do kill -0 $(cat served) || exit; sleep 0.01; done";
+    let command = format!("sh -c '{wait}; test \"$(cat given)\" = \"{given}\" && echo 5' x {{threads}}");
     let threads = &["--threads", "2", "--mapping", "dumb"];
     let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
     let cell = trial.cell();

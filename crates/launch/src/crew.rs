@@ -1,12 +1,15 @@
 //! Several programs at once, followed by one thread.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::fs::File;
 use std::io::{self, Read};
 use std::marker::PhantomData;
+use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -236,6 +239,9 @@ impl Crew {
                 self.hurry(number, now);
             } else if let Some(mut program) = self.programs.remove(&number) {
                 drain(Id(number), &mut program, &mut self.events)?;
+                if program.following.by == Follow::None {
+                    mem::take(&mut program.outputs).into_iter().flatten().for_each(read_on);
+                }
                 self.events.push_back(Event::Ended(Id(number), Box::new(program.finish()?)));
             }
         }
@@ -400,6 +406,11 @@ fn drain(id: Id, program: &mut Program, events: &mut VecDeque<Event>) -> io::Res
         }
     }
     Ok(())
+}
+
+/// Reads what a program writes that is left running: a closed pipe would end it at its next line, and a full one would stop it.
+fn read_on(end: OwnedFd) {
+    let _ = thread::Builder::new().name("output".into()).spawn(|| io::copy(&mut File::from(end), &mut io::sink()));
 }
 
 /// To a process, or to that of a thread; one that has gone needs none.

@@ -19,8 +19,6 @@ const FAREWELL: Duration = Duration::from_millis(500);
 #[derive(Default)]
 pub(super) struct Serving {
     group: Option<Pid>,
-    /// It has the other ends of the output: a server that writes to a closed pipe would die.
-    _crew: Option<Crew>,
 }
 
 impl Drop for Serving {
@@ -67,7 +65,6 @@ impl Site<'_> {
         })?;
         // The system may give a number again that no process has.
         serving.group = serving.group.filter(|group| test_kill_process_group(*group).is_ok());
-        serving._crew = Some(crew);
         Ok(serving)
     }
 }
