@@ -417,3 +417,28 @@ fn read_on(end: OwnedFd) {
 pub fn signal(pid: i32, signal: Signal) {
     let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sys::affinity;
+
+    fn polled(seat: Option<u32>) -> Crew {
+        let mut crew = Crew::new(Follow::Poll).unwrap();
+        let (program, arguments, seats) = ("sleep".into(), vec!["1000".into()], vec![seat]);
+        crew.start(&Launch { program, arguments, seats, streams: Streams::Captured, ..Launch::default() }).unwrap();
+        crew
+    }
+
+    #[test]
+    fn where_a_thread_was_before_it_was_found_counts_no_moves() {
+        let (cpus, tid) = (observe::own_allowed(), rustix::thread::gettid().as_raw_nonzero().get());
+        let mut crew = polled(Some(cpus[0]));
+        cpus.iter().cycle().take(10).for_each(|cpu| affinity::set(0, &[*cpu]).unwrap());
+        crew.adopt(0, tid, 1);
+        crew.tasks.get_mut(&tid).unwrap().seen = observe::thread(tid);
+        crew.forget(tid);
+        affinity::set(0, &cpus).unwrap();
+        assert_eq!(crew.programs[&0].threads[0].counts.migrations.unwrap_or(0), 0);
+    }
+}

@@ -181,12 +181,14 @@ impl Program {
         let (ordinal, given) = self.seats.take();
         let mask = self.seats.mask(given);
         let refused = !mask.is_empty() && affinity::set(tid, &mask).is_err();
+        // It may have moved until it was found.
+        let moved = if unseated_ns == 0 || mask.is_empty() { 0 } else { observe::migrations(tid) };
         let unseated_ns = (!refused).then_some(unseated_ns);
         self.live += 1;
         if given.is_none() {
             self.unbound.push(tid);
         }
-        Task { unseated_ns, ..Task::new(number, ordinal, given, mask) }
+        Task { moved, unseated_ns, ..Task::new(number, ordinal, given, mask) }
     }
 
     /// A thread has ended.
