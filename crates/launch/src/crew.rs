@@ -421,6 +421,7 @@ pub fn signal(pid: i32, signal: Signal) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::launch::MAX_THREADS;
     use crate::sys::affinity;
 
     fn polled(seat: Option<u32>) -> Crew {
@@ -440,5 +441,16 @@ mod tests {
         crew.forget(tid);
         affinity::set(0, &cpus).unwrap();
         assert_eq!(crew.programs[&0].threads[0].counts.migrations.unwrap_or(0), 0);
+    }
+
+    #[test]
+    fn of_many_threads_the_first_to_appear_are_kept() {
+        let mut crew = polled(None);
+        // No threads have these ids.
+        let tids = (0..=MAX_THREADS as i32).map(|number| i32::MAX - number);
+        tids.clone().for_each(|tid| crew.adopt(0, tid, 0));
+        tids.rev().for_each(|tid| crew.forget(tid));
+        // The first one of all goes on.
+        assert!(crew.programs[&0].threads.iter().rev().map(|thread| thread.ordinal).eq(1..MAX_THREADS));
     }
 }

@@ -211,7 +211,7 @@ impl Program {
             Some(on_seat) => self.off_seat += usize::from(!on_seat),
             None => self.unseen += usize::from(seat.is_some()),
         }
-        if self.threads.len() < MAX_THREADS {
+        if thread.ordinal < MAX_THREADS {
             self.threads.push(thread);
         }
     }
