@@ -52,8 +52,12 @@ impl Said {
     }
 }
 
-/// Of a longer line expressions see this much and up to as much again; the rest is left out.
+/// A line of more than twice this is looked at in parts.
 const LONGEST_LINE: usize = 1 << 16;
+/// So much of a part is in the next one too: what an expression matches there is whole in one of them.
+const OVERLAP: usize = 1 << 13;
+/// The longest number that a part may begin in.
+const LONGEST_NUMBER: usize = 64;
 /// The largest JSON document.
 const LARGEST_JSON: usize = 16 << 20;
 /// The most characters of a line in a message.
@@ -115,12 +119,23 @@ impl<'a> Output<'a> {
 
     fn push_piece(&mut self, from: Stream, piece: &[u8]) {
         let line = &mut self.lines[from as usize];
-        if line.len() < LONGEST_LINE {
-            line.extend_from_slice(piece);
-        }
+        line.extend_from_slice(piece);
         if matches!(piece.last(), Some(b'\n' | b'\r')) {
             self.end_line(from);
+        } else if line.len() > 2 * LONGEST_LINE {
+            self.cut_line(from);
         }
+    }
+
+    fn cut_line(&mut self, from: Stream) {
+        let mut line = mem::take(&mut self.lines[from as usize]);
+        self.look_at(from, &line);
+        let cut = line.len() - OVERLAP;
+        // The rest of a number is none, and a line does not begin here.
+        let is_of_number = |byte: &&u8| byte.is_ascii_alphanumeric() || b".,+-".contains(*byte);
+        let rest = line[cut..].iter().take(LONGEST_NUMBER).take_while(is_of_number).count();
+        line.splice(..cut + rest, *b"... ");
+        self.lines[from as usize] = line;
     }
 
     fn end_line(&mut self, from: Stream) {
@@ -331,6 +346,18 @@ mod tests {
         output.push(Stream::Out, b"\nrate: 5\n");
         assert!(output.lines.iter().all(|line| line.capacity() <= 4 * LONGEST_LINE));
         assert_eq!(output.value(1.0), Ok(5.0));
+    }
+
+    #[test]
+    fn a_number_is_found_wherever_it_is_in_a_long_line() {
+        let cut = 3 * LONGEST_LINE - OVERLAP;
+        for place in [0, LONGEST_LINE, 5 * LONGEST_LINE].into_iter().chain((cut - 20..cut).step_by(3)) {
+            let mut line = ". ".repeat(3 * LONGEST_LINE).into_bytes();
+            line.splice(place..place + 20, *b" rate: 123456789012 ");
+            for read in [ProgramValue::Last, rate()] {
+                assert_eq!(value(read, &[(Stream::Out, &line)]), Ok(123_456_789_012.0), "at {place}");
+            }
+        }
     }
 
     #[test]
