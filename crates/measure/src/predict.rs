@@ -12,7 +12,7 @@ use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Ending, Invocation, Run};
-use charz_data::{MemoryPolicy, Mix, ProgramValue};
+use charz_data::{MemoryPolicy, Mix, Program, ProgramValue};
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -38,8 +38,10 @@ pub struct Predictor {
 struct ProgramTime {
     serial: Duration,
     parallel: Duration,
-    /// What each process takes before its first answer and after its last, where one process has all repetitions.
+    /// What is taken beside the runs: by each process before its first answer and after its last, where one process has all
+    /// repetitions, else by `--setup` before each run.
     around: Duration,
+    per_run: bool,
     /// Copies that share strands take turns, and a program of more threads than strands has no more work.
     in_copies: bool,
 }
@@ -54,17 +56,18 @@ impl ProgramTime {
             1 => Duration::ZERO,
             most => alone.saturating_sub(all).mul_f64(f64::from(most) / f64::from(most - 1)),
         };
-        ProgramTime { serial: alone.max(all).saturating_sub(parallel), parallel, in_copies, around: Duration::ZERO }
+        ProgramTime { serial: alone.max(all).saturating_sub(parallel), parallel, in_copies, ..ProgramTime::default() }
     }
 
-    /// What one of these runs of a program took, and what its process took around them, of all the time.
-    fn parts(value: &ProgramValue, runs: &[Run], took: Duration) -> (Duration, Duration) {
+    /// What one of these runs of a program took, and what was taken around them, or around each, of all the time.
+    fn parts(program: &Program, runs: &[Run], took: Duration) -> (Duration, Duration) {
         // Answers by the protocol are repetitions of one process, which prepares once.
-        let runs = if *value == ProgramValue::Protocol { runs } else { &[] };
+        let is_protocol = program.value == ProgramValue::Protocol;
+        let runs = if is_protocol || program.setup.is_some() { runs } else { &[] };
         let timed = Duration::from_nanos(runs.iter().map(|run| run.interval_ns).sum());
         match u32::try_from(runs.len()) {
             Ok(0) | Err(_) => (took, Duration::ZERO),
-            Ok(count) => (timed / count, took.saturating_sub(timed)),
+            Ok(count) => (timed / count, took.saturating_sub(timed) / if is_protocol { 1 } else { count }),
         }
     }
 
@@ -215,7 +218,7 @@ impl Predictor {
                 self.runs.push((order, invocation.clone()));
             }
             let took = begun.elapsed().saturating_sub(process);
-            let (each, around) = ProgramTime::parts(&program.value, &invocation.runs, took);
+            let (each, around) = ProgramTime::parts(program, &invocation.runs, took);
             (took, each, around, invocation)
         };
         let (took, all, around, invocation) = run(strands, 1);
@@ -224,7 +227,8 @@ impl Predictor {
         // Whatever keeps it from running with one thread shows in its cells; it may take many times as long.
         let alone = once_more.then(|| run(1, 4)).filter(|(.., invocation)| invocation.ending == Ending::Done);
         let time = ProgramTime::of(alone.map(|(_, each, ..)| each), all, strands, program.in_copies());
-        (Predictor { program: Some(ProgramTime { around, ..time }), ..self }, failed)
+        let per_run = program.value != ProgramValue::Protocol;
+        (Predictor { program: Some(ProgramTime { around, per_run, ..time }), ..self }, failed)
     }
 
     /// The run of the user's program that was what an invocation of this cell is, if there was one.
@@ -285,7 +289,8 @@ impl Predictor {
         let workers = seats.len();
         if let Some(program) = self.program.filter(|_| kernel.card().role == Role::Program) {
             let runs = u32::try_from(repetitions).unwrap_or(u32::MAX);
-            return self.process + program.around + (program.with(workers, self.strands) + REPETITION) * runs;
+            let around = program.around * if program.per_run { runs } else { 1 };
+            return self.process + around + (program.with(workers, self.strands) + REPETITION) * runs;
         }
         let rate = self.rates.get(&*kernel.card().name).copied().unwrap_or_default();
         // Strands are shared when there are too few of them; so is the memory of a node.
@@ -372,6 +377,7 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use charz_data::ReportedUnit;
     use charz_kernels::{Layout, PageKind};
     use charz_topology::{Source, discover};
 
@@ -453,22 +459,28 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions() {
+    fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions_and_a_setup_before_each() {
         let took = Duration::from_millis(1600);
         let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
-        let parts = |value, runs| ProgramTime::parts(&value, runs, took);
-        let (each, around) = parts(ProgramValue::Protocol, &runs);
-        assert_eq!([each, around], [30, 1540].map(Duration::from_millis));
+        let program = |value, setup: Option<&str>| {
+            let (command, setup, unit) = ("x".into(), setup.map(str::to_owned), ReportedUnit::SECONDS);
+            Program { command, setup, value, unit, verify: None, timeout_ns: None }
+        };
+        let parts = |value, setup, runs| ProgramTime::parts(&program(value, setup), runs, took);
+        let [once, each] = [(ProgramValue::Protocol, Some("x")), (ProgramValue::Wall, Some("x"))]
+            .map(|(value, setup)| parts(value, setup, &runs));
+        assert_eq!([once.0, once.1], [30, 1540].map(Duration::from_millis));
         for (value, runs) in [(ProgramValue::Wall, &runs[..]), (ProgramValue::Protocol, &[])] {
-            assert_eq!(parts(value, runs), (took, Duration::ZERO));
+            assert_eq!(parts(value, None, runs), (took, Duration::ZERO));
         }
-        let program = Some(ProgramTime { around, ..ProgramTime::of(None, each, 1, false) });
-        let predictor = Predictor { program, ..Predictor::with_rates(1, []) };
-        let time = |repetitions| {
+        let time = |(run, around), per_run, repetitions| {
+            let program = Some(ProgramTime { around, per_run, ..ProgramTime::of(None, run, 1, false) });
+            let predictor = Predictor { program, ..Predictor::with_rates(1, []) };
             predictor.invocation(crate::user_program::kernel(), &Params::SMALL, &[None], repetitions).as_secs_f64()
         };
-        check(time(1), 1.57);
-        check(time(10), 1.84);
+        check(time(once, false, 1), 1.57);
+        check(time(once, false, 10), 1.84);
+        check(time(each, true, 10), 8.0);
     }
 
     #[test]
