@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
@@ -257,7 +258,10 @@ fn without_time_left_the_report_is_written_and_nothing_is_run() {
 #[test]
 fn a_setup_is_ended_with_the_sweep() {
     let sleeps = &own_sleep(1);
-    for setup in [format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'")] {
+    let (waits, ignores) = (format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'"));
+    for (setup, signal, code) in
+        [(waits, "-INT", Some(130)), (ignores.clone(), "-INT", Some(130)), (ignores, "-KILL", None)]
+    {
         let (folder, mut command) = (tempdir().unwrap(), charz());
         let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
         let sweep = command.current_dir(&folder).args(sweep).stdout(Stdio::null()).stderr(Stdio::null());
@@ -265,8 +269,12 @@ fn a_setup_is_ended_with_the_sweep() {
         while alive(sleeps) == 0 {
             assert_eq!(child.try_wait().unwrap(), None);
         }
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
-        assert_eq!((child.wait().unwrap().code(), alive(sleeps)), (Some(130), 0), "{setup}");
+        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), code, "{setup}");
+        // Of a sweep that is killed, its measuring process ends what is left.
+        let until = Instant::now() + Duration::from_secs(if code.is_none() { 120 } else { 0 });
+        while alive(sleeps) > 0 && Instant::now() < until {}
+        assert_eq!(alive(sleeps), 0, "{setup}, {signal}");
     }
 }
 

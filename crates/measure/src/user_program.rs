@@ -20,6 +20,7 @@ use crate::harness::Failure;
 use charz_data::report::Invocation;
 
 pub(crate) use run::Order;
+pub(crate) use setup::kill_serving;
 pub use value::Readers;
 pub use words::{Words, note};
 

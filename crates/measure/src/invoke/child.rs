@@ -146,6 +146,8 @@ fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Fail
 /// A program in place of a kernel.
 fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
     allow_files();
+    // Killed with the one that asked, it would leave running what a set-up has started. The supervisor ends both.
+    let _ = rustix::process::set_parent_process_death_signal(None);
     let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
@@ -203,6 +205,7 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
         // Readable at its other end.
         drop(waker);
         thread::sleep(GRACE / 4);
+        user_program::kill_serving();
         std::process::exit(STUCK);
     };
     thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| overdue)

@@ -1,5 +1,6 @@
 //! `--setup`: what is run before each run of a program.
 
+use std::sync::atomic::{AtomicI32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -16,14 +17,23 @@ use crate::harness::Failure;
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// What a set-up leaves running, which is ended when the runs that it serves have ended.
-#[derive(Default)]
-pub(super) struct Serving {
-    group: Option<Pid>,
+pub(super) struct Serving(());
+
+/// Its process group; 0 where there is none. A process has one set-up at a time.
+static GROUP: AtomicI32 = AtomicI32::new(0);
+
+fn group() -> Option<Pid> {
+    Pid::from_raw(GROUP.load(Ordering::Acquire))
+}
+
+/// Kills it, for a process that ends before it has been ended in order.
+pub(crate) fn kill_serving() {
+    let _ = group().map(|group| kill_process_group(group, Signal::KILL));
 }
 
 impl Drop for Serving {
     fn drop(&mut self) {
-        let Some(group) = self.group else { return };
+        let Some(group) = group() else { return };
         let until = Instant::now() + FAREWELL;
         // An error: there is nothing left of it.
         let mut left = kill_process_group(group, Signal::TERM);
@@ -34,6 +44,7 @@ impl Drop for Serving {
         if left.is_ok() {
             let _ = kill_process_group(group, Signal::KILL);
         }
+        GROUP.store(0, Ordering::Release);
     }
 }
 
@@ -41,7 +52,7 @@ impl Site<'_> {
     /// Runs `--setup`, anywhere on the machine, with the variables of runtimes as the user has them. What it leaves running serves the runs
     /// that follow.
     pub(super) fn set_up(&self) -> Result<Serving, Failure> {
-        let mut serving = Serving::default();
+        let serving = Serving(());
         let Some(words) = &self.setup else { return Ok(serving) };
         // Before the end of the whole invocation, which could not tell what it waited for.
         let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
@@ -51,7 +62,7 @@ impl Site<'_> {
         let count = (runtimes::SEATS.into(), Some(seats.len().to_string().into()));
         let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-        serving.group = crew.pid(id).and_then(Pid::from_raw);
+        GROUP.store(crew.pid(id).unwrap_or(0), Ordering::Release);
         let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
         self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
             Ending::TimedOut => {
@@ -64,7 +75,9 @@ impl Site<'_> {
             _ => failure,
         })?;
         // The system may give a number again that no process has.
-        serving.group = serving.group.filter(|group| test_kill_process_group(*group).is_ok());
+        if group().is_some_and(|group| test_kill_process_group(group).is_err()) {
+            GROUP.store(0, Ordering::Release);
+        }
         Ok(serving)
     }
 }
