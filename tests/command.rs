@@ -488,4 +488,6 @@ fn a_program_that_breaks_the_protocol_is_told_how() {
     check("sh -c 'echo ready; read go; echo 1 2 3; read go'", protocol, 3, "failed", &["CLOCK_MONOTONIC"]);
     check("sh -c 'echo hello'", protocol, 3, "failed", &["printed ready", "hello"]);
     check("sh -c 'echo ready'", protocol, 3, "failed", &["answered go number 1"]);
+    let limited = &["--value", "protocol", "--run-timeout", "300ms"];
+    check("sh -c 'echo ready; sleep 60'", limited, 3, "failed", &["the program had not", "--run-timeout"]);
 }

@@ -290,7 +290,11 @@ impl Sweep<'_> {
                 let deadline = timeout.saturating_mul(repetitions).saturating_add(LEAST_DEADLINE);
                 (timeout, deadline, deadline)
             }
-            None if cell.kernel == COMMAND => (deadline, deadline, deadline),
+            // The run ends first: its sentence says why, and what to do.
+            None if cell.kernel == COMMAND => {
+                let latest = deadline + LEAST_DEADLINE;
+                (deadline, latest, latest)
+            }
             _ => (deadline * BUSY, deadline, deadline * BUSY),
         };
         MeasureRequest {

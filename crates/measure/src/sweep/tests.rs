@@ -237,6 +237,20 @@ fn a_budget_never_ends_without_a_number_where_a_pilot_ended() {
 }
 
 #[test]
+fn a_run_of_a_program_is_ended_before_the_process_that_waits_for_it() {
+    let request = request_of_program("x {threads}", "round-robin", "1");
+    let mut setting = Setting::new(QUIET, &request, &[]);
+    setting.order.program = request.program;
+    let (stop, mut report) = (Stop::new(), setting.blank.clone());
+    let mut fake = Fake::new(&stop);
+    fake.ending = |order, _| {
+        assert!(order.kernel != COMMAND || order.time_box_ns < order.deadline_ns);
+        Ending::Done
+    };
+    setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
+}
+
+#[test]
 fn a_pilot_that_failed_is_all_that_is_known_of_its_cell() {
     let (report, _) = sweep_after_pilots(|pilots| pilots.ending = |_, _| Ending::Died, Duration::ZERO);
     let failed = report.cells.last().unwrap();

@@ -96,7 +96,10 @@ fn await_all(
             let said = gone.output.said().map(|line| format!("; its last line is {line}")).unwrap_or_default();
             return Err(died(format!("the program ended before it had {what}{said}")));
         }
-        site.step(crew, copies, until, "the program")?;
+        site.step(crew, copies, until, "the program").map_err(|failure| match failure.ending {
+            Ending::TimedOut => site.too_long(&format!("the program had not {what}")),
+            _ => failure,
+        })?;
     }
     Ok(())
 }

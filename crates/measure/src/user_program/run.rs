@@ -272,7 +272,7 @@ impl<'a> Site<'a> {
                 }
                 copy.ended = Some(*ended);
             }
-            Event::Deadline => return Err(self.too_long(what)),
+            Event::Deadline => return Err(self.too_long(&format!("{what} did not end"))),
             Event::Woken if self.stop.raised() => return Err(Failure::stopped()),
             // It would wait for the terminal until its time is over.
             Event::Stopped(_, libc::SIGTTIN | libc::SIGTTOU) => {
@@ -285,9 +285,9 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    fn too_long(&self, what: &str) -> Failure {
+    pub(super) fn too_long(&self, what: &str) -> Failure {
         let limit = limit(self.order.time_box, self.order.program.timeout_ns.is_some());
-        Failure::new(Ending::TimedOut, format!("{what} did not end in {limit}"))
+        Failure::new(Ending::TimedOut, format!("{what} in {limit}"))
     }
 
     /// How a program ended that failed, with what it said last.
