@@ -52,7 +52,8 @@ fn other_threads(case: &Case<'_>) -> Option<Mark> {
     let floats = case.cell.seats.contains(&None);
     let wanted = programs().filter_map(|seen| seen.wanted_cpus.filter(|_| floats)).fold(0.0_f64, f64::max);
     let beyond = (0.95 * wanted).round() - asked as f64;
-    let seen = programs().min_by_key(|seen| working(seen))?;
+    // Of threads that were not looked for, none were seen.
+    let seen = programs().filter(|seen| seen.followed != "none").min_by_key(|seen| working(seen))?;
     // Those of threads without a seat are counted on the first one.
     let idle = if seen.followed == "ptrace" { idle_seats(case) } else { 0 };
     raise(&V36, ((asked as u64).saturating_sub(working(seen)).max(idle) as f64).max(beyond), || {

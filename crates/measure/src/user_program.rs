@@ -3,6 +3,7 @@
 //! It is planned, seated, judged and kept as any kernel is. In the measuring process it takes the place of the harness: each repetition
 //! is one run of the program, or of as many copies as there are workers, with a lap for each worker.
 
+mod laps;
 mod lines;
 mod output;
 mod run;

@@ -316,10 +316,14 @@ fn v36_fewer_threads() {
             float(trial);
         });
     }
-    // Where threads have no seats, the first one stands for all.
+    check(&[], |trial| {
+        of_program(trial, None, 0);
+        trial.evidence(|evidence| evidence.program.as_mut().unwrap().followed = "none".into());
+    });
+    // Threads that are polled may have been on any seat before they were found.
     check(&[("V04", Note), ("V12", Invalid)], |trial| {
         of_program(trial, Some(asked), asked);
-        trial.evidence(|evidence| evidence.program.as_mut().unwrap().followed = "none".into());
+        trial.evidence(|evidence| evidence.program.as_mut().unwrap().followed = "poll".into());
         let seat = trial.cell.seats[1];
         trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 0 } else { ns }));
     });

@@ -10,6 +10,7 @@ use std::time::Instant;
 use charz_data::report::{Counts, Ending, Lap};
 use charz_launch::{Crew, Ended, Streams};
 
+use super::laps::laps;
 use super::output::Answer;
 use super::run::{Measured, Origin, Replica, Site, run};
 use super::value::measurable;
@@ -64,7 +65,8 @@ pub(super) fn measure(site: &Site<'_>) -> Result<Measured, Failure> {
     measured.see(ended.iter().copied());
     for Round { answers, machine } in rounds {
         let spans: Vec<[u64; 2]> = answers.iter().map(|answer| [answer.start_ns, answer.end_ns]).collect();
-        let laps: Vec<Lap> = site.laps(&ended, &spans).into_iter().map(of_part).collect();
+        let laps = laps(site.order.seats, site.order.program.in_copies(), &ended, &spans);
+        let laps: Vec<Lap> = laps.into_iter().map(of_part).collect();
         let first = spans.iter().map(|[start, _]| *start).min().unwrap_or(0);
         let last = spans.iter().map(|[_, end]| *end).max().unwrap_or(0);
         let work: f64 = answers.iter().map(|answer| answer.work as f64).sum();

@@ -8,13 +8,14 @@ use std::process::ExitStatus;
 use std::slice;
 use std::time::{Duration, Instant};
 
-use charz_data::report::{Counts, Ending, Evidence, Invocation, Lap, Run};
+use charz_data::report::{Ending, Evidence, Invocation, Lap, Run};
 use charz_data::{Better, Program, ProgramValue, units};
 use charz_kernels::Stop;
-use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, Thread, own_allowed, runtimes};
+use charz_launch::{Crew, Ended, Error, Event, Follow, Id, Launch, Streams, own_allowed, runtimes};
 use charz_system::OomKills;
 use rustix::time::{ClockId, clock_gettime};
 
+use super::laps::laps;
 use super::output::Output;
 use super::value::{LEFT_RUNNING, Readers, measurable};
 use super::words::{Given, Words};
@@ -311,46 +312,10 @@ impl<'a> Site<'a> {
             copy.output.value(end.saturating_sub(*start) as f64 / 1e9).map_err(|why| Failure::new(Ending::Died, why))
         });
         let values = values.collect::<Result<Vec<f64>, Failure>>()?;
-        let laps = self.laps(&ended, &spans);
+        let laps = laps(self.order.seats, self.order.program.in_copies(), &ended, &spans);
         let reported = measurable(together(&values, self.order.program.unit.better));
         let reported = reported.map_err(|why| Failure::new(Ending::Died, why))?;
         Ok(run(laps, machine, reported))
-    }
-
-    /// A lap for each worker: of a copy, or of a seat of the program.
-    pub(super) fn laps(&self, ended: &[&Ended], spans: &[[u64; 2]]) -> Vec<Lap> {
-        let lap = |rank: usize, of: usize, counts, threads: &[Thread], on_seat| {
-            let seat = self.order.seats[rank];
-            let [start_ns, end_ns] = spans[of];
-            // Where a thread was bound to when it ended that had left its seat.
-            let left = threads.iter().find(|thread| thread.on_seat() == Some(false));
-            let strand = left.map_or(seat, |thread| thread.allowed.first().copied());
-            Lap { rank: rank as u64, seat, strand, start_ns, end_ns, counts, on_seat, ..Lap::default() }
-        };
-        if self.order.program.in_copies() {
-            let of_copy = |(rank, ended): (usize, &&Ended)| {
-                let seated = ended.threads.iter().map(counts_on_seat).reduce(Counts::plus);
-                let migrations = seated.and_then(|seated| seated.migrations);
-                let counts = Counts { migrations, ..ended.counts };
-                lap(rank, rank, counts, &ended.threads, on_seats(&ended.threads))
-            };
-            return ended.iter().enumerate().map(of_copy).collect();
-        }
-        let threads = ended.first().map(|ended| ended.threads.as_slice()).unwrap_or_default();
-        let mut told = BTreeSet::new();
-        let of_seat = |rank: usize| {
-            let seat = self.order.seats[rank];
-            // Workers that share a seat share its threads: the first of them has the counts, and those of threads that had no seat.
-            let first = told.insert(seat);
-            let own = threads.iter().filter(|thread| first && thread.seat == seat);
-            let unbound = threads.iter().filter(|thread| rank == 0 && seat.is_some() && thread.seat.is_none());
-            let free = |thread: &Thread| Counts { migrations: thread.counts.migrations.map(|_| 0), ..thread.counts };
-            let counts = own.clone().map(counts_on_seat).chain(unbound.map(free));
-            let counts = counts.reduce(Counts::plus).unwrap_or(Counts::NOTHING);
-            let own: Vec<Thread> = own.cloned().collect();
-            lap(rank, 0, counts, &own, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
-        };
-        (0..self.order.seats.len()).map(of_seat).collect()
     }
 }
 
@@ -371,22 +336,6 @@ fn by(follow: Follow) -> &'static str {
         Follow::Ptrace => "ptrace",
         Follow::Poll => "poll",
         Follow::None => "none",
-    }
-}
-
-/// What a thread counted from when it was on its seat: it appears where the thread is that made it, and is moved from there before its
-/// first instruction.
-fn counts_on_seat(thread: &Thread) -> Counts {
-    let arrival = u64::from(thread.seat.is_some());
-    Counts { migrations: thread.counts.migrations.map(|moves| moves.saturating_sub(arrival)), ..thread.counts }
-}
-
-/// Whether all threads with a seat were on it at their ends; `None` where there are none, or of one it is not known.
-fn on_seats(threads: &[Thread]) -> Option<bool> {
-    let known: Vec<Option<bool>> = threads.iter().filter(|thread| thread.seat.is_some()).map(Thread::on_seat).collect();
-    match known.contains(&Some(false)) {
-        true => Some(false),
-        false => (!known.is_empty() && known.iter().all(Option::is_some)).then_some(true),
     }
 }
 
@@ -461,32 +410,6 @@ mod tests {
     fn rates_of_copies_add_up_and_the_longest_time_counts() {
         assert_eq!(together(&[1.0, 2.0, 3.0], Better::Higher), 6.0);
         assert_eq!(together(&[1.0, 3.0, 2.0], Better::Lower), 3.0);
-    }
-
-    #[test]
-    fn the_move_to_its_seat_is_none_of_a_thread() {
-        let thread = |seat, migrations| Thread {
-            ordinal: 0,
-            tid: 1,
-            name: String::new(),
-            start: Instant::now(),
-            end: Instant::now(),
-            seat,
-            creator: None,
-            beside_ns: 0,
-            counts: Counts { migrations, ..Counts::NOTHING },
-            allowed: Vec::new(),
-            unseated_ns: Some(0),
-        };
-        for (seat, counted, moves) in [
-            (Some(3), Some(0), Some(0)),
-            (Some(3), Some(1), Some(0)),
-            (Some(3), Some(3), Some(2)),
-            (Some(3), None, None),
-            (None, Some(3), Some(3)),
-        ] {
-            assert_eq!(counts_on_seat(&thread(seat, counted)).migrations, moves);
-        }
     }
 
     #[test]
