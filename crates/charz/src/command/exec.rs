@@ -13,7 +13,7 @@ use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Strea
 use charz_system::cgroup;
 use charz_system::stat::{self, Ticks};
 use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getpgrp, getpid, kill_process, setrlimit};
+use rustix::process::{DumpableBehavior, Pid, Signal, getpgrp, getpid, kill_process, set_dumpable_behavior};
 use rustix::termios::tcgetpgrp;
 use signal_hook::low_level::emulate_default_handler;
 
@@ -238,8 +238,8 @@ fn end_as(status: ExitStatus) -> ! {
         if getpid().is_init() {
             std::process::exit(BY_SIGNAL + signal)
         }
-        // The program has written its core already, if it was to.
-        let _ = setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) });
+        // The program has written its core already, if it was to. A limit of 0 keeps no core from a program that collects them (core(5)).
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         let _ = emulate_default_handler(signal);
         std::process::exit(BY_SIGNAL + signal)
     }
