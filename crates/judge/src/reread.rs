@@ -43,7 +43,7 @@ pub fn judge_again(
 
 /// The most of a lap, as a fraction, that its blocks may exceed it by, and that may be outside of them where nothing took time from it.
 const REST: f64 = 0.02;
-/// The most blocks of a worker that may be unknown where something is said of the time outside of them: its first and its last two.
+/// The most blocks of one of several workers that may be unknown where something is said of the time outside of them: its first and its last two.
 const UNKNOWN: u64 = 4;
 /// The longest lap of which that is said: a hypervisor that pauses a guest every 0.1 s without telling it has not paused most of them.
 const SHORT_NS: u64 = 60_000_000;
@@ -64,8 +64,11 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
         let looks = lap.checks.checked_sub(workers).filter(|looks| *looks > 0)?;
         let share =
             |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns().max(1) as f64;
-        let is_known = blocks.count.saturating_add(UNKNOWN.saturating_mul(workers)) >= looks;
-        let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && lap.waited_ns() == Some(0);
+        // Those of a lone worker are all known but where a pause lay in one.
+        let unknown = if workers > 1 { UNKNOWN.saturating_mul(workers) } else { 0 };
+        let is_known = blocks.count.saturating_add(unknown) >= looks;
+        let was_still = lap.waited_ns() != Some(0) || lap.stood_still();
+        let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && !was_still;
         let kept = (blocks.count as f64 / looks as f64).min(1.0);
         Some((kept * share(first), is_whole.then(|| share(&blocks.times[1..]))))
     };

@@ -109,6 +109,17 @@ fn the_blocks_of_a_lap_take_its_time() {
         (run.interval_ns, run.laps[0].end_ns) = (0, run.laps[0].start_ns);
         hurry(report, 2.0);
     });
+    // A host that pauses a guest takes time from laps, shown or not: a pause lies in a block that is not kept.
+    let mut paused = honest();
+    let runs = paused.cells[0].invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+    runs.for_each(|run| run.laps[0].checks += 2);
+    hurry(&mut paused, 1.3);
+    reread(&mut paused).unwrap();
+    let mut shown = honest();
+    let runs = shown.cells[0].invocations.iter_mut().flat_map(|invocation| &mut invocation.runs);
+    runs.flat_map(|run| &mut run.laps).for_each(|lap| lap.counts.cpu_ns = Some(lap.time_ns() / 10 * 7));
+    hurry(&mut shown, 1.3);
+    reread(&mut shown).unwrap();
     let mut nearly = honest();
     hurry(&mut nearly, 1.01);
     reread(&mut nearly).unwrap();
