@@ -10,7 +10,7 @@ use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::report::{Cell, Estimate, Estimator, Interval, Report, Run};
 use charz_data::units;
-use charz_stats::{Around, LEAST_FOR_INTERVAL, ratio_of_estimates};
+use charz_stats::{Around, LEAST_FOR_INTERVAL, Sample, follow_the_clock, ratio_of_estimates};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {
@@ -305,13 +305,24 @@ pub(crate) const NEARLY_ALL: f64 = 0.95;
 /// share CPUs by request.
 pub(crate) fn given(report: &Report, cell: &Cell) -> Option<f64> {
     if cell.estimator == Estimator::FastMode {
-        return cell.delivered_share();
+        return Some((cell.delivered_share()? / clock_share(cell)).min(1.0));
     }
     let is_alone = cell.workers <= report.machine.usable_strands().count() as u64 && cell.has_own_cpus();
     if !is_alone || report.card(&cell.kernel)?.blocks_in_kernel {
         return None;
     }
     had(cell)
+}
+
+/// The clock of the cores over all runs, as a fraction of that of the number, where the number follows it: a clock that drops takes work
+/// and no time.
+fn clock_share(cell: &Cell) -> f64 {
+    let rates = cell.clocked_rates();
+    let clocks: Vec<f64> = rates.iter().map(|(_, clock)| *clock).collect();
+    match Sample::new(clocks).filter(|_| follow_the_clock(&[&rates])) {
+        Some(clocks) => clocks.len() as f64 / clocks.values().iter().map(|clock| clocks.median() / clock).sum::<f64>(),
+        None => 1.0,
+    }
 }
 
 /// The share of the time on CPUs for which threads asked that they had, as a fraction; `None` where that was not counted.
@@ -390,13 +401,33 @@ pub(crate) fn contests<'a, K: Ord>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_data::report::{Unit, fixtures};
+    use charz_data::report::{Evidence, Frequency, Unit, fixtures};
 
     #[test]
     fn a_small_ratio_has_as_many_digits() {
         let [one, few] = [1e9, 12.5e6].map(|value| fixtures::cell("pool-std", 1, Unit::OpsPerSecond, value));
         let shown = Number::of(&few).unwrap().times(&Number::of(&one).unwrap());
         assert!(shown.starts_with("0.0125 (0.01"), "{shown}");
+    }
+
+    /// A clock of 3 GHz that drops to 2.4 GHz after six of ten runs.
+    #[test]
+    fn a_clock_that_drops_takes_no_time() {
+        let mut cell = fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 3e9);
+        (cell.estimator, cell.invocations) = (Estimator::FastMode, vec![cell.invocations[0].clone(); 10]);
+        for (at, invocation) in cell.invocations.iter_mut().enumerate() {
+            let hz = if at < 6 { 3e9 } else { 2.4e9 };
+            let frequency = Frequency { before_hz: hz, after_hz: hz, highest_hz: hz, drift: 0.0 };
+            invocation.value = Some(hz * (1.0 + 1e-4 * (at % 3) as f64));
+            invocation.evidence = Some(Evidence { frequency: Some(frequency), ..Default::default() });
+        }
+        cell.delivered = Some(Estimate { value: 10.0 / (6.0 / 3e9 + 4.0 / 2.4e9), interval: None });
+        let mut report = fixtures::report(vec![cell]);
+        let shared = given(&report, &report.cells[0]).unwrap();
+        assert!(shared > 0.99, "{shared}");
+        report.cells[0].delivered.as_mut().unwrap().value *= 0.7;
+        let taken = given(&report, &report.cells[0]).unwrap();
+        assert!((taken - 0.7).abs() < 0.01, "{taken}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::Sample;
 pub const MAD_TO_DEVIATION: f64 = 1.482_602_218_505_602;
 
 /// The distance between the quartiles of normal values, in standard deviations: 2 Φ⁻¹(3/4).
-const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.348_979_500_392_163_4;
+pub(crate) const DEVIATIONS_BETWEEN_QUARTILES: f64 = 1.348_979_500_392_163_4;
 
 /// The fewest values whose [m-value](Sample::m_value) says anything.
 const LEAST_FOR_MODES: usize = 30;
