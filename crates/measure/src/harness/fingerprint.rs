@@ -37,6 +37,12 @@ impl Fingerprint {
         ])
     }
 
+    /// Takes another word for what was found of this setting.
+    pub(crate) fn set(&mut self, setting: &str, word: &str) {
+        let found = self.0.iter_mut().filter(|(name, _)| *name == setting);
+        found.for_each(|(_, found)| *found = Some(word.to_owned()));
+    }
+
     pub fn changes(&self, later: &Self) -> Vec<String> {
         let pairs = self.0.iter().zip(&later.0).filter(|(before, after)| before != after);
         let word = |text: &Option<String>| text.clone().unwrap_or_else(|| "unknown".into());

@@ -51,10 +51,14 @@ impl Sweep<'_> {
         if cell.is_away() { self.gone(cell).or_else(|| self.obstacle(cell)) } else { None }
     }
 
-    /// Notes what changed of the machine since before the first run of the cell. Strands that went keep a cell from running that needs them.
+    /// Notes what changed of the machine since before the first run of the cell, of the clock source since before the sweep. Strands that went keep a cell from running that needs them.
     pub(super) fn note_changes(&mut self, place: usize, found: Fingerprint, invocation: &mut Invocation) {
         let Some(evidence) = &mut invocation.evidence else { return };
-        let changes = self.firsts.entry(place).or_insert_with(|| found.clone()).changes(&found);
+        let mut before = self.firsts.entry(place).or_insert_with(|| found.clone()).clone();
+        if let Some(source) = &self.report.host.clock_source {
+            before.set(Evidence::CLOCK_SOURCE, source);
+        }
+        let changes = before.changes(&found);
         evidence.changes.extend(changes.into_iter().filter(|change| !Evidence::is_of_strands(change)));
     }
 }

@@ -77,6 +77,21 @@ fn a_setting_that_changes_between_runs_spoils_the_cells_that_began_before() {
 }
 
 #[test]
+fn a_clock_source_that_changed_before_a_configuration_began_spoils_it_too() {
+    let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], "dumb", "1,2") };
+    let setting = Setting::new(QUIET, &request, &[]);
+    let (mut report, stop) = (setting.blank.clone(), Stop::new());
+    report.host.clock_source = Some("tsc".to_owned());
+    let fingerprint = |_: &[Option<u32>]| Fingerprint(vec![(Evidence::CLOCK_SOURCE, Some("hpet".to_owned()))]);
+    let (fake, mut recorder) = (Fake::new(&stop), ());
+    let mut sweep = setting.sweep(&mut report, &mut recorder, &fake, &stop, HOUR);
+    sweep.fingerprint = &fingerprint;
+    sweep.run(&mut ()).unwrap();
+    let is_spoiled = |cell: &Cell| cell.marks.iter().any(|mark| mark.code == "V10" && mark.reason.contains("hpet"));
+    assert!(report.floor.iter().chain(&report.cells).all(is_spoiled));
+}
+
+#[test]
 fn a_moment_without_memory_or_threads_takes_nothing_from_the_runs_before_it() {
     let swept = |short: std::ops::Range<usize>, ending: fn(&MeasureRequest, usize) -> Ending| {
         let request = Request { budget: crate::plan::Budget::Of(HOUR), ..request(&["arith-int"], "dumb", "1") };
