@@ -2,7 +2,9 @@
 
 use super::entry::{Entry, EnvChange, env_diff};
 use super::series::{Series, Value};
-use charz_stats::{Better, LEAST_FOR_CHANGE, Pair, Rule, Sample, changes, compare_one, median_interval};
+use charz_stats::{
+    Better, LEAST_FOR_CHANGE, MOST_FOR_CHANGE, Pair, Rule, Sample, changes, compare_one, median_interval,
+};
 
 /// The share of false calls to accept over all series, as in comparisons.
 pub const ALPHA: f64 = 0.01;
@@ -89,7 +91,8 @@ impl Track {
     fn new(entries: &[Entry], series: Series, found: &[charz_stats::Change]) -> Self {
         let values: Vec<(&Value, f64)> =
             series.values.iter().filter_map(|value| Some((value, value.cell.value()?))).collect();
-        let starts = std::iter::once(0).chain(found.iter().map(|change| change.at));
+        let starts =
+            std::iter::once(values.len().saturating_sub(MOST_FOR_CHANGE)).chain(found.iter().map(|change| change.at));
         let ends = found.iter().map(|change| change.at).chain([values.len()]);
         let parts: Vec<&[(&Value, f64)]> = starts.zip(ends).map(|(start, end)| &values[start..end]).collect();
         let better = if series.key.unit.more_is_better() { Better::Higher } else { Better::Lower };
@@ -159,6 +162,15 @@ mod tests {
         assert_eq!(timeline.newest_change(|series| series.key.kernel == "calm"), None);
         assert_eq!(changed.segment_of(&changed.series.values[9]), 1);
         assert_eq!(changed.segment_of(&changed.series.values[12]), 2);
+    }
+
+    #[test]
+    fn the_level_before_a_change_is_of_values_that_were_examined() {
+        let values = [around(100.0, 300), around(80.0, MOST_FOR_CHANGE - 50), around(70.0, 50)].concat();
+        let cells = values.into_iter().map(|value| vec![cell("arith", Unit::OpsPerSecond, value)]);
+        let timeline = Timeline::new(of_cells(cells));
+        let [change] = timeline.tracks[0].changes.as_slice() else { panic!("{:?}", timeline.tracks[0].changes) };
+        assert!((change.before.median - 80.0).abs() < 1.0 && change.before.count == MOST_FOR_CHANGE - 50, "{change:?}");
     }
 
     #[test]
