@@ -18,7 +18,7 @@ mod wire;
 use crate::findings::WIDEST;
 use crate::group::grouped;
 use crate::launch::{Launch, PROGRAM, Placed, TOOLS};
-use crate::number::{Basis, Number, better, had, placed};
+use crate::number::{Basis, Number, better, had, left_by_quota, placed};
 use crate::verdict::{AUTO, Claim, Loss, MARGIN, Rivals, SATURATED, lacking};
 use charz_data::card::{Access, Card, Chase, CounterKind, Family, Numbers};
 use charz_data::checks::V34;
@@ -272,8 +272,12 @@ impl<'a> Advice<'a> {
             peak,
             is_equal: alike.iter().all(|other| rivals.loss(*other, &best).claim() == Claim::None),
             too_few,
-            quota: quota.filter(|cpus| {
-                (fewest + 1) as f64 > *cpus && tried(best.cell, report).any(|cell| cell.workers > fewest)
+            quota: quota.filter(|_| {
+                let has_more =
+                    |number: &Number<'_>| number.cell.workers > fewest && number.whole().is_better(&best.whole());
+                let takes = left_by_quota(report, &best.cell.kernel, fewest + 1, best.origin) < 1.0;
+                (fewest == cpus || (takes && numbers.iter().any(has_more)))
+                    && tried(best.cell, report).any(|cell| cell.workers > fewest)
             }),
             is_only_count,
             is_one_of_several: false,

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{Basis, Load, Number, Rivals, better, of_performance};
+use crate::number::left_by_quota;
 use crate::verdict::Loss;
 use charz_data::report::{Interval, Report};
 
@@ -57,7 +58,10 @@ pub(super) fn strands<'a>(numbers: &[Number<'a>], rivals: &Rivals<'_>, report: &
     let is_pair = |(_, cores, per_core): &&(Number<'_>, Vec<u32>, usize)| *per_core > 1 && best(cores, 1).is_some();
     let (_, cores, per_core) =
         placed.iter().filter(is_pair).max_by_key(|(_, cores, per_core)| (cores.len(), std::cmp::Reverse(*per_core)))?;
-    let loss = rivals.loss(best(cores, *per_core)?, &best(cores, 1)?);
+    let (several, one) = (best(cores, *per_core)?, best(cores, 1)?);
+    // What a quota takes of more threads is not what they cost each other.
+    let left = |number: &Number<'_>| left_by_quota(report, &number.cell.kernel, number.cell.workers, number.origin);
+    let loss = Some(rivals.loss(several, &one)).filter(|_| left(&several) == left(&one))?;
     Some(Strands { cores: cores.len(), per_core: *per_core, loss })
 }
 

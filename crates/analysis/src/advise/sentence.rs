@@ -86,7 +86,13 @@ impl Advice<'_> {
     pub(super) fn why_not(&self) -> Option<String> {
         let (best, kernel) = (self.best, &self.best.cell.kernel);
         if best.cell.workers > 1 {
-            return Some(format!("numbers of threads that contend for {kernel} vary too much: {}", self.evidence()));
+            let widest = if self.peak.slack() > best.slack() { self.peak } else { best };
+            let half = widest.interval.map(|interval| units::percent(interval.half_width(widest.value)));
+            let half = half.map(|half| format!(" ±{half}")).unwrap_or_default();
+            return Some(format!(
+                "numbers of threads that contend for {kernel} vary too much: {}{half}",
+                widest.cited()
+            ));
         }
         let several = self.regret.iter().map(|loss| loss.number).filter(|number| number.cell.workers > 1);
         let together = several.reduce(better)?;
