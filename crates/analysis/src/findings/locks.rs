@@ -64,6 +64,15 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     let mut rivals: Vec<&Contest<'_>> = contests.iter().filter(is_beside).collect();
     rivals.sort_by(|one, other| other.several.by_value(&one.several));
     let (best, others) = rivals.split_first()?;
+    // One that does more, and has no number of one thread, is the one to name.
+    let has_more = |number: &Number<'_>| {
+        let cell = number.cell;
+        (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
+            && number.is_better(&best.several)
+    };
+    if kernels.iter().flatten().filter(|number| is_narrow(number)).any(has_more) {
+        return None;
+    }
     let is_alike = |other: &&&Contest<'_>| other.several.meets(&best.several);
     let alike: Vec<String> = others.iter().filter(is_alike).map(|other| other.kernel()).collect();
     let equal =
@@ -106,9 +115,12 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(times), text) })
 }
 
+fn is_narrow(number: &Number<'_>) -> bool {
+    number.interval.is_some() && number.slack() <= WIDEST
+}
+
 /// Each number of several threads of a lock, by ascending number, beside that of one, where both are narrow enough.
 fn contests<'a>(numbers: &[Number<'a>], strands: u64) -> Vec<Contest<'a>> {
-    let is_narrow = |number: &Number<'_>| number.interval.is_some() && number.slack() <= WIDEST;
     let numbers = || numbers.iter().copied().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
     let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
     let several = numbers().filter(|number| (2..=strands).contains(&number.cell.workers));

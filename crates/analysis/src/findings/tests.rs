@@ -307,6 +307,10 @@ fn the_lock_that_does_most_is_named_with_the_work_outside_that_frees_it() {
     // One that loses more and still does more is the better one.
     let faster = locks([pool("pool-mcs", 40e6, 20e6, 0.02), pool("pool-std", 60e6, 24e6, 0.02)].concat()).unwrap();
     assert_words(&faster.text, &["is pool-std: ", "0.40 (", "times those of pool-mcs"]);
+    // Nor is one that does more without a number of one thread passed over.
+    let mut more = pool("pool-tas", 40e6, 30e6, 0.02);
+    more.remove(0);
+    assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02), more].concat()), None);
     // What decides nothing is no advice.
     assert_eq!(locks([pool("pool-std", 40e6, 10e6, 0.7), pool("pool-mcs", 20e6, 16e6, 0.7)].concat()), None);
     let alike = locks([pool("pool-std", 20e6, 15.8e6, 0.02), pool("pool-mcs", 20e6, 16e6, 0.02)].concat()).unwrap();
