@@ -150,7 +150,8 @@ impl Visit {
     /// By kernel that was to be measured: whether it has a reliable result of its most threads.
     pub(crate) fn compared(&self) -> BTreeMap<&str, bool> {
         let mut all: BTreeMap<&str, bool> = self.speeds.keys().map(|(kernel, _)| (kernel.as_str(), true)).collect();
-        for (kernel, of) in &self.unreliable {
+        // What was skipped takes nothing from the most threads that were tried.
+        for (kernel, of) in self.unreliable.intersection(&self.tried) {
             let is_as_full = |(own, rest): &(String, String)| own == kernel && threads(load(rest)) == threads(of);
             all.insert(kernel, self.speeds.keys().any(is_as_full));
         }
@@ -237,11 +238,6 @@ impl Visit {
             Some((key(cell), Speed { log, value, unit }))
         };
         let speeds: BTreeMap<_, _> = ok().filter_map(speed).collect();
-        let mut asked = BTreeMap::new();
-        for cell in &report.cells {
-            let most = asked.entry(cell.kernel.clone()).or_default();
-            *most = cell.workers.max(*most);
-        }
         let planned = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
         let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
         let tried: BTreeSet<_> = planned().map(|cell| loaded(key(cell))).collect();
@@ -252,12 +248,17 @@ impl Visit {
             cell.status != Status::Skipped || could_be
         };
         let due = || report.cells.iter().filter(is_due);
-        let mut most: BTreeMap<&str, u64> = BTreeMap::new();
-        for cell in due() {
-            let most = most.entry(&cell.kernel).or_default();
-            *most = cell.workers.max(*most);
-        }
-        let full = due().filter(|cell| cell.workers == most[cell.kernel.as_str()]);
+        let most = |cells: &mut dyn Iterator<Item = &'_ Cell>| {
+            let mut most: BTreeMap<String, u64> = BTreeMap::new();
+            for cell in cells {
+                let most = most.entry(cell.kernel.clone()).or_default();
+                *most = cell.workers.max(*most);
+            }
+            most
+        };
+        let asked = most(&mut report.cells.iter());
+        let full = [most(&mut due()), most(&mut planned())];
+        let full = due().filter(|cell| full.iter().any(|most| most.get(&cell.kernel) == Some(&cell.workers)));
         let mut unreliable: BTreeSet<_> = full.map(|cell| loaded(key(cell))).collect();
         let pending = report.cells.iter().filter(|cell| cell.status == Status::Pending);
         let pending = (!report.complete).then(|| pending.map(key).collect());

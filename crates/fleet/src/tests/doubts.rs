@@ -1,6 +1,6 @@
 //! What was not compared, and what no other node confirms: no node is called slow by it, and none is well without a word.
 
-use charz_data::report::{MemoryHome, Status};
+use charz_data::report::{Cell, MemoryHome, Status};
 
 use super::*;
 
@@ -85,6 +85,15 @@ fn a_load_that_was_skipped_was_asked_for() {
     let (own, why) = (node(&fleet), node(&fleet).why.join("; "));
     assert!(own.state == State::Unclear && why.contains("arith-int x16") && why.contains("skipped"), "{own:?}");
     assert!(!why.contains("same flags") && !why.contains("idle"), "{why}");
+    // What cannot run so on any node is compared with fewer threads.
+    for report in &mut reports {
+        let full = report.cells[0].clone();
+        let (fewer, full) =
+            (Cell { workers: 8, ..full.clone() }, full.unmeasured(Status::Skipped, "at most 10 threads"));
+        (report.cells[0], report.cells[1]) = (full, fewer);
+    }
+    let fleet = judged(&reports);
+    assert!(fleet.nodes.iter().all(|node| !node.why.join("; ").contains("arith-int")), "{:?}", node(&fleet));
 }
 
 #[test]
