@@ -125,7 +125,6 @@ fn this_machine(source: &Source) -> Result<Machine, String> {
         node.memory_side_cache_bytes = node.os_id.and_then(file::memory_side_cache);
     }
     kinds::name(&mut machine, &kinds::INTEL.map(|(name, path)| (name, file::list(path).unwrap_or_default())));
-    kinds::name(&mut machine, &kinds::INTEL.map(|(name, path)| (name, file::list(path).unwrap_or_default())));
     midr::name(&mut machine, &cpuinfo::read());
     inclusive::mark(&mut machine);
     // hwloc takes a group's path for one below the mount, and in a container finds no file there.
@@ -183,7 +182,7 @@ pub fn memory_doubt(nodes: &[NumaNode], online: [&[u32]; 2], meminfo: &str, limi
     let [left_out, with_cpus] =
         online.map(|online| online.iter().copied().filter(|id| !is_listed(id)).collect::<Vec<u32>>());
     let gib = |bytes: u64| bytes as f64 / f64::from(1 << 30);
-    let list = cpulist::print(&left_out);
+    let (list, doubled) = (cpulist::print(&left_out), cpulist::print(&with_cpus));
     Some(if left_out.is_empty() {
         format!("the sizes of the NUMA nodes ({:.1} GiB) do not add up to MemTotal ({:.1} GiB)", gib(sum), gib(total))
     } else if with_cpus.is_empty() {
@@ -191,7 +190,7 @@ pub fn memory_doubt(nodes: &[NumaNode], online: [&[u32]; 2], meminfo: &str, limi
             "NUMA nodes that hwloc left out: {list}; HWLOC_KEEP_NVIDIA_GPU_NUMA_NODES=1 in the environment keeps those of GPUs"
         )
     } else {
-        format!("NUMA nodes that hwloc left out, as their CPUs are those of other nodes: {list}")
+        format!("NUMA nodes that hwloc left out, as their CPUs are those of other nodes: {doubled}")
     })
 }
 
