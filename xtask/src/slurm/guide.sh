@@ -103,12 +103,15 @@ if command -v reframe >/dev/null; then
     cat > site.py <<P
 site_configuration = {'systems': [{'name': 'charz', 'hostnames': ['.*'], 'partitions': [{
     'name': 'all', 'scheduler': 'squeue', 'launcher': 'local', 'access': ['--exclusive', '--dependency=singleton'], 'max_jobs': 1,
-    'environs': ['builtin']}]}], 'environments': [{'name': 'builtin'}]}
+    'environs': ['builtin'], 'prepare_cmds': ['[ "\$SLURMD_NODENAME" != n2 ] || (taskset -c 1 $PWD/charz-disturbs -c "while :; do :; done" &)']}]}],
+    'environments': [{'name': 'builtin'}]}
 P
-    # One node's arithmetic is to be a third faster than it can be.
     CHARZ_BASELINE=$PWD/site.toml reframe -C site.py -c "$root/contrib/reframe/charz_check.py" -r --distribute=idle --performance-report > reframe.log 2>&1 || true
     grep -q "Ran [1-9][0-9]*/" reframe.log || { cat reframe.log; fail "ReFrame ran no check"; }
+    pkill -f charz-disturbs || true
     grep -E "Ran |CHARZ|PASSED|FAILED" reframe.log | head -12
+    grep -q "CHARZ [A-Z]* - n2: .*charz-disturbs" reframe.log || { cat reframe.log; fail "ReFrame does not name the node with another program"; }
+    ! grep -E "CHARZ (WARNING|CRITICAL)" reframe.log | grep -v " n2: " || fail "ReFrame names an innocent node"
 else
     say "not run: ReFrame (reframe is not installed)"
 fi
