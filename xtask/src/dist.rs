@@ -83,8 +83,12 @@ fn lay_out(root: &Path, target: &Target, charz: &Path) -> Outcome {
     // Without the time at which they were compressed.
     let mut gzip = Command::new("gzip");
     process::run(gzip.args(["-9", "--no-name", "--recursive"]).arg(root.join("share/man")))?;
-    // Whatever the umask is here.
-    process::run(Command::new("chmod").args(["--recursive", "u=rwX,go=rX"]).arg(root))
+    permit(root)
+}
+
+/// Gives all in a folder the modes of what everybody may read, whatever the umask is here, and a group that folders inherit.
+fn permit(folder: &Path) -> Outcome {
+    process::run(Command::new("chmod").args(["--recursive", "u=rwX,go=rX,ug-s"]).arg(folder))
 }
 
 /// Where a page of `charz docs` is installed, if it is.
@@ -132,7 +136,7 @@ fn archive(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch
 
 fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch: &str) -> Outcome<PathBuf> {
     let tree = empty(&folder.join("deb"))?;
-    process::run(Command::new("cp").args(["--recursive", "--preserve=mode"]).arg(root).arg(tree.join("usr")))?;
+    process::run(Command::new("cp").arg("--recursive").arg(root).arg(tree.join("usr")))?;
     // Debian's zsh looks there, and keeps the other folder for the administrator, below /usr/local.
     let [from, to] = ["site-functions", "vendor-completions"].map(|name| tree.join("usr/share/zsh").join(name));
     fs::rename(&from, &to).map_err(|error| Failure::io(format!("rename {from:?}"), &error))?;
@@ -144,9 +148,11 @@ fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch
          Maintainer: {MAINTAINER}\nDescription: {ABOUT}\n"
     );
     write(&tree.join("DEBIAN/control"), &control)?;
+    permit(&tree)?;
     let file = folder.join(format!("charz_{version}_{architecture}.deb"));
     let mut dpkg = Command::new("dpkg-deb");
-    dpkg.env("SOURCE_DATE_EPOCH", epoch).args(["--root-owner-group", "--build"]).arg(&tree).arg(&file);
+    // Ubuntu's compresses by zstd where it is not asked, which Debian 11 cannot read.
+    dpkg.env("SOURCE_DATE_EPOCH", epoch).args(["--root-owner-group", "-Zxz", "--build"]).arg(&tree).arg(&file);
     // Its one line on standard output says what this task says, too.
     process::read(&mut dpkg)?;
     Ok(file)
@@ -191,6 +197,8 @@ fn lead_to(path: &Path) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     #[test]
@@ -216,6 +224,22 @@ mod tests {
         assert_eq!(left, ["Cargo.lock", "charz-mine.json", "root"]);
         assert_eq!(epoch(&folder, Some("5".to_owned())).unwrap(), "5");
         assert!(epoch(&folder, None).unwrap().parse::<u64>().is_ok_and(|time| time > 0));
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_package_is_made_in_a_folder_that_hands_its_group_down() {
+        if process::find("dpkg-deb").is_none() {
+            return println!("skipped: there is no dpkg-deb");
+        }
+        let folder = empty(&std::env::temp_dir().join(format!("charz-package-{}", std::process::id()))).unwrap();
+        fs::set_permissions(&folder, PermissionsExt::from_mode(0o2755)).unwrap();
+        let root = folder.join("root");
+        write(&root.join("share/zsh/site-functions/_charz"), "").unwrap();
+        let build = Build { version: "0.1.0", commit: "4d3b2b872e34" };
+        let made = package(&folder, &root, Target::host().unwrap(), &build, "5").unwrap();
+        let members = fs::read(made).unwrap();
+        assert!(members.windows(11).any(|name| name == b"data.tar.xz"), "what older systems read");
         fs::remove_dir_all(&folder).unwrap();
     }
 
