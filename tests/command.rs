@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::{Ran, charz, program, read_json, root, run};
+use crate::support::{Ran, charz, program, read_json, root, run, send};
 
 /// A sweep of a program with one thread and two runs, in a folder of its own.
 struct Trial {
@@ -260,7 +261,7 @@ fn a_setup_is_ended_with_the_sweep() {
     let sleeps = &own_sleep(1);
     let (waits, ignores) = (format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'"));
     for (setup, signal, code) in
-        [(waits, "-INT", Some(130)), (ignores.clone(), "-INT", Some(130)), (ignores, "-KILL", None)]
+        [(waits, Signal::INT, Some(130)), (ignores.clone(), Signal::INT, Some(130)), (ignores, Signal::KILL, None)]
     {
         let (folder, mut command) = (tempdir().unwrap(), charz());
         let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
@@ -269,12 +270,12 @@ fn a_setup_is_ended_with_the_sweep() {
         while alive(sleeps) == 0 {
             assert_eq!(child.try_wait().unwrap(), None);
         }
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        send(&child, signal);
         assert_eq!(child.wait().unwrap().code(), code, "{setup}");
         // Of a sweep that is killed, its measuring process ends what is left.
         let until = Instant::now() + Duration::from_secs(if code.is_none() { 120 } else { 0 });
         while alive(sleeps) > 0 && Instant::now() < until {}
-        assert_eq!(alive(sleeps), 0, "{setup}, {signal}");
+        assert_eq!(alive(sleeps), 0, "{setup}, {signal:?}");
     }
 }
 

@@ -4,12 +4,12 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, geteuid, kill_process};
+use rustix::process::{Signal, geteuid};
 use serde_json::Value;
 
 use crate::bad_input::place::{Place, check_harmless, run};
 use crate::compare::fixtures::{RATE, Report, cell, report};
-use crate::support::Ran;
+use crate::support::{Ran, send};
 
 /// The report of a node, with arithmetic at this rate.
 fn of_node(name: &str, rate: f64) -> Report {
@@ -191,7 +191,7 @@ fn a_check_that_is_stopped_says_so_and_leaves_nothing() {
         assert!(Instant::now() < patience, "the sweep does not begin");
         std::thread::sleep(Duration::from_millis(5));
     }
-    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    send(&child, Signal::TERM);
     let ran: Ran = child.wait_with_output().unwrap().into();
     assert_eq!(ran.code, Some(3), "{}{}", ran.out, ran.err);
     assert!(ran.out.starts_with("CHARZ UNKNOWN - ") && ran.out.contains("signal"), "{}", ran.out);

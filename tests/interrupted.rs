@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ran, SMALL, charz, read_json, root, run};
+use crate::support::{Ran, SMALL, charz, read_json, root, run, send};
 
 /// Eight cells, three invocations each, of some 20 ms.
 const SLOW: [&str; 15] = [
@@ -141,17 +142,16 @@ fn killed_before_the_journal_had_a_line() {
 #[test]
 fn interrupted_and_terminated() {
     let folder = tempfile::tempdir().unwrap();
-    for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        let file = folder.path().join(format!("{signal}/r.json"));
+    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
+        let file = folder.path().join(format!("{name}/r.json"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         let mut child = start(&file);
         wait_for(&file, 2);
-        let kill = format!("kill -{signal} {}", child.id());
-        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        send(&child, signal);
         assert_eq!(child.wait().unwrap().code(), Some(code));
         let report = read_json(&file);
         assert_eq!(report["complete"], false);
-        assert_eq!(report["stopped_by"], format!("SIG{signal}"));
+        assert_eq!(report["stopped_by"], name);
         assert!(invocations(&report).len() >= 2);
         assert!(!journal(&file).exists(), "the report has it all");
         check_resumes(&file);
@@ -195,7 +195,7 @@ fn a_report_of_another_machine_is_not_finished_here() {
     let file = folder.path().join("r.json");
     let mut child = start(&file);
     wait_for(&file, 1);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    send(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let report = read_json(&file);
     for (place, value, word) in [
@@ -221,7 +221,7 @@ fn a_machine_with_more_memory_is_no_other_one() {
     let file = folder.path().join("r.json");
     let mut child = start(&file);
     wait_for(&file, 1);
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    send(&child, Signal::INT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut report = read_json(&file);
     for node in report["machine"]["numa_nodes"].as_array_mut().unwrap() {
@@ -280,12 +280,12 @@ fn a_budget_leaves_the_rest_pending() {
 #[test]
 fn resumes_that_wait_together_measure_once() {
     let folder = tempfile::tempdir().unwrap();
-    for (signal, kept) in [("-INT", "report"), ("-KILL", "journal")] {
+    for (signal, kept) in [(Signal::INT, "report"), (Signal::KILL, "journal")] {
         let file = folder.path().join(format!("{kept}/r.json"));
         std::fs::create_dir(file.parent().unwrap()).unwrap();
         let mut child = start(&file);
         wait_for(&file, 2);
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        send(&child, signal);
         child.wait().unwrap();
         assert_eq!(journal(&file).exists(), kept == "journal");
         let lock = File::create(folder.path().join("charz.lock")).unwrap();
@@ -329,7 +329,7 @@ fn nothing_is_replaced_that_was_not_named() {
     let child = charz().args(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     wait_for(&file, 1);
     std::fs::write(&file, "theirs").unwrap();
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    send(&child, Signal::TERM);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3));
     let err = String::from_utf8(output.stderr).unwrap();
@@ -382,9 +382,8 @@ fn an_ignored_hangup_stays_ignored() {
         .spawn()
         .unwrap();
     wait_for(&file, 1);
-    let send = |signal: &str| Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(send("-HUP").success());
+    send(&child, Signal::HUP);
     wait_for(&file, records(&journal(&file)).len() + 2);
-    assert!(send("-TERM").success());
+    send(&child, Signal::TERM);
     assert_eq!(child.wait().unwrap().code(), Some(143));
 }

@@ -2,8 +2,10 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 /// The SPARC T3-4, of which the source document measured four packages, sixteen cores, two ALUs and eight strands.
 pub const T3_4: &str = "Package:4 Core:16 Group:2 PU:4";
@@ -109,6 +111,11 @@ pub fn write_program(path: &Path, text: &str) {
 pub fn copy_program(from: &Path, to: &Path) {
     let copied = Command::new("cp").arg(from).arg(to).status();
     assert!(copied.expect("there is cp").success(), "{}", to.display());
+}
+
+/// Sends a signal to a process that was not waited for. Not every system has a program for it.
+pub fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_child(child), signal).expect("a child is there until it is waited for");
 }
 
 /// The root of the project.

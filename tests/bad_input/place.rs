@@ -9,6 +9,8 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use rustix::process::{Pid, Signal, kill_process};
+
 use crate::support::{Ran, charz};
 
 /// How long the program may take before a test calls it hung. Refusing takes milliseconds; the rest is for busy machines.
@@ -101,13 +103,13 @@ impl Place {
 pub fn run(what: &str, mut command: Command) -> Ran {
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let child = child.unwrap_or_else(|error| panic!("{what}: {error}"));
-    let pid = child.id();
+    let pid = Pid::from_child(&child);
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || sender.send(child.wait_with_output()));
     match receiver.recv_timeout(HUNG) {
         Ok(output) => output.unwrap().into(),
         Err(_) => {
-            let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+            let _ = kill_process(pid, Signal::KILL);
             panic!("{what}: the program hangs");
         }
     }

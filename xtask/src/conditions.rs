@@ -160,7 +160,7 @@ impl Beside {
 
 impl Drop for Beside {
     fn drop(&mut self) {
-        let _ = process::succeeds(Command::new("kill").args(["-KILL", "--", &format!("-{}", self.0.id())]));
+        let _ = process::kill("KILL", &format!("-{}", self.0.id()));
         let _ = self.0.wait();
     }
 }

@@ -37,6 +37,12 @@ pub fn succeeds(command: &mut Command) -> bool {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
 }
 
+/// Sends a signal to a process, or to a group by a hyphen before its number; whether it could. By the shell, which has it built in:
+/// not every system has a program for it.
+pub fn kill(signal: &str, process: &str) -> bool {
+    succeeds(Command::new("sh").args(["-c", "kill -s \"$0\" -- \"$1\"", signal, process]))
+}
+
 /// The path of a program on PATH. The folders that hold system programs are searched too, since PATH of an ordinary
 /// user often leaves them out.
 pub fn find(program: &str) -> Option<PathBuf> {
@@ -76,6 +82,8 @@ fn not_started(command: &Command, error: &std::io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+
     use super::*;
 
     #[test]
@@ -90,6 +98,14 @@ mod tests {
         assert_eq!(read(Command::new("sh").args(["-c", "echo one"])).unwrap(), "one\n");
         let failure = read(Command::new("sh").args(["-c", "exit 7"])).unwrap_err();
         assert!(failure.to_string().contains("exit status: 7"), "{failure}");
+    }
+
+    #[test]
+    fn a_group_ends_by_a_signal() {
+        let mut leader = Command::new("sh").args(["-c", "sleep 1000 & wait"]).process_group(0).spawn().unwrap();
+        assert!(kill("TERM", &format!("-{}", leader.id())));
+        assert_eq!(leader.wait().unwrap().signal(), Some(15));
+        assert!(!kill("TERM", &leader.id().to_string()));
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn run(qemu: &mut Command, errors: &Path) -> Outcome<Vec<u8>> {
     });
     if speaks.recv_timeout(MOST_SILENT) == Err(RecvTimeoutError::Timeout) {
         // The signal goes on to QEMU.
-        let _ = process::succeeds(Command::new("kill").arg(child.id().to_string()));
+        let _ = process::kill("TERM", &child.id().to_string());
     }
     let waited = child.wait();
     let read = reader.join().unwrap_or_else(|_| Err(io::Error::other("its reader failed")));
