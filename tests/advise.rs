@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::bad_input::place::{Place, run as run_in};
 use crate::compare::fixtures::{RATE, cell, report};
-use crate::support::{output, run, write_program};
+use crate::support::{cpus, output, run, write_program};
 use charz_analysis::launch::TOOLS;
 use charz_data::ReportedUnit;
 use charz_topology::cpulist;
@@ -155,13 +155,6 @@ fn launched(tool: &str, seats: &str, threads: usize, program: &Path) -> Option<S
     let output = shell.output().unwrap();
     assert!(output.status.success(), "{line}: {output:?}");
     Some(String::from_utf8(output.stdout).unwrap())
-}
-
-/// The CPUs that this process may use.
-fn cpus() -> Vec<u32> {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
-    cpulist::parse(list.trim()).unwrap()
 }
 
 /// Sets of CPUs for whole processes, read back from the system.

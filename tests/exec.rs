@@ -29,9 +29,7 @@ const WAYS: [&str; 3] = ["ptrace", "poll", "none"];
 
 /// CPUs that this process may use.
 fn cpus() -> Vec<String> {
-    let list = Command::new("sh").args(["-c", "taskset -pc $$ | sed 's/.*: //'"]).output().unwrap().stdout;
-    let ids = charz_topology::cpulist::parse(String::from_utf8(list).unwrap().trim()).unwrap();
-    ids.iter().map(u32::to_string).collect()
+    crate::support::cpus().iter().map(u32::to_string).collect()
 }
 
 /// Compiles a program in C; `None` where there is no compiler.

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use charz_topology::cpulist;
 use rustix::process::{Pid, Signal, kill_process};
 
 /// The SPARC T3-4, of which the source document measured four packages, sixteen cores, two ALUs and eight strands.
@@ -116,6 +117,13 @@ pub fn copy_program(from: &Path, to: &Path) {
 /// Sends a signal to a process that was not waited for. Not every system has a program for it.
 pub fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("a child is there until it is waited for");
+}
+
+/// CPUs that this process may use.
+pub fn cpus() -> Vec<u32> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:")).unwrap();
+    cpulist::parse(list.trim()).unwrap()
 }
 
 /// The root of the project.
