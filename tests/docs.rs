@@ -100,14 +100,18 @@ fn a_sweep_takes_as_long_everywhere() {
     }
 }
 
-/// All files below a folder but what was built.
+/// All files below a folder but what was built and what the user keeps there.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if !path.is_dir() {
             found.push(path);
-        } else if !name.starts_with("target") && name != ".git" {
+        } else if !name.starts_with('.')
+            && !name.starts_with("target")
+            && name != "vendor"
+            && !path.join("CACHEDIR.TAG").exists()
+        {
             files(&path, found);
         }
     }

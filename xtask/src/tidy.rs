@@ -97,7 +97,7 @@ fn files(root: &Path) -> Outcome<Vec<String>> {
     Ok(files)
 }
 
-/// The files below `folder`, but for those in hidden folders and in caches.
+/// The files below `folder`, but for those in hidden folders, in caches and of vendored crates.
 fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
     let place = root.join(folder);
     let entries = fs::read_dir(&place).map_err(|error| Failure::io(format!("list {place:?}"), &error))?;
@@ -107,7 +107,11 @@ fn collect(root: &Path, folder: &str, files: &mut Vec<String>) -> Outcome {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
             let is_hidden = name.starts_with('.') && ![".cargo", ".ci", ".github"].contains(&name.as_str());
-            if !is_hidden && !name.starts_with("target") && !entry.path().join("CACHEDIR.TAG").exists() {
+            if !is_hidden
+                && !name.starts_with("target")
+                && name != "vendor"
+                && !entry.path().join("CACHEDIR.TAG").exists()
+            {
                 collect(root, &path, files)?;
             }
         } else if kind.is_file() {
@@ -145,9 +149,18 @@ mod tests {
     #[test]
     fn the_users_own_files_are_not_checked() {
         let root = std::env::temp_dir().join(format!("charz-tidy-{}", std::process::id()));
-        let folders = [".ci", "src", ".venv", "cache"].map(|name| root.join(name));
+        let folders = [".ci", "src", ".venv", "cache", "vendor"].map(|name| root.join(name));
         folders.iter().for_each(|folder| fs::create_dir_all(folder).unwrap());
-        for file in ["Cargo.lock", ".ci/run", "src/a.rs", ".venv/b.md", "cache/CACHEDIR.TAG", "cache/c.rs", "d.md"] {
+        for file in [
+            "Cargo.lock",
+            ".ci/run",
+            "src/a.rs",
+            ".venv/b.md",
+            "cache/CACHEDIR.TAG",
+            "cache/c.rs",
+            "vendor/e.md",
+            "d.md",
+        ] {
             fs::write(root.join(file), "").unwrap();
         }
         assert_eq!(files(&root).unwrap(), [".ci/run", "d.md", "src/a.rs"]);
