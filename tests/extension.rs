@@ -7,9 +7,8 @@ use crate::support::{Ran, program, read_json};
 /// Runs one of the examples of `crates/charz`, which `cargo test` builds.
 #[track_caller]
 fn example(name: &str, args: &[&str]) -> String {
-    let tests = std::env::current_exe().expect("this program has a file");
-    let target = tests.ancestors().nth(2).expect("tests are in `deps` of the build's folder");
-    let ran: Ran = program(&target.join("examples").join(name)).args(args).output().expect("it is built").into();
+    let file = Path::new(env!("CARGO_BIN_EXE_charz")).with_file_name("examples").join(name);
+    let ran: Ran = program(&file).args(args).output().expect("it is built").into();
     ran.check_swept();
     ran.out
 }

@@ -25,9 +25,9 @@ pub fn together() -> RwLockReadGuard<'static, ()> {
 
 /// charz with the kernels of `tests/faulty`, not yet started, with an environment that no variable of ours disturbs.
 pub fn faulty() -> PathBuf {
-    let tests = std::env::current_exe().expect("this program has a file");
-    let target = tests.ancestors().nth(2).expect("tests stand in `deps` of the build's folder");
-    target.join("examples/faulty")
+    let file = Path::new(env!("CARGO_BIN_EXE_charz")).with_file_name("examples").join("faulty");
+    // As `/proc` has it.
+    file.canonicalize().expect("it is built with the tests")
 }
 
 /// A sweep with a folder of its own.
