@@ -1,5 +1,6 @@
 //! Native packages: what is needed, whether it is there, and installing it with the system's package manager.
 
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::failure::{Failure, Outcome};
@@ -24,12 +25,20 @@ impl Need {
 
     fn is_there(&self) -> bool {
         if self.what.starts_with('/') {
-            return std::path::Path::new(self.what).is_file();
+            return Path::new(self.what).is_file();
         }
         if self.what.contains(".so") {
-            return has_library(self.what);
+            return self.library().is_some();
         }
         self.what.split(" or ").any(|program| process::find(program).is_some())
+    }
+
+    /// The file that the dynamic linker takes for a library: of its cache, or in a folder that it searches.
+    pub fn library(&self) -> Option<PathBuf> {
+        let ldconfig = process::find("ldconfig").and_then(|ldconfig| Command::new(ldconfig).arg("-p").output().ok());
+        let cached = ldconfig.and_then(|output| listed(&String::from_utf8_lossy(&output.stdout), self.what));
+        let in_folders = || library_folders().into_iter().map(|folder| folder.join(self.what));
+        cached.or_else(|| in_folders().find(|file| file.is_file()))
     }
 }
 
@@ -200,25 +209,18 @@ fn typed(privilege: &str, manager: &Manager, packages: &[&str]) -> String {
     format!("{privilege} {} {} {}", manager.program, manager.install.join(" "), packages.join(" ")).trim().to_owned()
 }
 
-/// Whether the dynamic linker finds a library: in its cache, or in a folder that it searches.
-fn has_library(name: &str) -> bool {
-    let cached = process::find("ldconfig")
-        .and_then(|ldconfig| Command::new(ldconfig).arg("-p").output().ok())
-        .is_some_and(|output| lists_library(&String::from_utf8_lossy(&output.stdout), name));
-    cached || library_folders().iter().any(|folder| folder.join(name).is_file())
-}
-
-/// Whether the output of `ldconfig -p` lists a library whose file is still there.
-fn lists_library(output: &str, name: &str) -> bool {
+/// The file of a library in the output of `ldconfig -p`, if it is still there.
+fn listed(output: &str, name: &str) -> Option<PathBuf> {
     let lines = output.lines().filter(|line| line.split_whitespace().next() == Some(name));
-    lines.filter_map(|line| line.split_once("=> ")).any(|(_, file)| std::path::Path::new(file.trim()).is_file())
+    let mut files = lines.filter_map(|line| line.split_once("=> ")).map(|(_, file)| PathBuf::from(file.trim()));
+    files.find(|file| file.is_file())
 }
 
 /// The folders that dynamic linkers search by themselves, of the distributions that [`MANAGERS`] serve.
-fn library_folders() -> Vec<std::path::PathBuf> {
+fn library_folders() -> Vec<PathBuf> {
     let triple = format!("{}-linux-gnu", std::env::consts::ARCH);
     let usual = ["/lib", "/usr/lib", "/lib64", "/usr/lib64", "/usr/local/lib", "/usr/local/lib64"].map(Into::into);
-    let multiarch = ["/lib", "/usr/lib"].map(|folder| std::path::Path::new(folder).join(&triple));
+    let multiarch = ["/lib", "/usr/lib"].map(|folder| Path::new(folder).join(&triple));
     let asked = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     std::env::split_paths(&asked).chain(usual).chain(multiarch).collect()
 }
@@ -232,9 +234,9 @@ mod tests {
         let file = std::env::current_exe().unwrap();
         let cache =
             format!("2 libs found in cache\n\tliba.so.1 (libc6) => {}\n\tlibb.so.1 (libc6) => /gone\n", file.display());
-        assert!(lists_library(&cache, "liba.so.1"));
-        assert!(!lists_library(&cache, "liba.so"));
-        assert!(!lists_library(&cache, "libb.so.1"));
+        assert_eq!(listed(&cache, "liba.so.1"), Some(file));
+        assert_eq!(listed(&cache, "liba.so"), None);
+        assert_eq!(listed(&cache, "libb.so.1"), None);
     }
 
     #[test]

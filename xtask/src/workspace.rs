@@ -6,6 +6,7 @@ use std::process::Command;
 use std::sync::LazyLock;
 
 use crate::json::Json;
+use crate::packages::HWLOC;
 
 /// The root of the checkout that cargo runs the task for. What was compiled in may be another one: checkouts that share a
 /// target folder share this program, too.
@@ -57,16 +58,19 @@ pub fn cargo() -> Command {
     command
 }
 
-/// Makes a linker that a command starts find the libraries that `LD_LIBRARY_PATH` has programs load.
+/// Makes a linker that a command starts find the libraries that `LD_LIBRARY_PATH` has programs load, and hwloc wherever else the
+/// dynamic linker finds it: linkers search neither its cache nor all of its folders.
 pub fn link_what_is_loaded(command: &mut Command) {
     const LINKED: &str = "LIBRARY_PATH";
-    if let Some(loaded) = std::env::var_os("LD_LIBRARY_PATH") {
-        command.env(LINKED, joined(std::env::var_os(LINKED), loaded));
+    let hwloc = HWLOC.library().and_then(|file| Some(file.parent()?.as_os_str().to_owned()));
+    let folders = joined([std::env::var_os(LINKED), std::env::var_os("LD_LIBRARY_PATH"), hwloc]);
+    if !folders.is_empty() {
+        command.env(LINKED, folders);
     }
 }
 
-fn joined(linked: Option<OsString>, loaded: OsString) -> OsString {
-    linked.into_iter().chain([loaded]).collect::<Vec<_>>().join(":".as_ref())
+fn joined(folders: [Option<OsString>; 3]) -> OsString {
+    folders.into_iter().flatten().filter(|folders| !folders.is_empty()).collect::<Vec<_>>().join(":".as_ref())
 }
 
 /// The path of the cargo that runs this task.
@@ -109,7 +113,13 @@ mod tests {
 
     #[test]
     fn what_is_loaded_is_linked_after_what_is_linked_already() {
-        assert_eq!(joined(None, "/b".into()), "/b");
-        assert_eq!(joined(Some("/a".into()), "/b:/c".into()), "/a:/b:/c");
+        assert_eq!(joined([None, Some("".into()), Some("/b".into())]), "/b");
+        assert_eq!(joined(["/a", "/b:/c", "/d"].map(|folders| Some(folders.into()))), "/a:/b:/c:/d");
+        let file = HWLOC.library().expect("programs of this workspace load it");
+        let mut command = Command::new("true");
+        link_what_is_loaded(&mut command);
+        let linked =
+            command.get_envs().find(|(name, _)| *name == "LIBRARY_PATH").and_then(|(_, folders)| folders).unwrap();
+        assert!(std::env::split_paths(linked).any(|folder| file.parent() == Some(&folder)), "{linked:?}");
     }
 }
