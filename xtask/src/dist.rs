@@ -197,7 +197,7 @@ fn lead_to(path: &Path) -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::fs::{PermissionsExt, symlink};
 
     use super::*;
 
@@ -237,9 +237,28 @@ mod tests {
         let root = folder.join("root");
         write(&root.join("share/zsh/site-functions/_charz"), "").unwrap();
         let build = Build { version: "0.1.0", commit: "4d3b2b872e34" };
-        let made = package(&folder, &root, Target::host().unwrap(), &build, "5").unwrap();
+        let target = Target::host().unwrap();
+        let made = package(&folder, &root, target, &build, "5").unwrap();
         let members = fs::read(made).unwrap();
         assert!(members.windows(11).any(|name| name == b"data.tar.xz"), "what older systems read");
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn an_archive_leaves_the_folders_that_it_goes_to_as_they_are() {
+        let folder = empty(&std::env::temp_dir().join(format!("charz-archive-{}", std::process::id()))).unwrap();
+        let root = folder.join("root");
+        write(&root.join("share/man/charz.1"), "").unwrap();
+        write(&root.join("bin/charz"), "").unwrap();
+        let build = Build { version: "0.1.0", commit: "4d3b2b872e34" };
+        let made = archive(&folder, &root, Target::host().unwrap(), &build, "5").unwrap();
+        let [local, shared] = ["local", "shared"].map(|name| empty(&folder.join(name)).unwrap());
+        symlink("../shared", local.join("share")).unwrap();
+        let bin = empty(&local.join("bin")).unwrap();
+        fs::set_permissions(&bin, PermissionsExt::from_mode(0o2775)).unwrap();
+        tried::extract(&made, &local).unwrap();
+        assert!(shared.join("man/charz.1").is_file() && bin.join("charz").is_file());
+        assert_eq!(fs::metadata(&bin).unwrap().permissions().mode() & 0o7777, 0o2775);
         fs::remove_dir_all(&folder).unwrap();
     }
 

@@ -33,9 +33,7 @@ pub(super) fn all(target: &Target, folder: &Path, archive: &Path, package: &Path
 fn in_an_empty_root(target: &Target, root: &Path, archive: &Path) -> Outcome {
     let roots = changes_root(process::is_root(), |words| process::succeeds(Command::new(words[0]).args(&words[1..])))?;
     super::empty(root)?;
-    let mut tar = Command::new("tar");
-    tar.args(["--extract", "--strip-components=1", "--directory"]).arg(root).arg("--file").arg(archive);
-    process::run(&mut tar)?;
+    extract(archive, root)?;
     fs::create_dir_all(root.join("run/lock")).map_err(|error| Failure::io("create a folder", &error))?;
     let emulator = if target.is_host() { None } else { Some(emulator(target, root)?) };
     if let Some(name) = &emulator
@@ -53,6 +51,13 @@ fn in_an_empty_root(target: &Target, root: &Path, archive: &Path) -> Outcome {
         println!("tried in an empty root: charz {}: {} lines", words.join(" "), output.lines().count());
     }
     Ok(())
+}
+
+/// As docs/installing.md has it: folders that are there keep their modes, owners and links.
+pub(super) fn extract(archive: &Path, folder: &Path) -> Outcome {
+    let mut tar = Command::new("tar");
+    tar.args(["--extract", "--no-overwrite-dir", "--keep-directory-symlink", "--strip-components=1"]);
+    process::run(tar.arg("--directory").arg(folder).arg("--file").arg(archive))
 }
 
 /// The emulator in the root, by the path that it has there.
