@@ -37,6 +37,7 @@ pub fn start(words: &[String]) -> Outcome {
     remove_packages(&folder)?;
     let archive = archive(&folder, &root, target, &build, &epoch)?;
     let package = package(&folder, &root, target, &build, &epoch)?;
+    folders_of_the_image(&folder, &root)?;
     let bill = root.join("share/doc/charz").join(licences::BILL);
     for made in [&archive, &package, &bill] {
         println!("{}", made.display());
@@ -158,6 +159,19 @@ fn package(folder: &Path, root: &Path, target: &Target, build: &Build<'_>, epoch
     Ok(file)
 }
 
+/// What `Containerfile` adds, which has no shell to make it: an image of nothing has no /tmp.
+const FOLDERS: &str = "folders.tar";
+
+/// Written where the image is built, when the packages have been made of it.
+fn folders_of_the_image(folder: &Path, root: &Path) -> Outcome<PathBuf> {
+    empty(&folder.join("image/tmp"))?;
+    let file = root.join(FOLDERS);
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--mode=1777", "--owner=0", "--group=0", "--numeric-owner", "--file"]).arg(&file);
+    process::run(tar.arg("--directory").arg(folder.join("image")).arg("tmp"))?;
+    Ok(file)
+}
+
 /// The time of all files, so the same source makes the same packages: that of SOURCE_DATE_EPOCH, of the commit, or without
 /// git of the lock file.
 fn epoch(root: &Path, set: Option<String>) -> Outcome<String> {
@@ -259,6 +273,17 @@ mod tests {
         tried::extract(&made, &local).unwrap();
         assert!(shared.join("man/charz.1").is_file() && bin.join("charz").is_file());
         assert_eq!(fs::metadata(&bin).unwrap().permissions().mode() & 0o7777, 0o2775);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn the_image_has_a_folder_for_temporary_files() {
+        let folder = empty(&std::env::temp_dir().join(format!("charz-image-{}", std::process::id()))).unwrap();
+        let file = folders_of_the_image(&folder, &folder).unwrap();
+        let listed = process::read(Command::new("tar").args(["--list", "--verbose", "--file"]).arg(file)).unwrap();
+        assert!(listed.starts_with("drwxrwxrwt ") && listed.ends_with(" tmp/\n"), "{listed}");
+        let image = fs::read_to_string(workspace::root().join("Containerfile")).unwrap();
+        assert!(image.contains(&format!("\nADD {FOLDERS} /\n")), "{image}");
         fs::remove_dir_all(&folder).unwrap();
     }
 
