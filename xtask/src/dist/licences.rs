@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use xtask::target::{self, Target};
 use xtask::{Failure, Outcome, process, workspace};
@@ -12,6 +13,12 @@ pub(super) const BILL: &str = "charz.cdx.json";
 
 /// The texts of all crates.
 const TEXTS: &str = "copyright.crates";
+
+/// The texts of Rust's standard library, with all that is in it.
+const RUST: &str = "copyright.rust.html";
+
+/// Packages without a text, and those of the same repository that have theirs.
+const ELSEWHERE: [(&str, &str); 1] = [("hwlocality-sys", "hwlocality")];
 
 /// Files of a package that hold its terms begin with one of these.
 const NAMES: [&str; 5] = ["license", "licence", "copying", "notice", "unlicense"];
@@ -50,12 +57,25 @@ pub(super) fn write(target: &Target, documents: &Path) -> Outcome {
     packages.sort();
     packages.dedup();
     let sources = sources()?;
-    let read = |package: &Package<'_>| Ok((package.file(), texts(&sources, &package.file())?));
+    let read = |package: &Package<'_>| Ok((package.file(), texts(&sources, &holder(package, &packages).file())?));
     let texts: Vec<(String, Vec<String>)> = packages.iter().map(read).collect::<Outcome<_>>()?;
     super::write(&documents.join(TEXTS), &together(&packages, &texts))?;
     let locked = workspace::root().join("Cargo.lock");
     let locked = fs::read_to_string(&locked).map_err(|error| Failure::io(format!("read {locked:?}"), &error))?;
-    super::write(&documents.join(BILL), &bill(&packages, &locked, &hwloc(target)?))
+    let rustc = |words: &[&str]| process::read(Command::new("rustc").current_dir(workspace::root()).args(words));
+    let rust = rustc(&["--version"])?;
+    let rust = rust.split(' ').nth(1).unwrap_or_default();
+    super::write(&documents.join(BILL), &bill(&packages, &locked, &hwloc(target)?, rust))?;
+    // Distributions' own packages of Rust have it elsewhere, or not at all.
+    let library = Path::new(rustc(&["--print", "sysroot"])?.trim()).join("share/doc/rust/COPYRIGHT-library.html");
+    if library.is_file() { super::copy(&library, &documents.join(RUST)) } else { Ok(()) }
+}
+
+/// The package that holds the text of this one.
+fn holder<'a>(package: &'a Package<'a>, packages: &'a [Package<'a>]) -> &'a Package<'a> {
+    let elsewhere = ELSEWHERE.iter().find(|(name, _)| *name == package.name);
+    let held = |(_, holder): &(&str, &str)| packages.iter().find(|package| package.name == *holder);
+    elsewhere.and_then(held).unwrap_or(package)
 }
 
 /// The folders where cargo unpacks packages of registries.
@@ -110,7 +130,7 @@ fn hwloc(target: &Target) -> Outcome<String> {
     version.ok_or_else(|| Failure::found("hwloc's source has no version"))
 }
 
-fn bill(packages: &[Package<'_>], locked: &str, hwloc: &str) -> String {
+fn bill(packages: &[Package<'_>], locked: &str, hwloc: &str, rust: &str) -> String {
     let crates = packages.iter().map(|package| {
         let Package { name, version, terms, .. } = package;
         let hash = checksum(locked, name, version)
@@ -126,6 +146,12 @@ fn bill(packages: &[Package<'_>], locked: &str, hwloc: &str) -> String {
             r#"{{"type":"library","name":"hwloc","version":"{hwloc}","licenses":[{{"expression":"BSD-3-Clause"}}]}}"#
         ),
         r#"{"type":"library","name":"glibc","licenses":[{"expression":"LGPL-2.1-or-later"}]}"#.to_owned(),
+        format!(
+            r#"{{"type":"library","name":"rust-std","version":"{rust}","licenses":[{{"expression":"MIT OR Apache-2.0"}}]}}"#
+        ),
+        // Its unwinder.
+        r#"{"type":"library","name":"libgcc","licenses":[{"expression":"GPL-3.0-or-later WITH GCC-exception-3.1"}]}"#
+            .to_owned(),
     ];
     let components: Vec<String> = crates.chain(libraries).collect();
     format!(
@@ -173,8 +199,24 @@ mod tests {
         let locked = "version = 4\n\n[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"0f\"\n\n[[package]]\nname = \"a\"\nversion = \"2.0.0\"\n";
         assert_eq!(checksum(locked, "a", "1.0.0"), Some("0f"));
         assert_eq!(checksum(locked, "a", "2.0.0"), None);
-        let bill =
-            bill(&[Package { name: "a", version: "1.0.0", terms: "MIT/Apache-2.0", source: "" }], locked, "2.9.0");
+        let bill = bill(
+            &[Package { name: "a", version: "1.0.0", terms: "MIT/Apache-2.0", source: "" }],
+            locked,
+            "2.9.0",
+            "1.95.0",
+        );
         assert!(bill.contains(r#""content":"0f""#) && bill.contains("MIT OR Apache-2.0"), "{bill}");
+        assert!(bill.contains(r#""name":"rust-std","version":"1.95.0""#) && bill.contains("libgcc"), "{bill}");
+    }
+
+    #[test]
+    fn a_text_may_be_in_a_package_of_the_same_repository() {
+        let package = |name| Package { name, version: "1.0.0", terms: "MIT", source: "" };
+        let packages = ["hwlocality", "hwlocality-sys", "serde"].map(package);
+        assert_eq!(
+            packages.each_ref().map(|package| holder(package, &packages).name),
+            ["hwlocality", "hwlocality", "serde"]
+        );
+        assert_eq!(holder(&packages[1], &[]).name, "hwlocality-sys");
     }
 }
