@@ -14,12 +14,12 @@ pub struct Need {
     why: &'static str,
     /// The packages that bring it, in the order of [`MANAGERS`]; separated by spaces, and by `|` from what replaces one where
     /// the system does not have it.
-    packages: [&'static str; 5],
+    packages: [&'static str; 4],
 }
 
 impl Need {
-    /// `packages` are separated by spaces, in the order of apt, dnf, pacman, zypper and apk; none where there is no package.
-    pub const fn new(what: &'static str, why: &'static str, packages: [&'static str; 5]) -> Self {
+    /// `packages` are separated by spaces, in the order of apt, dnf, pacman and zypper; none where there is no package.
+    pub const fn new(what: &'static str, why: &'static str, packages: [&'static str; 4]) -> Self {
         Need { what, why, packages }
     }
 
@@ -51,7 +51,7 @@ struct Manager {
     refresh: &'static [&'static str],
 }
 
-const MANAGERS: [Manager; 5] = [
+const MANAGERS: [Manager; 4] = [
     Manager {
         program: "apt-get",
         install: &["install", "--yes", "--quiet", "--no-install-recommends"],
@@ -60,41 +60,37 @@ const MANAGERS: [Manager; 5] = [
     Manager { program: "dnf", install: &["install", "--assumeyes", "--quiet"], refresh: &[] },
     Manager { program: "pacman", install: &["--sync", "--needed", "--noconfirm"], refresh: &["--sync", "--refresh"] },
     Manager { program: "zypper", install: &["--non-interactive", "install", "--no-recommends"], refresh: &[] },
-    Manager { program: "apk", install: &["add", "--quiet"], refresh: &["update", "--quiet"] },
 ];
 
 /// The linker that rustc calls, with the C library's files for linking.
 pub const CC: Need =
-    Need { what: "cc", why: "linking Rust programs", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc", "gcc musl-dev"] };
+    Need { what: "cc", why: "linking Rust programs", packages: ["gcc libc6-dev", "gcc", "gcc", "gcc"] };
 
 /// The runtime library of hwloc. Its development files are not needed.
 pub const HWLOC: Need = Need {
     what: "libhwloc.so.15",
     why: "charz reads the topology of the machine through it",
-    packages: ["libhwloc15", "hwloc-libs", "hwloc", "libhwloc15", "hwloc"],
+    packages: ["libhwloc15", "hwloc-libs", "hwloc", "libhwloc15"],
 };
 
 pub const OBJDUMP: Need = Need {
     what: "objdump",
     why: "the arithmetic instructions of the kernels are counted in its output",
-    packages: ["binutils"; 5],
+    packages: ["binutils"; 4],
 };
 
 pub const VALGRIND: Need =
-    Need { what: "valgrind", why: "pure code is gated by the instructions that it counts", packages: ["valgrind"; 5] };
+    Need { what: "valgrind", why: "pure code is gated by the instructions that it counts", packages: ["valgrind"; 4] };
 
-pub const MAKE: Need = Need { what: "make", why: "hwloc is built by it", packages: ["make"; 5] };
+pub const MAKE: Need = Need { what: "make", why: "hwloc is built by it", packages: ["make"; 4] };
 
-pub const BZIP2: Need = Need { what: "bzip2", why: "hwloc's source is compressed by it", packages: ["bzip2"; 5] };
+pub const BZIP2: Need = Need { what: "bzip2", why: "hwloc's source is compressed by it", packages: ["bzip2"; 4] };
 
 pub const LIKWID: Need =
-    Need { what: "likwid-bench", why: "it is the peer that the kernels are compared with", packages: ["likwid"; 5] };
+    Need { what: "likwid-bench", why: "it is the peer that the kernels are compared with", packages: ["likwid"; 4] };
 
-pub const LSCPU: Need = Need {
-    what: "lscpu",
-    why: "it is the peer that `charz topo` is compared with",
-    packages: ["util-linux", "util-linux", "util-linux", "util-linux", "lscpu"],
-};
+pub const LSCPU: Need =
+    Need { what: "lscpu", why: "it is the peer that `charz topo` is compared with", packages: ["util-linux"; 4] };
 
 /// Makes sure that everything in `needs` is there; installs what is not, saying so. Returns whether anything was
 /// installed.
@@ -272,7 +268,7 @@ mod tests {
     #[test]
     fn what_is_there_is_not_installed() {
         for what in ["sh", "no-such-program or sh"] {
-            let need = Need { what, why: "y", packages: ["no-such-package"; 5] };
+            let need = Need { what, why: "y", packages: ["no-such-package"; 4] };
             assert!(!ensure(&[need]).unwrap());
         }
     }

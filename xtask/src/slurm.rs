@@ -9,8 +9,8 @@ use xtask::packages::{self, HWLOC, Need};
 use xtask::{Failure, Outcome, process, workspace};
 
 const SLURM: Need =
-    Need::new("slurmctld", "it is the batch system", ["slurmctld slurmd slurm-client munge", "", "", "", ""]);
-const PYTHON: Need = Need::new("python3", "it reads the reports", ["python3"; 5]);
+    Need::new("slurmctld", "it is the batch system", ["slurmctld slurmd slurm-client munge", "", "", ""]);
+const PYTHON: Need = Need::new("python3", "it reads the reports", ["python3"; 4]);
 
 /// Starts the nodes, runs the guide on them, and ends them, whatever came of it.
 pub fn start(words: &[String]) -> Outcome {

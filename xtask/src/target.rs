@@ -32,8 +32,8 @@ pub const TARGETS: [Target; 2] = [
         gnu: "x86_64-linux-gnu",
         emulators: ["qemu-x86_64-static", "qemu-x86_64"],
         cross: [
-            compiler("x86_64-linux-gnu-gcc", ["gcc-x86-64-linux-gnu", "gcc-x86_64-linux-gnu", "", "", ""]),
-            library("/usr/x86_64-linux-gnu/lib/libc.a", ["libc6-dev-amd64-cross", "", "", "", ""]),
+            compiler("x86_64-linux-gnu-gcc", ["gcc-x86-64-linux-gnu", "gcc-x86_64-linux-gnu", "", ""]),
+            library("/usr/x86_64-linux-gnu/lib/libc.a", ["libc6-dev-amd64-cross", "", "", ""]),
             emulator("qemu-x86_64-static or qemu-x86_64"),
         ],
     },
@@ -46,28 +46,25 @@ pub const TARGETS: [Target; 2] = [
         cross: [
             compiler(
                 "aarch64-linux-gnu-gcc",
-                ["gcc-aarch64-linux-gnu", "gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc", "", ""],
+                ["gcc-aarch64-linux-gnu", "gcc-aarch64-linux-gnu", "aarch64-linux-gnu-gcc", ""],
             ),
-            library(
-                "/usr/aarch64-linux-gnu/lib/libc.a",
-                ["libc6-dev-arm64-cross", "", "aarch64-linux-gnu-glibc", "", ""],
-            ),
+            library("/usr/aarch64-linux-gnu/lib/libc.a", ["libc6-dev-arm64-cross", "", "aarch64-linux-gnu-glibc", ""]),
             emulator("qemu-aarch64-static or qemu-aarch64"),
         ],
     },
 ];
 
-const fn compiler(what: &'static str, packages: [&'static str; 5]) -> Need {
+const fn compiler(what: &'static str, packages: [&'static str; 4]) -> Need {
     Need::new(what, "it compiles and links for the other architecture", packages)
 }
 
-const fn library(what: &'static str, packages: [&'static str; 5]) -> Need {
+const fn library(what: &'static str, packages: [&'static str; 4]) -> Need {
     Need::new(what, "it is linked into programs for the other architecture", packages)
 }
 
 const fn emulator(what: &'static str) -> Need {
-    const PACKAGES: [&str; 5] =
-        ["qemu-user-static|qemu-user", "qemu-user-static", "qemu-user-static", "qemu-linux-user", "qemu-user"];
+    const PACKAGES: [&str; 4] =
+        ["qemu-user-static|qemu-user", "qemu-user-static", "qemu-user-static", "qemu-linux-user"];
     Need::new(what, "it runs programs of the other architecture", PACKAGES)
 }
 

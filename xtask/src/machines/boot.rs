@@ -21,12 +21,12 @@ pub(super) const QEMU: [Need; 2] = [
     Need::new(
         "qemu-system-x86_64",
         "it boots machines that are not here",
-        ["qemu-system-x86", "qemu-system-x86", "qemu-system-x86", "qemu-x86", "qemu-system-x86_64"],
+        ["qemu-system-x86", "qemu-system-x86", "qemu-system-x86", "qemu-x86"],
     ),
     Need::new(
         "qemu-system-aarch64",
         "it boots machines that are not here",
-        ["qemu-system-arm", "qemu-system-aarch64", "qemu-system-aarch64", "qemu-arm", "qemu-system-aarch64"],
+        ["qemu-system-arm", "qemu-system-aarch64", "qemu-system-aarch64", "qemu-arm"],
     ),
 ];
 

@@ -14,7 +14,7 @@ const KEYS: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 const KEYRING: Need = Need::new(
     KEYS,
     "it vouches for Debian's kernels, which the machines boot",
-    ["debian-archive-keyring", "debian-keyring", "debian-archive-keyring", "debian-keyring", "debian-archive-keyring"],
+    ["debian-archive-keyring", "debian-keyring", "debian-archive-keyring", "debian-keyring"],
 );
 
 /// The release that the machines run: its kernel is the same wherever they are booted.

@@ -25,7 +25,7 @@ const SHORT: &str =
     "sweep --kernel noop,arith-int --threads 1,2 --iterations 20000 --repetitions 2 --invocations 3 --output r.json";
 const LONG: &str = "sweep --kernel arith-int --threads 1,2 --iterations 30000000 --budget 20s --output r.json";
 
-const STRACE: Need = Need::new("strace", "it shows what a sweep puts on the disk, and when", ["strace"; 5]);
+const STRACE: Need = Need::new("strace", "it shows what a sweep puts on the disk, and when", ["strace"; 4]);
 
 /// When a run that should end by itself is stuck.
 const STUCK: Duration = Duration::from_secs(60);
