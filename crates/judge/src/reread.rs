@@ -64,8 +64,8 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
         let looks = lap.checks.checked_sub(workers).filter(|looks| *looks > 0)?;
         let share =
             |times: &[f64]| times.iter().sum::<f64>() / times.len() as f64 * work as f64 / lap.time_ns().max(1) as f64;
-        // Those of a lone worker are all known but where a pause lay in one.
-        let unknown = if workers > 1 { UNKNOWN.saturating_mul(workers) } else { 0 };
+        // Those of a lone worker are known but for one, and for each in which a pause lay.
+        let unknown = if workers > 1 { UNKNOWN.saturating_mul(workers) } else { 1 };
         let is_known = blocks.count.saturating_add(unknown) >= looks;
         let was_still = lap.waited_ns() != Some(0) || lap.stood_still();
         let is_whole = is_known && lap.time_ns() / workers <= SHORT_NS && !was_still;
@@ -75,7 +75,10 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
     let (least, most): (Vec<f64>, Vec<Option<f64>>) = laps.filter_map(shares).unzip();
     let quantile = |values, share| Some(Sample::new(values).filter(|all| all.len() >= LEAST_LAPS)?.quantile(share));
     let too_long = quantile(least, 0.25).is_some_and(|share| share > 1.0 + REST);
-    let too_short = quantile(most.into_iter().flatten().collect(), 0.75).is_some_and(|share| share < 1.0 - REST);
+    let all = most.len();
+    let known: Vec<f64> = most.into_iter().flatten().collect();
+    // Where pauses lie in most laps, those without are no sample.
+    let too_short = 2 * known.len() >= all && quantile(known, 0.75).is_some_and(|share| share < 1.0 - REST);
     (too_long || too_short).then_some("has blocks")
 }
 
