@@ -160,6 +160,9 @@ impl Baseline {
             level = Level::Unknown;
             if !missing.is_empty() {
                 let _ = write!(told, "; no reliable result of {} could be compared", words::names(missing));
+                if !visit.disturbers.is_empty() {
+                    let _ = write!(told, "; {}", words::meanwhile(&visit.disturbers));
+                }
             }
             if !other_pages.is_empty() {
                 let _ = write!(told, "; {}", words::other_pages(other_pages));

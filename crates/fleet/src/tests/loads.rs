@@ -179,6 +179,26 @@ fn a_node_that_no_other_has_the_configurations_of_is_not_well() {
     }
 }
 
+#[test]
+fn a_check_that_cannot_tell_names_what_ran_meanwhile() {
+    let mut reports = twelve(51, Fault::None);
+    let baseline = Baseline::of(&visits_of(&reports)).unwrap();
+    let of_float = reports[7].cells.iter_mut().filter(|cell| cell.kernel == "arith-float");
+    of_float.for_each(|cell| *cell = cell.clone().suspect());
+    let mut visits = visits_of(&reports);
+    let alone = |visit: &Visit| baseline.check(visit, false).line;
+    let line = alone(&visits[7]);
+    assert!(line.starts_with("CHARZ UNKNOWN") && !line.contains("meanwhile-hog"), "{line}");
+    visits[7].disturbers.push(charz_analysis::culprits::Disturber {
+        kind: CulpritKind::Process,
+        name: "meanwhile-hog".into(),
+        pid: Some(7),
+        count: 1,
+        cpus: 0.6,
+    });
+    assert!(alone(&visits[7]).contains("meanwhile-hog"), "{}", alone(&visits[7]));
+}
+
 /// The first of the sizes has the fault.
 #[test]
 fn a_cache_that_is_slow_at_one_of_several_sizes_is_named_and_no_other() {
