@@ -269,8 +269,7 @@ mod tests {
         let [local, shared] = ["local", "shared"].map(|name| empty(&folder.join(name)).unwrap());
         symlink("../shared", local.join("share")).unwrap();
         let bin = empty(&local.join("bin")).unwrap();
-        fs::set_permissions(&bin, PermissionsExt::from_mode(0o2775)).unwrap();
-        // A user may not set it for a group that is not his.
+        fs::set_permissions(&bin, PermissionsExt::from_mode(0o770)).unwrap();
         let mode = || fs::metadata(&bin).unwrap().permissions().mode();
         let before = mode();
         tried::extract(&made, &local).unwrap();
