@@ -154,7 +154,8 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         smaller.into_iter().for_each(|why| node.unclear(why));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
         blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
-        let is_alone = builds.len() > 1 && builds[&newest.build] < ENOUGH_NODES;
+        let of_build = builds[&newest.build];
+        let is_alone = of_build == 1 || (builds.len() > 1 && of_build < ENOUGH_NODES);
         loads.tell_missing(&mut node, newest, is_smaller, is_alone);
         let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
         let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();

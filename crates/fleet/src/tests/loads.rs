@@ -177,6 +177,11 @@ fn a_node_that_no_other_has_the_configurations_of_is_not_well() {
         assert_eq!(["arith-int", "mem-read"].map(is_named), is_other, "{own:?}");
         assert_eq!((own.state, fleet.count(State::Ok)), (State::Unclear, 11), "{own:?}");
     }
+    // Where there are no others, that is what is said.
+    for nodes in 1..=3 {
+        let fleet = judged(&twelve(51, Fault::None)[..nodes]);
+        assert!(fleet.nodes.iter().all(|node| !node.why.join("; ").contains("configurations")), "{:?}", fleet.nodes);
+    }
 }
 
 #[test]
