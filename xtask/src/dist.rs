@@ -87,7 +87,7 @@ fn lay_out(root: &Path, target: &Target, charz: &Path) -> Outcome {
     permit(root)
 }
 
-/// Gives all in a folder the modes of what everybody may read, whatever the umask is here, and a group that folders inherit.
+/// Lets everybody read all in a folder, whatever the umask is here, and whichever group its folders inherit.
 fn permit(folder: &Path) -> Outcome {
     process::run(Command::new("chmod").args(["--recursive", "u=rwX,go=rX,ug-s"]).arg(folder))
 }

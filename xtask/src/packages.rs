@@ -28,13 +28,13 @@ impl Need {
             return Path::new(self.what).is_file();
         }
         if self.what.contains(".so") {
-            return self.library().is_some();
+            return self.shared_object().is_some();
         }
         self.what.split(" or ").any(|program| process::find(program).is_some())
     }
 
     /// The file that the dynamic linker takes for a library: of its cache, or in a folder that it searches.
-    pub fn library(&self) -> Option<PathBuf> {
+    pub fn shared_object(&self) -> Option<PathBuf> {
         let ldconfig = process::find("ldconfig").and_then(|ldconfig| Command::new(ldconfig).arg("-p").output().ok());
         let cached = ldconfig.and_then(|output| listed(&String::from_utf8_lossy(&output.stdout), self.what));
         let in_folders = || library_folders().into_iter().map(|folder| folder.join(self.what));

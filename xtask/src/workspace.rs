@@ -62,7 +62,7 @@ pub fn cargo() -> Command {
 /// dynamic linker finds it: linkers search neither its cache nor all of its folders.
 pub fn link_what_is_loaded(command: &mut Command) {
     const LINKED: &str = "LIBRARY_PATH";
-    let hwloc = HWLOC.library().and_then(|file| Some(file.parent()?.as_os_str().to_owned()));
+    let hwloc = HWLOC.shared_object().and_then(|file| Some(file.parent()?.as_os_str().to_owned()));
     let folders = joined([std::env::var_os(LINKED), std::env::var_os("LD_LIBRARY_PATH"), hwloc]);
     if !folders.is_empty() {
         command.env(LINKED, folders);
@@ -115,7 +115,7 @@ mod tests {
     fn what_is_loaded_is_linked_after_what_is_linked_already() {
         assert_eq!(joined([None, Some("".into()), Some("/b".into())]), "/b");
         assert_eq!(joined(["/a", "/b:/c", "/d"].map(|folders| Some(folders.into()))), "/a:/b:/c:/d");
-        let file = HWLOC.library().expect("programs of this workspace load it");
+        let file = HWLOC.shared_object().expect("programs of this workspace load it");
         let mut command = Command::new("true");
         link_what_is_loaded(&mut command);
         let linked =

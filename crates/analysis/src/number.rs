@@ -129,8 +129,8 @@ pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a 
     numbers.iter().map(|number| placed(number).in_quota(basis.report)).collect()
 }
 
-/// The share of their time that a CPU quota leaves so many threads: all of it of what it is a part of. That is what was delivered, what
-/// measures a quota, and a program, of which only those runs count in which it stopped nothing.
+/// The share of their time that a CPU quota leaves so many threads; all of it where the number has the quota in it: where it was delivered,
+/// where a quota is measured, and for a program, whose runs count only where it stopped nothing.
 pub(crate) fn left_by_quota(report: &Report, kernel: &str, threads: u64, origin: Origin) -> f64 {
     let counts = !matches!(report.role(kernel), Role::Quota | Role::Program) && origin != Origin::Delivered;
     // More threads than CPUs use no more time.

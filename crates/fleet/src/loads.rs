@@ -48,7 +48,7 @@ impl<'a> Loads<'a> {
     }
 
     /// What a node lacks that others have makes it unclear; what hardly any has makes a sentence. `is_smaller` says whether it has other
-    /// loads since it has, or gave, other CPUs; `is_alone` whether no other node has its build of charz.
+    /// loads since it has, or gave, other CPUs; `is_alone` whether too few nodes have its build of charz, which is said by itself.
     pub(crate) fn tell_missing(&self, node: &mut Node, newest: &Visit, is_smaller: bool, is_alone: bool) {
         let is_missing = |(kernel, load): &(&str, &str)| load.is_empty() && !newest.has(kernel);
         let without = self.usual.iter().copied().filter(is_missing);

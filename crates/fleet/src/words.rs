@@ -38,7 +38,7 @@ pub(crate) fn told(blame: &Blame) -> String {
     format!("{} {verb} {}, by {}", blame.place(), change(blame), blame.quantity)
 }
 
-/// What gives a result that is missing, of what was pending, noisy or skipped.
+/// What gives a result that is missing: one that was pending, noisy or skipped.
 pub(crate) const FINISH: &str = "its sweep ended early; charz sweep --resume finishes it";
 pub(crate) const AGAIN: &str = "sweep it again when it is idle";
 pub(crate) const SKIPPED: &str = "its report says why that was skipped";

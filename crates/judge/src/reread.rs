@@ -43,7 +43,8 @@ pub fn judge_again(
 
 /// The most of a lap, as a fraction, that its blocks may exceed it by, and that may be outside of them where nothing took time from it.
 const REST: f64 = 0.02;
-/// The most blocks of one of several workers that may be unknown where something is said of the time outside of them: its first and its last two.
+/// The most blocks of one of several workers that may be unknown where something is said of the time outside of them: its first and its
+/// last two.
 const UNKNOWN: u64 = 4;
 /// The longest lap of which that is said: a hypervisor that pauses a guest every 0.1 s without telling it has not paused most of them.
 const SHORT_NS: u64 = 60_000_000;

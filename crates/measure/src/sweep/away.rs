@@ -51,7 +51,8 @@ impl Sweep<'_> {
         if cell.is_away() { self.gone(cell).or_else(|| self.obstacle(cell)) } else { None }
     }
 
-    /// Notes what changed of the machine since before the first run of the cell, of the clock source since before the sweep. Strands that went keep a cell from running that needs them.
+    /// Notes what changed of the machine since before the first run of the cell; the clock source, since before the sweep. Strands that
+    /// went keep a cell from running that needs them.
     pub(super) fn note_changes(&mut self, place: usize, found: Fingerprint, invocation: &mut Invocation) {
         let Some(evidence) = &mut invocation.evidence else { return };
         let mut before = self.firsts.entry(place).or_insert_with(|| found.clone()).clone();
