@@ -99,7 +99,8 @@ pub fn hertz(hertz: f64) -> String {
 
 /// A fraction as a percentage: `4.2%`.
 pub fn percent(fraction: f64) -> String {
-    format!("{:.1}%", fraction * 100.0)
+    // What is rounded to nothing has no sign.
+    format!("{:.1}%", fraction * 100.0).replace("-0.0%", "0.0%")
 }
 
 /// How many times as much: `1.31`, `12.3`, `250`, and below 0.1 in three digits too: `0.00412`.
@@ -166,6 +167,11 @@ mod tests {
         {
             assert_eq!(value(number, Unit::OpsPerSecond), text);
         }
+    }
+
+    #[test]
+    fn what_is_rounded_to_nothing_has_no_sign() {
+        assert_eq!([0.042, -2e-4, -0.1, -1.0].map(percent), ["4.2%", "0.0%", "-10.0%", "-100.0%"]);
     }
 
     #[test]
