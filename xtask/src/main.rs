@@ -98,7 +98,7 @@ const TASKS: &[Task] = &[
     ),
     Task(
         "calibrate",
-        "[--charz PATH] [--part PART,…] [--condition NAME,…] [--sweeps N] [--seconds S] [--truth CELL=VALUE,…] [--json FILE]",
+        "[--charz PATH] [--part PART,…] [--condition NAME,…] [--sweeps N] [--seconds S] [--truth CELL=VALUE[cycles],…] [--json FILE]",
         "compare what charz reports with what the machine can do, beside programs that disturb it",
         |words| bench::start("calibrate", words),
     ),

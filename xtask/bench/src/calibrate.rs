@@ -27,7 +27,7 @@ use culprits::{DISTURBANCES, Found};
 use report::{Cell, SelfTest, Status};
 use results::Results;
 use table::{Judged, Share};
-use truth::{Reference, TARGETS, Truths};
+use truth::{Given, Reference, TARGETS};
 
 /// Sweeps of memory bandwidth beside the memory hog, and the seconds that each may take.
 const MEMORY_SWEEPS: u64 = 10;
@@ -78,7 +78,7 @@ struct Request {
     sweeps: u64,
     /// The budget of each.
     seconds: u64,
-    given: Truths,
+    given: Given,
     json: Option<PathBuf>,
 }
 
@@ -90,7 +90,7 @@ impl Request {
             conditions: CONDITIONS.map(|condition| condition.name.to_owned()).to_vec(),
             sweeps: 1,
             seconds: 12,
-            given: Truths::new(),
+            given: Given::new(),
             json: None,
         };
         let mut words = words.iter();
@@ -187,12 +187,12 @@ impl Bench {
     }
 
     /// What the machine does now, with nothing beside: of the kernels that no truth is given for.
-    fn reference(&self, given: &Truths) -> Outcome<Reference> {
+    fn reference(&self, given: &Given) -> Outcome<Reference> {
         let mut reference = Reference::new();
         let cells = TARGETS.iter().flat_map(|target| target.workers.iter().map(move |workers| (target, *workers)));
         for (target, workers) in cells {
             let key = (target.kernel, workers);
-            if workers > self.seats.len() as u64 || given.contains_key(&key) {
+            if workers > self.seats.len() as u64 || given.contains_key(target.kernel) {
                 continue;
             }
             // The example binds workers to the CPUs that it may use, in ascending order.

@@ -20,11 +20,11 @@ pub struct Cell {
     pub status: Status,
     pub value: Option<f64>,
     pub interval: Option<[f64; 2]>,
-    /// The middle of the highest clocks that its invocations saw.
-    pub clock_hz: Option<f64>,
+    /// The lowest and the highest of the clocks of its fastest cores, but for the outer tenths of its invocations.
+    pub clocks_hz: Option<[f64; 2]>,
     /// The share of the capacity that it says was delivered.
     pub delivered: Option<f64>,
-    /// The share of their time for which its workers had a CPU.
+    /// The share of the time of its repetitions for which its workers had a CPU: one that is through waits for the last.
     pub on_cpu: Option<f64>,
 }
 
@@ -54,16 +54,17 @@ fn cell(cell: &Value) -> Option<Cell> {
         status,
         value: number["value"].as_f64(),
         interval: number["interval"][0].as_f64().zip(number["interval"][1].as_f64()).map(<[f64; 2]>::from),
-        clock_hz: clock(cell),
+        clocks_hz: clocks(cell),
         delivered: delivered(cell),
         on_cpu: on_cpu(cell),
     })
 }
 
-fn clock(cell: &Value) -> Option<f64> {
+fn clocks(cell: &Value) -> Option<[f64; 2]> {
     let counted = cell["invocations"].as_array()?.iter().filter(|invocation| invocation["value"].is_number());
     let clocks: Option<_> = counted.map(|counted| counted["evidence"]["frequency"]["highest_hz"].as_f64()).collect();
-    Some(Sample::new(clocks?)?.median())
+    let clocks = Sample::new(clocks?)?;
+    Some([0.1, 0.9].map(|share| clocks.quantile(share)))
 }
 
 fn delivered(cell: &Value) -> Option<f64> {
@@ -74,11 +75,13 @@ fn delivered(cell: &Value) -> Option<f64> {
 
 fn on_cpu(cell: &Value) -> Option<f64> {
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let runs = all(&cell["invocations"]).into_iter().flat_map(|invocation| all(&invocation["runs"]));
     let (mut on_cpu, mut wall) = (0, 0);
-    for lap in runs.flat_map(|run| all(&run["laps"])) {
-        on_cpu += lap["counts"]["cpu_ns"].as_u64()?;
-        wall += lap["end_ns"].as_u64()?.checked_sub(lap["start_ns"].as_u64()?)?;
+    for run in all(&cell["invocations"]).into_iter().flat_map(|invocation| all(&invocation["runs"])) {
+        let laps = all(&run["laps"]);
+        wall += run["interval_ns"].as_u64()? * laps.len() as u64;
+        for lap in laps {
+            on_cpu += lap["counts"]["cpu_ns"].as_u64()?;
+        }
     }
     (wall > 0).then(|| on_cpu as f64 / wall as f64)
 }
@@ -125,7 +128,7 @@ mod tests {
             status: Status::Ok,
             value: Some(2.0),
             interval: Some([1.5, 2.5]),
-            clock_hz: None,
+            clocks_hz: None,
             delivered: Some(0.5),
             on_cpu: None,
         };
@@ -141,9 +144,9 @@ mod tests {
 
     #[test]
     fn what_was_delivered_and_the_time_for_it() {
-        let lap =
-            |start, end, cpu| format!(r#"{{"start_ns": {start}, "end_ns": {end}, "counts": {{"cpu_ns": {cpu}}}}}"#);
-        let runs = format!(r#"[{{"laps": [{}, {}]}}, {{"laps": [{}]}}]"#, lap(0, 10, 10), lap(2, 12, 5), lap(0, 20, 5));
+        let lap = |cpu| format!(r#"{{"counts": {{"cpu_ns": {cpu}}}}}"#);
+        let run = |time, laps: &[String]| format!(r#"{{"interval_ns": {time}, "laps": [{}]}}"#, laps.join(", "));
+        let runs = format!("[{}, {}]", run(10, &[lap(10), lap(5)]), run(20, &[lap(5)]));
         let cell = only(&format!(
             r#"{{"kernel": "chase-random", "workers": 2, "status": "ok", "unit": "nanoseconds_per_step",
             "invocations": [{{"value": 1.0, "runs": {runs}}}], "capacity": {{"value": 2.0}}, "delivered": {{"value": 4.0}}}}"#

@@ -171,12 +171,14 @@ mod tests {
     fn cell(status: Status, value: Option<f64>) -> Cell {
         let interval = value.map(|value| [value * 0.99, value * 1.01]);
         let (delivered, on_cpu) = (value.map(|_| 0.50), Some(0.54));
-        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval, clock_hz: None, delivered, on_cpu }
+        Cell { kernel: "arith-int".into(), workers: 1, status, value, interval, clocks_hz: None, delivered, on_cpu }
     }
 
     fn judged(cells: &[(Status, Option<f64>)]) -> Vec<Judged> {
         let cells: Vec<Cell> = cells.iter().map(|(status, value)| cell(*status, *value)).collect();
-        judge(&cells, &truth::given("arith-int=100").unwrap()).collect()
+        let given = truth::given("arith-int=100").unwrap();
+        let none = truth::Reference::new();
+        judge(&cells, &truth::truths(&cells, &given, &none, &none)).collect()
     }
 
     #[test]
@@ -200,7 +202,7 @@ mod tests {
         let reference = |value| truth::Reference::from([(("arith-int", 1), vec![(value, 0.0); 10])]);
         let judged = |cell: Cell| -> Vec<Judged> {
             let cells = [cell];
-            judge(&cells, &truth::truths(&cells, &Truths::new(), &reference(100.0), &reference(106.0))).collect()
+            judge(&cells, &truth::truths(&cells, &truth::Given::new(), &reference(100.0), &reference(106.0))).collect()
         };
         let cells = judged(cell(Status::Ok, Some(103.0)));
         assert_eq!(counts(&cells)[0], [0, 0, 0, 0, 0, 0, 1]);

@@ -23,7 +23,7 @@ pub struct Target {
 pub const TARGETS: [Target; 5] = [
     Target { kernel: "arith-int", rate: true, workers: &[1, 2], reference: "--clock on --iterations 50000 --repetitions 1500" },
     Target { kernel: "arith-float", rate: true, workers: &[1, 2], reference: "--clock on --iterations 30000 --repetitions 1500" },
-    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--clock on --iterations 30000 --repetitions 1500" },
+    Target { kernel: "lock-std", rate: false, workers: &[1], reference: "--clock on --iterations 300000 --repetitions 1500" },
     Target { kernel: "chase-random", rate: false, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
     Target { kernel: "level-read", rate: true, workers: &[1, 2], reference: "--clock on --size-kib 16 --pages thp --span 1 --repetitions 500" },
 ];
@@ -46,12 +46,19 @@ pub struct Truth {
 
 impl Truth {
     /// The middle four fifths of what the stretches showed: one that was disturbed throughout says nothing about the machine. Where they
-    /// follow the clock, at the clock of the cell.
-    fn of_stretches(shown: &[Stretch], is_rate: bool, clock_hz: Option<f64>) -> Option<Self> {
-        let clock = clock_hz.filter(|_| follow_the_clock(&[shown]));
-        let rates = shown.iter().map(|(rate, of_rate)| clock.map_or(*rate, |clock| rate * clock / of_rate));
-        let numbers = Sample::new(rates.map(|rate| if is_rate { rate } else { rate.recip() }).collect())?;
-        Some(Truth { low: numbers.quantile(0.1), high: numbers.quantile(0.9) })
+    /// follow the clock, at the clocks of the cell.
+    fn of_stretches(shown: &[Stretch], is_rate: bool, clocks_hz: Option<[f64; 2]>) -> Option<Self> {
+        let [low, high] = match clocks_hz.filter(|_| follow_the_clock(&[shown])) {
+            Some(clocks) => {
+                let cycles = Sample::new(shown.iter().map(|(rate, of_rate)| rate / of_rate).collect())?;
+                [(0.1, clocks[0]), (0.9, clocks[1])].map(|(share, clock)| cycles.quantile(share) * clock)
+            }
+            None => {
+                let rates = Sample::new(shown.iter().map(|(rate, _)| *rate).collect())?;
+                [0.1, 0.9].map(|share| rates.quantile(share))
+            }
+        };
+        Some(if is_rate { Truth { low, high } } else { Truth { low: high.recip(), high: low.recip() } })
     }
 
     /// How far a value is outside of it, as a share.
@@ -72,27 +79,55 @@ impl Truth {
 /// By kernel and number of workers.
 pub type Truths = BTreeMap<(&'static str, u64), Truth>;
 
-/// Truths that are known, from `arith-int=1.832e9,…`: rates are those of one worker.
-pub fn given(list: &str) -> Outcome<Truths> {
-    let mut truths = Truths::new();
-    for word in list.split(',') {
-        let parsed = word.split_once('=').and_then(|(name, value)| {
-            let target = TARGETS.iter().find(|target| target.name() == name)?;
-            let value = value.parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)?;
-            Some((target, value))
-        });
-        let names = TARGETS.each_ref().map(Target::name).join(", ");
-        let (target, value) = parsed.ok_or_else(|| {
-            Failure::usage(format!(
-                "--truth {word}: NAME=VALUE is required, with a name of {names} and a value above 0"
-            ))
-        })?;
-        for workers in target.workers {
-            let value = if target.rate { value * *workers as f64 } else { value };
-            truths.insert((target.kernel, *workers), Truth { low: value, high: value });
-        }
+/// A truth that is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Known {
+    Number(f64),
+    /// What is done in a cycle; of times, how many cycles that takes.
+    Cycles(f64),
+}
+
+impl Known {
+    /// What it is in a cell: of cycles nothing where its clocks are unknown.
+    fn truth(self, target: &Target, cell: &Cell) -> Option<Truth> {
+        let per_worker = |value| if target.rate { value * cell.workers as f64 } else { value };
+        Some(match self {
+            Known::Number(value) => Truth { low: per_worker(value), high: per_worker(value) },
+            Known::Cycles(cycles) => {
+                let [low, high] = cell.clocks_hz?;
+                match target.rate {
+                    true => Truth { low: per_worker(cycles) * low, high: per_worker(cycles) * high },
+                    false => Truth { low: cycles * 1e9 / high, high: cycles * 1e9 / low },
+                }
+            }
+        })
     }
-    Ok(truths)
+}
+
+/// Truths that are known, by kernel: rates are those of one worker.
+pub type Given = BTreeMap<&'static str, Known>;
+
+/// Takes them from `arith-int=1.832e9,chase-random:16KiB=4cycles,…`.
+pub fn given(list: &str) -> Outcome<Given> {
+    let parsed = |word: &str| {
+        let (name, value) = word.split_once('=')?;
+        let target = TARGETS.iter().find(|target| target.name() == name)?;
+        let (number, known): (_, fn(f64) -> Known) = match value.strip_suffix("cycles") {
+            Some(number) => (number, Known::Cycles),
+            None => (value, Known::Number),
+        };
+        let number = number.parse::<f64>().ok().filter(|number| number.is_finite() && *number > 0.0)?;
+        Some((target.kernel, known(number)))
+    };
+    let known = list.split(',').map(|word| {
+        parsed(word).ok_or_else(|| {
+            let names = TARGETS.each_ref().map(Target::name).join(", ");
+            Failure::usage(format!(
+                "--truth {word}: NAME=VALUE or NAME=VALUEcycles is required, with a name of {names} and a value above 0"
+            ))
+        })
+    });
+    known.collect()
 }
 
 impl Target {
@@ -125,13 +160,15 @@ pub fn stretches(target: &Target, printed: &str) -> Vec<Stretch> {
 }
 
 /// The truths of the cells of a sweep: those given, and for the rest what the references before and after it showed.
-pub fn truths(cells: &[Cell], given: &Truths, before: &Reference, after: &Reference) -> Truths {
+pub fn truths(cells: &[Cell], given: &Given, before: &Reference, after: &Reference) -> Truths {
     let of_cell = |cell: &Cell| {
         let target = TARGETS.iter().find(|target| target.kernel == cell.kernel)?;
         let key = (target.kernel, cell.workers);
-        let shown: Vec<Stretch> =
-            [before, after].into_iter().filter_map(|found| found.get(&key)).flatten().copied().collect();
-        let truth = given.get(&key).copied().or_else(|| Truth::of_stretches(&shown, target.rate, cell.clock_hz))?;
+        let shown = || {
+            let shown = [before, after].into_iter().filter_map(|found| found.get(&key)).flatten().copied();
+            Truth::of_stretches(&shown.collect::<Vec<_>>(), target.rate, cell.clocks_hz)
+        };
+        let truth = given.get(target.kernel).map_or_else(shown, |known| known.truth(target, cell))?;
         Some((key, truth))
     };
     cells.iter().filter_map(of_cell).collect()
@@ -156,14 +193,14 @@ mod tests {
         assert!(stretches(&TARGETS[0], "refused\n").is_empty());
     }
 
-    fn cell(clock_hz: Option<f64>) -> Cell {
+    fn cell(clocks_hz: Option<[f64; 2]>) -> Cell {
         Cell {
             kernel: "arith-int".into(),
             workers: 1,
             status: Status::Ok,
             value: None,
             interval: None,
-            clock_hz,
+            clocks_hz,
             delivered: None,
             on_cpu: None,
         }
@@ -173,19 +210,18 @@ mod tests {
     fn a_truth_spans_what_both_references_showed() {
         let key = ("arith-int", 1);
         let reference = |value: f64| Reference::from([(key, vec![(value, 0.0); 10])]);
-        let truth = |given: Truths| truths(&[cell(None)], &given, &reference(100.0), &reference(110.0))[&key];
-        assert_eq!(truth(Truths::new()), Truth { low: 100.0, high: 110.0 });
-        let known = Truth { low: 1.0, high: 1.0 };
-        assert_eq!(truth(Truths::from([(key, known)])), known);
+        let truth = |given: Given| truths(&[cell(None)], &given, &reference(100.0), &reference(110.0))[&key];
+        assert_eq!(truth(Given::new()), Truth { low: 100.0, high: 110.0 });
+        assert_eq!(truth(Given::from([("arith-int", Known::Number(1.0))])), Truth { low: 1.0, high: 1.0 });
     }
 
     #[test]
-    fn a_truth_that_follows_the_clock_is_that_of_the_cells_clock() {
+    fn a_truth_that_follows_the_clock_is_that_of_the_cells_clocks() {
         let key = ("arith-int", 1);
         let reference = |clocks: [f64; 4]| Reference::from([(key, clocks.map(|clock| (clock / 2.0, clock)).to_vec())]);
         let [before, after] = [[2.0, 2.2, 2.4, 2.1], [2.6, 2.3, 2.5, 2.2]].map(reference);
-        let truth = |clock| truths(&[cell(clock)], &Truths::new(), &before, &after)[&key];
-        assert_eq!(truth(Some(3.0)), Truth { low: 1.5, high: 1.5 });
+        let truth = |clock| truths(&[cell(clock)], &Given::new(), &before, &after)[&key];
+        assert_eq!(truth(Some([3.0, 3.2])), Truth { low: 1.5, high: 1.6 });
         assert!(truth(None).width() > 0.1);
     }
 
@@ -205,11 +241,20 @@ mod tests {
 
     #[test]
     fn rates_that_are_given_grow_with_the_workers() {
-        let truths = given("arith-int=1.5e9,chase-random:16KiB=1.25").unwrap();
-        let both = |kernel| [truths[&(kernel, 1)], truths[&(kernel, 2)]].map(|truth| (truth.low, truth.high));
-        assert_eq!(both("arith-int"), [(1.5e9, 1.5e9), (3e9, 3e9)]);
-        assert_eq!(both("chase-random"), [(1.25, 1.25); 2]);
-        for list in ["", "arith-int", "arith-int=0", "arith-int=x", "mem-read=1", "level-read=1"] {
+        let known = given("arith-int=1.5e9,level-read:16KiB=64cycles,chase-random:16KiB=4cycles").unwrap();
+        let truth = |kernel: &str, workers, clocks_hz| {
+            let cell = Cell { kernel: kernel.into(), workers, ..cell(clocks_hz) };
+            truths(&[cell], &known, &Reference::new(), &Reference::new())
+                .into_values()
+                .next()
+                .map(|truth| [truth.low, truth.high])
+        };
+        let clocks = Some([2e9, 4e9]);
+        assert_eq!([1, 2].map(|workers| truth("arith-int", workers, None)), [Some([1.5e9; 2]), Some([3e9; 2])]);
+        assert_eq!(truth("level-read", 2, clocks), Some([256e9, 512e9]));
+        assert_eq!([1, 2].map(|workers| truth("chase-random", workers, clocks)), [Some([1.0, 2.0]); 2]);
+        assert_eq!(truth("chase-random", 1, None), None);
+        for list in ["", "arith-int", "arith-int=0", "arith-int=x", "arith-int=cycles", "mem-read=1", "level-read=1"] {
             assert!(given(list).is_err(), "{list}");
         }
     }
