@@ -14,6 +14,8 @@ const FEW: usize = 8;
 const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
 /// The strands that are searched for siblings that are not claimed.
 const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
+/// How often what noise hides is measured again: each takes as long as the first, and the budget may end it before.
+const MOST_REPEATS: usize = 5;
 /// The most contradictions that are measured again one by one.
 const MOST_BY_ITSELF: usize = 16;
 /// A strand that was found to have more siblings than this is in no such core: noise links it to many.
@@ -79,7 +81,10 @@ pub(super) fn measure(bench: &mut Bench<'_>) -> Cores {
     for ((a, b), _) in relations.iter().filter(|(_, relation)| relation.is_contradicted()) {
         doubtful.extend([*a, *b]);
     }
-    let (alu, decided, of_alu) = first.alu_groups(bench, &all, &core_of, &near);
+    // What shares a core only by a claim that was not confirmed shows nothing of the parts of a core.
+    let sure = |(pair, relation): &(Pair, Relation)| relation.evidence.measured.is_some().then_some(*pair);
+    let sure: BTreeSet<Pair> = relations.iter().filter_map(sure).collect();
+    let (alu, decided, of_alu) = first.alu_groups(bench, &sure, &all, &core_of, &near);
     // Without the whole search a strand may have siblings that were not found.
     let alu_known = decided && many.is_empty() && !bench.over && strands > 1;
     let paired: BTreeSet<usize> = all.iter().flat_map(|(a, b)| [*a, *b]).collect();
@@ -237,15 +242,18 @@ impl Direct {
         Relation::new(Kind::Core, bench.id(a), Some(bench.id(b)), evidence)
     }
 
-    /// The groups of strands that share integer units, whether all are known, and the relations.
+    /// The groups of strands that share integer units, whether all are known, and the relations of the pairs that are sure to share a core
+    /// or none.
     fn alu_groups(
         &self,
         bench: &mut Bench<'_>,
+        sure: &BTreeSet<Pair>,
         all: &[Pair],
         core: &[usize],
         near: &Near,
     ) -> (Vec<usize>, bool, Vec<Relation>) {
-        let within: Vec<Pair> = all.iter().copied().filter(|(a, b)| core[*a] == core[*b]).collect();
+        let within = all.iter().filter(|pair| core[pair.0] == core[pair.1] && sure.contains(pair));
+        let within: Vec<Pair> = within.copied().collect();
         let judged: Vec<(Pair, Judgement)> =
             within.iter().map(|pair| (*pair, self.judge(Probe::Integer, *pair))).collect();
         let shared = judged.iter().filter(|(_, judged)| judged.is(true)).map(|(pair, _)| *pair);
@@ -260,7 +268,7 @@ impl Direct {
         let known = all.iter().all(|pair| {
             let (one, other) = (groups[pair.0], groups[pair.1]);
             match core[pair.0] == core[pair.1] {
-                true => (one == other) != apart.contains(&ordered(one, other)),
+                true => sure.contains(pair) && (one == other) != apart.contains(&ordered(one, other)),
                 false => self.judge(Probe::Integer, *pair).is(false),
             }
         });
@@ -294,27 +302,34 @@ impl Direct {
     }
 }
 
-/// Measures contradictions once more, and takes back those that are not seen again.
+/// Measures contradictions once more, those that noise hides then again, and takes back what is not seen a second time.
 fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Near) {
-    let contradicted = |relation: &Relation| relation.is_contradicted();
-    let again: Vec<Pair> = relations.iter().filter(|(_, r)| contradicted(r)).map(|(pair, _)| *pair).collect();
-    if again.is_empty() {
-        return;
-    }
-    // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
-    let few = (again.len() <= MOST_BY_ITSELF).then(|| by_itself(near.len(), &again));
-    let second = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
-    for (pair, relation) in relations.iter_mut().filter(|(_, relation)| contradicted(relation)) {
-        let other = second.relation(bench, *pair, None);
-        match other.evidence.measured == relation.evidence.measured {
-            true => {
-                relation.evidence.rounds += other.evidence.rounds;
-                relation.evidence.reason = Some("measured twice, apart in time".to_owned());
-            }
-            false => {
-                let why = other.evidence.reason.unwrap_or_else(|| "a second measurement shows the opposite".to_owned());
-                *relation = relation.clone().unconfirmed(format!("not seen a second time: {why}"));
-            }
+    let contradicted = relations.iter_mut().filter(|(_, relation)| relation.is_contradicted());
+    let mut open: Vec<&mut (Pair, Relation)> = contradicted.collect();
+    for repeat in 1..=MOST_REPEATS {
+        if open.is_empty() {
+            return;
         }
+        let again: Vec<Pair> = open.iter().map(|(pair, _)| *pair).collect();
+        // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
+        let few = (again.len() <= MOST_BY_ITSELF).then(|| by_itself(near.len(), &again));
+        let other = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
+        let is_last = repeat == MOST_REPEATS || bench.over;
+        open.retain_mut(|(pair, relation)| {
+            let other = other.relation(bench, *pair, None);
+            match other.evidence.measured {
+                None if !is_last => return true,
+                measured if measured == relation.evidence.measured => {
+                    relation.evidence.rounds += other.evidence.rounds;
+                    relation.evidence.reason = Some("measured twice, apart in time".to_owned());
+                }
+                _ => {
+                    let opposite = || "a second measurement shows the opposite".to_owned();
+                    let why = other.evidence.reason.unwrap_or_else(opposite);
+                    *relation = relation.clone().unconfirmed(format!("not seen a second time: {why}"));
+                }
+            }
+            false
+        });
     }
 }

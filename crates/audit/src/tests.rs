@@ -3,6 +3,7 @@
 
 mod model;
 
+use std::ops::Range;
 use std::time::Duration;
 
 use charz_data::machine::{AluSource, Machine};
@@ -217,6 +218,42 @@ fn noise_that_links_one_strand_to_all_hides_no_other_siblings() {
     let lone: Vec<_> = lone.map(|relation| (relation.a, relation.verdict)).collect();
     assert_eq!(lone, [0, 1].map(|strand| (Some(strand), Verdict::Inconclusive)));
     assert_eq!(audit.machine.alu, claim.alu);
+}
+
+/// A machine that nothing disturbs but in some of its rounds.
+struct Disturbed<'a> {
+    model: Model<'a>,
+    rounds: u64,
+    disturbed: Range<u64>,
+}
+
+impl Lab for Disturbed<'_> {
+    fn measure(&mut self, round: &Round) -> Option<Vec<Option<f64>>> {
+        let is_disturbed = self.disturbed.contains(&self.rounds);
+        self.rounds += 1;
+        (self.model.noise, self.model.outliers) = if is_disturbed { (0.08, 0.5) } else { (0.003, 0.0) };
+        self.model.measure(round)
+    }
+}
+
+#[test]
+fn cores_that_noise_leaves_open_have_no_groups_and_are_measured_again() {
+    let lone = |at| Core { package: 0, node: 0, l3: 0, l2: at, kind: 0, groups: vec![1] };
+    let truth = cores(2, lone);
+    let claim = cores(1, |at| Core { groups: vec![2], ..lone(at) }).claim();
+    let audited = |disturbed| {
+        let mut lab = Disturbed { model: Model::new(&truth, 7), rounds: 0, disturbed };
+        audit(&claim, 7, &mut lab)
+    };
+    // Four loads of each strand alone and of both, twice.
+    let first = 4 * 3 * 2;
+    // Noise that ends is waited for, and noise that stays decides nothing.
+    assert_eq!([0..0, first..first + 20].map(|disturbed| contradicted(&audited(disturbed))), [1, 1]);
+    let noisy = audited(first..u64::MAX);
+    let core = noisy.relations.iter().find(|relation| relation.kind == Kind::Core).unwrap();
+    assert_eq!(core.verdict, Verdict::Inconclusive);
+    assert_eq!(noisy.machine.alu, claim.alu);
+    assert!(noisy.relations.iter().all(|relation| relation.kind != Kind::Alu));
 }
 
 #[test]
