@@ -266,6 +266,15 @@ fn a_base_without_a_sound_number_is_refused() {
 }
 
 #[test]
+fn a_difference_that_is_skipped_is_no_pass() {
+    let mut new = two(RATE, 0.6 * RATE);
+    cells_of(&mut new)[1]["invocations"][0]["evidence"] = Value::Null;
+    let ran = compare(&two(RATE, RATE), &new, &[]);
+    assert_eq!(ran.code, Some(5), "{}{}", ran.out, ran.err);
+    assert!(ran.out.contains("0 slower") && ran.out.contains("by −40.0%"), "{}", ran.out);
+}
+
+#[test]
 fn a_report_with_itself() {
     let ran = compare(&two(RATE, RATE), &two(RATE, RATE), &[]);
     assert!(ran.out.contains("note: both are the same report") && ran.out.contains("2 same"), "{}", ran.out);

@@ -103,6 +103,11 @@ pub fn percent(fraction: f64) -> String {
     format!("{:.1}%", fraction * 100.0).replace("-0.0%", "0.0%")
 }
 
+/// A range of fractions as percentages: `2.1 to 4.4%`.
+pub fn percent_range(low: f64, high: f64) -> String {
+    format!("{} to {}", percent(low).trim_end_matches('%'), percent(high))
+}
+
 /// How many times as much: `1.31`, `12.3`, `250`, and below 0.1 in three digits too: `0.00412`.
 pub fn ratio(ratio: f64) -> String {
     match ratio.abs() {

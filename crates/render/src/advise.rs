@@ -231,7 +231,7 @@ fn regret(advice: &Advice<'_>) -> Block<'static> {
 }
 
 fn range(interval: Option<Interval>) -> String {
-    let shown = |found: Interval| format!("{:.1} to {:.1}%", 100.0 * found.low, 100.0 * found.high);
+    let shown = |found: Interval| units::percent_range(found.low, found.high);
     interval.map_or_else(|| NONE.to_owned(), shown)
 }
 
@@ -274,7 +274,9 @@ mod tests {
         assert!(failed.contains("is the best of these"), "{failed}");
         assert!(failed.contains("auto x2 has no number (failed)"), "{failed}");
         let few = text(of("auto", 9.0).without_interval());
-        assert!(few.contains("too few runs") && !few.contains("no number"), "{few}");
+        assert!(few.contains("too few runs") && !few.contains("no number") && !few.contains("failed"), "{few}");
+        let far = text(of("auto", 2.0).without_interval());
+        assert!(far.contains("; 1 of 2 predictions failed") && !far.contains("is the best of these"), "{far}");
     }
 
     fn nothing(report: &Report) -> Advised<'_> {

@@ -274,7 +274,7 @@ pub fn lost(loss: &Loss<'_>, subject: Subject) -> String {
 
 /// ` (2.1 to 4.4%)`.
 fn within(interval: Option<Interval>) -> String {
-    interval.map(|found| format!(" ({:.1} to {:.1}%)", 100.0 * found.low, 100.0 * found.high)).unwrap_or_default()
+    interval.map(|found| format!(" ({})", units::percent_range(found.low, found.high))).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -231,11 +231,18 @@ fn a_level_with_one_size_has_the_latency_of_that() {
     let latencies = |more: Vec<Cell>| -> Vec<String> {
         let read = |level: &str| cell("level-read", 1, Unit::BytesPerSecond, 1e10).seated(&[0]).inside(level);
         let own = vec![read("L1"), read("L2"), load("L1", 16 << 10, 1.7), load("L2", 256 << 10, 5.3)];
-        let machine = crate::fixtures::report("Package:1 L2:1(size=1MiB) L1d:1(size=32KiB) Core:2 PU:1").machine;
+        let machine =
+            crate::fixtures::report("Package:1 L3:1(size=32MiB) L2:1(size=1MiB) L1d:1(size=32KiB) Core:2 PU:1").machine;
         let report = Report { machine, ..report([own, more].concat()) };
         Answer::of(&report).levels.rows.iter().map(|row| row.data[2].text.clone()).collect()
     };
     assert_eq!(latencies(Vec::new()), ["1.70 ns", "5.30 ns"]);
+    // What takes as long as a load from memory is one.
+    let guests = |ns| {
+        let read = cell("level-read", 1, Unit::BytesPerSecond, 1e10).seated(&[0]).inside("L3");
+        latencies(vec![read, load("L3", 8 << 20, ns), load("memory", 1 << 30, 140.0)])
+    };
+    assert_eq!([guests(130.0)[2].as_str(), &guests(40.0)[2]], ["130 ns~", "40.0 ns"]);
     // Several sizes are a curve, or too few for one.
     assert_eq!(latencies(vec![load("L2", 512 << 10, 6.0)]), ["1.70 ns", NONE]);
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use super::Source;
 use super::points::short;
-use charz_data::report::{Report, Timer};
-use charz_data::units;
+use charz_data::report::{Cell, Report, Timer};
+use charz_data::{params, units};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
@@ -132,15 +132,18 @@ fn plan(report: &Report) -> Vec<Fact> {
         ("format", format!("{} {}.{}", report.schema.name, report.schema.major, report.schema.minor)),
         ("report", report.id.clone()),
     ];
-    facts.into_iter().map(|(label, words)| Fact { label, words: short(&words) }).collect()
+    let facts = facts.into_iter().filter(|(_, words)| !words.is_empty());
+    facts.map(|(label, words)| Fact { label, words: short(&words) }).collect()
 }
 
-/// The sizes of its configurations; of kernels that have none of their own that of the plan.
+/// The sizes of the blocks of its configurations; empty where none has one.
 fn blocks(report: &Report) -> String {
-    let own = || report.cells.iter().filter_map(|cell| cell.point.size_bytes);
-    match (own().min(), own().max()) {
-        (Some(min), Some(max)) if min < max => format!("{} to {}", units::iec(min), units::iec(max)),
-        (size, _) => units::iec(size.unwrap_or(report.plan.params.size_bytes)),
+    let obeys = |cell: &&Cell| report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::SIZE));
+    let sizes = || report.cells.iter().filter(obeys).map(|cell| cell.params(&report.plan.params).size_bytes);
+    match sizes().min().zip(sizes().max()) {
+        Some((min, max)) if min < max => format!("{} to {}", units::iec(min), units::iec(max)),
+        Some((size, _)) => units::iec(size),
+        None => String::new(),
     }
 }
 
@@ -167,7 +170,30 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::{blocks, date};
+    use charz_data::report::fixtures::{cell, report};
+    use charz_data::report::{Cell, Point, Unit};
+
+    #[test]
+    fn blocks_are_those_of_what_was_measured() {
+        let of = |sizes: &[(Option<u64>, Option<u64>)]| {
+            let sized = |(at, (own, block_bytes)): (usize, &(Option<u64>, Option<u64>))| {
+                let cell = cell("mem-read", 1 + at as u64, Unit::BytesPerSecond, 40e9).in_order();
+                let point = Point { size_bytes: *own, ..cell.point };
+                Cell { point, block_bytes: *block_bytes, ..cell }
+            };
+            let mut made = report(sizes.iter().enumerate().map(sized).collect());
+            made.plan.params.size_bytes = 256 << 20;
+            made
+        };
+        let words = |sizes: &[_]| blocks(&of(sizes));
+        assert_eq!(words(&[(None, None)]), "256 MiB");
+        assert_eq!(words(&[(Some(128 << 20), None)]), "128 MiB");
+        // A block that the workers divide is smaller than that of its configuration.
+        assert_eq!(words(&[(Some(128 << 20), None), (Some(128 << 20), Some(32 << 20))]), "32 MiB to 128 MiB");
+        let lock = report(vec![cell("lock-std", 1, Unit::NanosecondsPerOp, 10.0)]);
+        assert_eq!(blocks(&lock), "");
+    }
 
     #[test]
     fn a_date_is_in_words_and_any_other_text_is_kept() {

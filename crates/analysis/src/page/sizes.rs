@@ -81,10 +81,9 @@ fn is_chase(role: &Role) -> bool {
     matches!(role, Role::Latency(_))
 }
 
-/// The size of a cell's block: its own, or that of its plan.
+/// The size of a cell's block: that of a worker where they divide it, its own, or that of its plan.
 fn own_size(sorted: &CellsByKernel<'_>, own: SourcedCell<'_>) -> Option<f64> {
-    let plan = || Some(sorted.sources.get(own.source)?.report.plan.params.size_bytes);
-    let bytes = own.cell.point.size_bytes.or_else(plan)?;
+    let bytes = own.cell.params(&sorted.sources.get(own.source)?.report.plan.params).size_bytes;
     (bytes > 0).then_some(bytes as f64)
 }
 

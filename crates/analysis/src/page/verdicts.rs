@@ -56,6 +56,7 @@ fn against(loss: &Loss<'_>) -> String {
         Claim::None => "no difference".to_owned(),
         Claim::TooFew(_) => lost(loss, Subject::One) + " (too few runs)",
         Claim::TooNoisy(_) => lost(loss, Subject::One) + " (too noisy)",
+        Claim::Open(_) => lost(loss, Subject::One) + ", not significant",
         _ => lost(loss, Subject::One),
     }
 }
@@ -118,6 +119,18 @@ mod tests {
             let (found, about) = of(command, symbol);
             assert!(found == title && about.contains(best), "{found}: {about}");
         }
+    }
+
+    #[test]
+    fn a_loss_that_is_not_shown_is_not_stated() {
+        let auto = |width: f64| {
+            let of =
+                |by: &str, value| fixtures::cell("mem-read", 2, Unit::BytesPerSecond, value).under(by).within(width);
+            let report = fixtures::report(vec![of("rr", 47e9).in_order(), of("auto", 45e9)]).on(8);
+            page(&[Source { name: "r", report: &report }]).verdicts.rows[0].data[5].text.clone()
+        };
+        let [shown, open] = [auto(0.005), auto(0.04)];
+        assert!(!shown.contains("not significant") && open.ends_with(", not significant"), "{shown}; {open}");
     }
 
     #[test]

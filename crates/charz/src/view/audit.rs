@@ -196,7 +196,7 @@ fn headline(page: &Page<'_>) -> String {
         (true, 0, 1..) => "confirmed".to_owned(),
         (true, _, confirmed) if is_open || confirmed == 0 => "not decided".to_owned(),
         (true, open, confirmed) => {
-            let all = counted(confirmed + open, "structural relation");
+            let all = counted(confirmed + open, "claimed relation");
             format!("confirmed as far as it could be decided ({confirmed} of {all})")
         }
     };
@@ -316,10 +316,7 @@ mod tests {
             (vec![core(Inconclusive), alu], "not decided:"),
             (vec![core(Inconclusive), l2(Confirmed)], "not decided:"),
             (vec![core(Confirmed), (Kind::Alu, None, Inconclusive)], "confirmed:"),
-            (
-                vec![core(Confirmed), l2(Inconclusive), alu],
-                "confirmed as far as it could be decided (1 of 2 structural",
-            ),
+            (vec![core(Confirmed), l2(Inconclusive), alu], "confirmed as far as it could be decided (1 of 2 claimed"),
         ] {
             let relations = relations.into_iter().map(of).collect();
             let audit = Audit { relations, machine: machine.clone(), rounds: 1, cut_short: false };

@@ -62,13 +62,16 @@ impl Invoke for Fake<'_> {
 struct Trial {
     kernels: &'static [&'static str],
     invocations: usize,
+    /// How many there may be where the interval is wider than 0.5%.
+    most: usize,
     budget: Duration,
     seed: u64,
     /// When its CPU is not there, by how often it was looked for.
     offline: Range<usize>,
 }
 
-const USUAL: Trial = Trial { kernels: &["arith-int"], invocations: 10, budget: Duration::MAX, seed: 7, offline: 0..0 };
+const USUAL: Trial =
+    Trial { kernels: &["arith-int"], invocations: 10, most: 10, budget: Duration::MAX, seed: 7, offline: 0..0 };
 
 struct Taken {
     a: Report,
@@ -81,7 +84,8 @@ fn take(trial: &Trial, change: impl Fn(&mut Fake<'_>)) -> Taken {
     let request = Request {
         iterations: Some(10_000_000),
         repetitions: Some(5),
-        invocations: Invocations { least: trial.invocations, most: trial.invocations, counted: 0 },
+        invocations: Invocations { least: trial.invocations, most: trial.most, counted: 0 },
+        precision: Some(0.005),
         ..request(trial.kernels, "dumb", "1")
     };
     let rates: Vec<_> = trial.kernels.iter().map(|name| (*name, 1.0, 0.0)).collect();
@@ -140,9 +144,20 @@ fn blocks_are_balanced_and_drawn_by_lot() {
 
 #[test]
 fn an_odd_number_of_invocations_is_balanced_too() {
-    let taken = take(&Trial { invocations: 7, ..USUAL }, |_| {});
+    let taken = take(&Trial { invocations: 7, most: 7, ..USUAL }, |_| {});
     assert_eq!((taken.a.cells[0].invocations.len(), taken.b.cells[0].invocations.len()), (7, 7));
     assert!(taken.a.complete && taken.b.complete);
+}
+
+#[test]
+fn what_is_left_of_a_budget_narrows_both_sides() {
+    let made = |spread: f64| {
+        let taken = take(&Trial { most: 30, ..USUAL }, |fake| fake.spread = spread);
+        [taken.a, taken.b].map(|report| report.cells[0].invocations.len())
+    };
+    assert_eq!(made(0.001), [10, 10]);
+    let [a, b] = made(0.05);
+    assert!(a == b && (11..=30).contains(&a), "{a} and {b}");
 }
 
 #[test]
