@@ -12,7 +12,7 @@ use crate::database::{Database, Fault, Layout, damaged};
 use crate::exit::Error;
 use charz_analysis::compare::{is_one_host, other_machine};
 use charz_analysis::history::{Added, Addition, Entry, seconds, summary};
-use charz_data::report::{self, Report};
+use charz_data::report::{self, Report, from_json};
 use charz_measure::sweep::reread;
 
 #[cfg(test)]
@@ -166,8 +166,7 @@ fn measured(report: Report) -> Report {
 
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
-    // Bytes, as the journal's lines: for text the compiler would build all that reads a report a second time.
-    let report = row.get_ref(2)?.as_bytes().ok().and_then(|text| serde_json::from_slice(text).ok());
+    let report = row.get_ref(2)?.as_bytes().ok().and_then(|text| from_json(text).ok());
     let entry = report.and_then(|report| Entry::new(id, row.get(1).ok()?, report));
     Ok(entry.ok_or_else(|| damaged(path, NOUN, &format!("the summary of report {id} cannot be read")))?)
 }

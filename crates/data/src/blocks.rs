@@ -1,5 +1,8 @@
 //! The times of the blocks of a lap.
 
+use std::fmt;
+
+use serde::de::{Deserializer, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 /// How long the work between two looks at the watch took, while all workers were at work.
@@ -13,7 +16,29 @@ pub struct Blocks {
     pub count: u64,
     /// Nanoseconds an operation, or a byte, whichever the kernel's card counts, ascending: of each block, or of the blocks at equal
     /// distances in rank from the fastest to the slowest.
+    #[serde(deserialize_with = "times")]
     pub times: Vec<f64>,
+}
+
+/// Makes room for the most times at once: most of a report is these, and a list that grows is copied five times.
+fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
+    struct Times;
+    impl<'de> Visitor<'de> for Times {
+        type Value = Vec<f64>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of times")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<f64>, A::Error> {
+            let mut times = Vec::with_capacity(Blocks::MOST);
+            while let Some(time) = list.next_element()? {
+                times.push(time);
+            }
+            Ok(times)
+        }
+    }
+    deserializer.deserialize_seq(Times)
 }
 
 impl Blocks {

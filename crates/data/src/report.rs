@@ -36,7 +36,8 @@ pub use lap::{Counts, Group, Lap};
 pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{
-    FileError, MAX_BYTES, check, check_invocation, is_report, parse, read, read_stream, read_with_text, unpacked,
+    FileError, MAX_BYTES, check, check_invocation, from_json, is_report, parse, read, read_stream, read_with_text,
+    unpacked,
 };
 pub use run::Run;
 pub use speeds::packed as packed_speeds;

@@ -22,23 +22,26 @@ pub fn judge_again(
     context: impl Fn(&Report, &Cell) -> Option<JudgeContext>,
 ) -> Result<(), String> {
     let is_own = report.tool.version == env!("CARGO_PKG_VERSION");
+    let wanted = report.plan.precision;
     let cells = || report.floor.iter().chain(&report.cells);
     let contexts: Vec<Option<JudgeContext>> = cells().map(|cell| context(report, cell)).collect();
-    let found = cells().zip(&contexts).enumerate().find_map(|(index, (cell, context))| {
-        let differs = |context| differs(report, cell, context);
-        let what = blocks_differ(cell).or_else(|| context.as_ref().filter(|_| is_own).and_then(differs))?;
-        let (kernel, workers) = (&cell.kernel, cell.workers);
-        Some(format!(
-            "cell {index}, floor included ({kernel:?}, {workers} workers), {what} that its iterations contradict"
-        ))
-    });
-    if !is_own && found.is_none() {
-        let judged = report.floor.iter_mut().chain(&mut report.cells).zip(&contexts);
-        judged
-            .filter_map(|(cell, context)| Some((cell, context.as_ref()?)))
-            .for_each(|(cell, context)| judge(cell, context));
+    for (index, (cell, context)) in report.floor.iter_mut().chain(&mut report.cells).zip(&contexts).enumerate() {
+        let what = blocks_differ(cell).or_else(|| match context {
+            Some(context) if is_own => differs(cell, context, wanted),
+            Some(context) => {
+                judge(cell, context);
+                None
+            }
+            None => None,
+        });
+        if let Some(what) = what {
+            let (kernel, workers) = (&cell.kernel, cell.workers);
+            return Err(format!(
+                "cell {index}, floor included ({kernel:?}, {workers} workers), {what} that its iterations contradict"
+            ));
+        }
     }
-    found.map_or(Ok(()), Err)
+    Ok(())
 }
 
 /// The most of a lap, as a fraction, that its blocks may exceed it by, and that may be outside of them where nothing took time from it.
@@ -83,25 +86,31 @@ fn blocks_differ(cell: &Cell) -> Option<&'static str> {
     (too_long || too_short).then_some("has blocks")
 }
 
-fn differs(report: &Report, cell: &Cell, context: &JudgeContext) -> Option<&'static str> {
+/// Judges a cell anew, and finds what it said otherwise.
+fn differs(cell: &mut Cell, context: &JudgeContext, wanted: Option<f64>) -> Option<&'static str> {
     let family = context.card.family;
-    let wanted = report.plan.precision.unwrap_or(family.precision());
     // The floor of a report has its own, whatever was asked for.
     let of_floor = family == Family::Floor && cell.precision == family.precision();
-    if cell.precision != wanted && !of_floor {
+    if cell.precision != wanted.unwrap_or(family.precision()) && !of_floor {
         return Some("has a precision");
     }
     if cell.invocations.is_empty() {
         // Nothing says why it was not measured.
         return matches!(cell.status, Status::Ok | Status::Suspect | Status::Invalid).then_some("has a status");
     }
-    let mut again = Cell { estimator: Estimator::of(&context.card), ..cell.clone() };
-    judge(&mut again, context);
+    let dirty = |cell: &Cell| runs(cell).map(|run| run.dirty.clone()).collect::<Vec<_>>();
+    let said = |cell: &Cell| SAID.map(|(_, said)| said(cell));
+    let (dirty_before, said_before) = (dirty(cell), said(cell));
+    cell.estimator = Estimator::of(&context.card);
+    judge(cell, context);
     // There may be millions: too many for a value of each.
-    if !runs(cell).map(|run| &run.dirty).eq(runs(&again).map(|run| &run.dirty)) {
+    if !runs(cell).map(|run| &run.dirty).eq(&dirty_before) {
         return Some("has clean iterations");
     }
-    SAID.iter().find(|(_, said)| !same(&said(cell), &said(&again))).map(|(what, _)| *what)
+    SAID.iter()
+        .zip(said_before.iter().zip(&said(cell)))
+        .find(|(_, (one, other))| !same(one, other))
+        .map(|((what, _), _)| *what)
 }
 
 fn runs(cell: &Cell) -> impl Iterator<Item = &Run> {

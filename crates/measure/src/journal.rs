@@ -16,6 +16,7 @@ use thiserror::Error;
 
 use crate::atomic_file::{open_regular, sync_folder};
 use crate::lock;
+use charz_data::report::from_json;
 
 #[cfg(test)]
 mod tests;
@@ -149,7 +150,7 @@ impl Journal {
         // As reports are written: for each kind of writer the compiler builds all that writes them.
         serde_json::to_writer(&mut line as &mut dyn Write, record)
             // Some values are written as what cannot be read, such as a number that is not finite.
-            .and_then(|()| serde_json::from_slice::<R>(&line).map(drop))
+            .and_then(|()| from_json::<R>(&line).map(drop))
             .map_err(|error| {
                 unusable(&self.path, format!("cannot hold a record that cannot be read again: {error}"))
             })?;
@@ -194,7 +195,7 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
     if !line.starts_with(START) {
         return Err(unusable(path, "is not a journal that charz wrote; name another file"));
     }
-    let First { journal: header } = serde_json::from_slice(&line).map_err(|error| {
+    let First { journal: header } = from_json(&line).map_err(|error| {
         let what = words(&error);
         unusable(
             path,
@@ -209,7 +210,7 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match serde_json::from_slice(&line) {
+        match from_json(&line) {
             Ok(record) => recovered.records.push(record),
             Err(error) if recovered.damaged.len() < MOST_NAMED => recovered.damaged.push((number, words(&error))),
             Err(_) => recovered.unnamed += 1,

@@ -52,10 +52,10 @@ impl FastMode {
         let blocks = Blocks::new(&times);
         let (&(first, _), &(last, _)) = (times.first()?, times.last()?);
         let widths: Vec<f64> = (0..times.len()).map(|at| blocks.window(at)).collect();
-        let large = |at: &usize| widths[*at] >= LEAST_SHARE && blocks.end(*at) - at >= LEAST_TIMES;
+        let large = |at: &usize| widths[*at] >= LEAST_SHARE && blocks.ends[*at] - at >= LEAST_TIMES;
         let summit = (0..times.len()).find(large).map(|mut at| {
             // From the flank upwards.
-            while let Some(higher) = highest(&widths, at..blocks.end(at)).filter(|higher| widths[*higher] > widths[at])
+            while let Some(higher) = highest(&widths, at..blocks.ends[at]).filter(|higher| widths[*higher] > widths[at])
             {
                 at = higher;
             }
@@ -63,7 +63,7 @@ impl FastMode {
         });
         let after = |at: usize| NEAR.into_iter().map(|reach| blocks.density_after(at, reach)).fold(0.0, f64::max);
         let sharp = summit.filter(|at| widths[*at] >= LARGE_SHARE.min(DENSITY * after(*at)));
-        let value = sharp.map_or(blocks.quantile(0.5), |at| blocks.quantile_within(at..blocks.end(at), 0.5));
+        let value = sharp.map_or(blocks.quantile(0.5), |at| blocks.quantile_within(at..blocks.ends[at], 0.5));
         let beyond = times.partition_point(|(time, _)| *time <= value * (1.0 + APART));
         let slower = highest(&widths, beyond..times.len());
         debug_assert!(first <= value && value <= last);
@@ -87,6 +87,8 @@ struct Blocks<'a> {
     times: &'a [(f64, f64)],
     /// How many blocks are before each time; at the end, all.
     before: Vec<f64>,
+    /// Where the window that begins at each time ends.
+    ends: Vec<usize>,
 }
 
 impl<'a> Blocks<'a> {
@@ -97,25 +99,26 @@ impl<'a> Blocks<'a> {
             sum
         };
         let before = std::iter::once(0.0).chain(times.iter().map(add)).collect();
-        Blocks { times, before }
-    }
-
-    /// Where the window that begins at this time ends.
-    fn end(&self, at: usize) -> usize {
-        let limit = self.times[at].0 * (1.0 + WIDTH);
-        at + self.times[at..].partition_point(|(time, _)| *time <= limit)
+        let mut end = 0;
+        let window = |(first, _): &(f64, f64)| {
+            // It ends no earlier than the one before.
+            end += times[end..].iter().take_while(|(time, _)| *time <= first * (1.0 + WIDTH)).count();
+            end
+        };
+        let ends = times.iter().map(window).collect();
+        Blocks { times, before, ends }
     }
 
     /// The share of all blocks in that window.
     fn window(&self, at: usize) -> f64 {
-        (self.before[self.end(at)] - self.before[at]) / self.before[self.times.len()]
+        (self.before[self.ends[at]] - self.before[at]) / self.before[self.times.len()]
     }
 
     /// The share of all blocks in a window on average, from the end of that window to so much more time.
     fn density_after(&self, at: usize, reach: f64) -> f64 {
         let limit = self.times[at].0 * (1.0 + reach);
         let until = self.times.partition_point(|(time, _)| *time <= limit);
-        (self.before[until] - self.before[self.end(at)]) / self.before[self.times.len()] * WIDTH / (reach - WIDTH)
+        (self.before[until] - self.before[self.ends[at]]) / self.before[self.times.len()] * WIDTH / (reach - WIDTH)
     }
 
     fn quantile(&self, share: f64) -> f64 {

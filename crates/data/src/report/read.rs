@@ -8,6 +8,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
 
 use super::speeds::FULL;
 use super::{
@@ -184,6 +185,14 @@ struct Head {
     schema: Schema,
 }
 
+/// Reads JSON as a report's text is read: from bytes by themselves the compiler would build all that reads a report a second time.
+///
+/// # Errors
+/// That it is not UTF-8, or not of this type.
+pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
+    serde_json::from_str(str::from_utf8(bytes).map_err(serde_json::Error::custom)?)
+}
+
 /// Reads a report's text.
 ///
 /// # Errors
@@ -191,13 +200,11 @@ struct Head {
 pub fn parse(text: &str) -> Result<Report, String> {
     // Some editors and shells begin a file with a byte-order mark.
     let text = text.trim_start_matches('\u{feff}');
-    // Bytes, as a journal's lines: for text the compiler would build all that reads a report a second time.
-    let bytes = text.as_bytes();
     // Nearly every report is of this version: it is read once, and its head by itself only when that fails.
-    let report = match serde_json::from_slice::<Report>(bytes) {
+    let report = match serde_json::from_str::<Report>(text) {
         Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => report,
         other => {
-            let mut heads = serde_json::Deserializer::from_slice(bytes).into_iter::<Head>();
+            let mut heads = serde_json::Deserializer::from_str(text).into_iter::<Head>();
             let head =
                 heads.next().ok_or("it is empty")?.map_err(|error| match text.trim_start().starts_with('{') {
                     true => error.to_string(),

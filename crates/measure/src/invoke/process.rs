@@ -17,7 +17,7 @@ use rustix::process::{Pid, PidfdFlags, Resource, getrlimit, pidfd_open};
 
 use super::culprits::Culprits;
 use super::{ABOUT, Deadline, GRACE, Invoke, MeasureRequest, STUCK, VERB};
-use charz_data::report::{Culprit, Ending, Invocation, Tool};
+use charz_data::report::{Culprit, Ending, Invocation, Tool, from_json};
 use charz_data::units;
 
 /// The longest answer: every lap of the largest cell that can be asked for takes less.
@@ -69,7 +69,7 @@ impl<'a> Processes<'a> {
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
             End::TimedOut => Err("does not answer; name another build of charz".into()),
-            End::Answered => serde_json::from_slice(&talk.pipes.answer)
+            End::Answered => from_json(&talk.pipes.answer)
                 .ok()
                 .filter(|_| talk.status.success())
                 .ok_or_else(|| "is no build of charz that can be asked to measure; name another one".to_owned()),
@@ -112,7 +112,7 @@ impl<'a> Processes<'a> {
                     begun.elapsed().as_secs_f64()
                 ),
             ),
-            End::Answered => match serde_json::from_slice(&pipes.answer) {
+            End::Answered => match from_json(&pipes.answer) {
                 Ok(invocation) if status.success() => invocation,
                 Ok(_) | Err(_) => Invocation::without_runs(Ending::Died, death(status, &pipes.complaint, &kills)),
             },
