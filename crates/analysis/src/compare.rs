@@ -28,6 +28,7 @@ mod sentence;
 mod terms;
 mod wire;
 
+pub(crate) use differences::guest_memory;
 pub use differences::{built, is_one_host, other_machine, surroundings};
 pub use row::{ClockEffect, Row, Side, Verdict};
 pub use sentence::signed;
@@ -111,7 +112,10 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
         let apart = comparison.apart().map(|clause| format!("; {clause}")).unwrap_or_default();
         return Err(Refusal::Nothing(format!("{why}{apart}")));
     }
-    Ok(Comparison { differences, notes: differences::notes(base, new), ..comparison })
+    let told = comparison.rows.iter().filter(|row| matches!(row.verdict, Verdict::Slower | Verdict::Faster));
+    let of_guests = guest_memory(&[base, new], told.map(|row| row.kernel.as_str()));
+    let notes = differences::notes(base, new).into_iter().chain(of_guests).collect();
+    Ok(Comparison { differences, notes, ..comparison })
 }
 
 /// Why two reports would be refused before their cells are looked at: a clause, and the flag that would allow it.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
-use crate::compare::{Options, obstacle};
+use crate::compare::{Options, guest_memory, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::number::left_by_quota;
 use crate::page::{Page, Section, Source, page};
@@ -135,6 +135,11 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
         |source: &Source<'_>| Some(format!("{} is incomplete: {}", source.name, source.report.incomplete()?));
     notes.extend(sources.iter().filter_map(incomplete));
     notes.extend(sources.iter().filter_map(quota_note));
+    let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
+    let is_other = |ratio: Ratio| ratio.interval.is_none_or(|[low, high]| low > 1.0 || high < 1.0);
+    let differ = |row: &&Row| row.values.iter().flatten().filter_map(|value| value.times).any(is_other);
+    let kernels = rows.iter().filter(differ).map(|row| row.kernel.split(' ').next().unwrap_or_default());
+    notes.extend(guest_memory(&reports, kernels));
     let is_whole = |kernel: &str| {
         let of = |(source, answer): (&Source<'_>, &Answer)| {
             answer.rows.iter().any(|row| row.kernel == kernel && whole(row, source.report).is_some())
@@ -343,8 +348,9 @@ fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::compare::compare;
     use charz_data::Role;
-    use charz_data::report::fixtures;
+    use charz_data::report::{Cell, fixtures};
 
     /// Of so many operations in a second with one thread and with two.
     fn report(of: [f64; 2]) -> Report {
@@ -354,6 +360,26 @@ mod tests {
             cell.in_order()
         };
         fixtures::report(vec![cell(1), cell(2)]).on(2)
+    }
+
+    #[test]
+    fn memory_of_a_guest_is_a_matter_of_the_hour() {
+        let of = |value: f64, is_guest| {
+            let cells = ["mem-read", "arith-int"].map(|kernel| fixtures::cell(kernel, 1, Unit::OpsPerSecond, value));
+            let mut report = fixtures::report(cells.map(Cell::in_order).to_vec()).on(2);
+            report.host.virtual_machine = Some(is_guest);
+            report
+        };
+        for (new, is_guest, is_told) in [(40e9, true, true), (40e9, false, false), (50e9, true, false)] {
+            let [base, new] = [of(50e9, is_guest), of(new, is_guest)];
+            let found = machines(&[("a", &base), ("b", &new)].map(|(name, report)| Source { name, report }), &[]).notes;
+            let compared = compare(&base, &new, &Options::default()).unwrap().notes;
+            for notes in [found, compared] {
+                let told: Vec<&String> = notes.iter().filter(|note| note.contains("guest")).collect();
+                assert_eq!(told.len(), usize::from(is_told), "{notes:?}");
+                assert!(told.iter().all(|note| note.ends_with(": mem-read")), "{told:?}");
+            }
+        }
     }
 
     #[test]

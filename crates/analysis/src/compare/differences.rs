@@ -1,10 +1,10 @@
 //! What two reports differ in besides their numbers.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{self, PARAMS, Param};
-use charz_data::{Program, cpulist};
+use charz_data::{Program, Role, cpulist};
 
 use super::pairing::{Place, place, places, usable_cpus};
 use super::terms::Caveat;
@@ -204,6 +204,20 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
         notes.push(format!("the descriptions of the CPUs differ in their {}", words.join(" and ")));
     }
     notes
+}
+
+/// What numbers of memory in these kernels say less of, where a report is of a guest.
+pub(crate) fn guest_memory<'a>(reports: &[&Report], kernels: impl Iterator<Item = &'a str>) -> Option<String> {
+    let is_guest = reports.iter().any(|report| report.host.virtual_machine == Some(true));
+    let is_memory = |kernel: &&str| {
+        let mut roles = reports.iter().map(|report| report.role(kernel));
+        roles.any(|role| matches!(role, Role::MemoryBandwidth(_) | Role::LoadedLatency))
+    };
+    let kernels: BTreeSet<&str> = kernels.filter(|_| is_guest).filter(is_memory).collect();
+    let names = kernels.into_iter().collect::<Vec<_>>().join(", ");
+    (!names.is_empty()).then(|| {
+        format!("the memory of a guest is what its host leaves it in that hour; measure again an hour later: {names}")
+    })
 }
 
 const MICROCODE: &str = "microcode";
