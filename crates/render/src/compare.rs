@@ -47,18 +47,21 @@ pub const FORMATS: &[Format] = &[
 
 /// The verdict, what it rests on, one line per configuration with a verdict, then what was skipped, by reason.
 fn table(comparison: &Comparison, columns: usize) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::Title(comparison.sentence("new")), Block::Text(comparison.counts())];
+    let [base, new] = comparison.design.sides();
+    let mut blocks = vec![Block::Title(comparison.sentence(new)), Block::Text(comparison.counts())];
     blocks.extend(comparison.remarks().into_iter().map(Block::Text));
     blocks.extend([
         Block::Gap,
-        Block::Item("base".to_owned(), origin(&comparison.base)),
-        Block::Item("new".to_owned(), origin(&comparison.new)),
+        Block::Item(base.to_owned(), origin(&comparison.base)),
+        Block::Item(new.to_owned(), origin(&comparison.new)),
         Block::Item("rule".to_owned(), comparison.rule()),
     ]);
     let sorted = comparison.sorted();
     let judged: Vec<&Row> =
         sorted.iter().copied().filter(|row| row.verdict != Verdict::Uncompared || row.apart).collect();
-    blocks.extend((!judged.is_empty()).then(|| [Block::Gap, rows(&judged, columns, false)]).into_iter().flatten());
+    blocks.extend(
+        (!judged.is_empty()).then(|| [Block::Gap, rows(comparison, &judged, columns, false)]).into_iter().flatten(),
+    );
     let reasons = [Verdict::Inconclusive, Verdict::Uncompared].map(|verdict| reasons(comparison, verdict)).concat();
     blocks.extend((!reasons.is_empty()).then_some(Block::Gap));
     blocks.extend(reasons.into_iter().map(|(word, text)| Block::Item(word.to_owned(), text)));
@@ -90,23 +93,28 @@ const MOST_NAMED: usize = 3;
 /// The counts first, then what is slower, and everything else folded.
 fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
     let counts = format!("{}. {}", comparison.counts(), comparison.rule());
-    let mut blocks = vec![Block::Caption(comparison.sentence("new")), Block::Text(counts)];
+    let [_, new] = comparison.design.sides();
+    let mut blocks = vec![Block::Caption(comparison.sentence(new)), Block::Text(counts)];
     blocks.extend(comparison.remarks().into_iter().map(Block::item));
     let sorted = comparison.sorted();
     let (slower, others) = sorted.split_at(sorted.partition_point(|row| row.verdict == Verdict::Slower));
     if !slower.is_empty() {
-        blocks.extend([Block::Caption("Slower".to_owned()), rows(slower, usize::MAX, true)]);
+        blocks.extend([Block::Caption("Slower".to_owned()), rows(comparison, slower, usize::MAX, true)]);
     }
     if !others.is_empty() {
         let title = counted(others.len(), if slower.is_empty() { "row" } else { "other row" });
-        blocks.push(Block::Folded(title, vec![rows(others, usize::MAX, true)]));
+        blocks.push(Block::Folded(title, vec![rows(comparison, others, usize::MAX, true)]));
     }
     blocks
 }
 
 /// Where there is room for them, with how often a run of the new side is better; with the reasons, unless these are beside the table.
-fn rows(rows: &[&Row], columns: usize, reasoned: bool) -> Block<'static> {
-    let mut heading = HEADING.map(str::to_owned).to_vec();
+fn rows(comparison: &Comparison, rows: &[&Row], columns: usize, reasoned: bool) -> Block<'static> {
+    let [base, new] = comparison.design.sides().map(str::to_owned);
+    let better = format!("P({new} better)");
+    let [kernel, mapping, threads, change, detectable, verdict] =
+        ["kernel", "mapping", "threads", "change", "detectable", "verdict"].map(str::to_owned);
+    let mut heading = vec![kernel, mapping, threads, base, new, change, detectable, better, verdict];
     let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row, reasoned).to_vec()).collect();
     if grid::width(&heading, &rows) > columns {
         rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));
@@ -120,13 +128,12 @@ fn origin(origin: &Origin) -> String {
     format!("{host}, {processor}; started {}", origin.started)
 }
 
-const HEADING: [&str; 9] =
-    ["kernel", "mapping", "threads", "base", "new", "change", "detectable", "P(new better)", "verdict"];
+const COLUMNS: usize = 9;
 /// The column of the common-language effect size.
 const BETTER: usize = 7;
 
 /// A row in words, not escaped. A change is one of performance: less than nothing is slower, also for times.
-fn words(row: &Row, reasoned: bool) -> [String; HEADING.len()] {
+fn words(row: &Row, reasoned: bool) -> [String; COLUMNS] {
     let side = |side: Option<Side>| match side.and_then(|side| Some((side.value?, side.status))) {
         Some((value, status)) => {
             format!("{}{}", units::value(value, row.unit), units::doubt(status == Status::Suspect))
@@ -158,7 +165,7 @@ fn change(row: &Row) -> String {
 
 fn detectable(effect: f64) -> String {
     // More than twice as fast, or half: no size that a reader would wait for.
-    if effect > 2.0 { "too noisy".to_owned() } else { format!("±{}", units::percent(effect - 1.0)) }
+    if effect > 2.0 { "over ±100%".to_owned() } else { format!("±{}", units::percent(effect - 1.0)) }
 }
 
 /// `0.97 (0.80 to 1.00)`.

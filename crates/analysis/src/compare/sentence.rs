@@ -183,7 +183,7 @@ impl Row {
         let higher = signed(clock.ratio - 1.0);
         Some(match clock.is_counted {
             true => format!("clock {higher}"),
-            false => format!("compared at one clock, the new side's was {higher}"),
+            false => format!("compared at one clock, the second side's was {higher}"),
         })
     }
 

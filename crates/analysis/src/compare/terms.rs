@@ -16,6 +16,16 @@ pub enum Design {
     Interleaved,
 }
 
+impl Design {
+    /// What the two sides are called.
+    pub fn sides(self) -> [&'static str; 2] {
+        match self {
+            Design::Sequential => ["base", "new"],
+            Design::Interleaved => ["A", "B"],
+        }
+    }
+}
+
 charz_data::words! { Design { Sequential = "sequential", Interleaved = "interleaved" } }
 
 /// What of a cell is compared.

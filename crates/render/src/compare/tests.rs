@@ -101,8 +101,8 @@ fn a_row_says_what_its_change_is_of_and_no_size_that_is_none() {
     same.clock = Some(ClockEffect { ratio: 1.067, is_counted: false });
     same.smallest_effect = Some(26.9);
     let words = words(&same, true);
-    assert!(words[5].ends_with(" at one clock") && words[8].contains("the new side's was +6.7%"), "{words:?}");
-    assert_eq!(words[6], "too noisy");
+    assert!(words[5].ends_with(" at one clock") && words[8].contains("the second side's was +6.7%"), "{words:?}");
+    assert_eq!(words[6], "over ±100%");
     // A reason is a sentence: beside the table, once for all that have it.
     let mut comparison = comparison();
     comparison.rows = vec![row(Verdict::Inconclusive, "one"), row(Verdict::Inconclusive, "two")];
@@ -131,7 +131,7 @@ fn hostile_names_steer_nothing() {
     assert!(rows.len() == 2 && !text.contains("<script"), "{text}");
     // A bar that is not escaped starts another column.
     let bars = |line: &str| line.replace("\\|", "").matches('|').count();
-    assert_eq!(bars(rows[1]), HEADING.len() + 1, "{}", rows[1]);
+    assert_eq!(bars(rows[1]), COLUMNS + 1, "{}", rows[1]);
 }
 
 #[test]
@@ -141,6 +141,16 @@ fn markdown_says_first_how_it_went_and_folds_the_rest() {
         .map(|word| text.find(word).unwrap_or_else(|| panic!("{word} is missing: {text}")));
     assert!(places.is_sorted() && places[0] == 0, "{text}");
     assert!(text.contains("P(new better)") && text.contains("| 0.12 |"), "{text}");
+}
+
+#[test]
+fn sides_are_called_as_they_were_typed() {
+    for (design, sides) in [(Design::Sequential, ["base", "new"]), (Design::Interleaved, ["A", "B"])] {
+        let text = shown("markdown", &Comparison { design, ..comparison() });
+        let [base, new] = sides;
+        assert!(text.starts_with(&format!("### {new} is 0.90 times as fast")), "{text}");
+        assert!(text.contains(&format!("| {base} | {new} |")) && text.contains(&format!("P({new} better)")), "{text}");
+    }
 }
 
 #[test]
