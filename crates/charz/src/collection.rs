@@ -100,12 +100,12 @@ impl Collection {
         })
     }
 
-    /// Gives each report to `each`, one after the other, and none twice. While they are parsed, others may add to the database.
-    pub(crate) fn each(&mut self, mut each: impl FnMut(&[u8], &str)) -> Result<(), Error> {
+    /// Gives all reports by their ids to `each`, some at a time, and none twice. While they are parsed, others may add to the database.
+    pub(crate) fn each(&mut self, mut each: impl FnMut(&[(String, Vec<u8>)])) -> Result<(), Error> {
         let mut last = None;
         loop {
             let mut batch = self.batch(last.as_deref())?;
-            batch.iter().for_each(|(sweep, blob)| each(blob, sweep));
+            each(&batch);
             let Some((sweep, _)) = batch.pop() else { return Ok(()) };
             last = Some(sweep);
         }
@@ -156,11 +156,13 @@ mod tests {
     fn hosts(collection: &mut Collection) -> Vec<(String, usize)> {
         let mut found = Vec::new();
         collection
-            .each(|packed, sweep| {
-                let (report, _) = report::read_stream(sweep, packed).unwrap();
-                let runs = report.cells[0].invocations.iter().filter(|run: &&Invocation| run.value.is_some()).count();
-                found.push((report.host.name.clone().unwrap(), runs));
-                assert_eq!(judge(&[Visit::of(&report, "file")], Vec::new()).nodes.len(), 1);
+            .each(|batch| {
+                for (sweep, packed) in batch {
+                    let (report, _) = report::read_stream(sweep, packed.as_slice()).unwrap();
+                    let runs = report.cells[0].invocations.iter().filter(|run: &&Invocation| run.value.is_some());
+                    found.push((report.host.name.clone().unwrap(), runs.count()));
+                    assert_eq!(judge(&[Visit::of(&report, "file")], Vec::new()).nodes.len(), 1);
+                }
             })
             .unwrap();
         found
@@ -187,8 +189,8 @@ mod tests {
         assert!(Collection::is_one(&file) && !Collection::is_one(folder.path()));
         // One that is added while they are read.
         let (mut count, late) = (0, Packed::of(report(99, 6), "file"));
-        let add = |_: &[u8], _: &str| {
-            count += 1;
+        let add = |batch: &[(String, Vec<u8>)]| {
+            count += batch.len();
             Collection::create(&file).unwrap().add(std::slice::from_ref(&late)).unwrap();
         };
         collection.each(add).unwrap();

@@ -317,6 +317,7 @@ pub fn compact(mut report: Report) -> Report {
                 ..Evidence::default()
             });
             run.runs = Vec::new();
+            (run.seed, run.started_ns, run.variant, run.reason) = (0, 0, None, None);
         }
     }
     report

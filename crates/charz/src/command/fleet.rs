@@ -199,46 +199,54 @@ fn unreadable(file: &Path, error: &Error) -> Unreadable {
     Unreadable { file: file.display().to_string(), why: why.trim_start_matches([':', ' ']).to_owned() }
 }
 
-/// What is kept of each report, in the order of the files, and the files that are none. As many are read at once as there are CPUs.
+/// What is kept of each report, in the order of the files, and the files that are none.
 fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
-    let (next, names) = (AtomicUsize::new(0), names(files));
-    let done = Mutex::new(Vec::with_capacity(files.len()));
+    let names = names(files);
+    let read = |(file, name): (&PathBuf, &String)| match Collection::is_one(file) {
+        true => collected(file),
+        false => vec![read(file).map(|report| Visit::of(&report, name))],
+    };
+    let found = at_once(files.len(), |at| read((&files[at], &names[at])));
+    let (mut visits, mut unreadables) = (Vec::new(), Vec::new());
+    for (file, visit) in files.iter().zip(found).flat_map(|(file, found)| found.into_iter().map(move |own| (file, own)))
+    {
+        match visit {
+            Ok(visit) => visits.push(visit),
+            Err(error) => unreadables.push(unreadable(file, &error)),
+        }
+    }
+    (visits, unreadables)
+}
+
+/// What `of` makes of each number below `count`, in their order: as many at once as there are CPUs.
+fn at_once<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(count)));
     let work = || {
-        while let Some((at, file)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, files.get(at)?)))
-        {
-            let visits = match Collection::is_one(file) {
-                true => collected(file),
-                false => vec![read(file).map(|report| Visit::of(&report, &names[at]))],
-            };
-            let visits = visits.into_iter().map(|visit| (at, visit.map_err(|error| unreadable(file, &error))));
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend(visits);
+        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
+            let own = (at, of(at));
+            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(own);
         }
     };
     thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(files.len());
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
         (1..threads).for_each(|_| drop(scope.spawn(work)));
         work();
     });
     let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     done.sort_by_key(|(at, _)| *at);
-    let (mut visits, mut unreadable) = (Vec::new(), Vec::new());
-    for (_, visit) in done {
-        match visit {
-            Ok(visit) => visits.push(visit),
-            Err(error) => unreadable.push(error),
-        }
-    }
-    (visits, unreadable)
+    done.into_iter().map(|(_, own)| own).collect()
 }
 
 /// What is kept of each report of a database.
 fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
     let mut visits = Vec::new();
     let all = Collection::open(file).and_then(|mut collection| {
-        collection.each(|packed, sweep| {
-            let report = report::read_stream(sweep, packed).map_err(|error| Error::new(Exit::BadInput, error));
-            visits.push(report.map(|(report, _)| Visit::of(&report, sweep)));
+        collection.each(|batch| {
+            visits.extend(at_once(batch.len(), |at| {
+                let (sweep, packed) = &batch[at];
+                let report = report::read_stream(sweep, packed.as_slice());
+                report.map(|(report, _)| Visit::of(&report, sweep)).map_err(|error| Error::new(Exit::BadInput, error))
+            }));
         })
     });
     visits.extend(all.err().map(Err));
