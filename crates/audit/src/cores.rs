@@ -14,8 +14,10 @@ const FEW: usize = 8;
 const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
 /// The strands that are searched for siblings that are not claimed.
 const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
-/// How often what noise hides is measured again: each takes as long as the first, and the budget may end it before.
+/// How often what noise hides is measured again, unless that takes as many rounds as all before, and so many: some 16 s, after which the
+/// caches and the memory get their time.
 const MOST_REPEATS: usize = 5;
+const MOST_ROUNDS: u64 = 200;
 /// The most contradictions that are measured again one by one.
 const MOST_BY_ITSELF: usize = 16;
 /// A strand that was found to have more siblings than this is in no such core: noise links it to many.
@@ -306,6 +308,7 @@ impl Direct {
 fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Near) {
     let contradicted = relations.iter_mut().filter(|(_, relation)| relation.is_contradicted());
     let mut open: Vec<&mut (Pair, Relation)> = contradicted.collect();
+    let before = bench.rounds;
     for repeat in 1..=MOST_REPEATS {
         if open.is_empty() {
             return;
@@ -314,17 +317,18 @@ fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Nea
         // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
         let few = (again.len() <= MOST_BY_ITSELF).then(|| by_itself(near.len(), &again));
         let other = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
-        let is_last = repeat == MOST_REPEATS || bench.over;
+        let is_spent = bench.rounds - before >= before.max(MOST_ROUNDS);
+        let is_last = repeat == MOST_REPEATS || is_spent || bench.over;
         open.retain_mut(|(pair, relation)| {
             let other = other.relation(bench, *pair, None);
             match other.evidence.measured {
                 None if !is_last => return true,
                 measured if measured == relation.evidence.measured => {
                     relation.evidence.rounds += other.evidence.rounds;
-                    relation.evidence.reason = Some("measured twice, apart in time".to_owned());
+                    relation.evidence.reason = Some("seen twice, apart in time".to_owned());
                 }
                 _ => {
-                    let opposite = || "a second measurement shows the opposite".to_owned();
+                    let opposite = || "another measurement shows the opposite".to_owned();
                     let why = other.evidence.reason.unwrap_or_else(opposite);
                     *relation = relation.clone().unconfirmed(format!("not seen a second time: {why}"));
                 }

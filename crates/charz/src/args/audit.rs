@@ -14,7 +14,7 @@ use crate::view::audit::FORMATS;
 pub(super) const ABOUT: &str = "Measure which CPUs share cores, caches and memory, and check the system's topology
 
 Each relation is confirmed, contradicted or inconclusive, with its figures. Loops that are bound by a core's units run on random halves of \
-all CPUs and on pairs; lines are handed from core to core, and memory of each node is read. A contradiction is measured twice; noise makes a \
+all CPUs and on pairs; lines are handed from core to core, and memory of each node is read. A contradiction has to be seen twice; noise makes a \
 relation inconclusive. ^C prints what is known so far. Ends with code 1 if anything is contradicted.
 
 --write FILE.xml keeps the machine as measured, with its ALU groups: charz map --topology FILE.xml places threads by it, and lstopo draws it.";

@@ -197,7 +197,7 @@ fn headline(page: &Page<'_>) -> String {
         (true, _, confirmed) if is_open || confirmed == 0 => "not decided".to_owned(),
         (true, open, confirmed) => {
             let all = counted(confirmed + open, "claimed relation");
-            format!("confirmed as far as it could be decided ({confirmed} of {all})")
+            format!("confirmed as far as it could be decided ({confirmed} of {all} of cores, caches and memory)")
         }
     };
     let machine = page.machine;
