@@ -306,18 +306,8 @@ fn levels(report: &Report) -> Table {
     Table::new(&heading.iter().map(String::as_str).collect::<Vec<_>>(), rows.collect::<Vec<_>>())
 }
 
-/// The share of a load from memory from which on one from a cache is doubted: a guest may have a part of the cache that is reported.
-const LIKE_MEMORY: f64 = 0.75;
-
-/// What a load takes from a level for which one size was chosen, on the pages with which it is shortest, and whether that is noisy, or
-/// more likely memory.
+/// What a load takes from a level for which one size was chosen, on the pages with which it is shortest, and whether that is noisy.
 fn of_one_size(report: &Report, level: &str) -> Option<(f64, bool)> {
-    let (ns, doubtful) = shortest(report, level)?;
-    let is_memory = |memory: f64| level != MEMORY && ns > LIKE_MEMORY * memory;
-    Some((ns, doubtful || shortest(report, MEMORY).is_some_and(|(memory, _)| is_memory(memory))))
-}
-
-fn shortest(report: &Report, level: &str) -> Option<(f64, bool)> {
     let is_load = |cell: &&Cell| *report.role(&cell.kernel) == Role::Latency(Chase::Random) && cell.workers == 1;
     let own = report.cells.iter().filter(is_load).filter(|cell| cell.level.as_deref() == Some(level));
     let own: Vec<&Cell> = own.collect();

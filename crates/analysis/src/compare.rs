@@ -38,7 +38,7 @@ pub use wire::{Comparison, Origin, Totals, schema};
 use std::collections::HashMap;
 use std::fmt;
 
-use charz_data::report::{Point, Report};
+use charz_data::report::{Cell, Point, Report};
 use charz_stats::{compare_each, runs_for_verdict};
 use row::Candidate;
 
@@ -112,8 +112,12 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
         let apart = comparison.apart().map(|clause| format!("; {clause}")).unwrap_or_default();
         return Err(Refusal::Nothing(format!("{why}{apart}")));
     }
-    let told = comparison.rows.iter().filter(|row| matches!(row.verdict, Verdict::Slower | Verdict::Faster));
-    let of_guests = guest_memory(&[base, new], told.map(|row| row.kernel.as_str()));
+    let differ = |row: &&Row| row.apart || matches!(row.verdict, Verdict::Slower | Verdict::Faster);
+    let differs = |cell: &Cell| {
+        let of = |row: &Row| (&row.kernel, row.point, row.workers) == (&cell.kernel, cell.point, cell.workers);
+        comparison.rows.iter().filter(differ).any(of)
+    };
+    let of_guests = guest_memory(&[base, new], differs);
     let notes = differences::notes(base, new).into_iter().chain(of_guests).collect();
     Ok(Comparison { differences, notes, ..comparison })
 }

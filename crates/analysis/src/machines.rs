@@ -136,10 +136,10 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     notes.extend(sources.iter().filter_map(incomplete));
     notes.extend(sources.iter().filter_map(quota_note));
     let reports: Vec<&Report> = sources.iter().map(|source| source.report).collect();
-    let is_other = |ratio: Ratio| ratio.interval.is_none_or(|[low, high]| low > 1.0 || high < 1.0);
+    let is_other = |ratio: Ratio| ratio.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
     let differ = |row: &&Row| row.values.iter().flatten().filter_map(|value| value.times).any(is_other);
-    let kernels = rows.iter().filter(differ).map(|row| row.kernel.split(' ').next().unwrap_or_default());
-    notes.extend(guest_memory(&reports, kernels));
+    let differ: Vec<&str> = rows.iter().filter(differ).map(|row| row.kernel.as_str()).collect();
+    notes.extend(guest_memory(&reports, |cell| differ.iter().any(|row| row.split(' ').next() == Some(&cell.kernel))));
     let is_whole = |kernel: &str| {
         let of = |(source, answer): (&Source<'_>, &Answer)| {
             answer.rows.iter().any(|row| row.kernel == kernel && whole(row, source.report).is_some())
@@ -370,10 +370,24 @@ mod tests {
             report.host.virtual_machine = Some(is_guest);
             report
         };
-        for (new, is_guest, is_told) in [(40e9, true, true), (40e9, false, false), (50e9, true, false)] {
-            let [base, new] = [of(50e9, is_guest), of(new, is_guest)];
+        let in_cache = |mut report: Report| {
+            report.cells.iter_mut().for_each(|cell| cell.level = Some("L2".to_owned()));
+            report
+        };
+        let few = |mut report: Report| {
+            report.cells = report.cells.into_iter().map(Cell::without_interval).collect();
+            report
+        };
+        let sides = |new: f64, is_guest| [of(50e9, is_guest), of(new, is_guest)];
+        for ([base, new], is_told) in [
+            (sides(40e9, true), true),
+            (sides(40e9, false), false),
+            (sides(50e9, true), false),
+            (sides(40e9, true).map(in_cache), false),
+            (sides(50e9, true).map(few), false),
+        ] {
             let found = machines(&[("a", &base), ("b", &new)].map(|(name, report)| Source { name, report }), &[]).notes;
-            let compared = compare(&base, &new, &Options::default()).unwrap().notes;
+            let compared = compare(&base, &new, &Options::default()).map_or_else(|_| Vec::new(), |found| found.notes);
             for notes in [found, compared] {
                 let told: Vec<&String> = notes.iter().filter(|note| note.contains("guest")).collect();
                 assert_eq!(told.len(), usize::from(is_told), "{notes:?}");

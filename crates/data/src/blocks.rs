@@ -20,7 +20,8 @@ pub struct Blocks {
     pub times: Vec<f64>,
 }
 
-/// Makes room for the most times at once: most of a report is these, and a list that grows is copied five times.
+/// Makes room for the most times at once, and keeps what they take: most of a report is these, and a list that grows is copied at each
+/// doubling.
 fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Error> {
     struct Times;
     impl<'de> Visitor<'de> for Times {
@@ -35,6 +36,7 @@ fn times<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::Erro
             while let Some(time) = list.next_element()? {
                 times.push(time);
             }
+            times.shrink_to_fit();
             Ok(times)
         }
     }
@@ -106,6 +108,17 @@ fn rounded(time: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_read_as_any_list_of_numbers() {
+        let read = |times: &str| serde_json::from_str::<Blocks>(&format!(r#"{{"count": 2, "times": {times}}}"#));
+        let few = read("[1, 2.5]").unwrap();
+        assert_eq!((few.times.as_slice(), few.times.capacity()), (&[1.0, 2.5][..], 2));
+        assert_eq!(read(&format!("{:?}", vec![1.5; 40])).unwrap().times, [1.5; 40]);
+        for other in ["null", "7", "[null]", r#"["1"]"#, r#"{"a": 1}"#] {
+            assert!(read(other).is_err(), "{other}");
+        }
+    }
 
     #[test]
     fn few_times_are_kept_as_they_are() {

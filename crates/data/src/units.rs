@@ -177,6 +177,7 @@ mod tests {
     #[test]
     fn what_is_rounded_to_nothing_has_no_sign() {
         assert_eq!([0.042, -2e-4, -0.1, -1.0].map(percent), ["4.2%", "0.0%", "-10.0%", "-100.0%"]);
+        assert_eq!(percent_range(-4e-4, 0.044), "0.0 to 4.4%");
     }
 
     #[test]

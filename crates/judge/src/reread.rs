@@ -10,10 +10,10 @@ use charz_data::Family;
 /// How far numbers may be apart that were computed in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// Finds what a cell says that does not follow from its repetitions, as the end of a sentence about the report. The rules of
-/// another version of charz may have been others: the cells of its reports are judged anew, by the rules of this one.
+/// Judges each cell anew, by the rules of this version of charz, and finds what a cell said that does not follow from its repetitions, as
+/// the end of a sentence about the report; not of a report of another version, whose rules may have been others.
 ///
-/// `context` has what a cell is judged by; a cell for which it is `None` is left as it is.
+/// `context` has what a cell is judged by; a cell for which it is `None` is left as it is. After an error the report is of no use.
 ///
 /// # Errors
 /// The first contradiction.
@@ -103,7 +103,7 @@ fn differs(cell: &mut Cell, context: &JudgeContext, wanted: Option<f64>) -> Opti
     let (dirty_before, said_before) = (dirty(cell), said(cell));
     cell.estimator = Estimator::of(&context.card);
     judge(cell, context);
-    // There may be millions: too many for a value of each.
+    // There may be millions: too many for a value of JSON of each.
     if !runs(cell).map(|run| &run.dirty).eq(&dirty_before) {
         return Some("has clean iterations");
     }

@@ -110,11 +110,11 @@ fn comment(comparison: &Comparison) -> Vec<Block<'static>> {
 
 /// Where there is room for them, with how often a run of the new side is better; with the reasons, unless these are beside the table.
 fn rows(comparison: &Comparison, rows: &[&Row], columns: usize, reasoned: bool) -> Block<'static> {
-    let [base, new] = comparison.design.sides().map(str::to_owned);
+    let [base, new] = comparison.design.sides();
     let better = format!("P({new} better)");
-    let [kernel, mapping, threads, change, detectable, verdict] =
-        ["kernel", "mapping", "threads", "change", "detectable", "verdict"].map(str::to_owned);
-    let mut heading = vec![kernel, mapping, threads, base, new, change, detectable, better, verdict];
+    let heading: [&str; COLUMNS] =
+        ["kernel", "mapping", "threads", base, new, "change", "detectable", &better, "verdict"];
+    let mut heading = heading.map(str::to_owned).to_vec();
     let mut rows: Vec<Vec<String>> = rows.iter().map(|row| words(row, reasoned).to_vec()).collect();
     if grid::width(&heading, &rows) > columns {
         rows.iter_mut().chain([&mut heading]).for_each(|cells| drop(cells.remove(BETTER)));

@@ -175,6 +175,17 @@ mod tests {
 
     proptest! {
         #[test]
+        fn windows_end_where_their_times_do(mut times in prop::collection::vec(0.0..1.02_f64, 1..60)) {
+            times.sort_by(f64::total_cmp);
+            let times: Vec<(f64, f64)> = times.iter().map(|time| ((time * 1000.0).round(), 1.0)).collect();
+            let ends = Blocks::new(&times).ends;
+            for (at, end) in ends.into_iter().enumerate() {
+                let within = |(time, _): &(f64, f64)| *time <= times[at].0 * (1.0 + WIDTH);
+                prop_assert!(times[at..end].iter().all(within) && !times[end..].iter().any(within));
+            }
+        }
+
+        #[test]
         fn any_times_have_one_within(times in prop::collection::vec((1e-3..1e3_f64, 0.1..9.0_f64), 1..99)) {
             let found = FastMode::of(times.clone()).unwrap();
             let range = |value: f64| times.iter().any(|(time, _)| *time == value);

@@ -237,12 +237,6 @@ fn a_level_with_one_size_has_the_latency_of_that() {
         Answer::of(&report).levels.rows.iter().map(|row| row.data[2].text.clone()).collect()
     };
     assert_eq!(latencies(Vec::new()), ["1.70 ns", "5.30 ns"]);
-    // What takes as long as a load from memory is one.
-    let guests = |ns| {
-        let read = cell("level-read", 1, Unit::BytesPerSecond, 1e10).seated(&[0]).inside("L3");
-        latencies(vec![read, load("L3", 8 << 20, ns), load("memory", 1 << 30, 140.0)])
-    };
-    assert_eq!([guests(130.0)[2].as_str(), &guests(40.0)[2]], ["130 ns~", "40.0 ns"]);
     // Several sizes are a curve, or too few for one.
     assert_eq!(latencies(vec![load("L2", 512 << 10, 6.0)]), ["1.70 ns", NONE]);
 }

@@ -8,6 +8,7 @@ use charz_data::{Program, Role, cpulist};
 
 use super::pairing::{Place, place, places, usable_cpus};
 use super::terms::Caveat;
+use crate::card::MEMORY;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, SCHEMA_MAJOR, SCHEMA_MINOR};
 
@@ -206,18 +207,19 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
     notes
 }
 
-/// What numbers of memory in these kernels say less of, where a report is of a guest.
-pub(crate) fn guest_memory<'a>(reports: &[&Report], kernels: impl Iterator<Item = &'a str>) -> Option<String> {
+/// That differences of memory say less, where a report is of a guest: the kernels of the cells that differ in it.
+pub(crate) fn guest_memory(reports: &[&Report], differs: impl Fn(&Cell) -> bool) -> Option<String> {
     let is_guest = reports.iter().any(|report| report.host.virtual_machine == Some(true));
-    let is_memory = |kernel: &&str| {
-        let mut roles = reports.iter().map(|report| report.role(kernel));
-        roles.any(|role| matches!(role, Role::MemoryBandwidth(_) | Role::LoadedLatency))
+    let is_memory = |report: &Report, cell: &Cell| match cell.level.as_deref() {
+        Some(level) => level == MEMORY,
+        None => matches!(report.role(&cell.kernel), Role::MemoryBandwidth(_) | Role::LoadedLatency),
     };
-    let kernels: BTreeSet<&str> = kernels.filter(|_| is_guest).filter(is_memory).collect();
+    let cells = reports.iter().flat_map(|report| report.cells.iter().map(move |cell| (*report, cell)));
+    let cells = cells.filter(|(report, cell)| is_guest && is_memory(report, cell) && differs(cell));
+    let kernels: BTreeSet<&str> = cells.map(|(_, cell)| cell.kernel.as_str()).collect();
     let names = kernels.into_iter().collect::<Vec<_>>().join(", ");
-    (!names.is_empty()).then(|| {
-        format!("the memory of a guest is what its host leaves it in that hour; measure again an hour later: {names}")
-    })
+    (!names.is_empty())
+        .then(|| format!("memory of a guest is what its host gives in that hour, so another hour may differ: {names}"))
 }
 
 const MICROCODE: &str = "microcode";

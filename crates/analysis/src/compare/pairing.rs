@@ -51,19 +51,23 @@ pub(super) fn pairs<'a>(base: &'a Report, new: &'a Report) -> Vec<Sides<'a>> {
 type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);
 
 pub(super) fn comparable<'a>(cells: Sides<'a>, allowed: &Allowed<'_>) -> Result<Pairing<'a>, String> {
+    let [of_base, of_new] = match allowed.design {
+        Design::Sequential => ["base report", "new report"],
+        Design::Interleaved => Design::Interleaved.sides(),
+    };
     let (base, new) = match cells {
         (Some(base), Some(new)) => (base, new),
-        (None, _) => return Err("not in the base report".into()),
-        (_, None) => return Err("not in the new report".into()),
+        (None, _) => return Err(format!("not in the {of_base}")),
+        (_, None) => return Err(format!("not in the {of_new}")),
     };
     let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
     match [base, new].map(|cell| usable(cell, allowed)) {
         [Err(one), Err(other)] if one == other => return Err(format!("both reports: {one}")),
         // The one may be a consequence of the other.
-        [Err(one), Err(other)] => return Err(format!("base report: {one}; new report: {other}")),
+        [Err(one), Err(other)] => return Err(format!("{of_base}: {one}; {of_new}: {other}")),
         [one, other] => {
-            despite.extend(one.map_err(|why| format!("base report: {why}"))?);
-            despite.extend(other.map_err(|why| format!("new report: {why}"))?);
+            despite.extend(one.map_err(|why| format!("{of_base}: {why}"))?);
+            despite.extend(other.map_err(|why| format!("{of_new}: {why}"))?);
         }
     }
     if base.unit != new.unit {

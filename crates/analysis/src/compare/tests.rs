@@ -330,7 +330,9 @@ fn a_suspicion_refuses_only_what_it_makes_unsafe() {
         assert_eq!(allowed.rows[0].despite.contains(&Caveat::Suspect), !expected[1], "{codes:?}");
     }
     let invalid = fixtures::report(vec![sound().marked("V12", Severity::Invalid, "none"), sound().under("auto")]);
-    assert_eq!(interleaved(&base, &invalid, &Options::default()).rows[0].verdict, Verdict::Uncompared);
+    let row = &interleaved(&base, &invalid, &Options::default()).rows[0];
+    assert_eq!(row.verdict, Verdict::Uncompared);
+    assert!(row.reason.as_ref().is_some_and(|reason| reason.starts_with("B: invalid")), "{row:?}");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Where a report comes from, and how to measure it again.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::Source;
 use super::points::short;
+use crate::answer::NONE;
 use charz_data::report::{Cell, Report, Timer};
 use charz_data::{params, units};
 
@@ -138,7 +140,9 @@ fn plan(report: &Report) -> Vec<Fact> {
 
 /// The sizes of the blocks of its configurations; empty where none has one.
 fn blocks(report: &Report) -> String {
-    let obeys = |cell: &&Cell| report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::SIZE));
+    let obeys = |cell: &&Cell| {
+        !cell.invocations.is_empty() && report.card(&cell.kernel).is_some_and(|card| card.obeys(&params::SIZE))
+    };
     let sizes = || report.cells.iter().filter(obeys).map(|cell| cell.params(&report.plan.params).size_bytes);
     match sizes().min().zip(sizes().max()) {
         Some((min, max)) if min < max => format!("{} to {}", units::iec(min), units::iec(max)),
@@ -160,17 +164,21 @@ pub(super) fn differences(sources: &[About]) -> Vec<Difference> {
         ["report", "started", "took", "order", "available memory", "memory per configuration", "clock readings"];
     let facts = |about: &'_ About| about.environment.iter().chain(&about.plan).cloned().collect::<Vec<Fact>>();
     let all: Vec<Vec<Fact>> = sources.iter().map(facts).collect();
-    let differ = |(at, fact): (usize, &Fact)| {
-        let words: Vec<String> = all.iter().filter_map(|facts| Some(facts.get(at)?.words.clone())).collect();
-        let is_other = words.iter().any(|words| *words != fact.words);
-        (is_other && !OWN.contains(&fact.label)).then_some(Difference { label: fact.label, words })
+    let mut seen = HashSet::from(OWN);
+    let labels = all.iter().flatten().map(|fact| fact.label).filter(|label| seen.insert(label));
+    let differ = |label| {
+        let of = |facts: &Vec<Fact>| facts.iter().find(|fact| fact.label == label).map(|fact| fact.words.clone());
+        let words: Vec<String> = all.iter().map(|facts| of(facts).unwrap_or_else(|| NONE.to_owned())).collect();
+        let is_other = words.iter().any(|other| *other != words[0]);
+        is_other.then_some(Difference { label, words })
     };
-    all.first().into_iter().flatten().enumerate().filter_map(differ).collect()
+    labels.filter_map(differ).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{blocks, date};
+    use super::{NONE, about, blocks, date, differences};
+    use crate::page::Source;
     use charz_data::report::fixtures::{cell, report};
     use charz_data::report::{Cell, Point, Unit};
 
@@ -191,8 +199,17 @@ mod tests {
         assert_eq!(words(&[(Some(128 << 20), None)]), "128 MiB");
         // A block that the workers divide is smaller than that of its configuration.
         assert_eq!(words(&[(Some(128 << 20), None), (Some(128 << 20), Some(32 << 20))]), "32 MiB to 128 MiB");
+        let mut skipped = of(&[(Some(128 << 20), None), (Some(64 << 30), None)]);
+        skipped.cells[1].invocations.clear();
+        assert_eq!(blocks(&skipped), "128 MiB");
         let lock = report(vec![cell("lock-std", 1, Unit::NanosecondsPerOp, 10.0)]);
         assert_eq!(blocks(&lock), "");
+        // The facts of a report without blocks are compared with their like.
+        let abouts = [("a", &of(&[(None, None)])), ("b", &lock)].map(|(name, report)| about(&Source { name, report }));
+        let found = differences(&abouts);
+        let words = |label| found.iter().find(|found| found.label == label).map(|found| found.words.join("; "));
+        assert_eq!(words("block per thread"), Some(format!("256 MiB; {NONE}")));
+        assert_eq!([words("budget"), words("requested pages"), words("order")], [None, None, None]);
     }
 
     #[test]

@@ -112,10 +112,11 @@ fn levels(cells: &[SourcedCell<'_>]) -> Option<Vec<ReferenceLine>> {
     }
     let mut seen = BTreeSet::new();
     let is_ladder = names.len() <= FEW && names.values().all(|names| names.len() == 1 && seen.insert(names.clone()));
-    let rule = |(size, names): (u64, BTreeSet<&str>)| ReferenceLine {
-        from: size as f64,
-        to: size as f64,
-        label: names.into_iter().collect(),
+    let rule = |(size, names): (u64, BTreeSet<&str>)| {
+        // Workers that share a cache may divide the block.
+        let own = cells.iter().map(|own| own.cell).filter(|cell| cell.point.size_bytes == Some(size));
+        let least = own.filter_map(|cell| cell.block_bytes).fold(size, u64::min);
+        ReferenceLine { from: least as f64, to: size as f64, label: names.into_iter().collect() }
     };
     is_ladder.then(|| names.into_iter().map(rule).collect())
 }

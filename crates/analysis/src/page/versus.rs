@@ -157,7 +157,8 @@ fn forest([base, new]: [&str; 2], comparison: &Comparison) -> Option<Drawn> {
     if drawn.len() < all.len() {
         about.push(format!("{} of {} configurations are drawn; the table has all", drawn.len(), all.len()));
     }
-    let heading = ["configuration", base, new, "times as fast", "low", "high", "P(new better)", "verdict", "reason"];
+    let better = format!("P({new} better)");
+    let heading = ["configuration", base, new, "times as fast", "low", "high", &better, "verdict", "reason"];
     let table = Table::new(&heading, all.into_iter().map(row));
     (!drawn.is_empty()).then_some((Body::Dots(plot), table, about))
 }

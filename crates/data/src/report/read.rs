@@ -406,6 +406,13 @@ mod tests {
     }
 
     #[test]
+    fn bytes_that_are_no_text_are_no_json() {
+        assert_eq!(from_json::<String>("\"µs\"".as_bytes()).unwrap(), "µs");
+        let why = from_json::<String>(b"\"\xff\"").unwrap_err().to_string();
+        assert!(why.contains("utf-8"), "{why}");
+    }
+
+    #[test]
     fn a_bomb_is_refused_by_its_ratio() {
         let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
         io::copy(&mut io::repeat(b' ').take(64 << 20), &mut packer).unwrap();

@@ -25,7 +25,7 @@ use crate::harness::exchange::apart_ns;
 use crate::harness::{self, Bench, Failure, MOST_REPETITIONS};
 use crate::limits::{Limits, MOST_THREADS};
 use crate::user_program;
-use charz_data::report::{Ending, Invocation};
+use charz_data::report::{Ending, Invocation, from_json};
 use charz_data::{COMMAND, Program, units};
 
 /// The longest order: seats of all workers that a plan may have, many times over.
@@ -36,7 +36,7 @@ pub fn serve(out: &mut dyn Write) -> io::Result<()> {
     prepare();
     let mut line = Vec::new();
     io::Read::take(io::stdin().lock(), MAX_ORDER_BYTES).read_until(b'\n', &mut line)?;
-    let invocation = match serde_json::from_slice::<MeasureRequest>(&line) {
+    let invocation = match from_json::<MeasureRequest>(&line) {
         Ok(order) if order.protocol == PROTOCOL => measure(&order),
         Ok(MeasureRequest { protocol, .. }) => Err(refused(format!(
             "the measuring program speaks version {PROTOCOL}, not {protocol}; build both from one source"
