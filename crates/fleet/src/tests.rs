@@ -265,22 +265,6 @@ fn a_node_is_held_against_the_others_and_not_against_itself() {
 }
 
 #[test]
-fn a_check_knows_a_quota_that_the_baseline_lacks() {
-    let mut random = Rng::with_seed(3);
-    let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
-    let half = Some(format!("{:.2}", 0.5 * reports[0].machine.strands.len() as f64));
-    let visit = |report: &Report| Visit::of(report, "file");
-    let baseline = |reports: &[Report]| Baseline::parse(&Baseline::of(&visits_of(reports)).unwrap().text()).unwrap();
-    let free = baseline(&reports);
-    reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
-    let checked = free.check(&visit(&reports[0]), false);
-    assert!(checked.level == Level::Warning && checked.line.contains("50%"), "{}", checked.line);
-    // Where all have it, it is no fault.
-    let checked = baseline(&reports).check(&visit(&reports[0]), false);
-    assert_eq!(checked.level, Level::Ok, "{}", checked.line);
-}
-
-#[test]
 fn the_page_has_every_node_as_a_dot_and_what_is_known_of_it() {
     let fleet = fleet(&mut Rng::with_seed(3), 40, 1, Fault::Core(5));
     let page = fleet.page();

@@ -127,7 +127,9 @@ impl Baseline {
             (Some((own, usual)), None) => Some(words::others_at_work(own, usual)),
             (None, None) => None,
         };
-        found.extend(less.map(|less| (Level::Warning, less)));
+        // A quota is a cause that is certain: it comes before what may follow from it.
+        let at = if allowed.is_some() { 0 } else { found.len() };
+        found.splice(at..at, less.map(|less| (Level::Warning, less)));
         if is_part || (visit.cpus[0] < visit.cpus[1] && loads.iter().any(|own| visit.is_beyond(*own))) {
             found.push((Level::Warning, words::partly(visit.cpus)));
         }

@@ -207,3 +207,27 @@ fn a_check_names_the_worst_first_and_what_was_not_measured() {
         assert!(line.contains(said), "{line}");
     }
 }
+
+#[test]
+fn a_check_knows_a_quota_that_the_baseline_lacks() {
+    let mut random = Rng::with_seed(3);
+    let mut reports: Vec<Report> = (0..6).map(|host| report(&mut random, host, 0, Fault::None)).collect();
+    let half = Some(format!("{:.2}", 0.5 * reports[0].machine.strands.len() as f64));
+    let visit = |report: &Report| Visit::of(report, "file");
+    let baseline = |reports: &[Report]| Baseline::parse(&Baseline::of(&visits_of(reports)).unwrap().text()).unwrap();
+    let (free, free_text) = (baseline(&reports), Baseline::of(&visits_of(&reports)).unwrap().text());
+    reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
+    let checked = free.check(&visit(&reports[0]), false);
+    assert!(checked.level == Level::Warning && checked.line.contains("50%"), "{}", checked.line);
+    // What is slow beside it comes after it.
+    let lenient = |line| if str::starts_with(line, "critical = ") { "critical = 0.9" } else { line };
+    let lenient = Baseline::parse(&free_text.lines().map(lenient).collect::<Vec<_>>().join("\n")).unwrap();
+    let mut slow = reports[0].clone();
+    let numbers = slow.cells.iter_mut().flat_map(|cell| [&mut cell.capacity, &mut cell.delivered]);
+    numbers.flatten().for_each(|number| number.value *= 0.6);
+    let line = lenient.check(&visit(&slow), false).line;
+    assert!(line.starts_with("CHARZ WARNING - n0: a quota") && line.contains(" more"), "{line}");
+    // Where all have it, it is no fault.
+    let checked = baseline(&reports).check(&visit(&reports[0]), false);
+    assert_eq!(checked.level, Level::Ok, "{}", checked.line);
+}
