@@ -6,7 +6,7 @@ use charz_data::machine::{Cache, CacheHolds, Package};
 use charz_data::report::{Culprit, CulpritKind, Evidence, Report, Unit, fixtures};
 use fastrand::Rng;
 
-use crate::baseline::{Baseline, Level};
+use crate::baseline::{Baseline, Checked, Level};
 use crate::{Fleet, Node, State, Visit, compact, judge};
 
 mod causes;

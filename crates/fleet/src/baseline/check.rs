@@ -127,8 +127,9 @@ impl Baseline {
             (Some((own, usual)), None) => Some(words::others_at_work(own, usual)),
             (None, None) => None,
         };
-        // A quota is a cause that is certain: it comes before what may follow from it.
-        let at = if allowed.is_some() { 0 } else { found.len() };
+        // A quota is a cause that is certain: it comes before what may follow from it, and is said where that is worse.
+        let cause = less.clone().filter(|_| allowed.is_some());
+        let at = if cause.is_some() { 0 } else { found.len() };
         found.splice(at..at, less.map(|less| (Level::Warning, less)));
         if is_part || (visit.cpus[0] < visit.cpus[1] && loads.iter().any(|own| visit.is_beyond(*own))) {
             found.push((Level::Warning, words::partly(visit.cpus)));
@@ -158,6 +159,9 @@ impl Baseline {
             [first] => first.to_owned(),
             [first, ..] => format!("{first}; and {} more", bad.len() - 1),
         };
+        if let Some(cause) = cause.filter(|_| level > Level::Warning) {
+            let _ = write!(told, "; {cause}");
+        }
         if level == Level::Ok && !(missing.is_empty() && other_pages.is_empty()) {
             level = Level::Unknown;
             if !missing.is_empty() {

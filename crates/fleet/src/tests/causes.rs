@@ -219,7 +219,7 @@ fn a_check_knows_a_quota_that_the_baseline_lacks() {
     reports.iter_mut().for_each(|report| report.host.cpu_quota.clone_from(&half));
     let checked = free.check(&visit(&reports[0]), false);
     assert!(checked.level == Level::Warning && checked.line.contains("50%"), "{}", checked.line);
-    // What is slow beside it comes after it.
+    // What may follow from it comes after it, and where that is worse, it is said all the same.
     let lenient = |line| if str::starts_with(line, "critical = ") { "critical = 0.9" } else { line };
     let lenient = Baseline::parse(&free_text.lines().map(lenient).collect::<Vec<_>>().join("\n")).unwrap();
     let mut slow = reports[0].clone();
@@ -227,6 +227,8 @@ fn a_check_knows_a_quota_that_the_baseline_lacks() {
     numbers.flatten().for_each(|number| number.value *= 0.6);
     let line = lenient.check(&visit(&slow), false).line;
     assert!(line.starts_with("CHARZ WARNING - n0: a quota") && line.contains(" more"), "{line}");
+    let Checked { level, line } = free.check(&visit(&slow), false);
+    assert!(level == Level::Critical && line.contains("; a quota"), "{line}");
     // Where all have it, it is no fault.
     let checked = baseline(&reports).check(&visit(&reports[0]), false);
     assert_eq!(checked.level, Level::Ok, "{}", checked.line);
