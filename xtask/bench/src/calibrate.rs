@@ -4,7 +4,7 @@
 //! short repetitions of the same loop, without charz, show just before and after the sweep with nothing beside them. A
 //! disturbance makes a loop slower, never faster, and of many short repetitions some fit between disturbances; so the
 //! fastest twentieth of each 50 ms shows what the machine did then. Where these differ, the machine itself changed, as by
-//! its clock, and the truth is their range.
+//! its clock, and the truth is their range. A truth that is known, as what a core can do in a cycle, is given with `--truth`.
 
 mod condition;
 mod culprits;
@@ -27,7 +27,7 @@ use culprits::{DISTURBANCES, Found};
 use report::{Cell, SelfTest, Status};
 use results::Results;
 use table::{Judged, Share};
-use truth::{Given, Reference, TARGETS};
+use truth::{Given, Known, Reference, TARGETS};
 
 /// Sweeps of memory bandwidth beside the memory hog, and the seconds that each may take.
 const MEMORY_SWEEPS: u64 = 10;
@@ -186,13 +186,14 @@ impl Bench {
         Ok([text, printed])
     }
 
-    /// What the machine does now, with nothing beside: of the kernels that no truth is given for.
+    /// What the machine does now, with nothing beside: of the kernels that no number is given for.
     fn reference(&self, given: &Given) -> Outcome<Reference> {
         let mut reference = Reference::new();
         let cells = TARGETS.iter().flat_map(|target| target.workers.iter().map(move |workers| (target, *workers)));
         for (target, workers) in cells {
             let key = (target.kernel, workers);
-            if workers > self.seats.len() as u64 || given.contains_key(target.kernel) {
+            // Of a cell without a clock, cycles say nothing.
+            if workers > self.seats.len() as u64 || matches!(given.get(target.kernel), Some(Known::Number(_))) {
                 continue;
             }
             // The example binds workers to the CPUs that it may use, in ascending order.
