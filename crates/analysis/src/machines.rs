@@ -7,8 +7,9 @@ use crate::compare::{Options, guest_memory, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::number::left_by_quota;
 use crate::page::{Page, Section, Source, page};
+use crate::point;
 use charz_data::escape::counted;
-use charz_data::report::{Report, Unit};
+use charz_data::report::{Cell, Report, Unit};
 
 /// What came of holding machines against each other.
 #[derive(Clone, Debug, Serialize)]
@@ -139,7 +140,12 @@ pub fn machines(sources: &[Source<'_>], prices: &[Option<f64>]) -> Machines {
     let is_other = |ratio: Ratio| ratio.interval.is_some_and(|[low, high]| low > 1.0 || high < 1.0);
     let differ = |row: &&Row| row.values.iter().flatten().filter_map(|value| value.times).any(is_other);
     let differ: Vec<&str> = rows.iter().filter(differ).map(|row| row.kernel.as_str()).collect();
-    notes.extend(guest_memory(&reports, |cell| differ.iter().any(|row| row.split(' ').next() == Some(&cell.kernel))));
+    // By its kernel alone, where the machines have other parameters.
+    let differs = |cell: &Cell| {
+        let name = format!("{}{}", cell.kernel, point::label(&cell.point));
+        differ.iter().any(|row| **row == name || **row == cell.kernel)
+    };
+    notes.extend(guest_memory(&reports, differs));
     let is_whole = |kernel: &str| {
         let of = |(source, answer): (&Source<'_>, &Answer)| {
             answer.rows.iter().any(|row| row.kernel == kernel && whole(row, source.report).is_some())

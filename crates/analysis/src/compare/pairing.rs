@@ -51,9 +51,9 @@ pub(super) fn pairs<'a>(base: &'a Report, new: &'a Report) -> Vec<Sides<'a>> {
 type Pairing<'a> = (&'a Cell, &'a Cell, BTreeSet<Caveat>);
 
 pub(super) fn comparable<'a>(cells: Sides<'a>, allowed: &Allowed<'_>) -> Result<Pairing<'a>, String> {
-    let [of_base, of_new] = match allowed.design {
-        Design::Sequential => ["base report", "new report"],
-        Design::Interleaved => Design::Interleaved.sides(),
+    let [of_base, of_new, of_both] = match allowed.design {
+        Design::Sequential => ["base report", "new report", "both reports"],
+        Design::Interleaved => ["A", "B", "both sides"],
     };
     let (base, new) = match cells {
         (Some(base), Some(new)) => (base, new),
@@ -62,7 +62,7 @@ pub(super) fn comparable<'a>(cells: Sides<'a>, allowed: &Allowed<'_>) -> Result<
     };
     let mut despite: BTreeSet<Caveat> = allowed.caveats.iter().copied().collect();
     match [base, new].map(|cell| usable(cell, allowed)) {
-        [Err(one), Err(other)] if one == other => return Err(format!("both reports: {one}")),
+        [Err(one), Err(other)] if one == other => return Err(format!("{of_both}: {one}")),
         // The one may be a consequence of the other.
         [Err(one), Err(other)] => return Err(format!("{of_base}: {one}; {of_new}: {other}")),
         [one, other] => {

@@ -31,6 +31,15 @@ fn memory_of_a_guest_is_a_matter_of_the_hour() {
         report.cells = report.cells.into_iter().map(Cell::without_interval).collect();
         report
     };
+    // What differs in a cache does not differ in memory.
+    let two_sizes = |value| {
+        let of = |bytes, level: &str, value| {
+            fixtures::cell("mem-read", 1, Unit::BytesPerSecond, value).in_order().sized(bytes).inside(level)
+        };
+        let mut report = fixtures::report(vec![of(16 << 10, "L1", value), of(1 << 30, "memory", 50e9)]).on(2);
+        report.host.virtual_machine = Some(true);
+        report
+    };
     let sides = |new: f64, is_guest| [of(50e9, is_guest), of(new, is_guest)];
     for ([base, new], is_told) in [
         (sides(40e9, true), true),
@@ -38,6 +47,7 @@ fn memory_of_a_guest_is_a_matter_of_the_hour() {
         (sides(50e9, true), false),
         (sides(40e9, true).map(in_cache), false),
         (sides(50e9, true).map(few), false),
+        ([200e9, 150e9].map(two_sizes), false),
     ] {
         let found = machines(&[("a", &base), ("b", &new)].map(|(name, report)| Source { name, report }), &[]).notes;
         let compared = compare(&base, &new, &Options::default()).map_or_else(|_| Vec::new(), |found| found.notes);

@@ -167,3 +167,29 @@ fn measured(role: &Role, curves: &[Curve<'_>]) -> Vec<ReferenceLine> {
 
 /// Pages on which the translation of addresses costs most.
 const SMALL_PAGES: &str = "4k";
+
+#[cfg(test)]
+mod tests {
+    use crate::figure::Body;
+    use crate::page::{Source, page};
+    use charz_data::report::{Cell, Unit, fixtures};
+
+    #[test]
+    fn blocks_that_workers_divide_are_drawn_at_their_own_size() {
+        let of = |workers, bytes: u64, level: &str, block_bytes| {
+            let cell = fixtures::cell("level-read", workers, Unit::BytesPerSecond, 1e10).sized(bytes).inside(level);
+            Cell { block_bytes, ..cell }
+        };
+        let (l1, memory) = (16 << 10, 128 << 20);
+        let one = [of(1, l1, "L1", None), of(1, memory, "memory", None)];
+        let eight = [of(8, l1, "L1", None), of(8, memory, "memory", Some(memory / 4))];
+        let report = fixtures::report([one, eight].concat()).on(8);
+        let page = page(&[Source { name: "r", report: &report }]);
+        let figure = page.figures().find(|figure| figure.id == "bandwidth-level-read").unwrap();
+        let Body::Lines(plot) = &figure.body else { panic!("{:?}", figure.body) };
+        let ends = plot.series.iter().map(|series| series.points.last().unwrap().x);
+        assert_eq!(ends.collect::<Vec<_>>(), [memory as f64, memory as f64 / 4.0]);
+        let rules: Vec<[f64; 2]> = plot.reference_lines.iter().map(|line| [line.from, line.to]).collect();
+        assert_eq!(rules, [[l1 as f64; 2], [memory as f64 / 4.0, memory as f64]]);
+    }
+}
