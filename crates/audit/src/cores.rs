@@ -14,9 +14,9 @@ const FEW: usize = 8;
 const UNITS: [Probe; 3] = [Probe::Integer, Probe::Float, Probe::Loads];
 /// The strands that are searched for siblings that are not claimed.
 const SEARCHED: [Probe; 2] = [Probe::Integer, Probe::Float];
-/// How often what noise hides is measured again, unless that takes as many rounds as all before, and so many: some 16 s, after which the
-/// caches and the memory get their time.
+/// How often what noise hides is measured again.
 const MOST_REPEATS: usize = 5;
+/// No more often once that has taken so many rounds, some 16 s, and as many as all before: caches and memory need their time.
 const MOST_ROUNDS: u64 = 200;
 /// The most contradictions that are measured again one by one.
 const MOST_BY_ITSELF: usize = 16;
@@ -316,11 +316,11 @@ fn confirm(bench: &mut Bench<'_>, relations: &mut [(Pair, Relation)], near: &Nea
         let again: Vec<Pair> = open.iter().map(|(pair, _)| *pair).collect();
         // One pair after the other, if they are few: then nothing else of the audit runs on the machine.
         let few = (again.len() <= MOST_BY_ITSELF).then(|| by_itself(near.len(), &again));
-        let other = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
+        let repeated = Direct::measure(bench, &again, few.as_ref().unwrap_or(near));
         let is_spent = bench.rounds - before >= before.max(MOST_ROUNDS);
         let is_last = repeat == MOST_REPEATS || is_spent || bench.over;
         open.retain_mut(|(pair, relation)| {
-            let other = other.relation(bench, *pair, None);
+            let other = repeated.relation(bench, *pair, None);
             match other.evidence.measured {
                 None if !is_last => return true,
                 measured if measured == relation.evidence.measured => {

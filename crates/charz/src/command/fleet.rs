@@ -208,11 +208,12 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
     };
     let found = at_once(files.len(), |at| read((&files[at], &names[at])));
     let (mut visits, mut unreadables) = (Vec::new(), Vec::new());
-    for (file, visit) in files.iter().zip(found).flat_map(|(file, found)| found.into_iter().map(move |own| (file, own)))
-    {
-        match visit {
-            Ok(visit) => visits.push(visit),
-            Err(error) => unreadables.push(unreadable(file, &error)),
+    for (file, found) in files.iter().zip(found) {
+        for visit in found {
+            match visit {
+                Ok(visit) => visits.push(visit),
+                Err(error) => unreadables.push(unreadable(file, &error)),
+            }
         }
     }
     (visits, unreadables)
