@@ -96,7 +96,11 @@ fn a_report_that_compares_nothing_and_one_of_another_machine_are_no_advice() {
         "command": "touch ran", "setup": null, "value": "wall", "unit": ReportedUnit::SECONDS, "verify": null, "timeout_ns": null,
     });
     place.put("other.json", other.to_string().as_bytes());
-    place.refuses("other", &["advise", "other.json", "--validate"], &["not of this machine", "an abacus"]);
+    place.refuses(
+        "other",
+        &["advise", "other.json", "--validate", "--trust-program"],
+        &["not of this machine", "an abacus"],
+    );
 }
 
 #[test]

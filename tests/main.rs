@@ -29,6 +29,7 @@ mod schema;
 mod support;
 mod sweep;
 mod topo;
+mod trust;
 mod units;
 mod watch;
 mod widths;

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use charz_topology::cpulist;
@@ -30,8 +31,14 @@ pub fn program(path: &Path) -> Command {
     command.env_remove("COLUMNS");
     command.env("CHARZ_LOCK_DIR", own_folder());
     // The variables of the machine's user must not change what is expected here.
-    command.env("XDG_STATE_HOME", own_folder());
+    command.env("XDG_STATE_HOME", state());
     command
+}
+
+/// The folder of the user's state, the same for all callers: by it charz knows its own reports again.
+fn state() -> &'static Path {
+    static STATE: OnceLock<PathBuf> = OnceLock::new();
+    STATE.get_or_init(own_folder)
 }
 
 /// A folder for each caller, among the build's temporary files.

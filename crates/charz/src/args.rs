@@ -336,8 +336,21 @@ mod tests {
             let sentence = refused(&format!("charz sweep --resume r.json {flag} {}", param.example));
             assert!(sentence.contains("--resume") && sentence.contains(&flag), "{sentence}");
         }
-        const TAKEN: [&str; 10] =
-            ["resume", "budget", "wait", "wait_quiet", "strict", "format", "json", "quiet", "verbose", "color"];
+        const TAKEN: [&str; 13] = [
+            "resume",
+            "budget",
+            "wait",
+            "wait_quiet",
+            "strict",
+            "format",
+            "json",
+            "quiet",
+            "verbose",
+            "color",
+            "command",
+            "setup",
+            "trust_program",
+        ];
         let mut grammar = Cli::command();
         grammar.build();
         let sweep = grammar.find_subcommand("sweep").unwrap();

@@ -2,20 +2,27 @@
 //!
 //! Every command is one transaction, which holds through power failures: SQLite waits for the disk. Programs that add at the same time wait for
 //! each other. The file is input like any other: the application id and version are checked first, and a file of another program is never
-//! written.
+//! written. Reading changes nothing: a file that has to be repaired first is repaired in a copy.
 
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Transaction, TransactionBehavior};
-use tempfile::NamedTempFile;
+use rustix::fs::OFlags;
+use tempfile::{NamedTempFile, TempDir};
 
 use crate::exit::{Error, Exit};
-use charz_measure::atomic_file::{self, create_private_folder};
+use charz_data::quote;
+use charz_measure::atomic_file::{self, create_private_folder, open_regular};
+use charz_system::origin::{self, Invoker};
 
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long another user's write is waited for.
+const LONGEST_WRITE: Duration = if cfg!(test) { Duration::from_millis(100) } else { PATIENCE };
 
 /// What a database is for, and how it is laid out.
 #[derive(Debug)]
@@ -37,6 +44,8 @@ pub(crate) struct Database {
     layout: &'static Layout,
     /// The file of a new one, which gets its name with the first reports: without room for them there is none.
     draft: Option<NamedTempFile>,
+    /// The folder of the copy that is read in place of the file.
+    _copy: Option<TempDir>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -56,14 +65,36 @@ impl Database {
                 "there is no {noun} at {path:?}; create it by {create}, or name another by --db FILE"
             )));
         }
-        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;
+        refuse_others_aside(path, layout)?;
+        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY, layout)?;
+        let looked = database.connection.query_row("SELECT count(*) FROM sqlite_schema", (), |_| Ok(()));
+        if looked.is_err_and(|error| is_interrupted(&error)) {
+            database = Database::repaired(path, layout)?;
+        }
         database.transact(TransactionBehavior::Deferred, |_, _, _| Ok(()))?;
         Ok(database)
+    }
+
+    /// Opens a copy of one that a program left in the middle of a write, without what that had written.
+    fn repaired(path: &Path, layout: &'static Layout) -> Result<Self, Error> {
+        let failed = |error| {
+            Error::environment(format!(
+                "the {} {path:?} was left in the middle of a write, and cannot be copied to be read; {} repairs it",
+                layout.noun, layout.create
+            ))
+            .caused_by(error)
+        };
+        let folder = tempfile::tempdir().map_err(failed)?;
+        let copy = folder.path().join("copy.db");
+        copied(path, &copy).map_err(failed)?;
+        let database = Database::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;
+        Ok(Database { _copy: Some(folder), ..database })
     }
 
     /// Opens one to add to it; creates it, and its folder, if need be.
     pub(crate) fn create(path: &Path, layout: &'static Layout) -> Result<Self, Error> {
         if exists(path, layout)? {
+            refuse_others_aside(path, layout)?;
             return Database::prepare(path, path, layout);
         }
         create_private_folder(path).map_err(|error| not_created(path, layout, error))?;
@@ -96,7 +127,7 @@ impl Database {
         let connect = || {
             let connection = Connection::open_with_flags(whole, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
             connection.busy_timeout(PATIENCE)?;
-            if file != path {
+            if flags.contains(OpenFlags::SQLITE_OPEN_CREATE) && file != path {
                 // A draft that fails is thrown away, and is to leave no second file behind.
                 connection.pragma_update(None, "journal_mode", "MEMORY")?;
             }
@@ -104,7 +135,7 @@ impl Database {
             Ok(connection)
         };
         let connection = connect().map_err(|error| explain(path, layout, error))?;
-        Ok(Database { connection, path: path.to_owned(), layout, draft: None })
+        Ok(Database { connection, path: path.to_owned(), layout, draft: None, _copy: None })
     }
 
     /// Does all of `work`, or nothing. The last argument of `work` is whether the table exists.
@@ -175,7 +206,7 @@ fn is_created(transaction: &Transaction<'_>, path: &Path, layout: &Layout) -> Re
             let sql = "SELECT sql FROM sqlite_schema WHERE name = 'report'";
             let found: Option<String> = transaction.query_row(sql, (), |row| row.get(0)).optional()?;
             match found {
-                Some(found) if found == *table => Ok(true),
+                Some(found) if found == *table => refuse_other_code(transaction, path, noun).map(|()| true),
                 _ => Err(damaged(path, noun, "its table of reports is not as it was created"))?,
             }
         }
@@ -188,6 +219,97 @@ fn is_created(transaction: &Transaction<'_>, path: &Path, layout: &Layout) -> Re
         )))?,
     }
 }
+
+/// Triggers, views and indexes run what their author wrote whenever the table is read or written. charz makes none; SQLite makes indexes for
+/// the table's own keys, which have no statement.
+fn refuse_other_code(transaction: &Transaction<'_>, path: &Path, noun: &str) -> Result<(), Fault> {
+    let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') OR (type = 'index' AND sql IS NOT NULL) LIMIT 1";
+    let found = transaction.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    found.map_or(Ok(()), |(kind, name): (String, String)| {
+        Err(damaged(path, noun, &format!("it has the {kind} {}, which is not charz's", quote(&name))).into())
+    })
+}
+
+/// Refuses what SQLite would take for parts of the database, and another user may have put beside it: a rollback journal of another user than
+/// the invoker, root or the owner of the database is waited for, since its program may be at work, and then refused. charz keeps no
+/// write-ahead log.
+fn refuse_others_aside(path: &Path, layout: &Layout) -> Result<(), Error> {
+    let (begun, invoker, noun) = (Instant::now(), Invoker::current(), layout.noun);
+    let refuse =
+        |file: &Path, why: String| Err(Error::bad_input(format!("the {noun} {path:?} has {file:?} beside it, {why}")));
+    // SQLite puts it beside the file that a link leads to.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    for end in ["-wal", "-shm"] {
+        let log = aside(path, end);
+        if log.symlink_metadata().is_ok() {
+            return refuse(&log, "a log of another program, which charz does not read; close that program".into());
+        }
+    }
+    let owner = path.metadata().map(|about| about.uid()).ok();
+    let journal = aside(path, "-journal");
+    loop {
+        let Ok(about) = journal.symlink_metadata() else { return Ok(()) };
+        let user = about.uid();
+        if about.is_file() && (invoker.trusts(user) || Some(user) == owner) {
+            return Ok(());
+        }
+        if begun.elapsed() > LONGEST_WRITE {
+            let user = origin::name(user);
+            return refuse(
+                &journal,
+                format!(
+                    "which is of {user}: a write of theirs was interrupted, or it was put there; they repair it by {}, or remove it",
+                    layout.create
+                ),
+            );
+        }
+        thread::sleep(LONGEST_WRITE / 100);
+    }
+}
+
+fn aside(path: &Path, end: &str) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(end);
+    path.with_file_name(name)
+}
+
+/// Whether a write was interrupted that a connection which only reads cannot undo.
+fn is_interrupted(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == rusqlite::ffi::SQLITE_READONLY_ROLLBACK)
+}
+
+/// Copies a database and its journal, as both are at one time.
+fn copied(path: &Path, copy: &Path) -> std::io::Result<()> {
+    let path = &std::fs::canonicalize(path)?;
+    let journal = aside(path, "-journal");
+    let state = || {
+        let [file, journal] = [path, &journal].map(|path| path.symlink_metadata());
+        let of = |about: Metadata| (about.ino(), about.len(), about.mtime(), about.mtime_nsec());
+        Ok::<_, std::io::Error>((file.map(of)?, journal.map(of).ok()))
+    };
+    for _ in 0..COPIES {
+        let before = state()?;
+        std::fs::copy(path, copy)?;
+        let mut opened = match open_regular(&journal, OpenOptions::new().read(true), OFlags::NOFOLLOW) {
+            Ok(opened) => opened,
+            // Another program has repaired the file meanwhile.
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        let owners = [opened.metadata()?.uid(), path.metadata()?.uid()];
+        if !Invoker::current().trusts(owners[0]) && owners[0] != owners[1] {
+            return Err(std::io::Error::other("its journal was replaced meanwhile"));
+        }
+        std::io::copy(&mut opened, &mut File::create(aside(copy, "-journal"))?)?;
+        if state()? == before {
+            return Ok(());
+        }
+    }
+    Err(std::io::Error::other("it changes while it is read"))
+}
+
+/// How often a file that changes meanwhile is copied.
+const COPIES: usize = 5;
 
 pub(crate) fn damaged(path: &Path, noun: &str, what: &str) -> Error {
     Error::bad_input(format!("the {noun} {path:?} is damaged: {what}; move it away and add the reports again"))
@@ -223,9 +345,7 @@ fn explain(path: &Path, layout: &Layout, error: rusqlite::Error) -> Error {
 /// Whether there is a file. Anything but a regular file is refused: a pipe would wait for its other end.
 fn exists(path: &Path, layout: &Layout) -> Result<bool, Error> {
     // In a folder where others may write, it leads wherever they like.
-    let is_foreign =
-        |link: std::fs::Metadata| link.is_symlink() && ![0, rustix::process::geteuid().as_raw()].contains(&link.uid());
-    if path.symlink_metadata().is_ok_and(is_foreign) {
+    if origin::foreign_link(path, &Invoker::current()).is_some() {
         return Err(Error::bad_input(format!(
             "{path:?} is a link that another user made; name the file itself by --db FILE"
         )));

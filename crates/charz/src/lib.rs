@@ -18,6 +18,8 @@ pub(crate) mod collection;
 pub(crate) mod database;
 pub(crate) mod history;
 pub(crate) mod noise;
+pub(crate) mod permit;
+pub(crate) mod seal;
 pub(crate) mod selftest;
 pub(crate) mod settings;
 

@@ -14,6 +14,11 @@ const MAX_BYTES: u64 = 1 << 20;
 /// # Errors
 /// A sentence that begins with `flag` about what is no regular file, cannot be read, is larger than 1 MiB, or no UTF-8.
 pub(crate) fn text(flag: &str, path: &Path) -> Result<String, Error> {
+    open(flag, path).map(|(text, _)| text)
+}
+
+/// As [`text`], with the file that was read.
+pub(crate) fn open(flag: &str, path: &Path) -> Result<(String, File), Error> {
     let refuse = |why: String| Error::bad_input(format!("{flag}: {path:?} {why}"));
     let unreadable = |error: std::io::Error| {
         Error::ended(Exit::of_path(&error), format!("{flag}: {path:?} cannot be read")).caused_by(error)
@@ -22,10 +27,11 @@ pub(crate) fn text(flag: &str, path: &Path) -> Result<String, Error> {
     if !fs::metadata(path).map_err(unreadable)?.is_file() {
         return Err(refuse("is not a regular file; name a file of TOML".into()));
     }
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    let (file, mut bytes) = (File::open(path).map_err(unreadable)?, Vec::new());
+    (&file).take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_BYTES {
         return Err(refuse(format!("is larger than {} MiB, which no file of settings is", MAX_BYTES >> 20)));
     }
-    String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))
+    let text = String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))?;
+    Ok((text, file))
 }

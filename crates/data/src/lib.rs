@@ -21,7 +21,7 @@ mod memory;
 mod mix;
 mod nodes;
 pub mod params;
-mod program;
+pub mod program;
 pub mod quantity;
 pub mod report;
 mod reported;

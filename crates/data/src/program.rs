@@ -19,9 +19,9 @@ pub const NO_MATCH: &str = "the program printed no value: no line matches";
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// The command line: words as in a POSIX shell, leading `NAME=VALUE` are its environment. `{threads}` or `{n}`, `{cpus}`,
-    /// `{mapping}` and `{rank}` are replaced.
+    /// `{mapping}` and `{rank}` are replaced. In a report the values of that environment are left out, as [`Program::recorded`] does.
     pub command: String,
-    /// What is run before each run of the program, untimed and not on its seats; null for nothing.
+    /// What is run before each run of the program, untimed and not on its seats; null for nothing. Values are left out as in `command`.
     pub setup: Option<String>,
     /// Where its number comes from.
     pub value: ProgramValue,
@@ -70,6 +70,18 @@ impl Program {
     /// The words that stand for the number of threads. A program that has one of them runs once, with all threads.
     pub const COUNTS: [&str; 3] = ["{threads}", "{n}", "{cpus}"];
 
+    /// The program as reports keep it: without the values of its environment, which may be secrets.
+    #[must_use]
+    pub fn recorded(&self) -> Self {
+        Program { command: withheld(&self.command), setup: self.setup.as_deref().map(withheld), ..self.clone() }
+    }
+
+    /// Whether a value of its environment was left out, so it cannot be run as it stands.
+    #[must_use]
+    pub fn is_withheld(&self) -> bool {
+        [Some(&self.command), self.setup.as_ref()].into_iter().flatten().any(|line| line.contains(WITHHELD))
+    }
+
     /// Whether as many copies run as there are threads, each on a seat: the command has no place for the number of threads.
     pub fn in_copies(&self) -> bool {
         !Self::COUNTS.iter().any(|word| self.command.contains(word))
@@ -114,19 +126,85 @@ impl Program {
             let spliced = parts.collect::<Vec<_>>().join(rank);
             if spliced.is_empty() { quoted("") } else { spliced }
         };
-        let is_name =
-            |name: &str| !name.is_empty() && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
         // A launcher would take an assignment for the program.
-        let assigns = words.first()?.split_once('=').is_some_and(|(name, _)| is_name(name));
-        let env = assigns.then(|| "env".to_owned());
+        let env = assignment(words.first()?).map(|_| "env".to_owned());
         Some(env.into_iter().chain(words.iter().map(word)).collect::<Vec<_>>().join(" "))
     }
 }
+
+/// What stands for a value that was left out.
+const WITHHELD: &str = "=…";
+
+/// `NAME=VALUE`, by the names that a shell takes.
+#[must_use]
+pub fn assignment(word: &str) -> Option<(&str, &str)> {
+    let (name, value) = word.split_once('=')?;
+    let is_name = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
+    let named =
+        !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.bytes().all(is_name);
+    named.then_some((name, value))
+}
+
+/// A command line with `NAME=…` for each assignment before its program, also of one that `env` starts. What a run gives, such as
+/// `{threads}`, is no secret and stays. A line that a shell would not split stays as it is: no program is started by it.
+fn withheld(line: &str) -> String {
+    let Some(words) = shlex::split(line) else { return line.to_owned() };
+    let is_secret =
+        |word: &str| assignment(word).is_some_and(|(_, value)| !value.is_empty() && !GIVEN.contains(&value));
+    let mut is_of_env = false;
+    let mut takes_next = false;
+    let before_program = |word: &&String| {
+        let is_option = is_of_env && (std::mem::take(&mut takes_next) || word.starts_with('-'));
+        takes_next = is_option && ENV_TAKES.contains(&word.as_str());
+        let starts_env = !is_of_env && word.rsplit('/').next() == Some("env");
+        is_of_env |= starts_env;
+        is_option || starts_env || assignment(word).is_some()
+    };
+    let count = words.iter().take_while(before_program).count();
+    if !words[..count].iter().any(|word| is_secret(word)) {
+        return line.to_owned();
+    }
+    let shown = |(at, word): (usize, &String)| match assignment(word) {
+        Some((name, _)) if at < count && is_secret(word) => format!("{name}{WITHHELD}"),
+        Some((name, value)) if at < count => {
+            format!("{name}={}", if value.is_empty() { String::new() } else { quoted(value) })
+        }
+        _ => quoted(word),
+    };
+    words.iter().enumerate().map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// The values that each run is given.
+const GIVEN: [&str; 5] = ["{threads}", "{n}", "{cpus}", "{mapping}", "{rank}"];
+/// The options of env(1) whose value is the next word.
+const ENV_TAKES: [&str; 5] = ["-u", "--unset", "-C", "--chdir", "-a"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::reported::Better;
+
+    #[test]
+    fn a_report_keeps_the_names_of_an_environment_and_not_its_values() {
+        for (line, kept) in [
+            ("API_KEY=hunter2 ./bench -t {threads}", "API_KEY=… ./bench -t '{threads}'"),
+            ("A='x y' B=\"$z\" ./bench 'one two' D=4", "A=… B=… ./bench 'one two' D=4"),
+            ("OMP_NUM_THREADS={threads} EMPTY= ./bench", "OMP_NUM_THREADS={threads} EMPTY= ./bench"),
+            ("OMP_NUM_THREADS={n} K=v ./bench", "OMP_NUM_THREADS='{n}' K=… ./bench"),
+            ("env -i -u HOME K=v /usr/bin/bench K=w", "env -i -u HOME K=… /usr/bin/bench K=w"),
+            ("X={n} /usr/bin/env K=v bench", "X='{n}' /usr/bin/env K=… bench"),
+            ("./bench --key=value", "./bench --key=value"),
+            ("./env.sh K=v", "./env.sh K=v"),
+            ("2K=v ./bench", "2K=v ./bench"),
+            ("K='v", "K='v"),
+        ] {
+            let program = Program { setup: Some(line.to_owned()), ..program(line) };
+            let recorded = program.recorded();
+            assert_eq!((recorded.command.as_str(), recorded.setup.as_deref()), (kept, Some(kept)));
+            assert_eq!(recorded.is_withheld(), line != kept, "{line}");
+            assert_eq!(recorded.recorded(), recorded, "{line}");
+        }
+    }
 
     fn program(command: &str) -> Program {
         Program {

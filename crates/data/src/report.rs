@@ -36,8 +36,8 @@ pub use lap::{Counts, Group, Lap};
 pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{
-    FileError, MAX_BYTES, check, check_invocation, from_json, is_report, parse, read, read_stream, read_with_text,
-    unpacked,
+    FileError, MAX_BYTES, check, check_invocation, from_json, is_report, parse, read, read_open, read_stream,
+    read_with_text, unpacked,
 };
 pub use run::Run;
 pub use speeds::packed as packed_speeds;
@@ -56,7 +56,7 @@ pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
 pub const SCHEMA_MAJOR: u32 = 1;
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 0;
+pub const SCHEMA_MINOR: u32 = 1;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -105,6 +105,10 @@ pub struct Report {
     pub floor: Vec<Cell>,
     /// Every cell of the plan, in its order.
     pub cells: Vec<Cell>,
+    /// By it a later session recognises the program of the plan as one that its user started on this host: a code of the plan's program and
+    /// of this report under a key that only that user has. Null where there is no program, or the user has no folder for a key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seal: Option<String>,
     /// What follows from several cells together: cliffs, collapses, advice.
     pub findings: Vec<Finding>,
     /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.

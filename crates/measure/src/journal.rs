@@ -6,7 +6,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::atomic_file::{open_regular, sync_folder};
 use crate::lock;
 use charz_data::report::from_json;
+use charz_system::origin::{self, Invoker};
 
 #[cfg(test)]
 mod tests;
@@ -119,12 +120,17 @@ impl Journal {
     }
 
     /// Recovers a journal and opens it to go on after its last line. Nothing is written before the next [`Self::append`]. A
-    /// symbolic link is refused.
+    /// symbolic link is refused, and so is a journal of another user than the invoker and root, who could change what is recorded.
     pub fn reopen<H: DeserializeOwned, R: DeserializeOwned>(
         path: &Path,
     ) -> Result<(Self, Recovered<H, R>), JournalError> {
         let refused = |error| system("open", path, error);
         let file = open_regular(path, OpenOptions::new().read(true).append(true), OFlags::NOFOLLOW).map_err(refused)?;
+        let (owner, invoker) = (file.metadata().map_err(refused)?.uid(), Invoker::current());
+        if !invoker.trusts(owner) {
+            let user = origin::name(owner);
+            return Err(unusable(path, format!("belongs to {user}, so it is not continued; name another file")));
+        }
         let mut journal = Journal { file, path: path.to_owned(), length: 0, torn: false, ended: false };
         journal.lock()?;
         journal.length = journal.file.metadata().map_err(refused)?.len();
@@ -136,6 +142,11 @@ impl Journal {
         journal.file.read_exact_at(&mut last, journal.length - 1).map_err(refused)?;
         journal.torn = last != *b"\n";
         Ok((journal, recovered))
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &File {
+        &self.file
     }
 
     /// Appends a record. When this returns, the record survives the end of the program and a power cut.

@@ -2,6 +2,7 @@
 
 mod amounts;
 mod axes;
+mod begun;
 mod classes;
 mod error;
 mod invocations;
@@ -29,7 +30,6 @@ use crate::predict::Predictor;
 use charz_data::report::Point;
 use charz_data::units;
 use charz_data::{MemoryPolicy, Metric, Program, ProgramValue, Role};
-use charz_model::Topology;
 
 #[derive(Clone)]
 pub struct Request {
@@ -372,10 +372,7 @@ impl Plan {
             if plan.adaptive || (plan.predicted() <= most && plan.report_bytes() <= LARGEST_REPORT) {
                 break;
             }
-            let fewest = |cell: &PlannedCell| cell.seats.len() == cell.kernel.card().workers.min();
-            // Powers of 8 are no part of the powers of 4.
-            plan.cells =
-                all.iter().filter(|cell| series.contains(&cell.seats.len()) || fewest(cell)).cloned().collect();
+            plan.cells = all.iter().filter(|cell| cell.is_of(series)).cloned().collect();
             plan.fit_amounts(request, predictor);
         }
         plan
@@ -399,8 +396,7 @@ impl Plan {
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
             remedy: request.budget.remedy(),
-            // Of few CPUs all is measured sooner than anything is predicted, and of several kinds of core no model predicts.
-            adaptive: request.adaptive && strands > FEW_CPUS && !Topology::of(machine).has_kinds(),
+            adaptive: Plan::adapts(request, machine),
             is_long: false,
             cells,
         };

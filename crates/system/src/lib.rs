@@ -11,6 +11,7 @@ pub mod file;
 pub mod meminfo;
 pub mod numa_maps;
 mod oom;
+pub mod origin;
 pub mod per_cpu;
 pub mod pressure;
 pub mod stat;

@@ -12,6 +12,7 @@ use super::refusal::refusal;
 use super::sweep::{INVOCATIONS, SweepArgs, preset, sweep};
 use crate::command::ab;
 use crate::exit::Error;
+use crate::permit::Permitted;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_measure::plan::Request;
 
@@ -86,16 +87,24 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         added.retain(|note| !notes.contains(note));
         notes.extend(added);
         let by = program.as_ref().map(|program| format!(", measured by {program:?}")).unwrap_or_default();
-        let label = format!("{flag} {:?}{by}", text.trim());
-        Ok::<_, Error>((ab::Side { label, request: new.request, program }, new.clock, new.binder))
+        // Of secrets in it reports keep none either.
+        let kept = |program: &Permitted| {
+            let words = shlex::split(text)?.into_iter().map(|word| program.recorded_in(&word)).collect::<Vec<_>>();
+            shlex::try_join(words.iter().map(String::as_str))
+                .ok()
+                .filter(|_| program.program().recorded() != *program.program())
+        };
+        let kept = new.program.as_ref().and_then(kept).unwrap_or_else(|| text.trim().to_owned());
+        let label = format!("{flag} {kept:?}{by}");
+        let side = ab::Side { label, request: new.request, measured: new.program, program };
+        Ok::<_, Error>((side, new.clock, new.binder))
     };
     let (a, clock, binder) = side("--a", &args.a, args.a_program)?;
     let (b, ..) = side("--b", &args.b, args.b_program)?;
-    let [of_a, of_b] = [&a, &b].map(
-        |ab::Side { request: Request { mappings, asked, params, program: measured, .. }, program, .. }| {
+    let [of_a, of_b] =
+        [&a, &b].map(|ab::Side { request: Request { mappings, asked, params, .. }, measured, program, .. }| {
             (program, mappings, asked, params, measured)
-        },
-    );
+        });
     if of_a == of_b {
         return Err(Error::bad_input(
             "--a and --b: the sides do not differ; example: --a '--pages 4k' --b '--pages thp'; charz selftest --aa compares the \

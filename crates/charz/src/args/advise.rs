@@ -7,23 +7,36 @@ use clap::Args;
 use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::layers::Layers;
 use super::named;
+use super::program::TrustArgs;
 use super::sweep::{preset, sweep};
 use crate::command::advise::Options;
 use crate::exit::Error;
+use crate::permit::Consent;
 use charz_render::advise::{FORMATS, TABLE};
 
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)))]
+#[command(mut_arg("format", |arg| takes_one(arg, FORMATS)), mut_arg("trust_program", |arg| arg.requires("validate")))]
 pub(crate) struct AdviseArgs {
     /// The report of a sweep, as for charz render (-, last)
     #[arg(value_name = "REPORT")]
     pub(crate) report: PathBuf,
     /// Measure the advised and three other placements of each load again, in turns, and check the prediction
+    ///
+    /// The program of the report is started if this user began the report on this host, and no other user can change the file. For any other
+    /// report, type --command (and --setup) as in the report, or --trust-program.
     #[arg(long)]
     pub(crate) validate: bool,
     /// The longest that --validate may take, with a unit [default: 60s]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, requires = "validate")]
     pub(crate) budget: Option<String>,
+    /// The program of the report, typed again: --validate then starts it, also if another user wrote the report
+    #[arg(long, value_name = "COMMAND", requires = "validate")]
+    pub(crate) command: Option<String>,
+    /// The set-up of that program, typed again
+    #[arg(long, value_name = "COMMAND", requires = "command")]
+    pub(crate) setup: Option<String>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     /// Wait for another charz that is measuring on this machine, instead of refusing
     #[arg(long, requires = "validate")]
     pub(crate) wait: bool,
@@ -45,6 +58,7 @@ pub(super) fn advise(args: AdviseArgs, notes: &mut Vec<String>) -> Result<Option
         sweep(asked, &Layers::default(), notes)
     });
     Ok(Options {
+        consent: Consent { trusted: args.trust.trust_program, command: args.command, setup: args.setup },
         validate: validate.transpose()?.map(Box::new),
         report: named::report(args.report, notes)?,
         format: match args.verbose {

@@ -16,13 +16,27 @@ use toml::de::{DeTable, DeValue};
 
 use super::choice::nearest;
 use crate::exit::Error;
+use crate::permit::{self, Permitted};
 use crate::settings;
 use crate::view::config::Setting;
 
 /// Flags that say what is to be done this once: they must be typed.
-const TYPED_ONLY: [&str; 14] = [
-    "config", "resume", "continue", "preset", "force", "dry-run", "topology", "format", "json", "quiet", "color",
-    "quick", "help", "version",
+const TYPED_ONLY: [&str; 15] = [
+    "config",
+    "resume",
+    "trust-program",
+    "continue",
+    "preset",
+    "force",
+    "dry-run",
+    "topology",
+    "format",
+    "json",
+    "quiet",
+    "color",
+    "quick",
+    "help",
+    "version",
 ];
 
 /// Flags that answer one question together: naming one of them sets what lower layers say of the other aside.
@@ -127,7 +141,8 @@ impl Layers {
         Layers { typed: argv.to_vec(), ..self }
     }
 
-    pub(super) fn command_line(&self) -> String {
+    /// The command line as reports keep it: what was not typed is in it too, and secrets of the program are not.
+    pub(super) fn command_line(&self, program: Option<&Permitted>) -> String {
         let mut words: Vec<String> = vec!["charz".into()];
         words.extend(self.typed.iter().skip(1).map(|word| word.to_string_lossy().into_owned()));
         for given in &self.given {
@@ -138,6 +153,9 @@ impl Layers {
                     Takes::One | Takes::Several => words.push(format!("--{}={value}", given.key.long)),
                 }
             }
+        }
+        if let Some(program) = program {
+            words.iter_mut().for_each(|word| *word = program.recorded_in(word));
         }
         // An argument of a process has no NUL byte.
         shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
@@ -231,7 +249,7 @@ fn environment(keys: &[Key], variables: &Variables) -> Result<Vec<Given>, Error>
 
 /// The file of `--config`: TOML, with the long names of the flags for keys.
 fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
-    let text = settings::text("--config", path)?;
+    let (text, opened) = settings::open("--config", path)?;
     let place = |span: Range<usize>| format!("{path:?}:{}", position(&text, span.start));
     let table = DeTable::parse(&text).map_err(|error| {
         let span = error.span().unwrap_or_default();
@@ -244,9 +262,22 @@ fn file(path: &Path, keys: &[Key]) -> Result<Vec<Given>, Error> {
         let key = keys.iter().find(|key| key.long == name.get_ref().as_ref());
         let key = key.ok_or_else(|| unknown(name.get_ref(), keys).read_from(&place(name.span())))?;
         let values = values(key, value.get_ref()).map_err(|error| error.read_from(&place(value.span())))?;
+        if values.iter().any(|value| names_program(&key.long, value)) {
+            permit::settings(path, &opened).map_err(|why| {
+                Error::bad_input(format!(
+                    "--config: {path:?} {why}; type --{}, or copy the file to a folder of your own",
+                    key.long
+                ))
+            })?;
+        }
         Ok(Given { key: key.clone(), values, place: place(value.span()) })
     });
     said.collect()
+}
+
+/// Whether a setting starts a program.
+fn names_program(long: &str, value: &str) -> bool {
+    matches!(long, "command" | "setup") || (long == "mapping" && value.contains("command:"))
 }
 
 fn unknown(name: &str, keys: &[Key]) -> Error {
@@ -307,7 +338,7 @@ mod tests {
         };
         let given = [given("command", Takes::One, "true"), given("wait", Takes::Nothing, "false")];
         let layers = Layers { given: given.into(), typed: Vec::new() };
-        assert_eq!(layers.command_line().replace('\'', ""), "charz --command=true");
+        assert_eq!(layers.command_line(None).replace('\'', ""), "charz --command=true");
     }
 
     #[test]

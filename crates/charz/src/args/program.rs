@@ -11,6 +11,7 @@ use super::layers::Layers;
 use super::quantities::time;
 
 use crate::exit::Error;
+use crate::permit::{Permitted, Source, permit};
 use charz_data::{Better, Program, ProgramValue, ReportedUnit};
 use charz_measure::user_program::{self, Readers, Words};
 
@@ -53,6 +54,14 @@ pub(crate) struct ProgramArgs {
     /// The longest that a run of the program may take, with a unit [default: 5s and 10 times the predicted time]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) run_timeout: Option<String>,
+}
+
+// What is typed of a program that a report names. Not a documentation comment, as above.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct TrustArgs {
+    /// Start the program that the report names, also if another user may have written it
+    #[arg(long)]
+    pub(crate) trust_program: bool,
 }
 
 /// What a number is called whose unit is not named.
@@ -101,7 +110,11 @@ fn split(name: &str, text: &str) -> Result<Words, Error> {
 }
 
 /// The program that the flags describe; `None` without `--command`.
-pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<Option<Program>, Error> {
+pub(super) fn program(
+    args: &ProgramArgs,
+    layers: &Layers,
+    notes: &mut Vec<String>,
+) -> Result<Option<Permitted>, Error> {
     let Some(command) = &args.command else {
         return match args.others().into_iter().find(|(_, value)| value.is_some()) {
             None => Ok(None),
@@ -132,7 +145,8 @@ pub(super) fn program(args: &ProgramArgs, layers: &Layers, notes: &mut Vec<Strin
         )));
     }
     notes.extend(user_program::note(&program, &words));
-    Ok(Some(program))
+    // What a file of settings names was permitted when that was read.
+    permit(program, &Source::Words).map(Some).map_err(Error::bad_input)
 }
 
 fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
@@ -232,7 +246,8 @@ mod tests {
     }
 
     fn read(flags: &[(&str, &str)]) -> Result<Option<Program>, Error> {
-        program(&args(flags), &Layers::default(), &mut Vec::new())
+        let program = program(&args(flags), &Layers::default(), &mut Vec::new())?;
+        Ok(program.map(|program| program.program().clone()))
     }
 
     #[test]
@@ -252,7 +267,8 @@ mod tests {
             let mut notes = Vec::new();
             let program = program(&args(&flags), &Layers::default(), &mut notes).unwrap().unwrap();
             assert_eq!(notes.iter().any(|note| note.contains("--direction")), symbol == UNNAMED, "{notes:?}");
-            assert_eq!((program.unit.symbol.as_str(), program.unit.better), (symbol, better), "{flags:?}");
+            let unit = program.program().unit;
+            assert_eq!((unit.symbol.as_str(), unit.better), (symbol, better), "{flags:?}");
         }
     }
 

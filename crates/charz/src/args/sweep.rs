@@ -1,12 +1,11 @@
 //! `charz sweep`, and the sweeps that other commands make.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use charz_kernels::Kernel;
 use charz_topology::{Backend, Mapping, Source, parse_mappings};
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Id};
+use clap::{Args, Command, FromArgMatches, Id};
 
 use super::choice::choice;
 use super::counters::CountersArgs;
@@ -19,11 +18,12 @@ use super::layers::Layers;
 use super::map::{not_a_mapping, refuse_stacks};
 use super::named;
 use super::parameters::{self, amount};
-use super::program::{ProgramArgs, program};
+use super::program::{ProgramArgs, TrustArgs, program};
 use super::quantities::{budget, count, percentage, time};
 use super::refusal::refusal;
 use crate::command::{STREAM, sweep};
 use crate::exit::Error;
+use crate::permit::Consent;
 use crate::view::plan;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::params::{self, Param};
@@ -37,7 +37,7 @@ use charz_render::formats::{Format, SWEPT, TABLE};
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| {
     takes_one(arg, SWEPT).long_help(help::sweep_formats())
-}), mut_args(help::grouped))]
+}), mut_args(help::grouped), mut_arg("trust_program", |arg| arg.requires("resume")))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -53,8 +53,13 @@ pub(super) struct SweepArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
     /// Finish the sweep of an incomplete report, with its own plan
+    ///
+    /// A program that the report names is started if this user began the report on this host, and no other user can change the file. For any
+    /// other report, type --command (and --setup) as in the report, or --trust-program.
     #[arg(long, value_name = "FILE", conflicts_with_all = set_by_the_report())]
     pub(super) resume: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) trust: TrustArgs,
     /// Finish the sweep of the file of --output if these flags began it, else begin it: one line for a job that may be requeued
     #[arg(long = "continue", conflicts_with_all = ["resume", "force", "dry_run"])]
     pub(super) goes_on: bool,
@@ -91,7 +96,7 @@ pub(super) struct SweepArgs {
 
 /// The flags that `--resume` excludes: everything that a report's plan or its file determines.
 fn set_by_the_report() -> impl Iterator<Item = Id> {
-    const TAKEN: [&str; 4] = ["budget", "wait", "wait_quiet", "strict"];
+    const TAKEN: [&str; 6] = ["budget", "wait", "wait_quiet", "strict", "command", "setup"];
     const OWN: [&str; 6] = ["config", "quick", "adaptive", "preset", "goes_on", "topology"];
     let plan = HowArgs::augment_args(ProgramArgs::augment_args(WhatArgs::augment_args(Command::new(""))));
     let groups = CountersArgs::augment_args(RunArgs::augment_args(plan));
@@ -114,7 +119,6 @@ const NODE_BUDGET: Duration = Duration::from_secs(180);
 const NODE_INVOCATIONS: Invocations = Invocations { least: 10, most: 30, counted: 0 };
 
 pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -> Result<sweep::Options, Error> {
-    let line = args.goes_on.then(|| layers.command_line());
     if args.goes_on {
         // Not a rule of the grammar, which sees what was typed only.
         let output = args.run.output.as_ref().ok_or_else(|| {
@@ -127,7 +131,7 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         args.resume = file.is_begun.then(|| file.file.clone());
         args.run.output = Some(file.file);
     }
-    let Some(file) = &args.resume else {
+    let Some(file) = args.resume.take() else {
         // A plan has formats of its own.
         let format = if args.run.dry_run { TABLE } else { shown(&args)? };
         let given: Vec<&Param> = args.how.params.given().chain(args.what.amounts.given()).collect();
@@ -142,54 +146,28 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         }
         return Ok(sweep::Options::New(Box::new(new), format));
     };
-    Ok(sweep::Options::Resume(sweep::Resume {
-        file: resumed(file, notes)?,
-        differs: Box::new(move |begun| another_plan(begun, line.as_deref()?)),
+    // What is set elsewhere is for all sweeps.
+    let typed = |flag, value: &Option<String>| value.clone().filter(|_| layers.place(flag).is_none());
+    let consent = Consent {
+        trusted: args.trust.trust_program,
+        command: typed("--command", &args.program.command),
+        setup: typed("--setup", &args.program.setup),
+    };
+    let mut resume = sweep::Resume {
+        file: resumed(&file, notes)?,
+        asked: None,
+        consent,
         budget: BUDGET.of(&args.run.budget, layers)?,
         wait: args.run.bench.wait,
         wait_quiet: WAIT_QUIET.given(args.run.wait_quiet.as_deref(), layers)?,
         strict: args.run.strict,
         format: shown(&args)?,
         quiet: args.quiet,
-    }))
-}
-
-/// Where the second of two command lines of a sweep asks for another plan than the first: the flags that differ. A first one that is
-/// no such command line, as that of a program of another day may be, is not compared.
-fn another_plan(begun: &str, line: &str) -> Option<String> {
-    let parsed = |line: &str| {
-        let grammar =
-            SweepArgs::augment_args(Command::new("sweep").no_binary_name(true)).arg(Arg::new("color").long("color"));
-        let words = shlex::split(line)?;
-        let verb = words.iter().position(|word| word == "sweep")?;
-        grammar.try_get_matches_from(&words[verb + 1..]).ok()
     };
-    let begun = parsed(begun)?;
-    let Some(now) = parsed(line) else {
-        return Some("cannot be compared with this command line".to_owned());
-    };
-    let value = |matches: &ArgMatches, id: &str| -> Option<Vec<OsString>> {
-        Some(matches.get_raw(id)?.map(OsString::from).collect())
-    };
-    // Neither names of files nor the way to continue are of the plan, and what a file says has its own flags in both lines.
-    let of_plan =
-        set_by_the_report().filter(|id| !["output", "force", "config", "goes_on", "label"].contains(&id.as_str()));
-    let said = |id: &Id, values: Option<Vec<OsString>>| {
-        let flag = format!("--{}", id.as_str().replace('_', "-"));
-        let words =
-            values.map(|values| values.iter().map(|value| value.to_string_lossy()).collect::<Vec<_>>().join(","));
-        match words.as_deref() {
-            None | Some("false") => format!("no {flag}"),
-            Some("true" | "") => flag,
-            Some(words) => format!("{flag} {words}"),
-        }
-    };
-    let differing = of_plan
-        .map(|id| ([&begun, &now].map(|line| value(line, id.as_str())), id))
-        .filter(|([begun, now], _)| begun != now);
-    let (begun, now): (Vec<_>, Vec<_>) = differing.map(|([begun, now], id)| (said(&id, begun), said(&id, now))).unzip();
-    let listed = |flags: Vec<String>| flags.join(" and ");
-    (!now.is_empty()).then(|| format!("was begun with {}, and this command line has {}", listed(begun), listed(now)))
+    if args.goes_on {
+        resume.asked = Some(Box::new(sweep(args, layers, notes)?));
+    }
+    Ok(sweep::Options::Resume(resume))
 }
 
 /// How a sweep shows its report.
@@ -282,15 +260,16 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         format: if run.dry_run { args.format.of(plan::FORMATS)? } else { &plan::FORMATS[0] },
     };
     let program = program(&args.program, layers, notes)?;
+    let command = layers.command_line(program.as_ref());
     let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| user_program::kernel()).collect();
     if kernels.is_empty() || !by_name.is_empty() || !families.is_empty() {
         kernels.extend(chosen(&by_name, &families));
     }
     Ok(sweep::New {
-        command: layers.command_line(),
+        command,
         request: Request {
             kernels,
-            program,
+            program: program.as_ref().map(|program| program.program().recorded()),
             mappings: (!fitting).then_some(distinct),
             threads,
             iterations: amount(&what.amounts, &params::ITERATIONS, |params| params.iterations, layers)?,
@@ -314,6 +293,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             },
             adaptive: args.adaptive,
         },
+        program,
         labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,
         binder: BINDER.of(&run.bench.binder, layers)?,
@@ -373,34 +353,76 @@ fn repeated<T: PartialEq>(list: &[T]) -> Option<&T> {
 #[cfg(test)]
 mod tests {
     use charz_data::params::PARAMS;
+    use charz_measure::limits::Limits;
+    use charz_measure::plan::Plan;
+    use charz_measure::predict::Predictor;
+    use charz_measure::sweep::{Context, new_report};
+    use charz_topology::discover;
 
     use super::*;
+    use crate::provenance::tool;
+
+    /// How the plan of a report that the first line began differs from that of the second.
+    fn differs(begun: &str, now: &str) -> Option<[Vec<String>; 2]> {
+        let machine = discover(&Source::of("Package:2 Core:8 PU:1")).unwrap();
+        let limits = Limits::of(&machine);
+        let request = |line: &str| {
+            let grammar = SweepArgs::augment_args(Command::new("sweep").no_binary_name(true));
+            let matches = grammar.try_get_matches_from(line.split(' ')).unwrap();
+            let args = SweepArgs::from_arg_matches(&matches).unwrap();
+            sweep(args, &Layers::default(), &mut Vec::new()).unwrap().request
+        };
+        let (begun, now) = (request(begun), request(now));
+        let predictor = Predictor::assumed(&begun.kernels).on(&machine, machine.worth());
+        let plan = Plan::new(&begun, &begun.fit(&machine, &limits).unwrap(), &limits, &predictor);
+        let report = new_report(&plan, &Context::elsewhere(&tool(), "charz sweep", &machine, &limits));
+        now.differs(&now.fit(&machine, &limits).unwrap(), &limits, &report)
+    }
 
     #[test]
     fn another_plan_is_seen_in_any_flag_that_determines_one() {
-        let line = "charz sweep --continue --output r.json --kernel arith-int --threads 1 --budget 9s";
-        for same in ["--budget 20s", "--wait", "--label rack=b7", "--color never", "-q", "--strict"] {
-            assert_eq!(another_plan(line, &format!("{line} {same}").replace("--budget 9s ", "")), None, "{same}");
+        let line = "--kernel arith-int --threads 1,4 --budget 9s";
+        for same in ["--budget 20s", "--wait", "--label rack=b7", "-q", "--strict", "--mapping=fitting"] {
+            assert_eq!(differs(line, &format!("{line} {same}").replace("--budget 9s ", "")), None, "{same}");
         }
-        let grammar = SweepArgs::augment_args(Command::new("sweep"));
-        let is_default = |(id, value): &(&str, &str)| {
-            grammar.get_arguments().any(|arg| arg.get_id() == *id && arg.get_default_values() == [*value])
+        for automatic in ["--budget 2s", "--budget 3m", "--quick", "--preset node", "--family workload", "--adaptive"] {
+            assert_eq!(differs(automatic, automatic), None, "{automatic}");
+        }
+        let by_default = |param: &Param| {
+            let mut example = params::Params::default();
+            (param.read)(param.example, &mut example).unwrap();
+            example == params::Params::default()
         };
-        let others = PARAMS.iter().map(|param| (param.name, param.example)).filter(|flag| !is_default(flag));
-        for (flag, value) in others.chain([("mapping", "dumb"), ("seed", "1"), ("binder", "core-affinity")]) {
-            for lines in [[line, &format!("{line} --{flag} {value}")], [&format!("{line} --{flag}={value}"), line]] {
-                let said = another_plan(lines[0], lines[1]).unwrap_or_default();
-                assert!(said.contains(&format!("--{flag} {value}")), "{flag}: {said:?}");
+        for param in PARAMS.iter().filter(|param| !by_default(param)) {
+            let obeys = charz_workloads::kernels().find(|kernel| kernel.card().obeys(param));
+            let Some(kernel) = obeys.map(|kernel| &kernel.card().name) else { continue };
+            let (plain, flag) =
+                (format!("--kernel {kernel} --threads 1,2"), format!("--{} {}", param.name, param.example));
+            let with_flag = format!("{plain} {flag}");
+            // Where no amount is asked for, any is right that a budget may have given.
+            let back = Some([&with_flag, &plain]).filter(|_| !param.is_amount());
+            for lines in [[&plain, &with_flag]].into_iter().chain(back) {
+                let [was, is] = differs(lines[0], lines[1]).unwrap_or_else(|| panic!("{flag} of {kernel}"));
+                let said = [was, is].concat().join(" ");
+                assert!(said.contains(&format!("--{}", param.name)), "{flag} of {kernel}: {said}");
             }
         }
-        let said = another_plan(line, &line.replace("arith-int", "mem-read")).unwrap();
-        assert!(said.contains("--kernel arith-int") && said.contains("--kernel mem-read"), "{said}");
-        assert!(another_plan(line, &format!("{line} --adaptive")).unwrap().contains("no --adaptive"));
-        // What another verb or program began has nothing to compare.
-        for begun in ["charz c2c --output r.json", "", "charz sweep --frobnicate", "charz sweep 'unclosed"] {
-            assert_eq!(another_plan(begun, line), None, "{begun}");
+        for (flags, was, is) in [
+            ("--kernel mem-read --threads 1,4", "--kernel arith-int", "--kernel mem-read"),
+            ("--kernel arith-int --threads 1,8", "--threads 1,4", "--threads 1,8"),
+            ("--kernel arith-int --threads 1,4 --mapping dumb", "--mapping auto,dumb,round-robin", "--mapping dumb"),
+            ("--kernel arith-int --threads 1,4 --invocations 7", "--invocations 6-30", "--invocations 7"),
+            ("--kernel arith-int --threads 1,4 --adaptive", "no --adaptive", "--adaptive"),
+            ("--kernel arith-int --threads 1,4 --repetitions 3", "no --repetitions", "--repetitions 3"),
+            ("--kernel arith-int --threads 1,4 --precision 1%", "no --precision", "--precision 1%"),
+            ("--command true --threads 1,4", "no --command", "--command true"),
+        ] {
+            let [begun, now] = differs(line, flags).unwrap_or_else(|| panic!("{flags}"));
+            assert!(begun.iter().any(|flag| flag == was) && now.iter().any(|flag| flag == is), "{begun:?} {now:?}");
         }
-        assert!(another_plan(line, &format!("{line} --quick")).is_some(), "what cannot be compared is not the same");
+        let seeded = format!("{line} --seed 1");
+        assert_eq!(differs(&seeded, line), None, "any seed does");
+        assert!(differs(line, &seeded).is_some() && differs(&seeded, &seeded).is_none());
     }
 
     #[test]

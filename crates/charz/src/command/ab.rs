@@ -11,6 +11,7 @@ use super::compare::Terms;
 use super::sweep::name::{filled, output};
 use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages};
 use crate::exit::{Error, Exit};
+use crate::permit::Permitted;
 use crate::provenance;
 use crate::view::look;
 use crate::view::progress::{Progress, note};
@@ -43,6 +44,8 @@ pub struct Side {
     /// `--a` or `--b` with its flags, for the reader of the result.
     pub label: String,
     pub request: Request,
+    /// The program that is measured, which the request has as reports keep it.
+    pub measured: Option<Permitted>,
     /// The program that measures; `None` is this one.
     pub program: Option<PathBuf>,
 }
@@ -65,11 +68,11 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         None => stage.processes(),
     });
     let predictor = |at: usize| {
-        let request = &sides[at].request;
-        let Request { kernels, params, program, budget, .. } = request;
+        let Side { request, measured, .. } = &sides[at];
+        let Request { kernels, params, budget, .. } = request;
         let until = if at == 0 { budget.least() / 2 } else { budget.least() };
         let predictor = stage.predictor(kernels, params, until, &processes[at]);
-        stage.with_program(predictor, params, program.as_ref(), First::of(request), Budget::Of(until), &processes[at])
+        stage.with_program(predictor, params, measured.as_ref(), First::of(request), Budget::Of(until), &processes[at])
     };
     let predictors = [predictor(0)?, predictor(1)?];
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;
@@ -81,6 +84,10 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         Report { tool, floor: Vec::new(), ..new_report(plan, &stage.context("", &limits)) }
     };
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
+    let programs = sides.each_ref().map(|side| side.measured.as_ref());
+    for (report, program) in [&mut a, &mut b].into_iter().zip(programs) {
+        report.seal = program.and_then(|program| program.seal(&report.id));
+    }
     let mut journals = record(files, [&a, &b], options.force)?;
     let budget = stage.left(sides[0].request.budget.least());
     let taken = {
@@ -90,8 +97,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             None => [none_a, none_b],
         };
         let mut measured = [
-            stage.sweep_of(&mut a, recorder_a, &processes[0], &predictors[0], budget),
-            stage.sweep_of(&mut b, recorder_b, &processes[1], &predictors[1], budget),
+            stage.sweep_of(&mut a, programs[0], recorder_a, &processes[0], &predictors[0], budget),
+            stage.sweep_of(&mut b, programs[1], recorder_b, &processes[1], &predictors[1], budget),
         ];
         let mut listener = Progress::on_stderr();
         sweep::take_turns(&mut measured, plans[0].seed, &mut listener).map_err(cannot_record)

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use charz_topology::Mapping;
 
 use super::predict::better;
-use super::render::read_named;
+use super::render::read_open;
 use super::sweep::{First, MeasuringContext, New};
 use crate::exit::{Error, Exit};
+use crate::permit::{self, Consent, Permitted};
 use crate::view::look;
 use crate::view::progress::{Progress, note};
 use charz_analysis::advise::{Advice, advise, not_advised, validate};
@@ -25,17 +26,20 @@ use charz_render::advise::{Advised, Format};
 
 pub struct Options {
     pub report: PathBuf,
+    /// What was typed of the report's program.
+    pub consent: Consent,
     /// The sweep of the placements that are measured again; its kernels and parameters are those of the report.
     pub validate: Option<Box<New>>,
     pub format: &'static Format,
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    let report = read_named(&options.report)?;
+    let (report, file) = read_open(&options.report)?;
     let advice = advise(&report);
     let mut again = None;
     if let Some(new) = &options.validate {
-        again = Some(measure(&report, &advice, new)?);
+        let program = permit::of_report("--validate", &options.report, file.as_ref(), &report, &options.consent)?;
+        again = Some(measure(&report, &advice, program.as_ref(), new)?);
     }
     let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
@@ -50,7 +54,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
 }
 
 /// Measures the contenders of all advice in rounds, and also returns how to end where something went wrong.
-fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report, Option<Exit>), Error> {
+fn measure(
+    report: &Report,
+    advice: &[Advice<'_>],
+    program: Option<&Permitted>,
+    new: &New,
+) -> Result<(Report, Option<Exit>), Error> {
     let unknown = |cell: &Cell| match user_program::find(&cell.kernel) {
         None => Some(format!("{} is not measured again: this charz has no such kernel", cell.kernel)),
         Some(_) => Some(format!("not measured again: {}", Mapping::of_data(&cell.mapping).err()?)),
@@ -91,8 +100,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
         )));
     }
     let predictor = stage.predictor(&request.kernels, &params, budget, &processes);
-    let program = request.program.as_ref();
-    if let Some(program) = program {
+    if let Some(program) = &request.program {
         note(&format!("running the report's program again: {:?}", program.command));
     }
     let first = First::of_cells(cells.iter().copied(), &stage.machine);
@@ -101,7 +109,7 @@ fn measure(report: &Report, advice: &[Advice<'_>], new: &New) -> Result<(Report,
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
     let mut listener = Progress::on_stderr();
-    let swept = stage.sweep_of(&mut again, &mut (), &processes, &predictor, budget).run(&mut listener);
+    let swept = stage.sweep_of(&mut again, program, &mut (), &processes, &predictor, budget).run(&mut listener);
     debug_assert!(swept.is_ok(), "nothing is recorded");
     stage.signals.let_finish();
     let failure = stage.failure(&[&again]);

@@ -145,13 +145,23 @@ pub(super) fn read(path: &Path) -> Result<Report, Error> {
 
 /// The same for a reader who may go on with it where it is.
 pub(super) fn read_named(path: &Path) -> Result<Report, Error> {
-    let file = Some(path.to_string_lossy().into_owned()).filter(|_| path.as_os_str() != STREAM);
-    Ok(Report { file, ..read(path)? })
+    read_open(path).map(|(report, _)| report)
+}
+
+/// As [`read_named`], with the file that was read; `None` for standard input.
+pub(super) fn read_open(path: &Path) -> Result<(Report, Option<File>), Error> {
+    let (report, _, opened) = read_all(path)?;
+    let file = opened.is_some().then(|| path.to_string_lossy().into_owned());
+    Ok((Report { file, ..report }, opened))
 }
 
 pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
+    read_all(path).map(|(report, text, _)| (report, text))
+}
+
+fn read_all(path: &Path) -> Result<(Report, String, Option<File>), Error> {
     if path.as_os_str() == STREAM {
-        return read_stream("standard input", stdin().lock());
+        return read_stream("standard input", stdin().lock()).map(|(report, text)| (report, text, None));
     }
     let name = format!("{path:?}");
     let unfinished = |report: &Path| {
@@ -163,11 +173,11 @@ pub(super) fn read_with_text(path: &Path) -> Result<(Report, String), Error> {
     if journal::is_journal(path) {
         return Err(unfinished(&path.with_extension("")));
     }
-    let read = report::read_with_text(path).map_err(|error| match error.kind() {
+    let (report, text, file) = report::read_open(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => Error::new(Exit::BadInput, error),
     })?;
-    judged_again(&name, read)
+    judged_again(&name, (report, text)).map(|(report, text)| (report, text, Some(file)))
 }
 
 /// As [`read_with_text`], from a stream that errors call `name`.

@@ -264,8 +264,8 @@ impl Trial<'_> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
         let (mut none_a, mut none_b) = ((), ());
         let mut sides = [
-            self.stage.sweep_of(&mut a, &mut none_a, invoke[0], self.predictor, budget),
-            self.stage.sweep_of(&mut b, &mut none_b, invoke[1], self.predictor, budget),
+            self.stage.sweep_of(&mut a, None, &mut none_a, invoke[0], self.predictor, budget),
+            self.stage.sweep_of(&mut b, None, &mut none_b, invoke[1], self.predictor, budget),
         ];
         take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
         Ok(compare::interleaved(&a, &b, &self.options.rules).rows)

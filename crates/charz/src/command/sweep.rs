@@ -7,8 +7,8 @@ use charz_kernels::Kernel;
 use charz_topology::{Backend, Machine, Source, discover};
 
 use super::STREAM;
-use super::render::read_named;
 use crate::exit::{Error, Exit};
+use crate::permit::{Consent, Permitted};
 use crate::provenance::tool;
 use crate::view::plan::{self as plan_table, Planned};
 use crate::view::progress::note;
@@ -45,6 +45,8 @@ pub struct New {
     /// What was typed or set elsewhere, as one command line.
     pub command: String,
     pub request: Request,
+    /// The program of the request, which has it as reports keep it.
+    pub program: Option<Permitted>,
     pub clock: ClockKind,
     pub binder: Backend,
     /// The report's file, or [`STREAM`]; `None` takes a name made of the host and the date.
@@ -70,13 +72,12 @@ pub struct DryRun {
     pub format: &'static plan_table::Format,
 }
 
-/// How another command line differs from the one that is typed, if that matters: a clause.
-pub type Differs = Box<dyn Fn(&str) -> Option<String>>;
-
 pub struct Resume {
     pub file: PathBuf,
-    /// How the plan that is asked for differs from that of the command line which began the report.
-    pub differs: Differs,
+    /// The sweep that the report must be of, if one was asked for.
+    pub asked: Option<Box<New>>,
+    /// What was typed of the report's program.
+    pub consent: Consent,
     /// The longest that this session may take; where nothing is said, as long as the report's plan, or the usual
     /// time if that is more.
     pub budget: Budget,
@@ -95,6 +96,18 @@ pub enum ClockKind {
     Tsc,
     /// The time-stamp counter where it can serve as a clock, which is read in a quarter of the time; else the operating system's.
     Auto,
+}
+
+impl ClockKind {
+    /// The clock's name in a report; `None` where it depends on the machine.
+    fn name(self) -> Option<&'static str> {
+        match self {
+            ClockKind::Os => Some("os"),
+            ClockKind::Realtime => Some("realtime"),
+            ClockKind::Tsc => Some("tsc"),
+            ClockKind::Auto => None,
+        }
+    }
 }
 
 /// The largest report, in bytes, that is written as plain JSON where the user names no file.
@@ -156,10 +169,10 @@ pub(super) fn measure(
     let (limits, machine) = (Limits::read(), &stage.machine);
     let kernels = kernels(machine, &limits)?;
     note_pages(&new.request, &kernels, &limits);
-    let (Request { params, program, budget, .. }, processes) = (&new.request, stage.processes());
+    let (Request { params, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
     let first = First::of(&new.request);
-    let predictor = stage.with_program(predictor, params, program.as_ref(), first, *budget, &processes)?;
+    let predictor = stage.with_program(predictor, params, new.program.as_ref(), first, *budget, &processes)?;
     let predictor = predictor.on(machine, machine.worth());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
@@ -178,6 +191,7 @@ pub(super) fn measure(
     }
     let mut report = new_report(&plan, &context);
     report.host.labels.clone_from(&new.labels);
+    report.seal = new.program.as_ref().and_then(|program| program.seal(&report.id));
     if let Some(busiest) = doctor::busiest(processes.culprits().iter()) {
         report.host.disturbances.push(format!("other programs: {busiest}"));
     }
@@ -194,7 +208,8 @@ pub(super) fn measure(
     for disturbance in report.host.disturbances.iter().filter(|_| !quiet) {
         note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
     }
-    let session = Session { predictor: &predictor, budget: plan.budget, strict: new.strict, quiet, format };
+    let program = new.program.as_ref();
+    let session = Session { predictor: &predictor, program, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
 }
 

@@ -170,6 +170,83 @@ fn changed_contents_are_refused() {
 }
 
 #[test]
+fn what_runs_code_of_others_is_refused() {
+    for sql in [
+        "CREATE TRIGGER t AFTER INSERT ON report BEGIN SELECT 1; END",
+        "CREATE INDEX i ON report (label)",
+        "CREATE VIEW v AS SELECT * FROM report",
+    ] {
+        let place = Place::new();
+        check_refused(place.changed(sql), Exit::BadInput, &["damaged", "not charz's"]);
+        check_refused(Store::create(&place.file()), Exit::BadInput, &["damaged", "not charz's"]);
+    }
+}
+
+/// The files of a history of one report to which a program was killed while it added another.
+fn interrupted(place: &Place) -> [PathBuf; 2] {
+    let whole = place.0.path().join("whole.db");
+    Store::create(&whole).unwrap().add(&[addition(report(0))], None, false).unwrap();
+    let writer = Connection::open(&whole).unwrap();
+    // With a cache of one page what is written goes to the file before the transaction ends.
+    writer
+        .execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE report SET text = text || text, summary = '{}'")
+        .unwrap();
+    let files = ["", "-journal"].map(|end| (place.0.path().join(format!("whole.db{end}")), format!("history.db{end}")));
+    fs::create_dir_all(place.file().parent().unwrap()).unwrap();
+    let files = files.map(|(from, to)| {
+        let to = place.file().with_file_name(to);
+        fs::copy(from, &to).unwrap();
+        to
+    });
+    drop(writer);
+    files
+}
+
+#[test]
+fn a_write_that_was_interrupted_is_undone_by_the_next_write_and_not_by_reading() {
+    let place = Place::new();
+    let files = interrupted(&place);
+    let bytes = || files.each_ref().map(|file| fs::read(file).unwrap());
+    let before = bytes();
+    let names = |store: &mut Store| store.list().unwrap().len();
+    for _ in 0..2 {
+        let mut store = Store::open(&place.file()).unwrap();
+        assert_eq!(names(&mut store), 1, "the report from before the write");
+        store.read(1).unwrap();
+        assert_eq!(bytes(), before, "reading changes nothing");
+    }
+    let mut store = Store::create(&place.file()).unwrap();
+    store.add(&[addition(report(1))], None, false).unwrap();
+    assert_eq!(names(&mut store), 2);
+    assert!(!files[1].exists());
+}
+
+#[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+fn what_others_put_beside_a_history_is_no_part_of_it() {
+    let place = Place::new();
+    let [file, journal] = interrupted(&place);
+    let before = fs::read(&file).unwrap();
+    for end in ["wal", "shm"] {
+        let log = file.with_file_name(format!("history.db-{end}"));
+        fs::write(&log, "").unwrap();
+        check_refused(Store::open(&file), Exit::BadInput, &[end, "does not read"]);
+        check_refused(Store::create(&file), Exit::BadInput, &[end, "does not read"]);
+        fs::remove_file(log).unwrap();
+    }
+    if std::os::unix::fs::chown(&journal, Some(65_534), None).is_err() {
+        println!("not tested with another user's journal, which only root makes");
+        return;
+    }
+    check_refused(Store::open(&file), Exit::BadInput, &["history.db-journal", "user"]);
+    check_refused(Store::create(&file), Exit::BadInput, &["history.db-journal", "user"]);
+    assert_eq!(fs::read(&file).unwrap(), before);
+    // Who owns the database may also repair it.
+    std::os::unix::fs::chown(&file, Some(65_534), None).unwrap();
+    assert_eq!(Store::open(&file).unwrap().list().unwrap().len(), 1);
+}
+
+#[test]
 fn a_file_that_cannot_be_written_keeps_its_reports() {
     let place = Place::new();
     let mut store = place.of_two();

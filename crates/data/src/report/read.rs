@@ -68,17 +68,29 @@ pub fn read(path: &Path) -> Result<Report, FileError> {
 /// # Errors
 /// As [`read`].
 pub fn read_with_text(path: &Path) -> Result<(Report, String), FileError> {
+    read_open(path).map(|(report, text, _)| (report, text))
+}
+
+/// As [`read_with_text`], with the file that was read: another one may have its name by then.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_open(path: &Path) -> Result<(Report, String, File), FileError> {
     let name = format!("{path:?}");
-    let metadata = fs::metadata(path).map_err(|error| unreadable(&name, error))?;
-    if !metadata.is_file() {
+    // Before it is opened: a FIFO would wait for a writer.
+    let is_file = fs::metadata(path).map_err(|error| unreadable(&name, error))?.is_file();
+    if !is_file {
         return Err(wrong(format!("{name} is not a regular file; name a report that charz sweep wrote")));
     }
-    if metadata.len() > MAX_BYTES {
-        return Err(wrong(format!("{name} has {} bytes; a report has at most {MAX_BYTES}", metadata.len())));
+    let file = File::open(path).map_err(|error| unreadable(&name, error))?;
+    let length = file.metadata().map_err(|error| unreadable(&name, error))?.len();
+    if length > MAX_BYTES {
+        return Err(wrong(format!("{name} has {length} bytes; a report has at most {MAX_BYTES}")));
     }
     // Room for all of it at once: a text that grows is copied, and ends twice as large.
-    let text = Vec::with_capacity(metadata.len() as usize + 1);
-    read_into(text, &name, File::open(path).map_err(|error| unreadable(&name, error))?)
+    let text = Vec::with_capacity(length as usize + 1);
+    let (report, text) = read_into(text, &name, &file)?;
+    Ok((report, text, file))
 }
 
 /// As [`read_with_text`], from a stream that errors call `name`.
@@ -277,8 +289,13 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if let Some(hardware) = &cell.hardware {
         hardware.contradiction().map_or(Ok(()), Err)?;
     }
+    let mut starts = HashSet::new();
     for invocation in cell.invocations.iter().chain(&cell.counted) {
         check_invocation(cell, invocation)?;
+        // Collections keep no times.
+        if invocation.started_ns > 0 && !starts.insert(invocation.started_ns) {
+            return Err("has a run twice: two began at the same time");
+        }
         if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
             return Err("has an invocation with a value that cannot have been measured");
         }

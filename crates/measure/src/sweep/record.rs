@@ -20,6 +20,10 @@ impl Record {
         let place = place.ok_or_else(|| format!("there is no cell {}", self.cell))?;
         let cell = super::cell_mut(report, place);
         report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
+        let mut known = cell.invocations.iter().chain(&cell.counted);
+        if known.any(|known| known.started_ns == self.invocation.started_ns) {
+            return Err(format!("cell {} has that run already", self.cell));
+        }
         self.invocation.value = None;
         match self.invocation.is_counted() {
             true => cell.counted.push(self.invocation),

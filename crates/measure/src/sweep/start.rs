@@ -55,6 +55,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         floor,
         complete: false,
         cells,
+        seal: None,
         findings: Vec::new(),
         wall_ns: 0,
         stopped_by: None,

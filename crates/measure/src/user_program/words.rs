@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use charz_data::program::assignment;
 use charz_data::{Program, quote};
 use rustix::fs::{Access, access};
 
@@ -92,15 +93,6 @@ impl Words {
 
 fn may_execute(path: &Path) -> bool {
     access(OsStr::from_bytes(path.as_os_str().as_bytes()), Access::EXEC_OK).is_ok()
-}
-
-/// `NAME=VALUE`, by the names that a shell takes.
-fn assignment(word: &str) -> Option<(&str, &str)> {
-    let (name, value) = word.split_once('=')?;
-    let is_name = |byte: u8| byte == b'_' || byte.is_ascii_alphanumeric();
-    let named =
-        !name.is_empty() && !name.starts_with(|first: char| first.is_ascii_digit()) && name.bytes().all(is_name);
-    named.then_some((name, value))
 }
 
 /// What the user should know about how a program is run; `None` where there is nothing.

@@ -1,6 +1,6 @@
 //! A sweep is recorded in a journal beside its report while it runs; the report is written when it ends.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,11 @@ impl JournalRecorder {
         }
         let replace = replace || file.symlink_metadata().is_ok();
         Ok((JournalRecorder { file, journal_file, journal, replace }, report, lost))
+    }
+
+    /// The file of the journal.
+    pub(super) fn journal(&self) -> &File {
+        self.journal.file()
     }
 
     /// Writes the report in one step and removes the journal. Returns the report's file.

@@ -1,17 +1,22 @@
 //! `charz sweep --resume`: the rest of an unfinished report, with its own plan.
 
+use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use charz_data::params::{PARAMS, Param, Params, SIZE};
-use charz_topology::{Backend, Machine, Present};
+use charz_system::origin::{self, Invoker};
+use charz_topology::{Backend, Machine, Present, Source, discover};
 
 use super::recorder::JournalRecorder;
 use super::stage::{Held, exit};
-use super::{ClockKind, First, MeasuringContext, Resume, Session, kernels_of, read_named};
+use super::{ClockKind, First, MeasuringContext, New, Resume, Session, kernels_of};
+use crate::command::render::read_open;
 use crate::exit::{Error, Exit};
+use crate::permit;
 use crate::provenance::tool;
 use crate::view::look;
 use crate::view::progress::note;
@@ -26,43 +31,62 @@ use charz_measure::sweep;
 use charz_render::formats::ReportWriter;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
+    let flag = if resume.asked.is_some() { "--continue" } else { "--resume" };
+    let invoker = Invoker::current();
+    if let Some(user) = origin::foreign_link(&resume.file, &invoker) {
+        let user = origin::name(user);
+        return Err(Error::bad_input(format!(
+            "{flag}: {:?} is a link that {user} made; name the file that it leads to",
+            resume.file
+        )));
+    }
     // The report replaces the file behind a link, not the link.
     let behind = resume.file.is_symlink().then(|| resume.file.canonicalize().ok()).flatten();
     let file = report_file(behind.unwrap_or_else(|| resume.file.clone()));
     let journal_file = journal::beside(&file);
-    let same = |report: &Report| match (resume.differs)(&report.command) {
-        None => Ok(()),
-        Some(how) => Err(Error::bad_input(format!(
-            "--continue: {file:?} {how}; name another --output, or finish that report with charz sweep --resume"
-        ))),
+    let refuse = |why: String| Error::bad_input(format!("{flag}: {file:?} {why}"));
+    let same = |report: &Report| resume.asked.as_deref().map_or(Ok(()), |new| is_of(new, report)?.map_err(refuse));
+    // What is typed for both was compared with the report.
+    let program = |path: &Path, opened: Option<&File>, report: &Report| match &resume.asked {
+        Some(new) => Ok(new.program.clone()),
+        None => permit::of_report(flag, path, opened, report, &resume.consent),
     };
     let has_journal = || journal_file.symlink_metadata().is_ok();
     let read = || {
-        let report = read_named(&file)?;
-        same(&report).map(|()| report)
+        let (report, opened) = read_open(&file)?;
+        let owner = opened.as_ref().and_then(|opened| opened.metadata().ok()).map(|about| about.uid());
+        if let Some(user) = owner.filter(|user| !invoker.trusts(*user)) {
+            let user = origin::name(user);
+            return Err(refuse(format!(
+                "belongs to {user}, so it is not continued; name another file, or a copy of it"
+            )));
+        }
+        same(&report).map(|()| (report, opened))
     };
     // A report that is refused or complete needs no lock.
     if !has_journal() {
-        let report = read()?;
+        let (report, opened) = read()?;
         if report.complete {
             return finished(&report, &file, &resume, out);
         }
+        program(&file, opened.as_ref(), &report)?;
     }
     let held = Held::take(resume.wait, resume.quiet)?;
     // Only now: the sweep that had the lock may have measured the rest.
-    let (recorder, mut report) = if has_journal() {
+    let (recorder, mut report, program) = if has_journal() {
         let (recorder, report, lost) = JournalRecorder::resume(file.clone(), journal_file.clone())?;
         lost.iter().for_each(|line| note(line));
         same(&report)?;
-        (Some(recorder), report)
+        let program = program(&journal_file, Some(recorder.journal()), &report)?;
+        (Some(recorder), report, program)
     } else {
-        let report = read()?;
+        let (report, opened) = read()?;
         if report.complete {
             return finished(&report, &file, &resume, out);
         }
-        (None, report)
+        let program = program(&file, opened.as_ref(), &report)?;
+        (None, report, program)
     };
-    let refuse = |why: String| Error::bad_input(format!("--resume: {file:?} {why}"));
     let params = params(&report).map_err(refuse)?;
     let clock = match report.plan.clock.as_str() {
         "os" => ClockKind::Os,
@@ -85,13 +109,42 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         Budget::Of(time) => time,
         fitting => Duration::from_nanos(report.plan.budget_ns).max(fitting.least()),
     };
-    let (program, processes) = (report.plan.program.as_ref(), stage.processes());
+    let (program, processes) = (program.as_ref(), stage.processes());
     let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);
     let first = First::of_cells(report.cells.iter(), &stage.machine);
     let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
-    let session =
-        Session { predictor: &predictor, budget, strict: resume.strict, quiet: resume.quiet, format: resume.format };
+    let session = Session {
+        predictor: &predictor,
+        program,
+        budget,
+        strict: resume.strict,
+        quiet: resume.quiet,
+        format: resume.format,
+    };
     stage.sweep(&mut report, &session, Some(recorder), out)
+}
+
+/// Whether a report is of this sweep, as the machine is now; the error of the inner result is a clause that says how it differs. A complete
+/// one of a machine that changed is not compared: nothing is measured.
+fn is_of(new: &New, report: &Report) -> Result<Result<(), String>, Error> {
+    let (machine, limits) = (discover(&Source::ThisMachine)?, Limits::read());
+    let fitted = new.request.fit(&machine, &limits)?;
+    let clocks = new.clock.name().filter(|name| *name != report.plan.clock).map(|name| [&*report.plan.clock, name]);
+    let binders = Some([report.plan.binder.clone(), new.binder.to_string()]).filter(|[was, is]| was != is);
+    let of = |flag: &str, values: [&str; 2]| values.map(|value| vec![format!("--{flag} {value}")]);
+    let differs = (new.request.differs(&fitted, &limits, report))
+        .or_else(|| clocks.map(|values| of("clock", values)))
+        .or_else(|| binders.map(|[was, is]| of("binder", [&was, &is])));
+    let Some([begun, now]) = differs.map(|lists| lists.map(|flags| flags.join(" and "))) else { return Ok(Ok(())) };
+    let why = match difference(report, &machine, &sweep::host(&machine, &limits)) {
+        Some(_) if report.complete => return Ok(Ok(())),
+        Some(difference) => format!("cannot be finished here: {difference}"),
+        None => format!(
+            "was begun with {begun}, and this command line has {now}; name another --output, or finish that report with charz sweep \
+             --resume"
+        ),
+    };
+    Ok(Err(why))
 }
 
 /// Shows a report that lacks nothing.

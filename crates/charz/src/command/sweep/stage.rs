@@ -10,6 +10,7 @@ use charz_topology::{Backend, Binder, Machine, Mapping, Order, Present, Source, 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record, stopper};
 use crate::exit::{Error, Exit};
+use crate::permit::Permitted;
 use crate::provenance::tool;
 use crate::signals::Signals;
 use crate::view::look;
@@ -17,7 +18,7 @@ use crate::view::progress::{Progress, note};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
-use charz_data::{COMMAND, Program, units};
+use charz_data::{COMMAND, units};
 use charz_measure::doctor::quiet::{self, Quiet};
 use charz_measure::harness::clock::{self, Rates, Stamps, TscClock};
 use charz_measure::harness::fingerprint::Fingerprint;
@@ -190,12 +191,12 @@ impl MeasuringContext {
         &self,
         predictor: Predictor,
         params: &Params,
-        program: Option<&Program>,
+        program: Option<&Permitted>,
         first: First,
         budget: Budget,
         invoke: &dyn Invoke,
     ) -> Result<Predictor, Error> {
-        let Some(program) = program else { return Ok(predictor) };
+        let Some(program) = program.map(Permitted::program) else { return Ok(predictor) };
         for (flag, line) in [("--command", Some(&program.command)), ("--setup", program.setup.as_ref())] {
             let checked = line.map_or(Ok(()), |line| Words::split(line).and_then(|words| words.check()));
             checked.map_err(|why| Error::bad_input(format!("{flag}: {why}")))?;
@@ -242,17 +243,19 @@ impl MeasuringContext {
         }
     }
 
-    /// The sweep that fills a report.
+    /// The sweep that fills a report, with the program of its plan.
     pub(crate) fn sweep_of<'a>(
         &'a self,
         report: &'a mut Report,
+        program: Option<&Permitted>,
         recorder: &'a mut dyn Recorder,
         invoke: &'a dyn Invoke,
         predictor: &'a Predictor,
         budget: Duration,
     ) -> Sweep<'a> {
         let params = report.plan.params;
-        let order = MeasureRequest { program: report.plan.program.clone(), ..self.order(&params) };
+        let program = program.map(|program| program.program().clone());
+        let order = MeasureRequest { program, ..self.order(&params) };
         Sweep {
             report,
             recorder,
@@ -280,7 +283,7 @@ impl MeasuringContext {
         let mut progress: Box<dyn Listener> =
             if session.quiet { Box::new(()) } else { Box::new(Progress::on_stderr()) };
         let (processes, before, budget) = (self.processes(), self.begun.elapsed(), self.left(session.budget));
-        let mut sweep = self.sweep_of(report, &mut recorder, &processes, session.predictor, budget);
+        let mut sweep = self.sweep_of(report, session.program, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
         // What went before it is of the budget too.
         report.wall_ns = report.wall_ns.saturating_add(nanos(before));
@@ -368,6 +371,7 @@ fn failure(reports: &[&Report]) -> Option<Exit> {
 /// What is measured with from start or resume to the end of the process.
 pub(super) struct Session<'a> {
     pub(super) predictor: &'a Predictor,
+    pub(super) program: Option<&'a Permitted>,
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
     pub(super) strict: bool,
