@@ -154,6 +154,8 @@ fn a_file_that_others_can_change_starts_no_program() {
     let plan = with(&["sweep", "--command", PROGRAM, "--continue", "--output", "r.json", "--budget", "1s"], &PLAN);
     place.refuses(&plan, &["belongs to user", &user]);
     assert_eq!(place.run(&["render", "r.json"], &[]).code, Some(0), "it is read by all");
+    let below_sudo = place.charz().env("SUDO_UID", &user).args(["render", "last"]).output().unwrap();
+    assert_eq!(below_sudo.status.code(), Some(0), "the caller's own");
     // A link of another user to a report of this one.
     fs::rename(place.path("r.json"), place.path("own.json")).unwrap();
     chown(place.path("own.json"), Some(0), None).unwrap();

@@ -293,8 +293,8 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     for invocation in cell.invocations.iter().chain(&cell.counted) {
         check_invocation(cell, invocation)?;
         // Collections keep no times.
-        if invocation.started_ns > 0 && !starts.insert(invocation.started_ns) {
-            return Err("has a run twice: two began at the same time");
+        if invocation.started_ns > 0 && !starts.insert((invocation.started_ns, invocation.seed)) {
+            return Err("has a run twice");
         }
         if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
             return Err("has an invocation with a value that cannot have been measured");

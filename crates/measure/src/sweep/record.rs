@@ -21,7 +21,8 @@ impl Record {
         let cell = super::cell_mut(report, place);
         report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
         let mut known = cell.invocations.iter().chain(&cell.counted);
-        if known.any(|known| known.started_ns == self.invocation.started_ns) {
+        let of = |invocation: &Invocation| (invocation.started_ns, invocation.seed);
+        if known.any(|known| of(known) == of(&self.invocation)) {
             return Err(format!("cell {} has that run already", self.cell));
         }
         self.invocation.value = None;

@@ -167,6 +167,9 @@ fn cannot_begin(file: &Path, journal_file: &Path, error: JournalError) -> Error 
     }
 }
 
+/// How many records that do not fit are named; the others are counted.
+const MOST_NAMED: usize = 10;
+
 /// A header whose report has what the records hold, and sentences about what was lost.
 fn restore(recovered: Recovered<Header, Record>, journal_file: &Path) -> Result<(Header, Vec<String>), Error> {
     let mut header = recovered.header;
@@ -178,14 +181,21 @@ fn restore(recovered: Recovered<Header, Record>, journal_file: &Path) -> Result<
     if recovered.unnamed > 0 {
         lost.push(format!("{journal_file:?}: {} more lines are damaged and ignored", recovered.unnamed));
     }
+    let mut ignored = 0;
     for record in recovered.records {
         let ended_ns = record.ended_ns();
         if let Err(what) = record.replay(&mut header.report) {
-            lost.push(format!("{journal_file:?}: a record is ignored: {what}"));
+            ignored += 1;
+            if ignored <= MOST_NAMED {
+                lost.push(format!("{journal_file:?}: a record is ignored: {what}"));
+            }
             continue;
         }
         // The end of a session that was killed is not known otherwise.
         header.report.wall_ns = header.report.wall_ns.max(ended_ns);
+    }
+    if ignored > MOST_NAMED {
+        lost.push(format!("{journal_file:?}: {} more records are ignored", ignored - MOST_NAMED));
     }
     Ok((header, lost))
 }
