@@ -1,5 +1,6 @@
 //! Integration tests: the program as its users meet it, run as a process.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
+#![allow(clippy::disallowed_methods)] // A test may panic.
 
 mod ab;
 mod advise;

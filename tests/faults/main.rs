@@ -9,6 +9,7 @@ mod journals;
 mod kernels;
 mod limits;
 mod marks;
+mod refused;
 mod signals;
 mod stuck;
 mod trial;

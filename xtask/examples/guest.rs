@@ -3,6 +3,7 @@
 //! `guest threads N MIB` starts threads, each with a block of its own, a multiple of 2 MiB. `guest watch PROGRAM ARGS` runs a program and reads where
 //! the threads called `worker-RANK` and the memory of all charz processes are. Both read `/proc`: masks, CPUs, and the frame
 //! numbers of pages, which root may see.
+#![allow(clippy::disallowed_methods)] // An example may panic.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

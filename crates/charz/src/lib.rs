@@ -3,6 +3,7 @@
 //! # Modules
 //!
 //! Only [`args`] knows how the command line is spelled, and only [`exit`] knows exit codes.
+#![cfg_attr(test, allow(clippy::disallowed_methods))] // A test may panic.
 
 // The program: from arguments to an exit code.
 pub mod args;

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod at_once;
 mod blocks;
 mod bounds;
 pub mod card;
@@ -31,6 +32,7 @@ pub mod units;
 pub mod words;
 mod work;
 
+pub use at_once::at_once;
 pub use blocks::Blocks;
 pub use card::{Card, Family, Metric, Role, Text, Times, WorkerCount};
 pub use cell_spec::CellSpec;

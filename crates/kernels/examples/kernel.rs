@@ -11,6 +11,7 @@
 //! the `n`-th of the CPUs that the process may use, and beyond the last to the first again, so runs can be set
 //! beside those of other programs that bind so. With `--clock on` a sixth column has the clock of the fastest core, in GHz.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
+#![allow(clippy::disallowed_methods)] // An example may panic.
 
 use std::error::Error;
 use std::hint;

@@ -1,4 +1,5 @@
 //! What the tests of many kernels share.
+#![allow(clippy::disallowed_methods)] // A test may panic.
 
 use std::sync::{Barrier, LazyLock, Mutex, PoisonError};
 use std::thread;

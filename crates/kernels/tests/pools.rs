@@ -7,6 +7,7 @@
 //! ```
 
 #![allow(clippy::print_stdout, reason = "the figures of a long run are for the person who asked for it")]
+#![allow(clippy::disallowed_methods)] // A test may panic.
 
 use std::sync::Barrier;
 use std::thread;

@@ -1,4 +1,5 @@
 //! Programs of the system, launched.
+#![allow(clippy::disallowed_methods)] // A test may panic.
 
 use std::ffi::OsString;
 use std::fs;

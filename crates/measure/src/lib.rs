@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![cfg_attr(test, allow(clippy::disallowed_methods))] // A test may panic.
 
 // Planning: cells, how long they take, what the system allows.
 pub mod limits;

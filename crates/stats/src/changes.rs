@@ -32,8 +32,7 @@ mod split;
 #[cfg(test)]
 mod tests;
 
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use charz_data::at_once;
 
 use super::discoveries::benjamini_hochberg;
 use search::Search;
@@ -79,7 +78,7 @@ pub fn changes(series: &[&[f64]], alpha: f64) -> Vec<Vec<Change>> {
         .filter(|(_, p)| *p < alpha)
         .collect();
     let share = called.len() as f64 / adjusted.len().max(1) as f64;
-    in_parallel(&mut called, |(search, adjusted_p)| search.conclude(*adjusted_p, share, alpha * share));
+    at_once(&mut called, |(search, adjusted_p)| search.conclude(*adjusted_p, share, alpha * share));
     searches.into_iter().map(|search| search.map(Search::into_changes).unwrap_or_default()).collect()
 }
 
@@ -89,8 +88,7 @@ fn test(searches: &mut [&mut Search], alpha: f64) -> Vec<f64> {
     let finest = ((2.0 * searches.len() as f64).max(f64::from(HOPELESS)) / alpha).min(f64::from(MOST)) as u32;
     let mut goal = FIRST;
     loop {
-        let mut open: Vec<_> = searches.iter_mut().filter(|search| !search.is_hopeless()).collect();
-        in_parallel(&mut open, |search| search.shuffle(goal));
+        at_once(searches.iter_mut().filter(|search| !search.is_hopeless()), |search| search.shuffle(goal));
         let p: Vec<f64> = searches.iter().map(|search| search.p()).collect();
         let adjusted = benjamini_hochberg(&p);
         let pending =
@@ -100,23 +98,4 @@ fn test(searches: &mut [&mut Search], alpha: f64) -> Vec<f64> {
         }
         goal = goal.saturating_mul(2).min(finest);
     }
-}
-
-/// Works on all items in parallel. The answer does not depend on the number of threads.
-fn in_parallel<T: Send>(items: &mut [T], work: impl Fn(&mut T) + Sync) {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(items.len());
-    let queue = Mutex::new(items.iter_mut());
-    let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let help = || {
-        while let Some(item) = next() {
-            work(item);
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // If the system refuses a thread, the others do its work.
-            let _ = thread::Builder::new().spawn_scoped(scope, help);
-        }
-        help();
-    });
 }

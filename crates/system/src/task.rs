@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::thread;
 use std::time::Duration;
 
+use charz_data::at_once;
 use rustix::fs::{CWD, Mode, OFlags, openat};
 
 /// The file `stat`, as in proc_pid_stat(5): `13064 (a name) R 1 …`. The name may hold blanks and parentheses.
@@ -137,17 +136,8 @@ pub fn used_by_all(proc: &Path) -> BTreeMap<u32, Used> {
         // A name may be any bytes.
         Some((*id, Used::of(&String::from_utf8_lossy(&text[..length]))?))
     };
-    let threads = thread::available_parallelism().map_or(1, NonZero::get).min(ids.len() / OF_A_THREAD + 1);
-    let part = ids.len().div_ceil(threads.min(MOST_THREADS)).max(1);
-    thread::scope(|scope| {
-        let mut parts = ids.chunks(part);
-        let first = parts.next().unwrap_or_default();
-        let others: Vec<_> =
-            parts.map(|part| scope.spawn(|| part.iter().filter_map(one).collect::<Vec<_>>())).collect();
-        let mut all: BTreeMap<u32, Used> = first.iter().filter_map(one).collect();
-        others.into_iter().for_each(|part| all.extend(part.join().unwrap_or_default()));
-        all
-    })
+    let parts = ids.chunks(ids.len().div_ceil(MOST_THREADS).max(OF_A_THREAD));
+    at_once(parts, |part| part.iter().filter_map(one).collect::<Vec<_>>()).into_iter().flatten().collect()
 }
 
 /// The number of moves from one CPU to another, from `sched`: `se.nr_migrations    :    12`. Kernels without scheduler statistics do not

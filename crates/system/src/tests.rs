@@ -9,10 +9,11 @@ use std::thread;
 use std::time::Duration;
 
 use charz_data::cpulist;
+use tempfile::tempdir;
 
 use crate::cgroup::{Group, counted, distinct, groups_in, tightest};
 use crate::stat::Ticks;
-use crate::task::{Stat, migrations, times_ns, waited};
+use crate::task::{Stat, Used, migrations, times_ns, used_by_all, waited};
 use crate::{Status, cpuinfo, meminfo, numa_maps, pressure, stat, threads};
 
 /// What is found in the control groups of a system whose files are below `root`.
@@ -227,6 +228,19 @@ fn threads_of_a_user_count_once() {
     }
     ["self", "thread-self"].iter().for_each(|name| symlink("7", proc.path().join(name)).unwrap());
     assert_eq!(threads::of_user_in(proc.path()), Some(6));
+}
+
+#[test]
+fn none_of_many_processes_is_lost_among_those_that_read() {
+    let proc = tempdir().unwrap();
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    for process in 1..=1100 {
+        fs::create_dir(proc.path().join(process.to_string())).unwrap();
+        fs::write(proc.path().join(format!("{process}/stat")), &stat).unwrap();
+    }
+    let found = used_by_all(proc.path());
+    assert!(found.keys().copied().eq(1..=1100) && found[&7] == Used::of(&stat).unwrap());
+    assert!(used_by_all(&proc.path().join("1")).is_empty());
 }
 
 #[test]

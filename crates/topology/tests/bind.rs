@@ -1,5 +1,6 @@
 //! Seating and reading back: on this machine with both backends, and on fake ones.
 #![allow(clippy::print_stdout)] // A test that cannot run here says so.
+#![allow(clippy::disallowed_methods)] // A test may panic.
 
 use std::sync::Mutex;
 use std::thread;

@@ -52,6 +52,12 @@ const RESERVED: &[Reserved] = &[
     Reserved { word: "charz_kernels::find", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
     Reserved { word: "charz_kernels::kernels", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
     Reserved { word: "charz_kernels::families", within: OURS, allowed: CATALOG, purpose: ALL_KERNELS },
+    Reserved {
+        word: "charz_data",
+        within: &["crates/stats/src/"],
+        allowed: &["crates/stats/src/changes.rs", "crates/stats/src/modes/tests.rs"],
+        purpose: "the change points, whose work is shared by threads; stats knows no report, unit or kernel",
+    },
     Reserved { word: "charz_system", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "linux", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },

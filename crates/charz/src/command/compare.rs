@@ -1,6 +1,5 @@
 use std::io::Write;
 use std::path::PathBuf;
-use std::thread;
 
 use super::history;
 use super::render::{names, read};
@@ -11,6 +10,7 @@ use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
 use charz_analysis::machines as analysis;
 use charz_analysis::page::Source;
+use charz_data::at_once;
 use charz_data::escape::quoted;
 use charz_data::report::Report;
 use charz_render::compare::{Compared, Format};
@@ -118,12 +118,9 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
     let (base, new, notes, file) = match base {
         Base::File(file) => {
             // Reading takes nearly all of the time.
-            let (base, new) = thread::scope(|scope| {
-                let base = scope.spawn(|| read(file));
-                let new = read(new_file);
-                (base.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), new)
-            });
-            (base?, new?, Vec::new(), file.clone())
+            let mut reports = at_once([file, new_file], |file| read(file)).into_iter();
+            let mut next = || reports.next().expect("each file is read or refused");
+            (next()?, next()?, Vec::new(), file.clone())
         }
         Base::History { file, wanted } => {
             let new = read(new_file)?;

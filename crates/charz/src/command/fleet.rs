@@ -4,9 +4,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use super::render::{is_something_else, names, read};
 use super::sweep::{self, New};
@@ -14,6 +11,7 @@ use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
 use crate::settings;
 use crate::view::look;
+use charz_data::at_once;
 use charz_data::escape::{counted, one_line};
 use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
@@ -206,7 +204,7 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
         true => collected(file),
         false => vec![read(file).map(|report| Visit::of(&report, name))],
     };
-    let found = at_once(files.len(), |at| read((&files[at], &names[at])));
+    let found = at_once(files.iter().zip(&names), read);
     let (mut visits, mut unreadables) = (Vec::new(), Vec::new());
     for (file, found) in files.iter().zip(found) {
         for visit in found {
@@ -219,32 +217,12 @@ fn visits(files: &[PathBuf]) -> (Vec<Visit>, Vec<Unreadable>) {
     (visits, unreadables)
 }
 
-/// What `of` makes of each number below `count`, in their order: as many at once as there are CPUs.
-fn at_once<T: Send>(count: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(count)));
-    let work = || {
-        while let Some(at) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|at| *at < count) {
-            let own = (at, of(at));
-            done.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(own);
-        }
-    };
-    thread::scope(|scope| {
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(count);
-        (1..threads).for_each(|_| drop(scope.spawn(work)));
-        work();
-    });
-    let mut done = done.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, own)| own).collect()
-}
-
 /// What is kept of each report of a database.
 fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
     let mut visits = Vec::new();
     let all = Collection::open(file).and_then(|mut collection| {
         collection.each(|batch| {
-            visits.extend(at_once(batch.len(), |at| {
-                let (sweep, packed) = &batch[at];
+            visits.extend(at_once(batch, |(sweep, packed)| {
                 let report = report::read_stream(sweep, packed.as_slice());
                 report.map(|(report, _)| Visit::of(&report, sweep)).map_err(|error| Error::new(Exit::BadInput, error))
             }));

@@ -1,12 +1,13 @@
 //! A mapper in any language: a program that reads the machine as JSON and answers with strands.
 
-use std::io::{self, Read, Write};
+use std::io;
+use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::list::{check_usable, first_repeated};
@@ -18,10 +19,10 @@ use crate::{Error, Machine};
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// The longest answer in bytes: room for over a million ids.
-const ANSWER_LIMIT: u64 = 8 << 20;
+const ANSWER_LIMIT: usize = 8 << 20;
 
-/// How much of the program's complaints is read for the sake of their last line, in bytes.
-const COMPLAINT_LIMIT: u64 = 64 << 10;
+/// How much of the program's complaints is kept for the sake of their last line, in bytes.
+const COMPLAINT_LIMIT: usize = 64 << 10;
 
 /// How long a pipe may take to run dry once the program has ended.
 const LINGER: Duration = Duration::from_millis(200);
@@ -73,42 +74,34 @@ impl Ask {
             // A group of its own, so the program can be ended together with what it starts.
             .process_group(0)
             .spawn()
-            .map_err(|error| format!("cannot be started: {error}"))?;
-        let result = self.converse(&mut child, question, deadline);
+            .map_err(refused)?;
+        let result = self.converse(&mut child, &question, deadline);
         if result.is_err() {
             end(&mut child);
         }
         result
     }
 
-    /// Feeds the program, collects its answer and waits for its end, on threads that need not be waited for: a process
-    /// that the program left behind may hold the pipes open for ever.
-    fn converse(&self, child: &mut Child, question: Vec<u8>, deadline: Instant) -> Result<Vec<u8>, String> {
-        if let Some(mut input) = child.stdin.take() {
-            // A mapper need not read the question; that the pipe is closed early is no failure.
-            thread::spawn(move || input.write_all(&question));
-        }
-        let answer = collect(child.stdout.take(), ANSWER_LIMIT + 1);
-        let complaint = collect(child.stderr.take(), COMPLAINT_LIMIT);
-        let late = || format!("did not finish within {} s", self.limit.as_secs_f64());
-
-        let status = wait(child, deadline).ok_or_else(late)?;
-        let answer = answer.recv_timeout(LINGER).or_else(|_| {
+    /// Feeds the program, collects its answer and waits for its end, but not for the end of its pipes: a process that the
+    /// program left behind may hold them open for ever.
+    fn converse(&self, child: &mut Child, question: &[u8], deadline: Instant) -> Result<Vec<u8>, String> {
+        let mut pipes = Pipes::of(child, question).map_err(unheard)?;
+        let status = pipes.wait(child, deadline).map_err(unheard)?;
+        let status = status.ok_or_else(|| format!("did not finish within {} s", self.limit.as_secs_f64()))?;
+        if !pipes.finish(!status.success()).map_err(unheard)? {
             // The program has ended, but something that it started holds its output open.
             end_group(child);
-            answer.recv_timeout(LINGER)
-        });
-        let answer = answer.map_err(|_| "left a process behind that keeps its output open".to_owned())?;
-        let answer = answer.map_err(|error| format!("cannot be listened to: {error}"))?;
-        if answer.len() as u64 > ANSWER_LIMIT {
+            if !pipes.finish(!status.success()).map_err(unheard)? {
+                return Err("left a process behind that keeps its output open".to_owned());
+            }
+        }
+        if pipes.answer.len() > ANSWER_LIMIT {
             return Err(format!("answered with more than {} MiB", ANSWER_LIMIT >> 20));
         }
         if status.success() {
-            return Ok(answer);
+            return Ok(pipes.answer);
         }
-        // The complaint is complete as soon as the program has ended, unless something it left behind holds the pipe.
-        let complaint = complaint.recv_timeout(LINGER).ok().and_then(Result::ok).unwrap_or_default();
-        let complaint = String::from_utf8_lossy(&complaint);
+        let complaint = String::from_utf8_lossy(&pipes.complaint);
         match complaint.lines().rev().find(|line| !line.trim().is_empty()) {
             Some(line) => Err(format!("failed ({status}): {}", quote(line.trim()))),
             None => Err(format!("failed ({status})")),
@@ -116,29 +109,97 @@ impl Ask {
     }
 }
 
-/// Reads a pipe on a thread of its own, up to a number of bytes.
-fn collect(pipe: Option<impl Read + Send + 'static>, limit: u64) -> Receiver<io::Result<Vec<u8>>> {
-    let (sender, receiver) = mpsc::channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let result = pipe.map_or(Ok(0), |pipe| pipe.take(limit).read_to_end(&mut bytes));
-        // After the time limit there is no receiver.
-        let _ = sender.send(result.map(|_| bytes));
-    });
-    receiver
+fn refused(error: io::Error) -> String {
+    let remedy = match Errno::from_io_error(&error) {
+        Some(Errno::AGAIN) => "; raise the limit on processes (ulimit -u, or pids.max of the control group)",
+        _ => "",
+    };
+    format!("cannot be started: {error}{remedy}")
 }
 
-/// Waits for the program's end; `None` at the deadline.
-fn wait(child: &mut Child, deadline: Instant) -> Option<ExitStatus> {
-    loop {
-        if let Some(status) = child.try_wait().ok()? {
-            return Some(status);
+fn unheard(error: io::Error) -> String {
+    format!("cannot be listened to: {error}")
+}
+
+/// The ends of the program's pipes, `None` once they are closed. One thread serves them all: the system may refuse another.
+struct Pipes<'a> {
+    input: Option<OwnedFd>,
+    /// What is left of it.
+    question: &'a [u8],
+    out: Option<OwnedFd>,
+    answer: Vec<u8>,
+    err: Option<OwnedFd>,
+    complaint: Vec<u8>,
+}
+
+impl<'a> Pipes<'a> {
+    fn of(child: &mut Child, question: &'a [u8]) -> io::Result<Self> {
+        let input = child.stdin.take().map(OwnedFd::from);
+        let [out, err] = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+        for end in [&input, &out, &err].into_iter().flatten() {
+            ioctl_fionbio(end, true)?;
         }
-        if Instant::now() >= deadline {
-            return None;
-        }
-        thread::sleep(POLL);
+        Ok(Pipes { input, question, out, answer: Vec::new(), err, complaint: Vec::new() })
     }
+
+    /// Serves the pipes until the program has ended; `None` at the deadline.
+    fn wait(&mut self, child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+        loop {
+            match child.try_wait()? {
+                None if Instant::now() >= deadline => return Ok(None),
+                None => self.serve(POLL)?,
+                status => return Ok(status),
+            }
+        }
+    }
+
+    /// Reads what a program that has ended left in its pipes. Whether its answer is whole.
+    fn finish(&mut self, has_failed: bool) -> io::Result<bool> {
+        self.input = None;
+        let end = Instant::now() + LINGER;
+        while (self.out.is_some() || (has_failed && self.err.is_some())) && Instant::now() < end {
+            self.serve(end.saturating_duration_since(Instant::now()))?;
+        }
+        Ok(self.out.is_none())
+    }
+
+    /// Waits for a pipe that is ready, for `time` at most, and moves what can be moved without waiting.
+    fn serve(&mut self, time: Duration) -> io::Result<()> {
+        let ends = [(&self.input, PollFlags::OUT), (&self.out, PollFlags::IN), (&self.err, PollFlags::IN)];
+        let ends = ends.into_iter().filter_map(|(end, way)| Some(PollFd::new(end.as_ref()?, way)));
+        match poll(&mut ends.collect::<Vec<_>>(), Timespec::try_from(time).ok().as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(input) = &self.input {
+            match rustix::io::write(input, self.question) {
+                Ok(count) if count < self.question.len() => self.question = &self.question[count..],
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                // A mapper need not read the question; that the pipe is closed early is no failure.
+                Ok(_) | Err(_) => self.input = None,
+            }
+        }
+        receive(&mut self.out, &mut self.answer)?;
+        receive(&mut self.err, &mut self.complaint)?;
+        if self.answer.len() > ANSWER_LIMIT {
+            self.out = None;
+        }
+        self.complaint.drain(..self.complaint.len().saturating_sub(COMPLAINT_LIMIT));
+        Ok(())
+    }
+}
+
+/// Reads what is there; a pipe at its end is closed.
+fn receive(end: &mut Option<OwnedFd>, bytes: &mut Vec<u8>) -> io::Result<()> {
+    let Some(open) = end else { return Ok(()) };
+    let mut buffer = [0; 1 << 16];
+    match rustix::io::read(open, &mut buffer) {
+        Ok(0) => *end = None,
+        Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+        Err(Errno::AGAIN | Errno::INTR) => {}
+        Err(error) => return Err(error.into()),
+    }
+    Ok(())
 }
 
 /// Ends the program and everything that it started in its process group.
@@ -226,6 +287,20 @@ mod tests {
     fn the_question_is_the_machine() {
         // The program counts the strands and answers with the one of that number, less two: there are eight.
         assert_eq!(ask("echo $(($(grep -o '\"slot\":' | wc -l) - 2))"), Ok(vec![6]));
+    }
+
+    #[test]
+    fn no_pipe_has_to_hold_all_that_is_said() {
+        let machine = discover(&Source::Synthetic("pack:64 core:16 pu:2".to_owned())).unwrap();
+        let ask = |script: &str| {
+            let words = ["sh", "-c", script].map(str::to_owned).into();
+            Ask { words, limit: Duration::from_secs(60) }.order(&machine).map_err(|error| error.to_string())
+        };
+        assert!(serde_json::to_vec(&machine).unwrap().len() > 100_000, "more than a pipe holds");
+        let echo = "words=$(cat | wc -c); yes 5 2>/dev/null | head -c 100000 >&2; test $words -gt 100000 && seq 0 2047";
+        assert_eq!(ask(echo), Ok(Order::Strands((0..2048).collect())));
+        let complains = ask("yes 5 2>/dev/null | head -c 200000 >&2; echo why >&2; exit 1").unwrap_err();
+        assert!(complains.contains("\"why\""), "{complains}");
     }
 
     #[test]
