@@ -279,23 +279,24 @@ impl Sweep<'_> {
         let repetitions = u32::try_from(cell.repetitions).unwrap_or(u32::MAX);
         // Predictions are wrong on busy machines; what takes ten times as long is stuck.
         let deadline = LEAST_DEADLINE + self.predicted(cell) * 10;
-        let timeout = self.order.program.as_ref().and_then(|program| program.timeout_ns);
-        let (time_box, deadline, latest) = match timeout.map(Duration::from_nanos) {
+        let program = self.order.program.as_ref().filter(|_| cell.kernel == COMMAND);
+        let (time_box, deadline, latest) = match program {
             // Each repetition of a storm has a box of its own, and its workers wait for each other; any other may take what the whole may.
             _ if self.is_storm(cell) => {
                 let deadline = deadline.max(STORM_BOX.saturating_mul(repetitions));
                 (STORM_BOX, deadline, deadline)
             }
-            Some(timeout) if cell.kernel == COMMAND => {
-                let deadline = timeout.saturating_mul(repetitions).saturating_add(LEAST_DEADLINE);
-                (timeout, deadline, deadline)
+            // The run, or its set-up, ends first: its sentence says why, and what to do.
+            Some(program) => {
+                let (time_box, runs) = match program.timeout_ns.map(Duration::from_nanos) {
+                    Some(timeout) => (timeout, repetitions),
+                    // The predicted time is that of all runs.
+                    None => (deadline, 1),
+                };
+                let latest = user_program::longest(program, time_box, runs).saturating_add(LEAST_DEADLINE);
+                (time_box, latest, latest)
             }
-            // The run ends first: its sentence says why, and what to do.
-            None if cell.kernel == COMMAND => {
-                let latest = deadline + LEAST_DEADLINE;
-                (deadline, latest, latest)
-            }
-            _ => (deadline * BUSY, deadline, deadline * BUSY),
+            None => (deadline * BUSY, deadline, deadline * BUSY),
         };
         MeasureRequest {
             kernel: cell.kernel.clone(),

@@ -13,6 +13,7 @@ mod words;
 
 use std::borrow::Cow;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use charz_data::{COMMAND, Program, ProgramValue};
 use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, Stage, Stop, params};
@@ -59,6 +60,12 @@ impl Kernel for UserProgram {
 /// Runs a program as often as its order says, unless the flag is raised, with which `wake` becomes readable.
 pub(crate) fn measure(order: &Order<'_>, stop: &Stop, wake: BorrowedFd<'_>) -> Result<Invocation, Failure> {
     run::measure(order, stop, wake, lines::measure)
+}
+
+/// The longest that so many runs may take that may take so long each, with the set-up before each.
+pub fn longest(program: &Program, time_box: Duration, runs: u32) -> Duration {
+    let setup = program.setup.as_ref().map_or(Duration::ZERO, |_| setup::longest(time_box));
+    time_box.saturating_add(setup).saturating_mul(runs)
 }
 
 /// The kernel that runs `--command`.

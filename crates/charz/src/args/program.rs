@@ -51,7 +51,7 @@ pub(crate) struct ProgramArgs {
     /// A command that is run before each run of the program, untimed; what its process group leaves running is ended after that run
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
-    /// The longest that a run of the program may take, with a unit [default: 5s and 10 times the predicted time]
+    /// The longest that a run of the program may take, with a unit; its --setup may take 5s more [default: 5s and 10 times the predicted time]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) run_timeout: Option<String>,
 }

@@ -14,8 +14,8 @@ use charz_topology::{Source, discover};
 use super::*;
 use crate::fixtures::{HOUR, Setting};
 use crate::plan::{Invocations, Plan, Request};
-use charz_data::ReportedUnit;
 use charz_data::report::{Evidence, HardwareCount, HardwareCounts, Lap, Run, Status};
+use charz_data::{Program, ReportedUnit};
 
 /// Answers orders out of the air.
 struct Fake<'a> {
@@ -238,16 +238,27 @@ fn a_budget_never_ends_without_a_number_where_a_pilot_ended() {
 
 #[test]
 fn a_run_of_a_program_is_ended_before_the_process_that_waits_for_it() {
-    let request = request_of_program("x {threads}", "round-robin", "1");
-    let mut setting = Setting::new(QUIET, &request, &[]);
-    setting.order.program = request.program;
-    let (stop, mut report) = (Stop::new(), setting.blank.clone());
-    let mut fake = Fake::new(&stop);
-    fake.ending = |order, _| {
-        assert!(order.kernel != COMMAND || order.time_box_ns < order.deadline_ns);
-        Ending::Done
-    };
-    setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
+    for (setup, timeout_ns) in [(None, None), (None, Some(1_000_000_000)), (Some("true"), Some(1_000_000_000))] {
+        let request = request_of_program("x {threads}", "round-robin", "1");
+        let mut setting = Setting::new(QUIET, &request, &[]);
+        let program = request.program.unwrap();
+        setting.order.program = Some(Program { setup: setup.map(str::to_owned), timeout_ns, ..program });
+        let (stop, mut report) = (Stop::new(), setting.blank.clone());
+        let mut fake = Fake::new(&stop);
+        fake.ending = |order, _| {
+            let program = order.program.as_ref().filter(|_| order.kernel == COMMAND);
+            // Each of its runs, and the set-up before it, may take so long.
+            let most = |program: &Program| {
+                let (spans, runs) =
+                    (1 + u64::from(program.setup.is_some()), program.timeout_ns.map(|_| order.repetitions));
+                spans * runs.unwrap_or(1) * order.time_box_ns
+            };
+            assert!(program.is_none_or(|program| most(program) < order.deadline_ns), "{order:?}");
+            Ending::Done
+        };
+        report.cells.iter_mut().for_each(|cell| cell.repetitions = 10);
+        setting.sweep(&mut report, &mut (), &fake, &stop, HOUR).run(&mut ()).unwrap();
+    }
 }
 
 #[test]

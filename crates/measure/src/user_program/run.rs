@@ -36,8 +36,6 @@ pub(crate) struct Order<'a> {
     pub(crate) time_box: Duration,
     /// After so long no other repetition begins, if there are two.
     pub(crate) enough: Duration,
-    /// The longest for all.
-    pub(crate) deadline: Duration,
 }
 
 /// What all repetitions of an invocation have in common.

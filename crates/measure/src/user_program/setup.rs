@@ -11,10 +11,15 @@ use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::output::Output;
 use super::run::{Replica, Site, refused};
-use crate::harness::Failure;
+use crate::harness::{Failure, LEAST_DEADLINE};
 
 /// How long what a set-up leaves running may take to end after SIGTERM: half of the time after which a supervisor ends this process.
 const FAREWELL: Duration = Duration::from_millis(500);
+
+/// The longest that a set-up may take before a run that may take so long.
+pub(super) fn longest(time_box: Duration) -> Duration {
+    time_box.saturating_add(LEAST_DEADLINE)
+}
 
 /// What a set-up leaves running, which is ended when the runs that it serves have ended.
 pub(super) struct Serving(());
@@ -54,8 +59,7 @@ impl Site<'_> {
     pub(super) fn set_up(&self) -> Result<Serving, Failure> {
         let serving = Serving(());
         let Some(words) = &self.setup else { return Ok(serving) };
-        // Before the end of the whole invocation, which could not tell what it waited for.
-        let limit = self.order.deadline.saturating_sub(Duration::from_secs(1));
+        let limit = longest(self.order.time_box);
         let until = Instant::now() + limit;
         let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
         let seats = self.order.seats;

@@ -28,7 +28,7 @@ use charz_measure::lock::{LockError, MachineLock};
 use charz_measure::plan::{Budget, PROGRAMS, Request, nanos};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{Adaptive, Context, Listener, Recorder, Sweep};
-use charz_measure::user_program::Words;
+use charz_measure::user_program::{Words, longest};
 use charz_render::formats::ReportWriter;
 
 /// Some 100,000 readings of the clock.
@@ -222,12 +222,12 @@ impl MeasuringContext {
             mapping: mapping.to_string(),
             program: Some(program.clone()),
             time_box_ns: nanos(limit),
-            deadline_ns: nanos(limit.saturating_add(GRACE)),
+            deadline_ns: nanos(longest(program, limit, 1).min(left).saturating_add(GRACE)),
             ..self.order(params)
         };
         let (predictor, failed) = predictor.with_program(&order, invoke);
         match failed {
-            Some(failed) if failed.ending == Ending::TimedOut && own != Some(limit) => {
+            Some(failed) if failed.ending == Ending::TimedOut && self.left(budget.most()).is_zero() => {
                 Err(Error::environment(format!(
                     "--command: a first run with {threads} did not end within the budget of {}; {}",
                     units::duration(budget.most()),
