@@ -1,15 +1,16 @@
 //! `charz sweep --command`: a user's program is measured as a kernel, and whatever it does ends in one sentence.
 
+mod setup;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use rustix::process::Signal;
+use rustix::process::Pid;
 use serde_json::Value;
 use tempfile::{TempDir, tempdir};
 
-use crate::support::{Ran, charz, program, read_json, root, run, send};
+use crate::support::{Ran, charz, program, read_json, root, run};
 
 /// A sweep of a program with one thread and two runs, in a folder of its own.
 struct Trial {
@@ -79,13 +80,17 @@ fn own_sleep(number: u32) -> String {
 }
 
 /// Processes whose command line has this word.
-fn alive(word: &str) -> usize {
-    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let has = |pid: &u32| {
+fn running(word: &str) -> Vec<Pid> {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let has = |pid: &i32| {
         let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         line.split(|byte| *byte == 0).any(|own| own == word.as_bytes())
     };
-    pids.filter(has).count()
+    pids.filter(has).filter_map(Pid::from_raw).collect()
+}
+
+fn alive(word: &str) -> usize {
+    running(word).len()
 }
 
 #[test]
@@ -141,15 +146,6 @@ fn copies_take_more_files_together_than_each_may_have() {
     ran.check_swept();
     let cell = read_json(&folder.path().join("r.json"))["cells"][0].clone();
     assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 24.0 * 40.0, "{cell}");
-}
-
-#[test]
-fn a_set_up_that_is_not_there_is_refused_before_anything_is_written() {
-    let folder = tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let ran = run(["sweep", "--command", "true", "--setup", "no-such-program", "--output", file.to_str().unwrap()]);
-    assert_eq!((ran.code, file.exists()), (Some(2), false), "{}", ran.err);
-    assert!(ran.err.contains("--setup") && ran.err.contains("no-such-program"), "{}", ran.err);
 }
 
 #[test]
@@ -254,69 +250,6 @@ fn without_time_left_the_report_is_written_and_nothing_is_run() {
     assert_eq!(ran.code, Some(5), "{}", ran.err);
     assert_eq!(read_json(&folder.path().join("r.json"))["stopped_by"], "budget");
     assert!(!folder.path().join("ran").exists());
-}
-
-/// In the last second of a budget, too, a set-up has as long as a run.
-#[test]
-fn a_short_budget_leaves_out_what_does_not_fit_with_its_setup() {
-    let folder = tempdir().unwrap();
-    let sweep =
-        |flags: &[&str]| -> Ran { charz().current_dir(&folder).arg("sweep").args(flags).output().unwrap().into() };
-    let command = ["--command", "sh -c 'sleep 0.1; echo 3' x {threads}", "--value", "last", "--setup", "sleep 0.05"];
-    let check = |ran: &Ran| {
-        // On a busy machine there may be no time for a first run.
-        let first = ran.code == Some(3) && ran.err.contains("did not end within the budget");
-        assert!(first || matches!(ran.code, Some(0 | 5)), "{:?}: {}", ran.code, ran.err);
-    };
-    for budget in ["1.05s", "1.4s", "2s"] {
-        let file = format!("{budget}.json");
-        let flags = ["--threads", "1,2", "--mapping", "dumb", "--output", &file, "--budget", budget];
-        check(&sweep(&[&command[..], &flags].concat()));
-        let file = folder.path().join(file);
-        if file.exists() {
-            check(&sweep(&["--resume", file.to_str().unwrap(), "--budget", "1.4s"]));
-            assert!(!fs::read_to_string(file).unwrap().contains("timed_out"), "{budget}");
-        }
-    }
-}
-
-#[test]
-fn a_setup_is_ended_with_the_sweep() {
-    let sleeps = &own_sleep(1);
-    let (waits, ignores) = (format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'"));
-    for (setup, signal, code) in
-        [(waits, Signal::INT, Some(130)), (ignores.clone(), Signal::INT, Some(130)), (ignores, Signal::KILL, None)]
-    {
-        let (folder, mut command) = (tempdir().unwrap(), charz());
-        let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
-        let sweep = command.current_dir(&folder).args(sweep).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = sweep.spawn().unwrap();
-        while alive(sleeps) == 0 {
-            assert_eq!(child.try_wait().unwrap(), None);
-        }
-        send(&child, signal);
-        assert_eq!(child.wait().unwrap().code(), code, "{setup}");
-        // Of a sweep that is killed, its measuring process ends what is left.
-        let until = Instant::now() + Duration::from_secs(if code.is_none() { 120 } else { 0 });
-        while alive(sleeps) > 0 && Instant::now() < until {}
-        assert_eq!(alive(sleeps), 0, "{setup}, {signal:?}");
-    }
-}
-
-#[test]
-fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
-    let sleeps = &own_sleep(2);
-    let given = format!("$CHARZ_SEATS {{cpus}} {}", std::env::var("OMP_NUM_THREADS").unwrap_or_default());
-    let setup = "echo $! > served; echo \"$CHARZ_SEATS {cpus} $OMP_NUM_THREADS\" > given";
-    // Asked, it prints more than a pipe holds.
-    let serve = "until test -e asked; do sleep 0.01; done; head -c 200000 /dev/zero && touch answered";
-    let setup = format!("sh -c 'rm -f asked answered; ({serve} && exec sleep {sleeps}) & {setup}'");
-    let wait = "touch asked; until test -e answered; do kill -0 $(cat served) || exit; sleep 0.01; done";
-    let command = format!("sh -c '{wait}; test \"$(cat given)\" = \"{given}\" && echo 5' x {{threads}}");
-    let threads = &["--threads", "2", "--mapping", "dumb"];
-    let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
-    let cell = trial.cell();
-    assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
 }
 
 #[test]

@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, getpid, kill_process, kill_process_group, set_child_subreaper};
+use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
 
 use crate::launch::{Ended, Error, Follow, Following, Id, Launch, Streams};
+use crate::left::{Left, adopt_orphans};
 use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
 use crate::seats::Seats;
@@ -122,7 +123,7 @@ impl Crew {
         let mark = mark();
         let now = Instant::now();
         let cpus = seats.alone(given);
-        let Spawned { mut child, traced } = spawn(launch, cpus.clone(), by == Follow::Ptrace, &mark, self.blocked)?;
+        let Spawned { mut child, traced, tether } = spawn(launch, cpus.clone(), by, &mark, self.blocked)?;
         let pid = child.id() as i32;
         let mut by = by;
         if let Err(error) = traced {
@@ -154,6 +155,7 @@ impl Crew {
             input: child.stdin.take(),
             delivered: HashMap::new(),
             group: launch.streams != Streams::Inherit,
+            tether,
             outputs,
             pages: Vec::new(),
             threads: Vec::new(),
@@ -192,6 +194,13 @@ impl Crew {
         self.programs.get_mut(&id.0)?.input.take()
     }
 
+    /// What a program will leave running that is not followed and has not ended, once; where the program has a process group of its own.
+    /// It has so much time to end by SIGTERM. What is not asked for is killed at the program's end.
+    pub fn left(&mut self, id: Id, patience: Duration) -> Option<Left> {
+        let program = self.programs.get_mut(&id.0).filter(|program| program.following.by == Follow::None)?;
+        Some(Left::new(program.pid, &program.mark, patience, program.tether.take()?))
+    }
+
     /// Waits until something happens, at most until a time, or until a descriptor is readable.
     pub fn next(&mut self, until: Option<Instant>, wake: Option<BorrowedFd<'_>>) -> io::Result<Event> {
         loop {
@@ -220,10 +229,10 @@ impl Crew {
             if program.group {
                 let _ = Pid::from_raw(program.pid).map(|group| kill_process_group(group, Signal::KILL));
             }
-            signal(program.pid, Signal::KILL);
+            signals::send(program.pid, Signal::KILL);
         }
         // A thread's id stands for its process.
-        self.tasks.keys().for_each(|tid| signal(*tid, Signal::KILL));
+        self.tasks.keys().for_each(|tid| signals::send(*tid, Signal::KILL));
     }
 
     /// Takes note of all that has changed, without waiting.
@@ -309,7 +318,7 @@ impl Crew {
         let mut processes: Vec<i32> = tids.map(|tid| observe::kin(tid).map_or(tid, |(process, _)| process)).collect();
         processes.sort_unstable();
         processes.dedup();
-        processes.iter().for_each(|pid| signal(*pid, with));
+        processes.iter().for_each(|pid| signals::send(*pid, with));
         program.left.extend(processes);
     }
 
@@ -371,12 +380,6 @@ fn mark() -> String {
     format!("{}.{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
 
-/// From now on, processes whose parents have ended become children of this process, where the poller finds them.
-fn adopt_orphans() {
-    // Without it those are missed that lose their parents before they are found.
-    let _ = set_child_subreaper(Some(getpid()));
-}
-
 /// Reads what has arrived, up to a buffer of it; a stream at its end is closed.
 fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Event>> {
     let end = &mut program.outputs[stream as usize];
@@ -411,11 +414,6 @@ fn drain(id: Id, program: &mut Program, events: &mut VecDeque<Event>) -> io::Res
 /// Reads what a program writes that is left running: a closed pipe would end it at its next line, and a full one would stop it.
 fn read_on(end: OwnedFd) {
     let _ = thread::Builder::new().name("output".into()).spawn(|| io::copy(&mut File::from(end), &mut io::sink()));
-}
-
-/// To a process, or to that of a thread; one that has gone needs none.
-pub fn signal(pid: i32, signal: Signal) {
-    let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
 }
 
 #[cfg(test)]

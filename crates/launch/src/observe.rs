@@ -103,11 +103,11 @@ pub fn own_children() -> Vec<i32> {
     threads(own).into_iter().flat_map(|tid| children(own, tid)).collect()
 }
 
-/// Whether a process began with this variable in its environment.
-pub fn has_variable(pid: i32, name: &str, value: &str) -> bool {
-    let environment = folder(pid).and_then(|folder| fs::read(folder.join("environ")).ok()).unwrap_or_default();
-    let entry = format!("{name}={value}");
-    environment.split(|byte| *byte == 0).any(|variable| variable == entry.as_bytes())
+/// A variable of the environment that a process began with.
+pub fn variable(pid: i32, name: &str) -> Option<String> {
+    let environment = folder(pid).and_then(|folder| fs::read(folder.join("environ")).ok())?;
+    let value = |variable: &[u8]| Some(variable.strip_prefix(name.as_bytes())?.strip_prefix(b"=")?.to_vec());
+    environment.split(|byte| *byte == 0).find_map(value).and_then(|value| String::from_utf8(value).ok())
 }
 
 /// The CPUs on which the calling thread may run, ascending; empty where the system does not say. In contrast to the list in `/proc` it

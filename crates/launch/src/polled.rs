@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::crew::{Crew, signal};
+use crate::crew::Crew;
 use crate::launch::Follow;
 use crate::observe;
 use crate::program::{Look, MARK, Task};
-use crate::sys::wait;
+use crate::sys::{signals, wait};
 
 /// From one look to the next: often at the beginning and after changes, when programs start threads, then more and more seldom.
 const OFTEN: Duration = Duration::from_millis(1);
@@ -80,7 +80,7 @@ impl Crew {
                         task.seen = observe::thread(tid);
                     }
                     if self.killing {
-                        signal(tid, Signal::KILL);
+                        signals::send(tid, Signal::KILL);
                     }
                 }
             }
@@ -144,8 +144,8 @@ impl Crew {
         let Some(program) = self.programs.get(&number) else { return Vec::new() };
         let is_known = |pid: &i32| self.tasks.get(pid).is_some_and(|task| task.program == number);
         let mut orphans = observe::own_children();
-        orphans
-            .retain(|pid| *pid != program.pid && (is_known(pid) || observe::has_variable(*pid, MARK, &program.mark)));
+        let is_marked = |pid: &i32| observe::variable(*pid, MARK).is_some_and(|mark| mark == program.mark);
+        orphans.retain(|pid| *pid != program.pid && (is_known(pid) || is_marked(pid)));
         // Those that have ended are waited for here.
         orphans.retain(|pid| !matches!(wait::child(*pid), Ok(Some(status)) if !libc::WIFSTOPPED(status)));
         orphans

@@ -1,7 +1,7 @@
 //! A program while it runs, and its threads.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, PipeWriter};
 use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
@@ -159,6 +159,8 @@ pub struct Program {
     pub delivered: HashMap<i32, Instant>,
     /// It leads a process group.
     pub group: bool,
+    /// Closed, it kills that group; of a program that is not followed.
+    pub tether: Option<PipeWriter>,
     /// Threads that may run on several CPUs until others appear: one beside which there was none, and those that are skipped.
     pub unbound: Vec<i32>,
     /// Threads that are known and have not ended.

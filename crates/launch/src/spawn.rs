@@ -1,7 +1,7 @@
 //! From a launch to a process that sits on its first seat.
 
 use std::env;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, PipeWriter, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -10,31 +10,36 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use crate::files;
-use crate::launch::{Error, Launch, Streams};
+use crate::launch::{Error, Follow, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::{affinity, gate, memory, signals, trace, wait};
+use crate::sys::{affinity, gate, memory, signals, tether, trace, wait};
 
 /// A process that is its program, or is about to be.
 pub struct Spawned {
     pub child: Child,
     /// Whether ptrace follows it, or why not. A followed child stops where its program begins.
     pub traced: io::Result<()>,
+    /// What the process group is tied to of a program that nothing else would end.
+    pub tether: Option<PipeWriter>,
 }
 
-/// Starts the program, marked, on these CPUs (none: anywhere), with SIGCHLD blocked or not, and, if asked to, follows it from the calling
-/// thread.
+/// Starts the program, marked, on these CPUs (none: anywhere), with SIGCHLD blocked or not, and, if ptrace is to, follows it from the
+/// calling thread.
 ///
 /// A thread of its own takes the seat, the policy of memory and the block, which the child inherits: no instruction of the program runs
 /// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
 /// thread attaches to it.
-pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str, blocked: bool) -> Result<Spawned, Error> {
+pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocked: bool) -> Result<Spawned, Error> {
     let mut command = command(launch);
     command.env(MARK, mark);
     if let Some(limit) = files::of_programs() {
         gate::limit_files(&mut command, limit);
     }
+    let leads = launch.streams != Streams::Inherit;
+    let tether = (leads && follow == Follow::None).then(|| tether::tie(&mut command));
+    let tether = tether.transpose().map_err(Error::Process)?;
     let mut gate = None;
-    if follow {
+    if follow == Follow::Ptrace {
         let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;
         gate::hold(&mut command, theirs, ours.as_raw_fd());
         gate = Some(ours);
@@ -59,7 +64,7 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: bool, mark: &str, blocked:
         let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
         Ok::<_, Error>((child, traced))
     })?;
-    Ok(Spawned { child, traced })
+    Ok(Spawned { child, traced, tether })
 }
 
 fn attach(mut gate: UnixStream) -> io::Result<()> {

@@ -5,5 +5,6 @@ pub mod affinity;
 pub mod gate;
 pub mod memory;
 pub mod signals;
+pub mod tether;
 pub mod trace;
 pub mod wait;

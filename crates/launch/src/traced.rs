@@ -5,11 +5,11 @@ use std::time::Instant;
 
 use rustix::process::Signal;
 
-use crate::crew::{Crew, signal};
+use crate::crew::Crew;
 use crate::launch::Follow;
 use crate::observe;
 use crate::program::Task;
-use crate::sys::{trace, wait};
+use crate::sys::{signals, trace, wait};
 
 /// Why the system reports a thread.
 #[derive(Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ impl Crew {
             self.adopt(number, tid, 0);
         }
         if self.killing {
-            signal(tid, Signal::KILL);
+            signals::send(tid, Signal::KILL);
         }
     }
 

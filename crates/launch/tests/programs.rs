@@ -257,6 +257,39 @@ fn nothing_outlives_its_program() {
 }
 
 #[test]
+fn what_a_program_leaves_that_is_not_followed_ends_with_what_stands_for_it() {
+    charz_launch::adopt_orphans();
+    // One in its group that heeds SIGKILL only, and one that has left the group.
+    let folder = tempfile::tempdir().unwrap();
+    let [own, other] = ["own", "other"].map(|name| folder.path().join(name));
+    let script = format!(
+        "echo $$ > {0}; (trap '' TERM; exec sleep 1000) & echo $! >> {0}; (setsid sh -c 'echo $$ > {1}; exec sleep 1000' &); \
+         while ! test -s {1}; do sleep 0.01; done",
+        own.display(),
+        other.display()
+    );
+    let mut crew = Crew::new(Follow::None).unwrap();
+    let id = crew.start(&shell(&script)).unwrap();
+    let mut left = crew.left(id, Duration::from_millis(50)).unwrap();
+    while !matches!(crew.next(None, None).unwrap(), Event::Idle) {}
+    drop(crew);
+    left.look();
+    let pids: Vec<String> = [own, other]
+        .map(|file| fs::read_to_string(file).unwrap())
+        .iter()
+        .flat_map(|text| text.lines())
+        .map(str::to_owned)
+        .collect();
+    let runs = |pid: &String| {
+        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        !state.is_empty() && !state.contains(") Z ")
+    };
+    assert_eq!(pids.iter().map(runs).collect::<Vec<_>>(), [false, true, true], "what it left serves");
+    drop(left);
+    assert!(!pids.iter().any(runs));
+}
+
+#[test]
 fn a_deadline_is_kept_and_all_can_be_killed() {
     for follow in WAYS {
         let mut crew = Crew::new(follow).unwrap();

@@ -22,7 +22,6 @@ use crate::harness::Failure;
 use charz_data::report::Invocation;
 
 pub(crate) use run::Order;
-pub(crate) use setup::kill_serving;
 pub use value::Readers;
 pub use words::{Words, note};
 

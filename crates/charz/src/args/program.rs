@@ -48,7 +48,7 @@ pub(crate) struct ProgramArgs {
     /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub(crate) verify: Option<String>,
-    /// A command that is run before each run of the program, untimed; what its process group leaves running is ended after that run
+    /// A command that is run before each run of the program, untimed; what it leaves running is ended after that run
     #[arg(long, value_name = "COMMAND")]
     pub(crate) setup: Option<String>,
     /// The longest that a run of the program may take, with a unit; its --setup may take 5s more [default: 5s and 10 times the predicted time]

@@ -1,9 +1,10 @@
-//! Handlers that learn where a signal comes from, and signals that are blocked.
+//! Handlers that learn where a signal comes from, and signals that are sent or blocked.
 
 use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 
 use libc::c_int;
+use rustix::process::{Pid, Signal, kill_process};
 use signal_hook_registry::SigId;
 
 /// What a handler writes for each signal.
@@ -21,6 +22,11 @@ pub fn report(signal: c_int, into: UnixStream) -> io::Result<SigId> {
     // SAFETY: the handler calls write(2) on a stream that does not block and nothing else; it takes neither memory nor locks, and does
     // not panic.
     unsafe { signal_hook_registry::register_sigaction(signal, handler) }
+}
+
+/// To a process, or to that of a thread; one that has gone needs none.
+pub fn send(pid: i32, signal: Signal) {
+    let _ = Pid::from_raw(pid).map(|pid| kill_process(pid, signal));
 }
 
 /// Blocks a signal in the calling thread and in what it starts, or no longer does; whether it was blocked.

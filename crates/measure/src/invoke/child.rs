@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use charz_kernels::{Family, Stop};
-use charz_launch::allow_files;
+use charz_launch::{adopt_orphans, allow_files};
 use charz_system::task;
 use charz_topology::{Backend, Binder};
 use charz_workloads::limit::ThreadLimit;
@@ -146,6 +146,7 @@ fn upward(cell: &harness::Cell<'_>, bench: Bench<'_>) -> Result<Invocation, Fail
 /// A program in place of a kernel.
 fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, Failure> {
     allow_files();
+    adopt_orphans();
     // Killed with the one that asked, it would leave running what a set-up has started. The supervisor ends both.
     let _ = rustix::process::set_parent_process_death_signal(None);
     let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
@@ -204,7 +205,6 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
         // Readable at its other end.
         drop(waker);
         thread::sleep(GRACE / 4);
-        user_program::kill_serving();
         std::process::exit(STUCK);
     };
     thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| overdue)

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
+use charz_launch::{adopt_orphans, kill_left_by};
 use charz_system::{OomKills, cgroup, task};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -94,11 +95,19 @@ impl<'a> Processes<'a> {
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
         let is_program = order.program.is_some();
+        if is_program {
+            adopt_orphans();
+        }
         let child = self.spawn(&[VERB], seed, is_program)?;
+        let id = child.0.id();
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
-        let Talk { end, status, pipes } =
-            self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO), is_program)?;
+        let talk = self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO), is_program);
+        if is_program {
+            // Killed, or ended by its supervisor, the process has not done so itself.
+            kill_left_by(id);
+        }
+        let Talk { end, status, pipes } = talk?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(

@@ -1,0 +1,119 @@
+//! `--setup`: what is run before each run of a program, the time that it has, and the end of what it leaves running.
+
+use std::fs;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use tempfile::tempdir;
+
+use super::{Trial, alive, own_sleep, running};
+use crate::support::{Ran, charz, run, send};
+
+/// The process that measures for a sweep.
+fn measuring(sweep: &Child) -> Pid {
+    let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", sweep.id())).unwrap();
+    children.split_whitespace().find_map(|pid| Pid::from_raw(pid.parse().ok()?)).expect("it has a child")
+}
+
+#[test]
+fn a_set_up_that_is_not_there_is_refused_before_anything_is_written() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let ran = run(["sweep", "--command", "true", "--setup", "no-such-program", "--output", file.to_str().unwrap()]);
+    assert_eq!((ran.code, file.exists()), (Some(2), false), "{}", ran.err);
+    assert!(ran.err.contains("--setup") && ran.err.contains("no-such-program"), "{}", ran.err);
+}
+
+/// In the last second of a budget, too, a set-up has as long as a run.
+#[test]
+fn a_short_budget_leaves_out_what_does_not_fit_with_its_setup() {
+    let folder = tempdir().unwrap();
+    let sweep =
+        |flags: &[&str]| -> Ran { charz().current_dir(&folder).arg("sweep").args(flags).output().unwrap().into() };
+    let command = ["--command", "sh -c 'sleep 0.1; echo 3' x {threads}", "--value", "last", "--setup", "sleep 0.05"];
+    let check = |ran: &Ran| {
+        // On a busy machine there may be no time for a first run.
+        let first = ran.code == Some(3) && ran.err.contains("did not end within the budget");
+        assert!(first || matches!(ran.code, Some(0 | 5)), "{:?}: {}", ran.code, ran.err);
+    };
+    for budget in ["1.05s", "1.4s", "2s"] {
+        let file = format!("{budget}.json");
+        let flags = ["--threads", "1,2", "--mapping", "dumb", "--output", &file, "--budget", budget];
+        check(&sweep(&[&command[..], &flags].concat()));
+        let file = folder.path().join(file);
+        if file.exists() {
+            check(&sweep(&["--resume", file.to_str().unwrap(), "--budget", "1.4s"]));
+            assert!(!fs::read_to_string(file).unwrap().contains("timed_out"), "{budget}");
+        }
+    }
+}
+
+#[test]
+fn a_setup_is_ended_with_the_sweep() {
+    let sleeps = &own_sleep(1);
+    let (waits, ignores) = (format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'"));
+    for (setup, signal, code) in
+        [(waits, Signal::INT, Some(130)), (ignores.clone(), Signal::INT, Some(130)), (ignores, Signal::KILL, None)]
+    {
+        let (folder, mut command) = (tempdir().unwrap(), charz());
+        let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
+        let sweep = command.current_dir(&folder).args(sweep).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = sweep.spawn().unwrap();
+        while alive(sleeps) == 0 {
+            assert_eq!(child.try_wait().unwrap(), None);
+        }
+        send(&child, signal);
+        assert_eq!(child.wait().unwrap().code(), code, "{setup}");
+        // Of a sweep that is killed, its measuring process ends what is left.
+        let until = Instant::now() + Duration::from_secs(if code.is_none() { 120 } else { 0 });
+        while alive(sleeps) > 0 && Instant::now() < until {}
+        assert_eq!(alive(sleeps), 0, "{setup}, {signal:?}");
+    }
+}
+
+/// Of a measuring process that is killed, the sweep ends what has left the set-up's group; where both are killed, the system ends the group.
+#[test]
+fn a_setup_is_ended_with_the_processes_that_ran_it_however_they_end() {
+    let [own, apart, runs] = [5, 6, 7].map(own_sleep);
+    let command = format!("sleep {runs}");
+    let setup = format!("sh -c 'sleep {own} & (setsid sleep {apart} &)'");
+    for with_sweep in [false, true] {
+        let (folder, mut sweep) = (tempdir().unwrap(), charz());
+        sweep.current_dir(&folder).args(["sweep", "--command", &command, "--setup", &setup, "--budget", "3m"]);
+        let mut child = sweep.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while alive(&runs) == 0 || running(&own).is_empty() || running(&apart).is_empty() {
+            assert_eq!(child.try_wait().unwrap(), None);
+        }
+        let left = [running(&own), if with_sweep { Vec::new() } else { running(&apart) }].concat();
+        let measuring = measuring(&child);
+        if with_sweep {
+            send(&child, Signal::STOP);
+        }
+        kill_process(measuring, Signal::KILL).unwrap();
+        let until = Instant::now() + Duration::from_secs(120);
+        while left.iter().any(|pid| running(&own).contains(pid) || running(&apart).contains(pid)) {
+            assert!(Instant::now() < until, "sweep killed: {with_sweep}");
+        }
+        send(&child, if with_sweep { Signal::KILL } else { Signal::INT });
+        child.wait().unwrap();
+        running(&apart).into_iter().for_each(|pid| _ = kill_process(pid, Signal::KILL));
+        assert_eq!(alive(&own), 0);
+    }
+}
+
+#[test]
+fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
+    let sleeps = &own_sleep(2);
+    let given = format!("$CHARZ_SEATS {{cpus}} {}", std::env::var("OMP_NUM_THREADS").unwrap_or_default());
+    let setup = "echo $! > served; echo \"$CHARZ_SEATS {cpus} $OMP_NUM_THREADS\" > given";
+    // Asked, it prints more than a pipe holds.
+    let serve = "until test -e asked; do sleep 0.01; done; head -c 200000 /dev/zero && touch answered";
+    let setup = format!("sh -c 'rm -f asked answered; ({serve} && exec sleep {sleeps}) & {setup}'");
+    let wait = "touch asked; until test -e answered; do kill -0 $(cat served) || exit; sleep 0.01; done";
+    let command = format!("sh -c '{wait}; test \"$(cat given)\" = \"{given}\" && echo 5' x {{threads}}");
+    let threads = &["--threads", "2", "--mapping", "dumb"];
+    let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
+    let cell = trial.cell();
+    assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
+}
