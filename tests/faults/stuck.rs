@@ -1,7 +1,11 @@
 //! Workers that do not end: each of the three stops by itself, where the two others cannot or need not help.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::group::Group;
 use crate::trial::{Ended, Trial, together};
 
 /// A kernel that does not end by itself, and who ends it.
@@ -25,7 +29,7 @@ fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
 #[test]
 fn a_worker_ends_itself_at_its_deadline() {
     // One more than there are strands: a storm.
-    let workers = (std::thread::available_parallelism().unwrap().get() + 1).to_string();
+    let workers = (thread::available_parallelism().unwrap().get() + 1).to_string();
     let trial = Trial::of("cas-counter").with("--span", "20s").with("--repetitions", "1");
     let trial = trial.with("--threads", &workers).with("--oversubscribed", "2");
     check_overdue(&trial, "cas-counter", "time box of 500 ms");
@@ -42,6 +46,31 @@ fn a_supervisor_ends_what_heeds_nothing() {
 #[test]
 fn the_sweeping_process_kills_what_cannot_end_itself() {
     check_overdue(&Trial::of("stops,honest"), "stops", "watchdog").check_measured("honest");
+}
+
+/// Frozen, it does not end even by SIGKILL. The first signal ends the sweep nevertheless.
+#[test]
+fn a_sweep_does_not_wait_for_what_cannot_be_killed_when_it_is_stopped() {
+    let _machine = together();
+    let Some(group) = Group::new("freezer") else { return };
+    let trial = Trial::of("spins");
+    let mut child = trial.start();
+    let measuring = trial.measuring(&child);
+    group.set("cgroup.procs", &measuring.to_string());
+    group.set("freezer.state", "FROZEN");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let until = Instant::now() + Duration::from_secs(120);
+    let ended = loop {
+        match child.try_wait().unwrap() {
+            None if Instant::now() < until => thread::sleep(Duration::from_millis(10)),
+            ended => break ended,
+        }
+    };
+    group.set("freezer.state", "THAWED");
+    let _ = child.kill();
+    child.wait().unwrap();
+    assert_eq!(ended.and_then(|status| status.code()), Some(130));
+    assert_eq!(trial.report().unwrap()["stopped_by"], "SIGINT");
 }
 
 /// Where one worker did not end, more of them are not let loose.

@@ -56,9 +56,7 @@ impl Count {
 
 impl Progress {
     pub fn on_stderr() -> Self {
-        // A dumb terminal erases nothing.
-        let is_terminal = stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb");
-        Progress { is_terminal, count: Count::default(), last: None, until: Duration::ZERO }
+        Progress { is_terminal: draws(), count: Count::default(), last: None, until: Duration::ZERO }
     }
 
     /// Before the line that stays, the one that is drawn is taken away.
@@ -171,6 +169,19 @@ fn filled(report: &Report, took: Duration, until: Duration) -> String {
 fn waiting(gone: &str, most: Duration) -> String {
     let most = units::duration(most);
     format!("{gone}: waiting for up to {most}, as all that is left to measure needs it; ^C keeps everything")
+}
+
+/// A note while a line may be drawn.
+pub fn interject(line: &str) {
+    if draws() {
+        look::redraw("");
+    }
+    note(line);
+}
+
+/// Whether lines are drawn. A dumb terminal erases nothing.
+fn draws() -> bool {
+    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
 }
 
 pub fn note(line: &str) {

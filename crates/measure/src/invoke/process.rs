@@ -31,18 +31,24 @@ const ABOUT_TIME: Duration = Duration::from_secs(10);
 const MAX_PADDING: u64 = 4096;
 /// How many parts the heap of a process of glibc may have (mallopt(3)).
 const ARENAS: &str = "MALLOC_ARENA_MAX";
+/// How long after SIGKILL a process is waited for without a word, and how long by a user who wants to leave.
+const SILENCE: Duration = Duration::from_secs(2);
+const PARTING: Duration = Duration::from_secs(1);
+/// From one look at it to the next, where the system does not tell of its end.
+const LOOK: Duration = Duration::from_millis(1);
 
 /// Measures in processes of this program, or of another build of it.
 pub struct Processes<'a> {
     program: PathBuf,
     stop: &'a Stop,
     wake: BorrowedFd<'a>,
+    say: &'a dyn Fn(&str),
     culprits: Culprits,
 }
 
 impl<'a> Processes<'a> {
-    /// `stop` is raised, and `wake` becomes readable, when the user wants to leave.
-    pub fn new(stop: &'a Stop, wake: BorrowedFd<'a>) -> Self {
+    /// `stop` is raised, and `wake` becomes readable, when the user wants to leave. `say` shows the user a sentence.
+    pub fn new(stop: &'a Stop, wake: BorrowedFd<'a>, say: &'a dyn Fn(&str)) -> Self {
         // Not its path: the file may be replaced by another build in the middle of a sweep. Without /proc its name must do.
         let program = PathBuf::from("/proc/self/exe");
         let named = || env::args_os().next().unwrap_or_default().into();
@@ -50,6 +56,7 @@ impl<'a> Processes<'a> {
             program: if program.exists() { program } else { named() },
             stop,
             wake,
+            say,
             culprits: Culprits::default(),
         }
     }
@@ -70,9 +77,9 @@ impl<'a> Processes<'a> {
         match talk.end {
             End::Cancelled => Err("was not asked any more: stopped by the user".into()),
             End::TimedOut => Err("does not answer; name another build of charz".into()),
-            End::Answered => from_json(&talk.pipes.answer)
+            End::Answered(status) => from_json(&talk.pipes.answer)
                 .ok()
-                .filter(|_| talk.status.success())
+                .filter(|_| status.success())
                 .ok_or_else(|| "is no build of charz that can be asked to measure; name another one".to_owned()),
         }
     }
@@ -89,7 +96,7 @@ impl<'a> Processes<'a> {
         if is_limited && env::var_os(ARENAS).is_none() {
             command.env(ARENAS, "1");
         }
-        command.spawn().map(Guarded)
+        Ok(Guarded { child: command.spawn()?, killed: None })
     }
 
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
@@ -99,7 +106,7 @@ impl<'a> Processes<'a> {
             adopt_orphans();
         }
         let child = self.spawn(&[VERB], seed, is_program)?;
-        let id = child.0.id();
+        let id = child.child.id();
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let talk = self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO), is_program);
@@ -107,21 +114,21 @@ impl<'a> Processes<'a> {
             // Killed, or ended by its supervisor, the process has not done so itself.
             kill_left_by(id);
         }
-        let Talk { end, status, pipes } = talk?;
+        let Talk { end, pipes } = talk?;
         Ok(match end {
             End::Cancelled => Invocation::without_runs(Ending::Stopped, "stopped by the user"),
             End::TimedOut => Invocation::without_runs(
                 Ending::TimedOut,
                 format!("ended by the watchdog after {:.1} s", begun.elapsed().as_secs_f64()),
             ),
-            End::Answered if status.code() == Some(STUCK) => Invocation::without_runs(
+            End::Answered(status) if status.code() == Some(STUCK) => Invocation::without_runs(
                 Ending::TimedOut,
                 format!(
                     "ended by its supervisor after {:.1} s: a worker heeded nothing else",
                     begun.elapsed().as_secs_f64()
                 ),
             ),
-            End::Answered => match from_json(&pipes.answer) {
+            End::Answered(status) => match from_json(&pipes.answer) {
                 Ok(invocation) if status.success() => invocation,
                 Ok(_) | Err(_) => Invocation::without_runs(Ending::Died, death(status, &pipes.complaint, &kills)),
             },
@@ -131,35 +138,86 @@ impl<'a> Processes<'a> {
     /// Sends a line to the child and reads its output until it ends, or ends it at the deadline or when the user stops.
     fn converse(&self, mut child: Guarded, line: &[u8], deadline: Deadline, is_program: bool) -> io::Result<Talk> {
         // Kept open until the answer is complete: the measuring process stops when its standard input is closed.
-        let mut stdin = child.0.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        let mut stdin = child.child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
         // A process that dies at once is reported by its exit status, not by the closed pipe.
         let _ = stdin.write_all(line);
-        let (Some(stdout), Some(stderr)) = (child.0.stdout.take(), child.0.stderr.take()) else {
+        let (Some(stdout), Some(stderr)) = (child.child.stdout.take(), child.child.stderr.take()) else {
             return Err(io::ErrorKind::BrokenPipe.into());
         };
         let mut pipes = Pipes { stdout, stderr: Some(stderr), answer: Vec::new(), complaint: Vec::new() };
         let mut overdue = None;
-        let end = loop {
+        let early = loop {
             if self.stop.raised() {
-                break End::Cancelled;
+                break Some(End::Cancelled);
             }
             // The last half of the grace begins when this process sees that time is over: where the whole machine stood still, so did
             // the supervisor, which comes first.
             let last = || (GRACE / 2).checked_sub(overdue.get_or_insert_with(Instant::now).elapsed());
-            let Some(left) = deadline.left(|| task::waited(child.0.id())).or_else(last) else { break End::TimedOut };
+            let Some(left) = deadline.left(|| task::waited(child.child.id())).or_else(last) else {
+                break Some(End::TimedOut);
+            };
             if pipes.pump(self.wake, left)? {
-                break End::Answered;
+                break None;
             }
         };
-        match end {
-            End::Answered => {}
+        match early {
+            None => {}
             // Killed, it would leave the user's program running. It ends that first, and is killed only if that takes too long.
-            End::Cancelled if is_program => drop(stdin),
+            Some(End::Cancelled) if is_program => drop(stdin),
             // Nothing less is sure to be heeded where spinning workers outnumber strands.
-            End::Cancelled | End::TimedOut => child.0.kill()?,
+            Some(_) => child.kill()?,
         }
-        let status = child.end()?;
-        Ok(Talk { end, status, pipes })
+        let end = match (early, self.end(&mut child, Child::try_wait)?) {
+            (_, None) => End::Cancelled,
+            (None, Some(status)) => End::Answered(status),
+            (Some(end), Some(_)) => end,
+        };
+        Ok(Talk { end, pipes })
+    }
+
+    /// Waits until a child that has closed its output, or was killed, has `ended`, and kills it if it takes too long. `None` if even then it
+    /// does not end, and the user wants to leave.
+    fn end(
+        &self,
+        child: &mut Guarded,
+        ended: impl Fn(&mut Child) -> io::Result<Option<ExitStatus>>,
+    ) -> io::Result<Option<ExitStatus>> {
+        let (begun, id) = (Instant::now(), child.child.id());
+        let exit = pidfd_open(Pid::from_child(&child.child), PidfdFlags::empty());
+        let (mut silent, mut seems_gone) = (true, false);
+        loop {
+            if let Some(status) = ended(&mut child.child)? {
+                return Ok(Some(status));
+            }
+            let leaves = self.stop.raised();
+            match child.killed.map(|killed| killed.elapsed()) {
+                None if begun.elapsed() >= GRACE => child.kill()?,
+                Some(late) if leaves && late >= PARTING => {
+                    (self.say)(&format!("process {id} was killed and has not ended; it ends when it can"));
+                    return Ok(None);
+                }
+                Some(late) if silent && late >= SILENCE => {
+                    silent = false;
+                    (self.say)(&format!(
+                        "waiting for process {id}: it was killed and has not ended, as one that is frozen, waits for a device, or has \
+                         much memory to give back; ^C ends the sweep without it"
+                    ));
+                }
+                _ => {}
+            }
+            // One that a tracer still has.
+            if seems_gone {
+                thread::sleep(LOOK);
+            }
+            // Linux before 5.3 has no such handle.
+            let time = if exit.is_ok() { SILENCE / 2 } else { LOOK };
+            let handle = exit.as_ref().ok().map(|exit| PollFd::new(exit, PollFlags::IN));
+            let wake = (!leaves).then(|| PollFd::from_borrowed_fd(self.wake, PollFlags::IN));
+            let mut ends: Vec<PollFd<'_>> = handle.into_iter().chain(wake).collect();
+            // Interrupted by a signal, it is waited for again.
+            let _ = poll(&mut ends, Timespec::try_from(time).ok().as_ref());
+            seems_gone = exit.is_ok() && !ends[0].revents().is_empty();
+        }
     }
 }
 
@@ -182,46 +240,36 @@ impl Invoke for Processes<'_> {
 
 struct Talk {
     end: End,
-    status: ExitStatus,
     pipes: Pipes,
 }
 
 enum End {
-    Answered,
+    Answered(ExitStatus),
     Cancelled,
     TimedOut,
 }
 
 /// A child that is killed when its owner is dropped.
-struct Guarded(Child);
+struct Guarded {
+    child: Child,
+    killed: Option<Instant>,
+}
 
 impl Guarded {
-    /// Waits for a child that has closed its output to exit, and kills it if it does not.
-    fn end(&mut self) -> io::Result<ExitStatus> {
-        let begun = Instant::now();
-        let exit = pidfd_open(Pid::from_child(&self.0), PidfdFlags::empty());
-        while let Some(left) = GRACE.checked_sub(begun.elapsed()) {
-            if let Some(status) = self.0.try_wait()? {
-                return Ok(status);
-            }
-            if let (Ok(exit), Ok(left)) = (&exit, Timespec::try_from(left)) {
-                // Interrupted by a signal, it is waited for again.
-                let _ = poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&left));
-            } else {
-                // Linux before 5.3 has no such handle.
-                thread::sleep(Duration::from_micros(100));
-            }
-        }
-        self.0.kill()?;
-        self.0.wait()
+    fn kill(&mut self) -> io::Result<()> {
+        self.killed.get_or_insert_with(Instant::now);
+        self.child.kill()
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        // After a wait both do nothing.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // After a wait this does nothing. One that does not end is not waited for.
+        let _ = self.kill();
+        while self.killed.is_some_and(|killed| killed.elapsed() < PARTING) && matches!(self.child.try_wait(), Ok(None))
+        {
+            thread::sleep(LOOK);
+        }
     }
 }
 
@@ -284,5 +332,35 @@ fn death(status: ExitStatus, complaint: &[u8], kills: &OomKills) -> String {
             let code = status.code().unwrap_or(-1);
             format!("the measuring process ended with exit code {code} and no answer that can be read{said}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn a_killed_process_that_does_not_end_is_named_and_left_where_the_user_leaves() {
+        let (stop, (woken, waker)) = (Stop::new(), UnixStream::pair().unwrap());
+        let (said, named) = (Cell::new(0), Cell::new(true));
+        let child = Command::new("sleep").arg("1000").spawn().unwrap();
+        let id = child.id().to_string();
+        let say = |line: &str| {
+            said.set(said.get() + 1);
+            named.set(named.get() && line.contains(&id));
+            // Told what is waited for, the user leaves.
+            stop.raise();
+            (&waker).write_all(b"x").unwrap();
+        };
+        let processes = Processes::new(&stop, woken.as_fd(), &say);
+        let mut child = Guarded { child, killed: None };
+        child.kill().unwrap();
+        assert_eq!(processes.end(&mut child, |_| Ok(None)).unwrap(), None);
+        assert_eq!((said.get(), named.get()), (2, true));
+        // As it ends after all, that is how it ended.
+        assert_eq!(processes.end(&mut child, Child::try_wait).unwrap().and_then(|status| status.signal()), Some(9));
     }
 }

@@ -14,7 +14,7 @@ use crate::permit::Permitted;
 use crate::provenance::tool;
 use crate::signals::Signals;
 use crate::view::look;
-use crate::view::progress::{Progress, note};
+use crate::view::progress::{Progress, interject, note};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
@@ -160,7 +160,7 @@ impl MeasuringContext {
     }
 
     pub(crate) fn processes(&self) -> Processes<'_> {
-        Processes::new(self.signals.stop(), self.signals.wake())
+        Processes::new(self.signals.stop(), self.signals.wake(), &interject)
     }
 
     pub(crate) fn order(&self, params: &Params) -> MeasureRequest {
