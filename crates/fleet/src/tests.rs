@@ -4,6 +4,7 @@
 use charz_analysis::figure::Body;
 use charz_data::machine::{Cache, CacheHolds, Package};
 use charz_data::report::{Culprit, CulpritKind, Evidence, Report, Unit, fixtures};
+use charz_data::{Metric, Role};
 use fastrand::Rng;
 
 use crate::baseline::{Baseline, Checked, Level};
@@ -342,6 +343,24 @@ fn a_compact_report_is_judged_as_the_whole_one() {
         small
     };
     assert_eq!(of(reports.iter().map(small).collect()), of(reports));
+}
+
+#[test]
+fn a_compact_report_does_not_say_what_was_run() {
+    let mut whole = report(&mut Rng::with_seed(3), 1, 0, Fault::None);
+    let secret = || "zqsecretqz".to_owned();
+    (whole.command, whole.stopped_by, whole.host.disturbances) = (secret(), Some(secret()), vec![secret()]);
+    whole.cells[0].reason = Some(secret());
+    let (kernel, card) = (whole.cells[0].kernel.clone(), &mut whole.cards);
+    let card = card.iter_mut().find(|card| card.name == kernel).unwrap();
+    (card.role, card.about, card.metric) = (Role::Program, secret().into(), Metric::Reported(secret().into()));
+    let text = |report: &Report| {
+        let mut text = Vec::new();
+        charz_data::report::write(report, false, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    assert_eq!(text(&whole).matches("zqsecretqz").count(), 6);
+    assert!(!text(&compact(whole)).contains("zqsecretqz"));
 }
 
 #[test]

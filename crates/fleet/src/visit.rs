@@ -6,9 +6,9 @@ use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
 use charz_analysis::history::seconds;
 use charz_analysis::point;
-use charz_data::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
+use charz_data::{Family, Metric, Role};
 use charz_stats::median;
 
 use crate::parts::{Part, Partitions};
@@ -301,8 +301,15 @@ impl Visit {
 /// A report with all that its visit is made of and no more: a hundredth of its size. It is as good for [`Visit::of`], and for nothing else.
 pub fn compact(mut report: Report) -> Report {
     (report.floor, report.findings) = (Vec::new(), Vec::new());
+    // Nor is whose program was run a part of it, with which arguments.
+    (report.command, report.plan.program, report.stopped_by) = (String::new(), None, None);
+    report.host.disturbances = Vec::new();
     report.cards.retain(|card| report.cells.iter().any(|cell| cell.kernel == *card.name));
+    for card in report.cards.iter_mut().filter(|card| card.role == Role::Program) {
+        (card.about, card.metric) = ("".into(), Metric::Reported("".into()));
+    }
     for cell in &mut report.cells {
+        cell.reason = None;
         (cell.marks, cell.counted, cell.hardware, cell.distribution) = (Vec::new(), Vec::new(), None, None);
         let workers = cell.seats.len();
         for run in &mut cell.invocations {
