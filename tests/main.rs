@@ -4,6 +4,7 @@
 
 mod ab;
 mod advise;
+mod anonymous;
 mod audit;
 mod axes;
 mod bad_input;

@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods))] // A test may panic.
 
 // The program: from arguments to an exit code.
+pub(crate) mod anonymous;
 pub mod args;
 pub mod command;
 pub mod exit;

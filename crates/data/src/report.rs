@@ -7,6 +7,7 @@
 //! Within one major version fields are only added, each with a default: old readers read new files, and new readers old ones.
 //! A file of another major version is refused.
 
+mod anonymous;
 mod cell;
 mod evidence;
 mod finding;
@@ -28,6 +29,7 @@ pub use crate::{
     Contention, Distribution, Growth, GrowthStep, Halt, Hardware, HardwareCount, HardwareCounts, Histogram,
     JointHistogram, MemoryPolicy as MemoryHome, PageKind, Peak, Shape, Sharing,
 };
+pub use anonymous::{anonymous, anonymous_cell};
 pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
 pub use evidence::{Busy, Culprit, CulpritKind, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
 pub use finding::{Finding, FindingKind};
@@ -118,6 +120,10 @@ pub struct Report {
     pub complete: bool,
     /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, which CPU, NUMA node or memory was missing, or null.
     pub stopped_by: Option<String>,
+    /// Whether it does not say whose it is: names, labels, products, paths, command lines and other programs are left out, and reasons
+    /// that a program or the system wrote. In a journal, that its report will not say it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub anonymous: bool,
     /// Where it is kept, where a command that is printed may name that. Not in the file.
     #[serde(skip)]
     pub file: Option<String>,
@@ -152,10 +158,10 @@ impl Report {
         (!self.complete).then(why)
     }
 
-    /// The command that measures what is missing.
-    pub fn resume(&self) -> String {
+    /// The command that measures what is missing; `None` where the report does not say on which machine, and of which program.
+    pub fn resume(&self) -> Option<String> {
         let file = self.file.as_deref().map(|file| quoted(&plain(file)));
-        format!("charz sweep --resume {}", file.as_deref().unwrap_or("FILE"))
+        (!self.anonymous).then(|| format!("charz sweep --resume {}", file.as_deref().unwrap_or("FILE")))
     }
 
     /// How many cells have this status.

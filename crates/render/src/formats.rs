@@ -107,7 +107,8 @@ pub const FORMATS: &[Format] = &[
     },
     Format {
         name: "html",
-        about: "one file for a browser that needs nothing else: figures, findings, every point; of one report or several",
+        about: "one file for a browser that needs nothing else: figures, findings, every point; of one report or several. It names the \
+                host, its system, the command line and other programs; charz render --anonymous leaves them out",
         write: Draw::Page(html::write),
     },
     Format {

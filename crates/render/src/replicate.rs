@@ -126,7 +126,8 @@ fn origin(replication: &Replication) -> Vec<String> {
     }));
     lines.push("ratio: the number here over the document's first, or over the nearer end of a range".to_owned());
     if !origin.complete {
-        lines.push(format!("the sweep is not complete: {} finishes it", origin.resume));
+        let finishes = origin.resume.as_ref().map(|resume| format!(": {resume} finishes it"));
+        lines.push(format!("the sweep is not complete{}", finishes.unwrap_or_default()));
     }
     lines
 }

@@ -59,9 +59,9 @@ pub struct Origin {
     pub strands: u64,
     /// Whether the sweep was finished.
     pub complete: bool,
-    /// The command that finishes it.
+    /// The command that finishes it, if one can.
     #[serde(skip)]
-    pub resume: String,
+    pub resume: Option<String>,
 }
 
 /// A clock that turns times into cycles.

@@ -115,7 +115,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["command"],
         &["view"],
         &["signals", "selftest", "history", "collection", "noise"],
-        &["database", "settings"],
+        &["anonymous", "database", "settings"],
         &["exit", "provenance"],
         &["golden"],
     ]),

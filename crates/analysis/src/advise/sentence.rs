@@ -147,7 +147,10 @@ impl Advice<'_> {
                 // The runs were made in rounds, in the time that the sweep took.
                 let missing = LEAST_FOR_INTERVAL.saturating_sub(runs).max(1) as f64 / runs.max(1) as f64;
                 let budget = units::budget(self.report.wall_ns as f64 / 1e9 * missing);
-                format!("{} --budget {budget} makes them", self.report.resume())
+                match self.report.resume() {
+                    Some(resume) => format!("{resume} --budget {budget} makes them"),
+                    None => "a sweep with a longer --budget makes them".to_owned(),
+                }
             }
         };
         Some(format!("{}: too few runs to advise: {runs} of {LEAST_FOR_INTERVAL}; {fix}.", self.title()))

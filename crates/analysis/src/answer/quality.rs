@@ -160,7 +160,7 @@ impl Quality {
                     _ if is_done => {
                         ["a quieter machine"].into_iter().chain(more_runs).collect::<Vec<_>>().join(", or ")
                     }
-                    FINISH => report.resume() + FINISH,
+                    FINISH => report.resume().map_or("a longer --budget".to_owned(), |resume| resume + FINISH),
                     "" => commonest(cells),
                     fix => fix.to_owned(),
                 };

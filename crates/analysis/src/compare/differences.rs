@@ -189,14 +189,21 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
             notes.push(format!("the {side} report is not complete"));
         }
     }
-    // Reports from before they were read say nothing of them.
+    // Reports from before they were read say nothing of them, and an anonymous one leaves some out.
     let later = |what| [MICROCODE, FIRMWARE, SLACK].contains(&what);
-    let silent = |one: Option<&str>, other: Option<&str>, what| later(what) && (one.is_none() || other.is_none());
+    let is_unsaid = |what| base.anonymous != new.anonymous && [HOST, KERNEL, FIRMWARE].contains(&what);
+    let silent = |one: Option<&str>, other: Option<&str>, what| {
+        is_unsaid(what) || (later(what) && (one.is_none() || other.is_none()))
+    };
     for ((what, one), (_, other)) in surroundings(base).into_iter().zip(surroundings(new)) {
         let (one, other) = (one.as_deref(), other.as_deref());
         if one != other && !silent(one, other, what) {
             notes.push(format!("the {what} is another one ({} and {})", quoted(one), quoted(other)));
         }
+    }
+    let has_program = |report: &Report| report.plan.program.is_some();
+    if base.id != new.id && [base, new].iter().all(|report| report.anonymous && has_program(report)) {
+        notes.push("neither report names its program: they are taken for one".into());
     }
     let pairs = || base.machine.strands.iter().zip(&new.machine.strands);
     let differs = |of: Indices| pairs().any(|(one, other)| of(one) != of(other));
@@ -222,6 +229,8 @@ pub(crate) fn guest_memory(reports: &[&Report], differs: impl Fn(&Cell) -> bool)
         .then(|| format!("memory of a guest is what its host gives in that hour, so another hour may differ: {names}"))
 }
 
+const HOST: &str = "host";
+const KERNEL: &str = "system's kernel";
 const MICROCODE: &str = "microcode";
 const FIRMWARE: &str = "firmware";
 const SLACK: &str = "timer slack";
@@ -230,8 +239,8 @@ const SLACK: &str = "timer slack";
 pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 10] {
     let host = &report.host;
     [
-        ("host", host.name.clone()),
-        ("system's kernel", host.kernel.clone()),
+        (HOST, host.name.clone()),
+        (KERNEL, host.kernel.clone()),
         (MICROCODE, host.microcode.clone()),
         (FIRMWARE, host.firmware.clone()),
         ("clock source", host.clock_source.clone()),

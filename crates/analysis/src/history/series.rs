@@ -71,7 +71,12 @@ impl Key {
             parameters += &format!(" to size {size}");
         }
         let program = report.plan.program.as_ref().filter(|_| cell.kernel == COMMAND);
-        let program = program.map(|program| Program { timeout_ns: None, ..program.clone() });
+        // One without its name may be any.
+        let whose = if report.anonymous { format!(" of {}", report.id) } else { String::new() };
+        let program = program.map(|program| {
+            let command = format!("{}{whose}", program.command);
+            Program { timeout_ns: None, command, ..program.clone() }
+        });
         if let Some(program) = &program {
             parameters += &format!(" {:?}", program.command);
         }
@@ -174,7 +179,8 @@ mod tests {
     use crate::history::fixtures::of_cells;
     use crate::history::summary;
     use charz_data::params::Layout;
-    use charz_data::report::{Growth, GrowthStep, Halt, PageKind, Plan, Point, Status, fixtures};
+    use charz_data::report::{Growth, GrowthStep, Halt, PageKind, Plan, Point, Status, Unit, anonymous, fixtures};
+    use charz_data::{ProgramValue, ReportedUnit};
 
     #[test]
     fn what_grew_to_another_size_is_another_series() {
@@ -204,6 +210,24 @@ mod tests {
         assert_eq!(of(Estimator::Median, 5, None), of(Estimator::Median, 20, None));
         assert_ne!(five, of(Estimator::Median, 5, None));
         assert_ne!(five, of(Estimator::Best, 5, Some(32 << 20)));
+    }
+
+    #[test]
+    fn programs_without_names_are_of_series_of_their_own() {
+        let of = |id: &str, is_anonymous| {
+            let mut report = fixtures::report(vec![fixtures::cell(COMMAND, 1, Unit::OpsPerSecond, 1e9)]);
+            let (value, unit) = (ProgramValue::Last, ReportedUnit::RATE);
+            let command = "./a".to_owned();
+            report.plan.program = Some(Program { command, setup: None, value, unit, verify: None, timeout_ns: None });
+            report.id = id.into();
+            if is_anonymous {
+                report = anonymous(report);
+            }
+            Key::of(&report.cells[0], &report)
+        };
+        assert_eq!(of("1", false), of("2", false));
+        assert_eq!(of("1", true), of("1", true));
+        assert_ne!(of("1", true), of("2", true));
     }
 
     #[test]

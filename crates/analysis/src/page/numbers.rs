@@ -277,8 +277,8 @@ fn closing(report: &Report) -> Vec<String> {
     if let Some(mark) = report.cells.iter().flat_map(|cell| &cell.marks).next() {
         sentences.push(format!("details of a warning: charz explain {}", one_line(&mark.code)));
     }
-    if report.incomplete().is_some() {
-        sentences.push(format!("continue with {}", report.resume()));
+    if let Some(resume) = report.resume().filter(|_| report.incomplete().is_some()) {
+        sentences.push(format!("continue with {resume}"));
     }
     sentences
 }

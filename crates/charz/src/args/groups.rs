@@ -115,6 +115,13 @@ pub(super) struct RunArgs {
     /// Replace an existing output file
     #[arg(long)]
     pub(super) force: bool,
+    /// Leave out of the report, and of what is printed, whose it is: names of the host, of programs and of files, products, labels
+    ///
+    /// What stays is what was measured: the processor, the topology, the numbers, what other programs used. The journal has all of it until
+    /// the report is written, and --resume goes on with a journal, not with an anonymous report: that does not say on which machine, and of
+    /// which program. `charz render --anonymous` makes such a report of another one.
+    #[arg(long)]
+    pub(super) anonymous: bool,
     /// A word for the report, to group nodes by; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) label: Vec<String>,

@@ -81,7 +81,7 @@ pub(super) fn overview() -> String {
         ("sweep", sweep.as_str()),
         ("topo", "sockets, cores, caches, NUMA nodes"),
         ("doctor", "is this machine set up for benchmarking?"),
-        ("render last", "the newest report again; --format html: a page to send"),
+        ("render last", "the newest report again; --format html: a page to send (--anonymous: without names)"),
         ("compare A B", "slower, faster or same"),
     ];
     let last = [

@@ -20,6 +20,11 @@ pub(super) struct RenderArgs {
     /// last comes first.
     #[arg(value_name = "REPORT", required = true)]
     pub(super) reports: Vec<PathBuf>,
+    /// Leave out whose the report is: names of the host, of programs and of files, products, labels
+    ///
+    /// With --format json it is a report to send, which every command takes.
+    #[arg(long)]
+    pub(super) anonymous: bool,
     #[command(flatten)]
     pub(super) format: FormatArgs,
     #[command(flatten)]
@@ -27,5 +32,9 @@ pub(super) struct RenderArgs {
 }
 
 pub(super) fn render(args: RenderArgs, notes: &mut Vec<String>) -> Result<Options, Error> {
-    Ok(Options { reports: named::reports(args.reports, notes)?, showing: showing(args.format.of(FORMATS)?, args.how) })
+    Ok(Options {
+        reports: named::reports(args.reports, notes)?,
+        anonymous: args.anonymous,
+        showing: showing(args.format.of(FORMATS)?, args.how),
+    })
 }

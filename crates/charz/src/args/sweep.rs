@@ -161,6 +161,7 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         wait: args.run.bench.wait,
         wait_quiet: WAIT_QUIET.given(args.run.wait_quiet.as_deref(), layers)?,
         strict: args.run.strict,
+        anonymous: args.run.anonymous,
         format: shown(&args)?,
         quiet: args.quiet,
     };
@@ -294,6 +295,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             adaptive: args.adaptive,
         },
         program,
+        anonymous: run.anonymous,
         labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,
         binder: BINDER.of(&run.bench.binder, layers)?,

@@ -100,7 +100,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             stage.sweep_of(&mut a, programs[0], recorder_a, &processes[0], &predictors[0], budget),
             stage.sweep_of(&mut b, programs[1], recorder_b, &processes[1], &predictors[1], budget),
         ];
-        let mut listener = Progress::on_stderr();
+        let mut listener = Progress::on_stderr(false);
         sweep::take_turns(&mut measured, plans[0].seed, &mut listener).map_err(cannot_record)
     };
     [&mut a, &mut b].into_iter().for_each(|report| report.findings = findings(report));

@@ -60,6 +60,10 @@ fn measure(
     program: Option<&Permitted>,
     new: &New,
 ) -> Result<(Report, Option<Exit>), Error> {
+    if report.anonymous && report.plan.program.is_some() {
+        let why = "--validate: the report is anonymous and does not say which program to run again; validate the one that names it";
+        return Err(Error::bad_input(why));
+    }
     let unknown = |cell: &Cell| match user_program::find(&cell.kernel) {
         None => Some(format!("{} is not measured again: this charz has no such kernel", cell.kernel)),
         Some(_) => Some(format!("not measured again: {}", Mapping::of_data(&cell.mapping).err()?)),
@@ -108,7 +112,7 @@ fn measure(
     let plan = Plan::again(&request, &cells, &stage.machine, &limits, &predictor)?;
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);
-    let mut listener = Progress::on_stderr();
+    let mut listener = Progress::on_stderr(false);
     let swept = stage.sweep_of(&mut again, program, &mut (), &processes, &predictor, budget).run(&mut listener);
     debug_assert!(swept.is_ok(), "nothing is recorded");
     stage.signals.let_finish();

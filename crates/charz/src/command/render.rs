@@ -3,6 +3,7 @@ use std::io::{BufReader, ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
+use crate::anonymous::anonymous;
 use crate::exit::{Error, Exit};
 use crate::view::look;
 use charz_analysis::figure::Figure;
@@ -14,6 +15,7 @@ use charz_render::formats::{Draw, Format, ReportWriter};
 
 pub struct Options {
     pub reports: Vec<PathBuf>,
+    pub anonymous: bool,
     pub showing: Showing,
 }
 
@@ -26,8 +28,13 @@ pub struct Showing {
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     // A page is read elsewhere.
     let read = if options.showing.format.write.is_of_page() { read } else { read_named };
-    let reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
-    let names = names(&options.reports);
+    let mut reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
+    let mut names = names(&options.reports);
+    if options.anonymous {
+        reports = reports.into_iter().map(anonymous).collect::<Result<_, _>>()?;
+        // A file is named after its host.
+        names = numbered(names.len());
+    }
     let sources: Vec<Source<'_>> = names.iter().zip(&reports).map(|(name, report)| Source { name, report }).collect();
     show(&sources, &options.showing, out)
 }
@@ -125,6 +132,14 @@ pub(super) fn names(files: &[PathBuf]) -> Vec<String> {
         _ => format!("{stem} ({})", stems[..=at].iter().filter(|other| *other == stem).count()),
     };
     stems.iter().enumerate().map(named).collect()
+}
+
+/// The same of reports whose files are not to be named.
+fn numbered(count: usize) -> Vec<String> {
+    match count {
+        1 => vec!["report".into()],
+        _ => (1..=count).map(|number| format!("report {number}")).collect(),
+    }
 }
 
 /// Whether this is no file, or one of JSON that is no report of charz. Most reports tell in their first line.

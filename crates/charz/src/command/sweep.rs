@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -58,6 +59,8 @@ pub struct New {
     /// The longest to wait until the machine is quiet.
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether the report, and what is printed of it, does not say whose it is.
+    pub anonymous: bool,
     /// What the user calls the machine, by key.
     pub labels: BTreeMap<String, String>,
     /// Whether the name of the report's file is all that is printed.
@@ -84,6 +87,8 @@ pub struct Resume {
     pub wait: bool,
     pub wait_quiet: Option<Duration>,
     pub strict: bool,
+    /// Whether an anonymous report is wanted, as one has to be begun.
+    pub anonymous: bool,
     /// Whether the name of the report's file is all that is printed.
     pub quiet: bool,
     pub format: &'static Format,
@@ -161,6 +166,7 @@ pub(super) fn measure(
         return show(new, dry_run, planned, &context, file.as_deref(), out);
     }
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait, new.quiet)?;
+    stage.is_anonymous = new.anonymous;
     // Looked for again: another sweep may have taken the name while this one waited for it.
     let mut file = new.file()?;
     if new.dry_run.is_none() {
@@ -189,7 +195,7 @@ pub(super) fn measure(
     if let Some(dry_run) = &new.dry_run {
         return show(new, dry_run, (plan, pairs), &context, file.as_deref(), out);
     }
-    let mut report = new_report(&plan, &context);
+    let mut report = Report { anonymous: new.anonymous, ..new_report(&plan, &context) };
     report.host.labels.clone_from(&new.labels);
     report.seal = new.program.as_ref().and_then(|program| program.seal(&report.id));
     if let Some(busiest) = doctor::busiest(processes.culprits().iter()) {
@@ -205,7 +211,8 @@ pub(super) fn measure(
         note("the report goes to standard output when the sweep ends, without a journal: it cannot be resumed");
     }
     let quiet = new.quiet && recorder.is_some();
-    for disturbance in report.host.disturbances.iter().filter(|_| !quiet) {
+    let shown = if report.anonymous { Cow::Owned(report::anonymous(report.clone())) } else { Cow::Borrowed(&report) };
+    for disturbance in shown.host.disturbances.iter().filter(|_| !quiet) {
         note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
     }
     let program = new.program.as_ref();
@@ -291,7 +298,7 @@ impl New {
         let now = SystemTime::now();
         let named = match &self.output {
             Some(named) => name::filled(named.clone(), now)?,
-            None => name::usual(now, |file| file.exists())?,
+            None => name::usual(self.anonymous, now, |file| file.exists())?,
         };
         name::output(named, self.force).map(Some)
     }

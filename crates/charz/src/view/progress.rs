@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::look;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Report, Status};
+use charz_data::report::{Cell, Report, Status, anonymous_cell};
 use charz_data::units;
 use charz_measure::sweep::Listener;
 use charz_render::term::pen::short;
@@ -21,6 +21,8 @@ const SHARE: usize = 4;
 
 pub struct Progress {
     is_terminal: bool,
+    /// Whether what it prints does not say whose the report is.
+    is_anonymous: bool,
     count: Count,
     last: Option<Instant>,
     /// How long the sweep may last.
@@ -55,8 +57,8 @@ impl Count {
 }
 
 impl Progress {
-    pub fn on_stderr() -> Self {
-        Progress { is_terminal: draws(), count: Count::default(), last: None, until: Duration::ZERO }
+    pub fn on_stderr(is_anonymous: bool) -> Self {
+        Progress { is_terminal: draws(), is_anonymous, count: Count::default(), last: None, until: Duration::ZERO }
     }
 
     /// Before the line that stays, the one that is drawn is taken away.
@@ -104,10 +106,11 @@ impl Listener for Progress {
     }
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
-        let (line, rest) = (self.count.line(left, longest), told(cell));
+        let line = self.count.line(left, longest);
         let pause = if self.is_terminal { REDRAW_EVERY } else { LINE_EVERY };
         if self.last.is_none_or(|last| last.elapsed() >= pause) {
             self.last = Some(Instant::now());
+            let rest = if self.is_anonymous { told(&anonymous_cell(cell)) } else { told(cell) };
             match self.is_terminal {
                 true => self.draw(longest, &line, &rest),
                 false => note(&(line + &rest)),
@@ -193,7 +196,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{announced, drawn, told};
-    use charz_data::report::{Unit, fixtures};
+    use charz_data::report::{Status, Unit, anonymous_cell, fixtures};
 
     #[test]
     fn the_end_is_announced_first() {
@@ -221,5 +224,14 @@ mod tests {
         let cell = fixtures::cell("mem-read", 2, Unit::BytesPerSecond, 1e9);
         assert_eq!(told(&cell), "mem-read rr x2: 1.00 GB/s");
         assert_eq!(told(&cell.suspect()), "mem-read rr x2: 1.00 GB/s~");
+    }
+
+    #[test]
+    fn of_an_anonymous_sweep_neither_the_mapper_nor_a_reason_is_printed() {
+        let cell = fixtures::cell("command", 2, Unit::Nanoseconds, 9.0)
+            .under("command:/eve/m")
+            .unmeasured(Status::Failed, "eve");
+        assert_eq!(told(&cell).matches("eve").count(), 2);
+        assert!(!told(&anonymous_cell(&cell)).contains("eve"));
     }
 }

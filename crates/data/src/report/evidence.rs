@@ -121,6 +121,20 @@ impl Evidence {
     /// The name of those that a process may use.
     pub const ALLOWED_STRANDS: &str = "allowed strands";
 
+    /// The names of all settings that may change.
+    pub const SETTINGS: [&str; 10] = [
+        Self::ONLINE_STRANDS,
+        Self::ALLOWED_STRANDS,
+        "allowed nodes",
+        "CPU quota",
+        "frequency governor",
+        "turbo",
+        "no_turbo",
+        Self::CLOCK_SOURCE,
+        "transparent huge pages",
+        "NUMA balancing",
+    ];
+
     /// Whether a change is that of strands, which came or went.
     pub fn is_of_strands(change: &str) -> bool {
         [Self::ONLINE_STRANDS, Self::ALLOWED_STRANDS].map(Some).contains(&change.split(':').next())

@@ -104,6 +104,7 @@ mod tests {
     fn this_machine_has_values_and_stays_the_same() {
         let now = Fingerprint::read(&[]);
         assert!(now.0.iter().any(|(_, value)| value.is_some()));
+        assert_eq!(now.0.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Evidence::SETTINGS);
         assert_eq!(now.changes(&Fingerprint::read(&[])), [""; 0]);
     }
 }

@@ -59,6 +59,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         findings: Vec::new(),
         wall_ns: 0,
         stopped_by: None,
+        anonymous: false,
         file: None,
     }
 }

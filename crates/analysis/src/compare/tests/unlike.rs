@@ -1,8 +1,8 @@
 //! Reports and configurations that differ in more than their numbers.
 
 use super::*;
-use charz_data::report::Timer;
-use charz_data::{Better, ReportedUnit};
+use charz_data::report::{Timer, anonymous};
+use charz_data::{Better, Program, ProgramValue, ReportedUnit};
 
 /// Each configuration has its size; that of the plan was for none of them.
 #[test]
@@ -309,6 +309,25 @@ fn no_quota_is_known_and_enough_runs_are_not_too_few() {
     let remarks = compare(&base, &new, &Options::default()).unwrap().remarks().concat();
     assert!(remarks.contains("none") && !remarks.contains("unknown"), "{remarks}");
     assert!(!remarks.contains("too few"), "{remarks}");
+}
+
+#[test]
+fn what_an_anonymous_report_leaves_out_is_no_difference() {
+    let mut base = report(&[("a", &around(1.0))]);
+    let (value, unit) = (ProgramValue::Last, ReportedUnit::RATE);
+    let command = "./a".to_owned();
+    base.plan.program = Some(Program { command, setup: None, value, unit, verify: None, timeout_ns: None });
+    base.host.kernel = Some("Linux 6.8.0-45-generic".into());
+    let notes = |base: &Report, new: &Report| {
+        let options = Options { cross_plan: true, ..Options::default() };
+        compare(base, new, &options).unwrap().notes
+    };
+    let hidden = anonymous(Report { id: "2".into(), ..base.clone() });
+    assert!(base.host.name.is_some() && notes(&base, &hidden).is_empty(), "{:?}", notes(&base, &hidden));
+    // Of two programs without names nothing says that they are one.
+    check_refused(&base, &hidden, Options::default(), "--command");
+    let other = anonymous(Report { id: "3".into(), ..base.clone() });
+    assert!(notes(&hidden, &other).iter().any(|note| note.contains("program")), "{:?}", notes(&hidden, &other));
 }
 
 /// A page of two reports says what a comparison says.

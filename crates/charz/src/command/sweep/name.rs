@@ -22,8 +22,9 @@ const FIELDS: [Field; 5] = [
     ("job", |_| Some(job(|name| env::var(name).ok()))),
 ];
 
-/// The name where none is given.
+/// The name where none is given, and that of a report that does not say whose it is.
 const USUAL: &str = "charz-{host}-{date}";
+const ANONYMOUS: &str = "charz-{date}";
 
 /// Puts values in the place of [`FIELDS`].
 pub(crate) fn filled(named: PathBuf, now: SystemTime) -> Result<PathBuf, Error> {
@@ -48,8 +49,8 @@ pub(crate) fn filled(named: PathBuf, now: SystemTime) -> Result<PathBuf, Error> 
 
 /// `charz-node7-20260131-120000.json`; `charz-node7-20260131-120000-2.json` if that one, its compressed form, or a journal of theirs
 /// exists.
-pub(super) fn usual(now: SystemTime, exists: impl Fn(&Path) -> bool) -> Result<PathBuf, Error> {
-    let first = filled(USUAL.into(), now)?;
+pub(super) fn usual(is_anonymous: bool, now: SystemTime, exists: impl Fn(&Path) -> bool) -> Result<PathBuf, Error> {
+    let first = filled(if is_anonymous { ANONYMOUS } else { USUAL }.into(), now)?;
     let first = first.display();
     let taken = |name: &str| {
         let forms = [name.into(), PathBuf::from(format!("{name}.gz"))];
@@ -129,7 +130,7 @@ mod tests {
 
     #[test]
     fn sweeps_of_one_second_have_names_of_their_own() {
-        let name = |taken: &[&Path]| usual(SystemTime::UNIX_EPOCH, |file| taken.contains(&file)).unwrap();
+        let name = |taken: &[&Path]| usual(false, SystemTime::UNIX_EPOCH, |file| taken.contains(&file)).unwrap();
         let first = name(&[]);
         let text = first.to_str().unwrap();
         let host = in_a_name(&word("/proc/sys/kernel/hostname").unwrap_or_default());
@@ -139,6 +140,7 @@ mod tests {
             assert_eq!(name(&[Path::new(&taken)]), second);
         }
         assert_eq!(name(&[&first, &second]), PathBuf::from(text.replace(".json", "-3.json")));
+        assert_eq!(usual(true, SystemTime::UNIX_EPOCH, |_| false).unwrap(), Path::new("charz-19700101-000000.json"));
     }
 
     #[test]

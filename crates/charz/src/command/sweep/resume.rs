@@ -61,6 +61,9 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
                 "belongs to {user}, so it is not continued; name another file, or a copy of it"
             )));
         }
+        if report.anonymous {
+            return if report.complete { Ok((report, opened)) } else { Err(refuse(ANONYMOUS.into())) };
+        }
         same(&report).map(|()| (report, opened))
     };
     // A report that is refused or complete needs no lock.
@@ -87,6 +90,11 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         let program = program(&file, opened.as_ref(), &report)?;
         (None, report, program)
     };
+    if resume.anonymous && !report.anonymous {
+        return Err(Error::bad_input(format!(
+            "--anonymous: {file:?} was begun without it; finish it without, then charz render --anonymous leaves out whose it is"
+        )));
+    }
     let params = params(&report).map_err(refuse)?;
     let clock = match report.plan.clock.as_str() {
         "os" => ClockKind::Os,
@@ -96,6 +104,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     let binder = Backend::from_str(&report.plan.binder).map_err(refuse)?;
     let mut stage = MeasuringContext::of(held, clock, binder)?;
+    stage.is_anonymous = report.anonymous;
     let host = sweep::host(&stage.machine, &Limits::read());
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}")));
@@ -123,6 +132,10 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     };
     stage.sweep(&mut report, &session, Some(recorder), out)
 }
+
+/// Another machine, or another program, could not be distinguished from its own.
+const ANONYMOUS: &str =
+    "is anonymous: it does not say on which machine and of which program the rest is missing; start a new sweep";
 
 /// Whether a report is of this sweep, as the machine is now; the error of the inner result is a clause that says how it differs. A complete
 /// one of a machine that changed is not compared: nothing is measured.

@@ -1,5 +1,6 @@
 //! What does not change during a session.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{ErrorKind, Write};
 use std::time::{Duration, Instant};
@@ -9,6 +10,7 @@ use charz_topology::{Backend, Binder, Machine, Mapping, Order, Present, Source, 
 
 use super::ClockKind;
 use super::recorder::{JournalRecorder, cannot_record, stopper};
+use crate::anonymous::anonymous;
 use crate::exit::{Error, Exit};
 use crate::permit::Permitted;
 use crate::provenance::tool;
@@ -44,6 +46,8 @@ pub(crate) struct MeasuringContext {
     binder: String,
     begun: Instant,
     tool: Tool,
+    /// Whether what is printed does not say whose the report is.
+    pub(super) is_anonymous: bool,
     /// No other process measures on this machine while it is held.
     _lock: MachineLock,
 }
@@ -113,6 +117,7 @@ impl MeasuringContext {
             signals: held.signals,
             begun,
             tool: tool(),
+            is_anonymous: false,
             _lock: held.lock,
         })
     }
@@ -235,8 +240,8 @@ impl MeasuringContext {
                 )))
             }
             Some(failed) if failed.ending != Ending::Stopped => {
-                let why = failed.reason.unwrap_or_default();
-                note(&format!("--command: a first run with {threads} failed: {why}"));
+                let why = failed.reason.filter(|_| !self.is_anonymous).map(|why| format!(": {why}"));
+                note(&format!("--command: a first run with {threads} failed{}", why.unwrap_or_default()));
                 Ok(predictor)
             }
             _ => Ok(predictor),
@@ -281,7 +286,7 @@ impl MeasuringContext {
         out: &mut dyn Write,
     ) -> Result<Exit, Error> {
         let mut progress: Box<dyn Listener> =
-            if session.quiet { Box::new(()) } else { Box::new(Progress::on_stderr()) };
+            if session.quiet { Box::new(()) } else { Box::new(Progress::on_stderr(report.anonymous)) };
         let (processes, before, budget) = (self.processes(), self.begun.elapsed(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, session.program, &mut recorder, &processes, session.predictor, budget);
         let swept = sweep.run(progress.as_mut());
@@ -294,10 +299,11 @@ impl MeasuringContext {
         } else if let Err(error) = &swept {
             report.stopped_by = Some(stopper(error));
         }
+        let shown = if report.anonymous { Cow::Owned(anonymous(report.clone())?) } else { Cow::Borrowed(&*report) };
         // The numbers first: they are printed even if the file cannot be written.
-        let told = if session.quiet { Ok(()) } else { session.format.write(report, &look::of_stdout(), out) };
+        let told = if session.quiet { Ok(()) } else { session.format.write(&shown, &look::of_stdout(), out) };
         self.signals.let_finish();
-        let file = recorder.map(|recorder| recorder.finish(report)).transpose();
+        let file = recorder.map(|recorder| recorder.finish(&shown)).transpose();
         swept.map_err(cannot_record)?;
         let told = match file? {
             Some(file) => told.and_then(|()| super::tell_file(&file, session, out)),
