@@ -18,6 +18,7 @@ mod doctor;
 mod exec;
 mod extension;
 mod fleet;
+mod full_pipe;
 mod fuzz_corpus;
 mod history;
 mod interrupted;

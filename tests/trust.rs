@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Ran, charz, read_json};
+use crate::support::{Ran, charz, read_json, send};
 
 /// Leaves a line in the file `ran` of its folder.
 const PROGRAM: &str = "sh -c 'echo x >> ran; sleep 0.1; echo 3'";
@@ -25,8 +26,8 @@ struct Place(TempDir);
 impl Place {
     fn new() -> Self {
         let place = Place(tempfile::tempdir().unwrap());
-        place.run(&["sweep", "--command", PROGRAM, "--budget", "1s", "-q", "--output", "r.json"], &PLAN);
-        assert!(place.has_run(), "a program that was typed is started");
+        let line = ["sweep", "--command", PROGRAM, "--budget", "10m", "-q", "--output", "r.json"];
+        place.starts(&with(&line, &PLAN));
         assert_eq!(place.report()["complete"], false);
         place
     }
@@ -75,16 +76,27 @@ impl Place {
         assert_eq!(fs::read(self.path("r.json")).ok(), before);
     }
 
-    /// Started, whatever comes of it.
+    /// Started, and stopped then: by a signal, since how long a run takes depends on what else the machine does.
     #[track_caller]
-    fn starts(&self, args: &[&str]) {
-        let ran = self.run(args, &[]);
+    fn starts(&self, args: &[&str]) -> Ran {
+        let mut child = self.charz().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + PATIENCE;
+        while !self.path("ran").exists() && child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "{args:?} gets nowhere");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        send(&child, Signal::INT);
+        let ran: Ran = child.wait_with_output().unwrap().into();
         assert!(self.has_run(), "{args:?}: {:?} {}", ran.code, ran.err);
+        ran
     }
 }
 
-const RESUME: [&str; 6] = ["sweep", "--resume", "r.json", "--budget", "1s", "-q"];
-const VALIDATE: [&str; 5] = ["advise", "r.json", "--validate", "--budget", "1s"];
+/// How long anything may take on a machine that does much else.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+const RESUME: [&str; 4] = ["sweep", "--resume", "r.json", "-q"];
+const VALIDATE: [&str; 3] = ["advise", "r.json", "--validate"];
 
 fn with<'a>(args: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     [args, more].concat()
@@ -151,7 +163,7 @@ fn a_file_that_others_can_change_starts_no_program() {
     place.refuses(&with(&RESUME, &["--trust-program"]), &["belongs to user", &user]);
     place.refuses(&VALIDATE, &["belongs to user", &user, "--trust-program"]);
     place.refuses(&["advise", "last", "--validate"], &["no report", "\"r.json\"", &user]);
-    let plan = with(&["sweep", "--command", PROGRAM, "--continue", "--output", "r.json", "--budget", "1s"], &PLAN);
+    let plan = with(&["sweep", "--command", PROGRAM, "--continue", "--output", "r.json", "--budget", "10m"], &PLAN);
     place.refuses(&plan, &["belongs to user", &user]);
     assert_eq!(place.run(&["render", "r.json"], &[]).code, Some(0), "it is read by all");
     let below_sudo = place.charz().env("SUDO_UID", &user).args(["render", "last"]).output().unwrap();
@@ -168,12 +180,12 @@ fn a_file_that_others_can_change_starts_no_program() {
 fn a_journal_is_a_file_like_any_other() {
     let place = Place::new();
     fs::remove_file(place.path("r.json")).unwrap();
-    let line = ["sweep", "--command", PROGRAM, "--budget", "60s", "-q", "--output", "r.json"];
+    let line = ["sweep", "--command", PROGRAM, "--budget", "10m", "-q", "--output", "r.json"];
     let mut sweep = place.charz().args(line).args(PLAN).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let (journal, begun) = (place.path("r.json.journal"), Instant::now());
     let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
     while lines() < 3 {
-        assert!(begun.elapsed() < Duration::from_secs(300), "the sweep gets nowhere");
+        assert!(begun.elapsed() < PATIENCE, "the sweep gets nowhere");
         std::thread::sleep(Duration::from_millis(20));
     }
     sweep.kill().unwrap();
@@ -206,11 +218,11 @@ fn a_journal_is_a_file_like_any_other() {
 #[test]
 fn a_sweep_that_goes_on_is_the_one_that_is_typed() {
     let place = Place::new();
-    let plan = with(&["sweep", "--continue", "--output", "r.json", "--budget", "1s", "-q"], &PLAN);
+    let plan = with(&["sweep", "--continue", "--output", "r.json", "--budget", "10m", "-q"], &PLAN);
     place.starts(&with(&plan, &["--command", PROGRAM]));
     // What the report says of its command line is a text: here that of the next line.
     let mut report = place.report();
-    let kernels = ["sweep", "--preset", "node", "--quiet", "--continue", "--output", "r.json", "--budget", "1s"];
+    let kernels = ["sweep", "--preset", "node", "--quiet", "--continue", "--output", "r.json", "--budget", "10m"];
     for line in ["charz sweep --preset node --quiet --continue --output r.json --budget 1s", "x", ""] {
         report["command"] = line.into();
         place.put(&report);
@@ -226,7 +238,7 @@ fn a_sweep_that_goes_on_is_the_one_that_is_typed() {
 #[test]
 fn settings_that_others_can_change_name_no_program() {
     let place = Place::new();
-    let line = ["sweep", "--config", "c.toml", "--threads", "1", "--budget", "1s", "--output", "new.json", "--force"];
+    let line = ["sweep", "--config", "c.toml", "--threads", "1", "--budget", "10m", "--output", "new.json", "--force"];
     let mapper = "mapping = \"command:sh -c 'echo x >> ran; echo [0]'\"";
     for (text, key) in [(format!("command = {PROGRAM:?}"), "--command"), (mapper.to_owned(), "--mapping")] {
         fs::write(place.path("c.toml"), &text).unwrap();
@@ -244,9 +256,8 @@ fn settings_that_others_can_change_name_no_program() {
 fn values_of_an_environment_are_typed_again() {
     let place = Place::new();
     let secret = format!("KEY=hunter2 {PROGRAM}");
-    let line = ["sweep", "--command", &secret, "--budget", "1s", "--output", "r.json", "--force", "-v"];
-    let ran = place.run(&line, &PLAN);
-    assert!(place.has_run(), "{}", ran.err);
+    let line = ["sweep", "--command", &secret, "--budget", "10m", "--output", "r.json", "--force", "-v"];
+    let ran = place.starts(&with(&line, &PLAN));
     let text = fs::read_to_string(place.path("r.json")).unwrap();
     assert!(text.contains("KEY=…"), "the name is kept");
     for format in ["table", "html", "markdown", "json", "csv"] {
@@ -258,7 +269,7 @@ fn values_of_an_environment_are_typed_again() {
     place.refuses(&with(&RESUME, &["--trust-program"]), &["KEY=…"]);
     place.starts(&with(&RESUME, &["--command", &secret]));
     place.starts(&with(
-        &with(&["sweep", "--continue", "--output", "r.json", "--budget", "1s"], &PLAN),
+        &with(&["sweep", "--continue", "--output", "r.json", "--budget", "10m"], &PLAN),
         &["--command", &secret],
     ));
 }

@@ -23,6 +23,10 @@ const HANDLED: [(i32, &str, Exit); 4] = [
     (SIGUSR1, "SIGUSR1", Exit::Terminated),
 ];
 
+/// Nothing is measured any more: a signal ends the process at once.
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// Handlers that let what is measured end in order, until they are dropped; a process has them once at a time.
 pub struct Signals {
     stop: Stop,
     which: Arc<AtomicUsize>,
@@ -39,6 +43,7 @@ pub fn survive_file_size_limit() -> io::Result<()> {
 impl Signals {
     pub fn catch() -> io::Result<Self> {
         let (woken, waker) = UnixStream::pair()?;
+        OVER.store(false, Ordering::SeqCst);
         let mut signals = Signals { stop: Stop::new(), which: Arc::default(), woken, second: Vec::new() };
         for (signal, _, exit) in HANDLED {
             // `nohup charz sweep &` is not to end with the terminal, and a handler would undo what the parent left.
@@ -48,6 +53,7 @@ impl Signals {
             // The order matters: the handler for the second signal looks at the flag before the first one sets it.
             let second = register_conditional_shutdown(signal, i32::from(exit.code()), signals.stop.flag())?;
             signals.second.push(second);
+            register_conditional_shutdown(signal, i32::from(exit.code()), &OVER)?;
             register_usize(signal, Arc::clone(&signals.which), signal as usize)?;
             register(signal, signals.stop.flag())?;
             pipe::register(signal, waker.try_clone()?)?;
@@ -55,11 +61,13 @@ impl Signals {
         Ok(signals)
     }
 
-    /// From now on no signal ends the process: a report that is being written is finished, and leaves no temporary file.
-    pub fn let_finish(&self) {
+    /// As long as what is returned lives, no signal ends the process: a report that is being written is finished, and leaves no temporary
+    /// file. Then any does.
+    pub fn let_finish(&self) -> Finishing {
         self.second.iter().for_each(|second| {
             unregister(*second);
         });
+        Finishing(())
     }
 
     pub fn stop(&self) -> &Stop {
@@ -77,6 +85,21 @@ impl Signals {
     }
 }
 
+impl Drop for Signals {
+    fn drop(&mut self) {
+        OVER.store(true, Ordering::SeqCst);
+    }
+}
+
+#[must_use]
+pub struct Finishing(());
+
+impl Drop for Finishing {
+    fn drop(&mut self) {
+        OVER.store(true, Ordering::SeqCst);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -87,22 +110,40 @@ mod tests {
 
     /// Handlers are the whole process's, so this test starts itself again.
     #[test]
-    fn a_second_signal_ends_the_process_unless_it_is_let_finish() {
-        const NAME: &str = "signals::tests::a_second_signal_ends_the_process_unless_it_is_let_finish";
-        const VARIABLE: &str = "TEST_LETS_FINISH";
-        if let Some(lets_finish) = std::env::var_os(VARIABLE) {
+    fn a_second_signal_ends_the_process_unless_it_is_let_finish_and_any_when_it_has_finished() {
+        const NAME: &str =
+            "signals::tests::a_second_signal_ends_the_process_unless_it_is_let_finish_and_any_when_it_has_finished";
+        const VARIABLE: &str = "TEST_CASE";
+        if let Ok(case) = std::env::var(VARIABLE) {
             let signals = Signals::catch().unwrap();
-            raise(SIGTERM).unwrap();
-            assert!(signals.stop().raised());
-            if lets_finish == "true" {
-                signals.let_finish();
+            let first = || {
+                raise(SIGTERM).unwrap();
+                assert!(signals.stop().raised());
+            };
+            match case.as_str() {
+                "second" => first(),
+                "finishing" => {
+                    first();
+                    let _finishing = signals.let_finish();
+                    return raise(SIGTERM).unwrap();
+                }
+                "finished" => drop(signals.let_finish()),
+                "caught again" => {
+                    drop(signals);
+                    let _signals = Signals::catch().unwrap();
+                    return raise(SIGTERM).unwrap();
+                }
+                _ => drop(signals),
             }
             return raise(SIGTERM).unwrap();
         }
-        for (lets_finish, code) in [(true, 0), (false, Exit::Terminated.code())] {
+        let ended = i32::from(Exit::Terminated.code());
+        for (case, code) in
+            [("second", ended), ("finishing", 0), ("finished", ended), ("dropped", ended), ("caught again", 0)]
+        {
             let mut again = Command::new(std::env::current_exe().unwrap());
-            let output = again.args(["--exact", NAME]).env(VARIABLE, lets_finish.to_string()).output().unwrap();
-            assert_eq!(output.status.code(), Some(code.into()), "{output:?}");
+            let output = again.args(["--exact", NAME]).env(VARIABLE, case).output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{case}: {output:?}");
         }
     }
 }

@@ -3,8 +3,10 @@
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use charz_system::Status;
+use signal_hook::flag::register_conditional_default;
 use signal_hook_registry::{SigId, unregister};
 
 use crate::sys::signals::{BY_SYSTEM, BYTES, report};
@@ -24,7 +26,11 @@ const RELAYED: [i32; 10] = [
     libc::SIGCONT,
 ];
 
-/// Keeps signals from ending or stopping this process. Those that its parent left ignored stay so, for the program too.
+/// No relay keeps signals any more: they do what they do by default. A handler that was there once stays (signal-hook-registry).
+static OVER: AtomicBool = AtomicBool::new(false);
+
+/// Keeps signals from ending or stopping this process, until it is dropped; a process has one at a time. Those that its parent left ignored
+/// stay so, for the program too.
 pub struct Relay {
     arrived: UnixStream,
     handlers: Vec<SigId>,
@@ -45,10 +51,12 @@ impl Relay {
         let (arrived, sender) = UnixStream::pair()?;
         arrived.set_nonblocking(true)?;
         sender.set_nonblocking(true)?;
+        OVER.store(false, Ordering::SeqCst);
         let status = Status::of_process();
         let mut relay = Relay { arrived, handlers: Vec::new() };
         for signal in RELAYED.into_iter().filter(|signal| !status.ignores(*signal)) {
             relay.handlers.push(report(signal, sender.try_clone()?)?);
+            register_conditional_default(signal, &OVER)?;
         }
         Ok(relay)
     }
@@ -71,6 +79,7 @@ impl Relay {
 
 impl Drop for Relay {
     fn drop(&mut self) {
+        OVER.store(true, Ordering::SeqCst);
         self.handlers.drain(..).for_each(|handler| {
             unregister(handler);
         });

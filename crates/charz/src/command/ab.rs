@@ -114,9 +114,12 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     // The numbers first: they are printed even if the disk refuses them, and kept even if they cannot be printed.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];
     let told = (options.terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out);
-    stage.signals.let_finish();
-    for (journal, report) in journals.into_iter().flatten().zip([&a, &b]) {
-        note(&format!("report: {:?}", journal.finish(report)?));
+    let finishing = stage.signals.let_finish();
+    let finished = journals.into_iter().flatten().zip([&a, &b]).map(|(journal, report)| journal.finish(report));
+    let files: Vec<_> = finished.collect();
+    drop(finishing);
+    for file in files {
+        note(&format!("report: {:?}", file?));
     }
     taken?;
     told?;

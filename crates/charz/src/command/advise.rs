@@ -115,7 +115,6 @@ fn measure(
     let mut listener = Progress::on_stderr(false);
     let swept = stage.sweep_of(&mut again, program, &mut (), &processes, &predictor, budget).run(&mut listener);
     debug_assert!(swept.is_ok(), "nothing is recorded");
-    stage.signals.let_finish();
     let failure = stage.failure(&[&again]);
     Ok((again, failure))
 }

@@ -53,6 +53,8 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
     let id = crew.start(&launch).map_err(|error| not_started(&launch, error))?;
     let ended = watch(&mut crew, id, &relay).map_err(refused)?;
     drop(crew);
+    // A signal is for this process from now on, e.g. where no one reads the summary.
+    drop(relay);
     if let Some(before) = before {
         let stolen = lost(&before, &stolen(), &launch.seats);
         let (program, seats) = (&launch.program, &launch.seats);

@@ -302,8 +302,9 @@ impl MeasuringContext {
         let shown = if report.anonymous { Cow::Owned(anonymous(report.clone())?) } else { Cow::Borrowed(&*report) };
         // The numbers first: they are printed even if the file cannot be written.
         let told = if session.quiet { Ok(()) } else { session.format.write(&shown, &look::of_stdout(), out) };
-        self.signals.let_finish();
+        let finishing = self.signals.let_finish();
         let file = recorder.map(|recorder| recorder.finish(&shown)).transpose();
+        drop(finishing);
         swept.map_err(cannot_record)?;
         let told = match file? {
             Some(file) => told.and_then(|()| super::tell_file(&file, session, out)),
