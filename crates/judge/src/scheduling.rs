@@ -69,7 +69,9 @@ fn other_threads(case: &Case<'_>) -> Option<Mark> {
         }
         let (working, all) = (working(seen), seen.threads);
         let of_all = if working < all { format!(" at a time, of {all},") } else { String::new() };
-        format!("the program ran {}{of_all} instead of {asked}", counted(working as usize, "thread"))
+        // Those that end before the next look are not seen.
+        let ran = if seen.followed == "poll" { "polled, the program was seen with" } else { "the program ran" };
+        format!("{ran} {}{of_all} instead of {asked}", counted(working as usize, "thread"))
     })
 }
 

@@ -71,6 +71,12 @@ fn cpus_of(ids: &[u32]) -> String {
     format!("{} {}", if ids.len() == 1 { "CPU" } else { "CPUs" }, cpulist::print(ids))
 }
 
+/// Threads, of which the poller does not see those that end before its next look.
+fn seen(threads: &str, ended: &Ended) -> String {
+    let verb = if ended.appeared == 1 { "was" } else { "were" };
+    if ended.following.by == Follow::Poll { format!("{threads} that {verb} seen") } else { threads.to_owned() }
+}
+
 /// Whether threads stayed where they were put.
 fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
     let ids = distinct(seats.iter().flatten().copied());
@@ -82,7 +88,7 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
             format!("on {cpus}, threads not followed")
         };
     }
-    let threads = counted(ended.appeared, "thread");
+    let threads = seen(&counted(ended.appeared, "thread"), ended);
     if ids.is_empty() {
         return format!("{threads}, not bound");
     }
@@ -94,14 +100,17 @@ fn headline(seats: &[Option<u32>], ended: &Ended) -> String {
         return format!("{} of {threads} left their seats on {cpus}{floating}", ended.off_seat);
     }
     let all = match ended.appeared {
+        1 if ended.following.by == Follow::Poll => seen("the only thread", ended),
         1 => "its only thread".to_owned(),
         _ if unbound > 0 => format!("{} of {threads}", ended.appeared - unbound),
-        2 => "both threads".to_owned(),
+        2 => seen("both threads", ended),
         _ => format!("all {threads}"),
     };
     if ended.unseen > 0 {
-        let seen = ended.appeared - ended.unseen;
-        return format!("{seen} of {threads} seen on their seats on {cpus}, the others ended unseen{floating}");
+        let stayed = ended.appeared - ended.unseen;
+        return format!(
+            "{stayed} of {threads} ended on their seats on {cpus}, the others where it was not seen{floating}"
+        );
     }
     match &distinct(ended.threads.iter().filter_map(|thread| thread.seat))[..] {
         [] => format!("{} ran unbound on {free}", if ended.appeared == 1 { all } else { threads }),
@@ -114,9 +123,8 @@ fn too_few(seats: &[Option<u32>], ended: &Ended) -> Option<String> {
     let cpus = distinct(seats.iter().flatten().copied()).len();
     let working = Ended::working([ended]).map_or(ended.appeared, |working| working as usize).min(ended.appeared);
     let threads = match ended.appeared {
-        1 => "1 thread".to_owned(),
         all if working < all => format!("at most {working} of {all} threads at work"),
-        all => format!("{all} threads"),
+        all => seen(&counted(all, "thread"), ended),
     };
     (working < cpus && ended.following.by != Follow::None).then(|| {
         format!(
@@ -145,7 +153,7 @@ fn off_seat(ended: &Ended) -> impl Iterator<Item = &Thread> {
     ended.threads.iter().filter(|thread| thread.on_seat() == Some(false))
 }
 
-/// Who changed its own affinity.
+/// Threads whose affinity was changed, by themselves or by others.
 fn moved(ended: &Ended) -> Option<String> {
     let name = |thread: &Thread| {
         let seat = thread.seat.map(|seat| seat.to_string()).unwrap_or_default();
@@ -154,8 +162,7 @@ fn moved(ended: &Ended) -> Option<String> {
     let all: Vec<String> = off_seat(ended).map(name).collect();
     let more = ended.off_seat.saturating_sub(NAMED);
     let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-    (!all.is_empty())
-        .then(|| format!("the program changed the affinity of thread {}{more}", all[..all.len().min(NAMED)].join(", ")))
+    (!all.is_empty()).then(|| format!("affinity was changed: thread {}{more}", all[..all.len().min(NAMED)].join(", ")))
 }
 
 /// Time that threads were ready to run and did not, and moves from CPU to CPU.
@@ -283,12 +290,28 @@ mod tests {
         let lines = said(&ended(&[(0, &[0]), (2, &[0, 1])]), &[0, 2], &[]);
         assert!(lines[0].contains("1 of 2 threads left their seats"), "{lines:?}");
         assert!(lines[1].contains("thread 1") && lines[1].contains("from CPU 2 to 0-1"), "{lines:?}");
+        // An outsider may have done it.
+        assert!(!lines[1].contains("the program"), "{lines:?}");
     }
 
     #[test]
     fn what_was_not_seen_is_not_claimed() {
         let lines = said(&ended(&[(0, &[0]), (1, &[])]), &[0, 1], &[]);
         assert!(lines[0].contains("1 of 2 threads") && !lines[0].contains("all"), "{lines:?}");
+    }
+
+    /// The poller may have missed some that ended soon.
+    #[test]
+    fn a_summary_of_polled_threads_claims_no_more_than_was_seen() {
+        for (seats, threads) in [(&[0, 1][..], 1), (&[0], 2), (&[0], 3)] {
+            let mut polled = ended(&vec![(0, &[0][..]); threads]);
+            let told = |ended: &Ended| said(ended, seats, &[]).iter().filter(|line| line.contains("seen")).count();
+            assert_eq!(told(&polled), 0);
+            polled.following.by = Follow::Poll;
+            assert!(said(&polled, seats, &[])[0].contains("seen"));
+            // Fewer threads than CPUs have a line of their own.
+            assert_eq!(told(&polled), seats.len());
+        }
     }
 
     #[test]
