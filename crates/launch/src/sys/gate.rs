@@ -8,18 +8,26 @@ use std::process::Command;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+/// The exit code of a child that became no program, as shells have it. Its parent has gone.
+const NO_PROGRAM: libc::c_int = 127;
+
 /// Makes the child write its process id to `gate`, 4 bytes in the machine's order, and wait for one byte before it becomes the
 /// program. `parents` is the parent's end, which the child inherits too and closes: with it open it would wait for ever for a parent
-/// that has been killed. The child then ends instead of becoming the program.
+/// that has been killed. The child then ends at once instead of becoming the program: an error would be for the standard library's end of
+/// the parent, and without that it says so on standard error, and aborts.
 pub fn hold(command: &mut Command, gate: UnixStream, parents: RawFd) {
     let wait = move || {
         // SAFETY: the descriptor is open in the child, which has a copy of its parent's table, and nothing in the child owns it.
         unsafe { libc::close(parents) };
-        (&gate).write_all(&std::process::id().to_ne_bytes())?;
-        (&gate).read_exact(&mut [0])
+        let told = (&gate).write_all(&std::process::id().to_ne_bytes());
+        if told.and_then(|()| (&gate).read_exact(&mut [0])).is_err() {
+            // SAFETY: it ends this child at once, without anything that was registered for an exit of its parent.
+            unsafe { libc::_exit(NO_PROGRAM) };
+        }
+        Ok(())
     };
-    // SAFETY: between fork and exec the closure calls close, getpid, write and read and nothing else, which a signal handler may; it neither
-    // takes memory nor locks.
+    // SAFETY: between fork and exec the closure calls close, getpid, write, read and _exit and nothing else, which a signal handler may; it
+    // neither takes memory nor locks.
     unsafe { command.pre_exec(wait) };
 }
 
@@ -32,7 +40,10 @@ pub fn limit_files(command: &mut Command, limit: Rlimit) {
 
 #[cfg(test)]
 mod tests {
+    use std::env;
+    use std::io::{self, BufRead, BufReader};
     use std::os::fd::AsRawFd;
+    use std::process::Stdio;
     use std::sync::mpsc;
     use std::thread;
     use std::time::Duration;
@@ -41,22 +52,42 @@ mod tests {
 
     use super::*;
 
+    /// The test starts itself again as the parent, and kills that. A child that is refused its program by the standard library without a
+    /// parent says so, and aborts.
     #[test]
-    fn a_child_whose_parent_has_gone_does_not_wait() {
-        let (mut ours, theirs) = UnixStream::pair().unwrap();
-        let mut command = Command::new("true");
-        hold(&mut command, theirs, ours.as_raw_fd());
-        let (sender, ended) = mpsc::channel();
-        // What the starter holds of the gate goes with the command.
-        let starter = thread::spawn(move || sender.send(command.spawn().is_err()));
-        let mut pid = [0; 4];
-        ours.read_exact(&mut pid).unwrap();
-        drop(ours);
-        let ended = ended.recv_timeout(Duration::from_secs(120));
-        if ended.is_err() {
-            let _ = Pid::from_raw(i32::from_ne_bytes(pid)).map(|pid| kill_process(pid, Signal::KILL));
+    #[allow(clippy::print_stdout, reason = "the parent says that its child waits")]
+    fn a_child_whose_parent_has_gone_ends_without_a_word() {
+        const NAME: &str = "sys::gate::tests::a_child_whose_parent_has_gone_ends_without_a_word";
+        const VARIABLE: &str = "TEST_IS_PARENT";
+        if env::var_os(VARIABLE).is_some() {
+            let (mut ours, theirs) = UnixStream::pair().unwrap();
+            let mut command = Command::new("sh");
+            command.args(["-c", "echo began >&2"]).stdout(Stdio::null());
+            hold(&mut command, theirs, ours.as_raw_fd());
+            // What the starter holds of the gate goes with the command.
+            thread::spawn(move || command.spawn());
+            let mut pid = [0; 4];
+            ours.read_exact(&mut pid).unwrap();
+            println!("waits {}", i32::from_ne_bytes(pid));
+            loop {
+                thread::park();
+            }
         }
-        starter.join().unwrap().unwrap();
-        assert_eq!(ended, Ok(true), "it becomes no program");
+        let mut again = Command::new(env::current_exe().unwrap());
+        again.args(["--exact", NAME, "--nocapture"]).env(VARIABLE, "").stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut parent = again.spawn().unwrap();
+        let (out, mut err) = (parent.stdout.take().unwrap(), parent.stderr.take().unwrap());
+        let mut lines = BufReader::new(out).lines().map_while(Result::ok);
+        let pid = lines.find_map(|line| line.split_once("waits ")?.1.parse().ok()).and_then(Pid::from_raw).unwrap();
+        parent.kill().unwrap();
+        parent.wait().unwrap();
+        let (sender, said) = mpsc::channel();
+        // At its end when the child has ended, too.
+        thread::spawn(move || sender.send(io::read_to_string(&mut err)));
+        let said = said.recv_timeout(Duration::from_secs(120));
+        if said.is_err() {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        assert_eq!(said.unwrap().unwrap(), "");
     }
 }
