@@ -41,7 +41,7 @@ impl Crew {
                 continue;
             }
             let pid = program.pid;
-            if !wait::has_ended(pid) {
+            if !wait::has_ended(pid)? {
                 stopped.extend(wait::stop(pid).map(|signal| (number, signal)));
                 continue;
             }

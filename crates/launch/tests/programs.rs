@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_launch::{Crew, Ended, Error, Event, Follow, Launch, Streams};
-use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, setrlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, kill_process, setrlimit, waitpid};
 
 const WAYS: [Follow; 3] = [Follow::Ptrace, Follow::Poll, Follow::None];
 
@@ -310,6 +310,21 @@ fn a_deadline_is_kept_and_all_can_be_killed() {
         }
         killed.sort_unstable();
         assert_eq!(killed, ids, "{follow:?}");
+    }
+}
+
+/// As where the system refuses the call that asks for its end.
+#[test]
+fn a_program_whose_end_cannot_be_seen_is_not_waited_for() {
+    for follow in [Follow::Poll, Follow::None] {
+        let mut crew = Crew::new(follow).unwrap();
+        let id = crew.start(&shell("exit")).unwrap();
+        // Another part of the process has taken note of its end.
+        waitpid(crew.pid(id).and_then(Pid::from_raw), WaitOptions::empty()).unwrap();
+        let until = Instant::now() + Duration::from_secs(120);
+        while !matches!(crew.next(Some(until), None), Err(_) | Ok(Event::Idle)) {
+            assert!(Instant::now() < until, "{follow:?}");
+        }
     }
 }
 

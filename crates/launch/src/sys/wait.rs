@@ -16,14 +16,15 @@ pub fn child(pid: pid_t) -> io::Result<Option<c_int>> {
     Ok(one(pid, libc::WUNTRACED)?.map(|(_, status)| status))
 }
 
-/// Whether this child has ended, which it stays until [`child`] reports it.
-pub fn has_ended(pid: pid_t) -> bool {
-    status(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT).is_some()
+/// Whether this child has ended, which it stays until [`child`] reports it. An error where the system refuses the call, or another part of
+/// this process has waited for the child.
+pub fn has_ended(pid: pid_t) -> io::Result<bool> {
+    Ok(status(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)?.is_some())
 }
 
 /// The signal that has stopped this child since it was last asked for.
 pub fn stop(pid: pid_t) -> Option<c_int> {
-    status(pid, WaitIdOptions::STOPPED)?.stopping_signal()
+    status(pid, WaitIdOptions::STOPPED).ok()??.stopping_signal()
 }
 
 /// Waits until this child is stopped by ptrace(2), and leaves it so: the event, 0 for a signal that it is about to get, and the signal.
@@ -34,8 +35,9 @@ pub fn next_stop(pid: pid_t) -> Option<(c_int, c_int)> {
     Some((stop >> 8, stop & 0xff))
 }
 
-fn status(pid: pid_t, options: WaitIdOptions) -> Option<WaitIdStatus> {
-    waitid(WaitId::Pid(Pid::from_raw(pid)?), options | WaitIdOptions::NOHANG).ok()?
+fn status(pid: pid_t, options: WaitIdOptions) -> io::Result<Option<WaitIdStatus>> {
+    let Some(pid) = Pid::from_raw(pid) else { return Ok(None) };
+    Ok(waitid(WaitId::Pid(pid), options | WaitIdOptions::NOHANG)?)
 }
 
 fn one(pid: pid_t, options: c_int) -> io::Result<Option<(pid_t, c_int)>> {
