@@ -26,10 +26,38 @@ struct Place(TempDir);
 impl Place {
     fn new() -> Self {
         let place = Place(tempfile::tempdir().unwrap());
-        let line = ["sweep", "--command", PROGRAM, "--budget", "10m", "-q", "--output", "r.json"];
-        place.starts(&with(&line, &PLAN));
-        assert_eq!(place.report()["complete"], false);
+        place.begin(PROGRAM);
         place
+    }
+
+    /// Begins the report anew, and stops once there is a number of it: how long that takes depends on what else the machine does.
+    fn begin(&self, program: &str) -> Ran {
+        let line = ["sweep", "--command", program, "--budget", "10m", "-v", "--output", "r.json", "--force"];
+        let ran = self.stop(&with(&line, &PLAN), || self.lines() > 4);
+        assert!(self.has_run(), "a program that was typed is started: {}", ran.err);
+        assert_eq!(self.report()["complete"], false);
+        ran
+    }
+
+    /// The lines of the journal.
+    fn lines(&self) -> usize {
+        fs::read_to_string(self.path("r.json.journal")).map_or(0, |text| text.lines().count())
+    }
+
+    /// Runs a line until something holds, then interrupts it.
+    #[track_caller]
+    fn stop(&self, args: &[&str], holds: impl Fn() -> bool) -> Ran {
+        let mut child = self.charz().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let until = Instant::now() + PATIENCE;
+        while child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "{args:?} gets nowhere");
+            if holds() {
+                send(&child, Signal::INT);
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child.wait_with_output().unwrap().into()
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -76,19 +104,11 @@ impl Place {
         assert_eq!(fs::read(self.path("r.json")).ok(), before);
     }
 
-    /// Started, and stopped then: by a signal, since how long a run takes depends on what else the machine does.
+    /// Started, and stopped then.
     #[track_caller]
-    fn starts(&self, args: &[&str]) -> Ran {
-        let mut child = self.charz().args(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let until = Instant::now() + PATIENCE;
-        while !self.path("ran").exists() && child.try_wait().unwrap().is_none() {
-            assert!(Instant::now() < until, "{args:?} gets nowhere");
-            std::thread::sleep(Duration::from_millis(5));
-        }
-        send(&child, Signal::INT);
-        let ran: Ran = child.wait_with_output().unwrap().into();
+    fn starts(&self, args: &[&str]) {
+        let ran = self.stop(args, || self.path("ran").exists());
         assert!(self.has_run(), "{args:?}: {:?} {}", ran.code, ran.err);
-        ran
     }
 }
 
@@ -122,7 +142,7 @@ fn an_own_report_starts_its_program_and_one_of_elsewhere_does_not() {
         *mailed.pointer_mut(member).unwrap() = value;
         place.put(&mailed);
         let program = mailed["plan"]["program"]["command"].as_str().unwrap();
-        let words = ["--trust-program", "--command", &program[..program.len().min(20)]];
+        let words = ["--trust-program", "--command", "sh -c "];
         place.refuses(&RESUME, &words);
         place.refuses(&VALIDATE, &words);
         place.refuses(&with(&RESUME, &["--command", "true"]), &["another program than was typed"]);
@@ -137,6 +157,33 @@ fn an_own_report_starts_its_program_and_one_of_elsewhere_does_not() {
             place.starts(&with(&VALIDATE, allows));
         }
     }
+}
+
+/// What takes the place of `{mapping}` may be code for a shell.
+#[test]
+fn a_report_fills_no_program_with_its_own_words() {
+    let place = Place::new();
+    let program = PROGRAM.replace("echo x", "echo {mapping}");
+    place.begin(&program);
+    let mut report = place.report();
+    for cell in ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap().clone()) {
+        assert_eq!(cell["mapping"], "dumb");
+    }
+    let text = report.to_string().replace("\"mapping\":\"dumb\"", "\"mapping\":\"dumb; touch pwned\"");
+    fs::write(place.path("r.json"), &text).unwrap();
+    place.refuses(&RESUME, &["this user did not begin it so"]);
+    for allows in [&["--trust-program"][..], &["--command", &program]] {
+        place.refuses(&with(&RESUME, allows), &["dumb; touch pwned", "no mapping"]);
+    }
+    // The program of another folder may be another one.
+    report["plan"]["program"]["command"] = program.as_str().into();
+    place.put(&report);
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    let mut elsewhere = place.charz();
+    elsewhere.current_dir(place.path("elsewhere")).args(["sweep", "--resume", "../r.json", "-q"]);
+    let ran: Ran = elsewhere.output().unwrap().into();
+    assert!(ran.code == Some(2) && ran.err.contains("in this folder"), "{}", ran.err);
+    place.starts(&RESUME);
 }
 
 #[test]
@@ -183,8 +230,7 @@ fn a_journal_is_a_file_like_any_other() {
     let line = ["sweep", "--command", PROGRAM, "--budget", "10m", "-q", "--output", "r.json"];
     let mut sweep = place.charz().args(line).args(PLAN).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let (journal, begun) = (place.path("r.json.journal"), Instant::now());
-    let lines = || fs::read_to_string(&journal).map_or(0, |text| text.lines().count());
-    while lines() < 3 {
+    while place.lines() < 3 {
         assert!(begun.elapsed() < PATIENCE, "the sweep gets nowhere");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -256,8 +302,7 @@ fn settings_that_others_can_change_name_no_program() {
 fn values_of_an_environment_are_typed_again() {
     let place = Place::new();
     let secret = format!("KEY=hunter2 {PROGRAM}");
-    let line = ["sweep", "--command", &secret, "--budget", "10m", "--output", "r.json", "--force", "-v"];
-    let ran = place.starts(&with(&line, &PLAN));
+    let ran = place.begin(&secret);
     let text = fs::read_to_string(place.path("r.json")).unwrap();
     assert!(text.contains("KEY=…"), "the name is kept");
     for format in ["table", "html", "markdown", "json", "csv"] {
@@ -267,6 +312,14 @@ fn values_of_an_environment_are_typed_again() {
     assert!(!text.contains("hunter2") && !(ran.out + &ran.err).contains("hunter2"));
     place.refuses(&RESUME, &["KEY=…", "type it"]);
     place.refuses(&with(&RESUME, &["--trust-program"]), &["KEY=…"]);
+    // What cannot be compared is not taken for the same.
+    let other = secret.replace("hunter2", "hunter3");
+    place.refuses(&with(&RESUME, &["--command", &other]), &["other values", "--trust-program"]);
+    let literal = secret.replace("hunter2", "…");
+    place.refuses(&with(&RESUME, &["--command", &literal]), &["another program than was typed"]);
+    let goes_on = with(&["sweep", "--continue", "--output", "r.json"], &PLAN);
+    place.refuses(&with(&goes_on, &["--command", &other]), &["other values", "--trust-program"]);
+    place.starts(&with(&RESUME, &["--command", &other, "--trust-program"]));
     place.starts(&with(&RESUME, &["--command", &secret]));
     place.starts(&with(
         &with(&["sweep", "--continue", "--output", "r.json", "--budget", "10m"], &PLAN),

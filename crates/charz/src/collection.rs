@@ -1,8 +1,9 @@
 //! The database file of a fleet: one row per report, as small as the fleet's answer allows.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use crate::database::{Database, Fault, Layout, damaged};
 use crate::exit::Error;
@@ -92,11 +93,18 @@ impl Collection {
 
     /// How many reports it has, and of how many hosts.
     pub(crate) fn counts(&mut self) -> Result<[usize; 2], Error> {
-        self.0.read(|transaction, _, is_created| {
-            let sql = "SELECT count(*), count(DISTINCT host) FROM report";
-            let count = |row: &rusqlite::Row<'_>| Ok([row.get::<_, i64>(0)?, row.get(1)?].map(|count| count as usize));
-            let counts = if is_created { transaction.query_row(sql, (), count).optional()? } else { None };
-            Ok(counts.unwrap_or_default())
+        self.0.read(|transaction, path, is_created| {
+            let (mut count, mut hosts, mut last) = (0, BTreeSet::new(), None);
+            if is_created {
+                let mut statement = transaction.prepare("SELECT sweep, host FROM report ORDER BY sweep")?;
+                let mut rows = statement.query(())?;
+                while let Some(row) = rows.next()? {
+                    ascend(path, &mut last, row.get(0)?)?;
+                    hosts.insert(row.get::<_, String>(1)?);
+                    count += 1;
+                }
+            }
+            Ok([count, hosts.len()])
         })
     }
 
@@ -114,7 +122,7 @@ impl Collection {
     /// The next reports behind that of an id, by their ids: as many as fit into memory on any machine.
     fn batch(&mut self, last: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, Error> {
         self.0.read(|transaction, path, is_created| {
-            let (mut batch, mut bytes) = (Vec::new(), 0);
+            let (mut batch, mut bytes, mut before) = (Vec::new(), 0, last.map(str::to_owned));
             if !is_created {
                 return Ok(batch);
             }
@@ -127,11 +135,24 @@ impl Collection {
                 let sweep: String = row.get(1)?;
                 let blob = row.get_ref(0)?;
                 let blob = blob.as_blob().map_err(|error| damaged(path, NOUN, &format!("report {sweep}: {error}")))?;
-                bytes += blob.len();
-                batch.push((sweep, blob.to_owned()));
+                bytes += blob.len() + sweep.len() + size_of::<(String, Vec<u8>)>();
+                let blob = blob.to_owned();
+                ascend(path, &mut before, sweep.clone())?;
+                batch.push((sweep, blob));
             }
             Ok(batch)
         })
+    }
+}
+
+/// Takes note of the id of a row. In a file whose pages lead in circles rows come again, without an end.
+fn ascend(path: &Path, last: &mut Option<String>, id: String) -> Result<(), Fault> {
+    match last.as_ref().is_some_and(|last| id <= *last) {
+        true => Err(damaged(path, NOUN, "its rows are not in order").into()),
+        false => {
+            *last = Some(id);
+            Ok(())
+        }
     }
 }
 

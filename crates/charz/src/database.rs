@@ -4,9 +4,9 @@
 //! each other. The file is input like any other: the application id and version are checked first, and a file of another program is never
 //! written. Reading changes nothing: a file that has to be repaired first is repaired in a copy.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -84,7 +84,9 @@ impl Database {
             ))
             .caused_by(error)
         };
-        let folder = tempfile::tempdir().map_err(failed)?;
+        // What is in the database is for those alone who may read it.
+        let private = Permissions::from_mode(0o700);
+        let folder = tempfile::Builder::new().permissions(private).tempdir().map_err(failed)?;
         let copy = folder.path().join("copy.db");
         copied(path, &copy).map_err(failed)?;
         let database = Database::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;
@@ -220,10 +222,10 @@ fn is_created(transaction: &Transaction<'_>, path: &Path, layout: &Layout) -> Re
     }
 }
 
-/// Triggers, views and indexes run what their author wrote whenever the table is read or written. charz makes none; SQLite makes indexes for
-/// the table's own keys, which have no statement.
+/// Triggers, views and indexes run what their author wrote whenever the table is read or written. The table is all that charz makes; SQLite
+/// makes indexes for its own keys, which have no statement. What kind of thing a row is SQLite reads without regard to case.
 fn refuse_other_code(transaction: &Transaction<'_>, path: &Path, noun: &str) -> Result<(), Fault> {
-    let sql = "SELECT type, name FROM sqlite_schema WHERE type IN ('trigger', 'view') OR (type = 'index' AND sql IS NOT NULL) LIMIT 1";
+    let sql = "SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL AND (type, name, tbl_name) <> ('table', 'report', 'report') LIMIT 1";
     let found = transaction.query_row(sql, (), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
     found.map_or(Ok(()), |(kind, name): (String, String)| {
         Err(damaged(path, noun, &format!("it has the {kind} {}, which is not charz's", quote(&name))).into())
@@ -239,6 +241,11 @@ fn refuse_others_aside(path: &Path, layout: &Layout) -> Result<(), Error> {
         |file: &Path, why: String| Err(Error::bad_input(format!("the {noun} {path:?} has {file:?} beside it, {why}")));
     // SQLite puts it beside the file that a link leads to.
     let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if has_log(path) {
+        let why = "was changed by another program to keep a write-ahead log, which charz does not read: sqlite3 FILE 'PRAGMA journal_mode=DELETE' \
+                   changes it back";
+        return Err(Error::bad_input(format!("the {noun} {path:?} {why}")));
+    }
     for end in ["-wal", "-shm"] {
         let log = aside(path, end);
         if log.symlink_metadata().is_ok() {
@@ -265,6 +272,14 @@ fn refuse_others_aside(path: &Path, layout: &Layout) -> Result<(), Error> {
         }
         thread::sleep(LONGEST_WRITE / 100);
     }
+}
+
+/// Whether the header of a database says that it has a write-ahead log (SQLite's file format, section 1.3: versions 2 to write and read). SQLite
+/// would make its files also for those who only read.
+fn has_log(path: &Path) -> bool {
+    let mut versions = [0; 2];
+    let read = open_regular(path, OpenOptions::new().read(true), OFlags::empty());
+    read.and_then(|file| file.read_exact_at(&mut versions, 18)).is_ok() && versions.contains(&2)
 }
 
 fn aside(path: &Path, end: &str) -> PathBuf {
@@ -300,6 +315,11 @@ fn copied(path: &Path, copy: &Path) -> std::io::Result<()> {
         if !Invoker::current().trusts(owners[0]) && owners[0] != owners[1] {
             return Err(std::io::Error::other("its journal was replaced meanwhile"));
         }
+        // With the name of a super-journal at its end SQLite would wait for that file, whatever it is; charz has one database a transaction.
+        let (length, mut end) = (opened.metadata()?.len(), [0; JOURNAL.len()]);
+        if length >= 8 && opened.read_exact_at(&mut end, length - 8).is_ok() && end == JOURNAL {
+            return Err(std::io::Error::other("its journal is of several databases"));
+        }
         std::io::copy(&mut opened, &mut File::create(aside(copy, "-journal"))?)?;
         if state()? == before {
             return Ok(());
@@ -307,6 +327,9 @@ fn copied(path: &Path, copy: &Path) -> std::io::Result<()> {
     }
     Err(std::io::Error::other("it changes while it is read"))
 }
+
+/// What a journal begins with, and ends with where it is of several databases.
+const JOURNAL: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 
 /// How often a file that changes meanwhile is copied.
 const COPIES: usize = 5;

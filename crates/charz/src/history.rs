@@ -66,11 +66,16 @@ impl Store {
             if !is_created {
                 return Ok(Vec::new());
             }
-            let mut statement = transaction.prepare("SELECT id, label, summary FROM report")?;
+            let mut statement = transaction.prepare("SELECT id, label, summary FROM report ORDER BY id")?;
             let mut rows = statement.query(())?;
-            let mut entries = Vec::new();
+            let mut entries: Vec<Entry> = Vec::new();
             while let Some(row) = rows.next()? {
-                entries.push(entry(path, row)?);
+                let next = entry(path, row)?;
+                // In a file whose pages lead in circles rows come again, without an end.
+                if entries.last().is_some_and(|last| next.id <= last.id) {
+                    Err(damaged(path, NOUN, "its rows are not in order"))?;
+                }
+                entries.push(next);
             }
             Ok(entries)
         })?;

@@ -4,9 +4,11 @@
 use std::fs::File;
 use std::path::Path;
 
+use charz_data::escape::quoted;
 use charz_data::report::Report;
 use charz_data::{Program, quote};
 use charz_system::origin::{Invoker, exposure};
+use charz_topology::Mapping;
 
 use crate::exit::Error;
 use crate::seal;
@@ -35,9 +37,13 @@ impl Permitted {
         word.to_owned()
     }
 
-    /// The seal of a report of this program.
-    pub(crate) fn seal(&self, id: &str) -> Option<String> {
-        seal::seal(id, &self.0)
+    /// Puts the seal on a new report of this program.
+    ///
+    /// # Errors
+    /// Why it has none, as a clause.
+    pub(crate) fn seal(&self, report: &mut Report) -> Result<(), String> {
+        report.seal = Some(seal::seal(report, &self.0)?);
+        Ok(())
     }
 }
 
@@ -71,39 +77,49 @@ pub struct Consent {
 /// * the words of this invocation: yes;
 /// * a file of settings: if it is the invoker's own or root's, and lies where no other user can replace it;
 /// * a report or journal: if this invocation types the same program, or says that it trusts that of the report; else under the conditions of
-///   settings, and if its seal says that this user wrote it on this host for this program.
+///   settings, and if its seal says that this user began it in this folder on this host with this plan and program.
+///
+/// A report whose seal does not hold fills the names in braces of its program with mappings that were typed for it, and no other text.
 ///
 /// # Errors
 /// A clause that says why not. It follows the name of the file.
 pub(crate) fn permit(program: Program, source: &Source<'_>) -> Result<Permitted, String> {
-    match source {
-        Source::Words => {}
-        Source::Report { consent: Consent { command: Some(command), setup, .. }, .. } => {
-            let typed = Program { command: command.clone(), setup: setup.clone(), ..program.clone() };
-            if typed.recorded() != program.recorded() {
-                return Err(format!("names another program than was typed: {}", lines(&program)));
-            }
-            return Ok(Permitted(typed));
-        }
-        Source::Report { .. } if program.is_withheld() => {
-            return Err(format!("keeps no values of the program's environment; type it: {}", lines(&program)));
-        }
-        Source::Report { consent: Consent { trusted: true, .. }, .. } => {}
-        Source::Report { path, file, report, .. } => {
-            let from = match file {
-                Some(file) => settings(path, file),
-                None => Err("names a program, and a stream has no owner".to_owned()),
-            };
-            let is_own = || match seal::is_sealed(&report.id, &program, report.seal.as_deref()) {
-                true => Ok(()),
-                false => Err("names a program, and this user did not begin it on this host".to_owned()),
-            };
-            from.and_then(|()| is_own()).map_err(|why| {
-                format!("{why}; check what it starts, then type it, or take --trust-program: {}", lines(&program))
-            })?;
-        }
+    let Source::Report { path, file, report, consent } = source else { return Ok(Permitted(program)) };
+    let Consent { trusted, command, setup } = consent;
+    let typed =
+        command.as_ref().map(|command| Program { command: command.clone(), setup: setup.clone(), ..program.clone() });
+    if let Some(typed) = &typed
+        && (typed.recorded() != program.recorded() || typed.is_withheld())
+    {
+        return Err(format!("names another program than was typed: {}", lines(&program)));
     }
-    Ok(Permitted(program))
+    if typed.is_none() && program.is_withheld() {
+        return Err(format!("keeps no values of the program's environment; type it: {}", lines(&program)));
+    }
+    let (is_typed, program) = (typed.is_some(), typed.unwrap_or(program));
+    let sealed = seal::check(report, &program);
+    // What was left out may be another value than before.
+    let is_known = program.recorded() == program || report.seal.is_none() || *trusted;
+    if let (true, false, Err(why)) = (is_typed, is_known, &sealed) {
+        return Err(format!(
+            "may have been begun with other values of the program's environment: {why}; --trust-program goes on"
+        ));
+    }
+    if !is_typed && !trusted {
+        let own = match file {
+            Some(file) => settings(path, file),
+            None => Err("names a program, and a stream has no owner".to_owned()),
+        };
+        let own = own.and_then(|()| sealed.clone().map_err(|why| format!("names a program, and {why}")));
+        own.map_err(|why| {
+            format!("{why}; check what it starts, then type it, or take --trust-program: {}", lines(&program))
+        })?;
+    }
+    let mut mappings = report.floor.iter().chain(&report.cells).map(|cell| &cell.mapping);
+    match mappings.find(|mapping| Mapping::of_data(mapping).is_err()).filter(|_| sealed.is_err()) {
+        Some(mapping) => Err(format!("names a program, and fills it with {}, which is no mapping", quote(mapping))),
+        None => Ok(Permitted(program)),
+    }
 }
 
 /// Whether a program may be started that this file names, as far as its place decides that: others can neither write nor replace it.
@@ -118,10 +134,10 @@ pub(crate) fn settings(path: &Path, file: &File) -> Result<(), String> {
     }
 }
 
-/// A program as it is typed.
+/// A program as it is typed in a shell.
 fn lines(program: &Program) -> String {
-    let setup = program.setup.as_deref().map(|setup| format!(" --setup {}", quote(setup))).unwrap_or_default();
-    format!("--command {}{setup}", quote(&program.command))
+    let setup = program.setup.as_deref().map(|setup| format!(" --setup {}", quoted(setup))).unwrap_or_default();
+    format!("--command {}{setup}", quoted(&program.command))
 }
 
 /// The program of a report, if it has one, as far as it may be started. `flag` is that for which it is.

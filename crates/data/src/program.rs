@@ -79,7 +79,7 @@ impl Program {
     /// Whether a value of its environment was left out, so it cannot be run as it stands.
     #[must_use]
     pub fn is_withheld(&self) -> bool {
-        [Some(&self.command), self.setup.as_ref()].into_iter().flatten().any(|line| line.contains(WITHHELD))
+        [Some(&self.command), self.setup.as_ref()].into_iter().flatten().any(|line| line.contains('…'))
     }
 
     /// Whether as many copies run as there are threads, each on a seat: the command has no place for the number of threads.
@@ -145,39 +145,91 @@ pub fn assignment(word: &str) -> Option<(&str, &str)> {
     named.then_some((name, value))
 }
 
-/// A command line with `NAME=…` for each assignment before its program, also of one that `env` starts. What a run gives, such as
-/// `{threads}`, is no secret and stays. A line that a shell would not split stays as it is: no program is started by it.
+/// A command line with `NAME=…` for each assignment before its program, and behind each word `env`. What a run gives, such as `{threads}`, is
+/// no secret and stays. A line that a shell would not split stays as it is: no program is started by it.
 fn withheld(line: &str) -> String {
     let Some(words) = shlex::split(line) else { return line.to_owned() };
-    let is_secret =
-        |word: &str| assignment(word).is_some_and(|(_, value)| !value.is_empty() && !GIVEN.contains(&value));
-    let mut is_of_env = false;
-    let mut takes_next = false;
-    let before_program = |word: &&String| {
-        let is_option = is_of_env && (std::mem::take(&mut takes_next) || word.starts_with('-'));
-        takes_next = is_option && ENV_TAKES.contains(&word.as_str());
-        let starts_env = !is_of_env && word.rsplit('/').next() == Some("env");
-        is_of_env |= starts_env;
-        is_option || starts_env || assignment(word).is_some()
-    };
-    let count = words.iter().take_while(before_program).count();
-    if !words[..count].iter().any(|word| is_secret(word)) {
+    let mut before = Before::Program;
+    let kept: Vec<Option<String>> = words.iter().map(|word| before.kept(word)).collect();
+    if kept.iter().all(Option::is_none) {
         return line.to_owned();
     }
-    let shown = |(at, word): (usize, &String)| match assignment(word) {
-        Some((name, _)) if at < count && is_secret(word) => format!("{name}{WITHHELD}"),
-        Some((name, value)) if at < count => {
-            format!("{name}={}", if value.is_empty() { String::new() } else { quoted(value) })
-        }
-        _ => quoted(word),
+    let shown = |(word, kept): (&String, Option<String>)| match (kept, assignment(word)) {
+        (Some(kept), _) => kept,
+        // A shell takes no quoted name for an assignment.
+        (None, Some((name, value))) if !value.is_empty() => format!("{name}={}", quoted(value)),
+        (None, Some((name, _))) => format!("{name}="),
+        (None, None) => quoted(word),
     };
-    words.iter().enumerate().map(shown).collect::<Vec<_>>().join(" ")
+    words.iter().zip(kept).map(shown).collect::<Vec<_>>().join(" ")
+}
+
+/// What the next word of a command line stands before.
+#[derive(Clone, Copy)]
+enum Before {
+    /// The program: only assignments may come.
+    Program,
+    /// The program of env(1), whose names may be any: options and assignments may come.
+    ProgramOfEnv,
+    /// The value of an option of env, and whether that is a whole command line.
+    Value { is_line: bool },
+    /// Nothing: the program has been named.
+    Nothing,
+}
+
+impl Before {
+    /// A word without its secret, where it has one; moves on to the next.
+    fn kept(&mut self, word: &str) -> Option<String> {
+        let is_env = word.rsplit('/').next() == Some("env");
+        let is_assignment = match self {
+            Before::Program => assignment(word).is_some(),
+            Before::ProgramOfEnv => word.contains('=') && !word.starts_with('-'),
+            Before::Value { .. } | Before::Nothing => false,
+        };
+        match *self {
+            Before::Value { is_line } => {
+                *self = Before::ProgramOfEnv;
+                is_line.then(|| WITHHELD[1..].to_owned())
+            }
+            _ if is_env => {
+                *self = Before::ProgramOfEnv;
+                None
+            }
+            _ if is_assignment => {
+                let (name, value) = word.split_once('=')?;
+                let given = GIVEN.iter().filter(|given| value.contains(*given)).copied().collect::<Vec<_>>();
+                let is_secret = !value.is_empty() && !GIVEN.contains(&value);
+                let given = given.iter().map(|given| format!("{given}…")).collect::<String>();
+                is_secret.then(|| format!("{name}{WITHHELD}{given}"))
+            }
+            Before::ProgramOfEnv if word.starts_with('-') => {
+                let option = word.split('=').next().unwrap_or_default();
+                let is_long = word.starts_with("--");
+                // Of `-iu` the last letter has a value, which may be the next word.
+                let takes =
+                    |long: &[&str], short: &[char]| if is_long { long.contains(&word) } else { word.ends_with(short) };
+                let lines = if is_long { option == "--split-string" } else { word.contains('S') };
+                if takes(&["--split-string"], &['S']) {
+                    *self = Before::Value { is_line: true };
+                    return None;
+                }
+                if takes(&["--unset", "--chdir", "--argv0"], &['u', 'C', 'a']) {
+                    *self = Before::Value { is_line: false };
+                }
+                let kept = if is_long { format!("{option}{WITHHELD}") } else { "-S…".to_owned() };
+                lines.then_some(kept).filter(|kept| kept != word)
+            }
+            Before::Program | Before::ProgramOfEnv => {
+                *self = Before::Nothing;
+                None
+            }
+            Before::Nothing => None,
+        }
+    }
 }
 
 /// The values that each run is given.
 const GIVEN: [&str; 5] = ["{threads}", "{n}", "{cpus}", "{mapping}", "{rank}"];
-/// The options of env(1) whose value is the next word.
-const ENV_TAKES: [&str; 5] = ["-u", "--unset", "-C", "--chdir", "-a"];
 
 #[cfg(test)]
 mod tests {
@@ -196,6 +248,14 @@ mod tests {
             ("./bench --key=value", "./bench --key=value"),
             ("./env.sh K=v", "./env.sh K=v"),
             ("2K=v ./bench", "2K=v ./bench"),
+            ("env -iu HOME K=v ./bench", "env -iu HOME K=… ./bench"),
+            ("env --argv0 x my-key=v ./bench", "env --argv0 x my-key=… ./bench"),
+            ("env -S 'K=v ./bench'", "env -S …"),
+            ("env -vS'K=v ./bench'", "env -S…"),
+            ("env --split-string='K=v ./bench'", "env --split-string=…"),
+            ("nice -n 5 env K=v ./bench", "nice -n 5 env K=… ./bench"),
+            ("env A={n} env K=v ./bench", "env A='{n}' env K=… ./bench"),
+            ("P=proclist=[{cpus}],explicit ./bench", "P=…{cpus}… ./bench"),
             ("K='v", "K='v"),
         ] {
             let program = Program { setup: Some(line.to_owned()), ..program(line) };

@@ -6,8 +6,13 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Component, Path, PathBuf};
 
+use crate::file::number;
+
 /// The links that a path may go through, as many as Linux follows (path_resolution(7)).
 const MOST_LINKS: usize = 40;
+
+/// The usual id of users without one in a user namespace.
+const OVERFLOW: u32 = 65_534;
 
 /// The bits that let a group or all others write.
 const GROUP_WRITES: u32 = 0o020;
@@ -31,7 +36,8 @@ impl Invoker {
         let effective = rustix::process::geteuid().as_raw();
         let caller = std::env::var("SUDO_UID").ok().and_then(|id| id.parse().ok()).filter(|_| effective == 0);
         let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
-        Invoker { effective, caller, is_mapped: is_mapped(&map, effective) }
+        let overflow = number("/proc/sys/kernel/overflowuid").unwrap_or(OVERFLOW);
+        Invoker { effective, caller, is_mapped: is_mapped(&map, effective, overflow) }
     }
 
     /// Whether a file of this user is the invoker's own.
@@ -54,10 +60,12 @@ impl Invoker {
 }
 
 /// Whether an id is in a user namespace's `uid_map`: lines of the first id inside, the first outside, and a count. A system without user
-/// namespaces has none and maps all.
-fn is_mapped(map: &str, user: u32) -> bool {
+/// namespaces has none and maps all. Where it does not map all, files of users without an id have the overflow id, whose own cannot be known
+/// from theirs.
+fn is_mapped(map: &str, user: u32, overflow: u32) -> bool {
     let ranges = map.lines().map(|line| line.split_whitespace().map(str::parse::<u64>).collect::<Result<Vec<_>, _>>());
-    let holds = |range: &[u64]| matches!(range, [inside, _, count] if (*inside..inside + count).contains(&user.into()));
+    let is_whole = |count: u64| user != overflow || count >= u32::MAX.into();
+    let holds = |range: &[u64]| matches!(range, [inside, _, count] if (*inside..inside.saturating_add(*count)).contains(&user.into()) && is_whole(*count));
     map.trim().is_empty() || ranges.flatten().any(|range| holds(&range))
 }
 
@@ -145,7 +153,7 @@ fn exposed(path: &Path, about: &Metadata, invoker: &Invoker) -> Option<Exposure>
         return None;
     }
     // With an access control list the group's bits are the most that any entry of it gives (acl(5)).
-    let has_list = || rustix::fs::getxattr(path, "system.posix_acl_access", &mut [0_u8; 0]).is_ok_and(|size| size > 0);
+    let has_list = || rustix::fs::getxattr_query(path, "system.posix_acl_access").is_ok_and(|size| size > 0);
     let is_own_group = || about.gid() == about.uid() && !has_list();
     let is_writable = mode & OTHERS_WRITE != 0 || (mode & GROUP_WRITES != 0 && !is_own_group());
     is_writable.then(|| Exposure::Writable(path.to_owned()))
@@ -194,6 +202,20 @@ mod tests {
             assert_eq!(look(&file), Some(Exposure::Writable(writable.clone())));
             fs::set_permissions(writable, before).unwrap();
         }
+        // An access control list names another user: version 2, then tag, permissions and id of each entry (acl(5)).
+        let entries = [(1, 6, u32::MAX), (2, 6, 65_534), (4, 4, u32::MAX), (16, 6, u32::MAX), (32, 4, u32::MAX)];
+        let of_entry = |(tag, permissions, id): (u16, u16, u32)| {
+            [&tag.to_le_bytes()[..], &permissions.to_le_bytes(), &id.to_le_bytes()].concat()
+        };
+        let list = [2_u32.to_le_bytes().to_vec(), entries.map(of_entry).concat()].concat();
+        let name = "system.posix_acl_access";
+        if rustix::fs::setxattr(&file, name, &list, rustix::fs::XattrFlags::empty()).is_ok() {
+            assert_eq!(look(&file), Some(Exposure::Writable(file.clone())));
+            rustix::fs::removexattr(&file, name).unwrap();
+            mode(&file, 0o664);
+            chown(&file, None, Some(file.metadata().unwrap().uid())).unwrap_or_default();
+        }
+        mode(&file, 0o644);
         // Nobody else replaces a file in a sticky folder of this user.
         mode(&folder, 0o1777);
         assert_eq!(look(&file), None);
@@ -237,10 +259,16 @@ mod tests {
 
     #[test]
     fn users_without_an_id_in_the_namespace_are_not_told_from_each_other() {
-        assert!(is_mapped("         0          0 4294967295\n", 65_534));
-        assert!(is_mapped("", 1000));
-        assert!(is_mapped("0 100000 65536\n70000 1000 1\n", 70_000));
-        assert!(!is_mapped("0 1000 1\n", 65_534));
+        for (map, user, expected) in [
+            ("         0          0 4294967295\n", 65_534, true),
+            ("", 1000, true),
+            ("0 100000 65536\n70000 1000 1\n", 70_000, true),
+            ("0 1000 1\n", 65_534, false),
+            ("0 100000 65536\n", 65_534, false),
+            ("0 100000 65536\n", 65_533, true),
+        ] {
+            assert_eq!(is_mapped(map, user, OVERFLOW), expected, "{map} {user}");
+        }
         let stranger = Invoker { effective: 65_534, caller: None, is_mapped: false };
         assert!(!stranger.owns(65_534) && stranger.trusts(0));
         let sudo = Invoker { effective: 0, caller: Some(1000), is_mapped: true };

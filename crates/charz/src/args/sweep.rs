@@ -23,7 +23,7 @@ use super::quantities::{budget, count, percentage, time};
 use super::refusal::refusal;
 use crate::command::{STREAM, sweep};
 use crate::exit::Error;
-use crate::permit::Consent;
+use crate::permit::{Consent, Permitted};
 use crate::view::plan;
 use charz_data::checks::INTERVAL_NEEDS;
 use charz_data::params::{self, Param};
@@ -37,7 +37,7 @@ use charz_render::formats::{Format, SWEPT, TABLE};
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| {
     takes_one(arg, SWEPT).long_help(help::sweep_formats())
-}), mut_args(help::grouped), mut_arg("trust_program", |arg| arg.requires("resume")))]
+}), mut_args(help::grouped))]
 pub(super) struct SweepArgs {
     #[command(flatten)]
     pub(super) what: WhatArgs,
@@ -131,6 +131,9 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         args.resume = file.is_begun.then(|| file.file.clone());
         args.run.output = Some(file.file);
     }
+    if args.trust.trust_program && args.resume.is_none() && !args.goes_on {
+        return Err(Error::bad_input("--trust-program is about a report: it needs --resume or --continue"));
+    }
     let Some(file) = args.resume.take() else {
         // A plan has formats of its own.
         let format = if args.run.dry_run { TABLE } else { shown(&args)? };
@@ -166,7 +169,11 @@ pub(super) fn options(mut args: SweepArgs, layers: &Layers, notes: &mut Vec<Stri
         quiet: args.quiet,
     };
     if args.goes_on {
-        resume.asked = Some(Box::new(sweep(args, layers, notes)?));
+        let new = sweep(args, layers, notes)?;
+        let program = new.program.as_ref().map(Permitted::program);
+        resume.consent.command = program.map(|program| program.command.clone());
+        resume.consent.setup = program.and_then(|program| program.setup.clone());
+        resume.asked = Some(Box::new(new));
     }
     Ok(sweep::Options::Resume(resume))
 }

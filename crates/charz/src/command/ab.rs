@@ -86,7 +86,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let programs = sides.each_ref().map(|side| side.measured.as_ref());
     for (report, program) in [&mut a, &mut b].into_iter().zip(programs) {
-        report.seal = program.and_then(|program| program.seal(&report.id));
+        // Without a seal the program is typed again.
+        let _ = program.map(|program| program.seal(report));
     }
     let mut journals = record(files, [&a, &b], options.force)?;
     let budget = stage.left(sides[0].request.budget.least());

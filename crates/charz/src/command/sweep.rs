@@ -197,13 +197,17 @@ pub(super) fn measure(
     }
     let mut report = Report { anonymous: new.anonymous, ..new_report(&plan, &context) };
     report.host.labels.clone_from(&new.labels);
-    report.seal = new.program.as_ref().and_then(|program| program.seal(&report.id));
     if let Some(busiest) = doctor::busiest(processes.culprits().iter()) {
         report.host.disturbances.push(format!("other programs: {busiest}"));
     }
     if let Some(fewer) = fewer_than_scheduled(machine, |name| std::env::var(name).ok()) {
         note(&format!("warning: {fewer}"));
         report.host.disturbances.push(fewer);
+    }
+    if let Some(Err(why)) = new.program.as_ref().map(|program| program.seal(&mut report))
+        && !new.quiet
+    {
+        note(&format!("--resume will ask for the program again: {why}"));
     }
     let recorder = file.map(|file| JournalRecorder::begin(file, &report, new.force)).transpose()?;
     let format = if recorder.is_some() { format } else { JSON };

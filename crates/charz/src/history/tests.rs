@@ -175,6 +175,9 @@ fn what_runs_code_of_others_is_refused() {
         "CREATE TRIGGER t AFTER INSERT ON report BEGIN SELECT 1; END",
         "CREATE INDEX i ON report (label)",
         "CREATE VIEW v AS SELECT * FROM report",
+        "CREATE TABLE more (x)",
+        "CREATE TRIGGER t AFTER INSERT ON report BEGIN SELECT 1; END; PRAGMA writable_schema = ON;
+         UPDATE sqlite_schema SET type = 'TRIGGER' WHERE name = 't'",
     ] {
         let place = Place::new();
         check_refused(place.changed(sql), Exit::BadInput, &["damaged", "not charz's"]);
@@ -227,6 +230,12 @@ fn what_others_put_beside_a_history_is_no_part_of_it() {
     let place = Place::new();
     let [file, journal] = interrupted(&place);
     let before = fs::read(&file).unwrap();
+    let log = Place::new();
+    drop(log.of_two());
+    Connection::open(log.file()).unwrap().execute_batch("PRAGMA journal_mode = WAL").unwrap();
+    let names = || fs::read_dir(log.file().parent().unwrap()).unwrap().count();
+    check_refused(Store::open(&log.file()), Exit::BadInput, &["write-ahead log", "journal_mode=DELETE"]);
+    assert_eq!(names(), 1, "no file was made");
     for end in ["wal", "shm"] {
         let log = file.with_file_name(format!("history.db-{end}"));
         fs::write(&log, "").unwrap();

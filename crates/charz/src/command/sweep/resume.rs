@@ -46,10 +46,12 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let journal_file = journal::beside(&file);
     let refuse = |why: String| Error::bad_input(format!("{flag}: {file:?} {why}"));
     let same = |report: &Report| resume.asked.as_deref().map_or(Ok(()), |new| is_of(new, report)?.map_err(refuse));
-    // What is typed for both was compared with the report.
-    let program = |path: &Path, opened: Option<&File>, report: &Report| match &resume.asked {
-        Some(new) => Ok(new.program.clone()),
-        None => permit::of_report(flag, path, opened, report, &resume.consent),
+    let program = |path: &Path, opened: Option<&File>, report: &Report| {
+        let program = permit::of_report(flag, path, opened, report, &resume.consent)?;
+        if let Some(program) = program.as_ref().filter(|_| !resume.quiet) {
+            note(&format!("running the report's program: {:?}", program.program().recorded().command));
+        }
+        Ok::<_, Error>(program)
     };
     let has_journal = || journal_file.symlink_metadata().is_ok();
     let read = || {
@@ -72,7 +74,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         if report.complete {
             return finished(&report, &file, &resume, out);
         }
-        program(&file, opened.as_ref(), &report)?;
+        permit::of_report(flag, &file, opened.as_ref(), &report, &resume.consent)?;
     }
     let held = Held::take(resume.wait, resume.quiet)?;
     // Only now: the sweep that had the lock may have measured the rest.
