@@ -5,6 +5,21 @@
 //! one makes the machine look faster than it is. On architectures without such a loop, plain Rust takes its place.
 #![allow(unsafe_code)]
 
+/// Does not compile for a type that may leave the thread that made it: which of the two implementations is meant would not be clear.
+macro_rules! not_send {
+    ($type:ty) => {
+        const _: () = {
+            trait Ambiguous<Case> {
+                const HERE: () = ();
+            }
+            struct Sent;
+            impl<T> Ambiguous<()> for T {}
+            impl<T: Send> Ambiguous<Sent> for T {}
+            <$type as Ambiguous<_>>::HERE
+        };
+    };
+}
+
 pub mod arith;
 #[cfg(target_arch = "x86_64")]
 pub mod canary;

@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use charz_data::{Bytes, PageKind, Params};
@@ -36,6 +37,19 @@ fn ring(block: &Block, first: usize) -> Vec<usize> {
         }
         assert!(ring.len() <= block.lines().len(), "a path that leads back to none of its beginning");
     }
+}
+
+/// What is linked is what was found to be free: a place that is asked for again may be another one, outside the block.
+#[test]
+fn each_place_is_asked_for_once() {
+    let asked = Cell::new(0);
+    let place = |rank| {
+        asked.set(asked.get() + 1);
+        if asked.get() > 12 { usize::MAX } else { rank }
+    };
+    let mut rings = Rings::link(Block::zeroed(12, PageKind::Small).unwrap(), 3, 4, place).unwrap();
+    rings.follow(1);
+    assert_eq!((rings.ranks().collect::<Vec<_>>(), asked.get()), (vec![0, 4, 8], 12));
 }
 
 fn head(rings: &Rings, number: usize) -> usize {

@@ -125,7 +125,7 @@ impl<const ADAPTIVE: bool> Mutex for Pthread<ADAPTIVE> {
     type Guard<'a> = pthread::Guard<'a>;
 
     fn new() -> Result<Self, Error> {
-        let kind = if ADAPTIVE { pthread::Kind::Adaptive } else { pthread::Kind::Default };
+        let kind = if ADAPTIVE { pthread::Kind::Adaptive } else { pthread::Kind::Normal };
         Ok(Pthread(pthread::Mutex::new(kind)?))
     }
 

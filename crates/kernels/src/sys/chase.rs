@@ -54,15 +54,24 @@ impl Rings {
         let lines = block.lines_mut();
         // The loop that follows a ring gets its places by their addresses alone.
         let start = lines.as_mut_ptr().expose_provenance();
-        let address = |rank| start.wrapping_add(Line::BYTES.wrapping_mul(place(rank)));
-        for first in (0..rings).map(|ring| ring * length) {
-            for rank in first..first + length {
-                let next = if rank + 1 < first + length { rank + 1 } else { first };
-                let line = lines.get_mut(place(rank)).filter(|line| line.0[RANK] == 0)?;
-                (line.0[NEXT], line.0[RANK]) = (address(next) as u64, rank as u64 + 1);
+        let address = |line: usize| start + line * Line::BYTES;
+        let mut heads = [0; MOST_RINGS];
+        for (ring, head) in heads[..rings].iter_mut().enumerate() {
+            let (mut first, mut last) = (None, None::<usize>);
+            for rank in ring * length..(ring + 1) * length {
+                // Asked once: what is linked is what was looked at.
+                let here = place(rank);
+                let line = lines.get_mut(here).filter(|line| line.0[RANK] == 0)?;
+                line.0[RANK] = rank as u64 + 1;
+                if let Some(last) = last.replace(here) {
+                    lines[last].0[NEXT] = address(here) as u64;
+                }
+                first.get_or_insert(here);
             }
+            let (first, last) = first.zip(last)?;
+            lines[last].0[NEXT] = address(first) as u64;
+            *head = address(first);
         }
-        let heads = array::from_fn(|ring| if ring < rings { address(ring * length) } else { 0 });
         Some(Rings { block, heads, rings, length })
     }
 

@@ -7,23 +7,38 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 #[derive(Debug)]
-
 pub struct Heap {
     malloc: unsafe extern "C" fn(usize) -> *mut c_void,
     free: unsafe extern "C" fn(*mut c_void),
 }
 
-pub trait Allocator: 'static {
+/// A heap by its type.
+///
+/// # Safety
+/// [`Allocator::heap`] gives the same heap whenever it is asked for, and what a thread allocates there any other may free.
+///
+/// ```compile_fail
+/// # use charz_kernels::sys::heap::{Allocator, Heap, System};
+/// enum Other {}
+/// impl Allocator for Other {
+///     const FILE: &'static str = "";
+///     const PACKAGE: &'static str = "";
+///     fn heap() -> Result<&'static Heap, &'static str> {
+///         System::heap()
+///     }
+/// }
+/// ```
+pub unsafe trait Allocator: 'static {
     const FILE: &'static str;
     const PACKAGE: &'static str;
 
-    /// The heap, the same whenever it is asked for.
     fn heap() -> Result<&'static Heap, &'static str>;
 }
 
 pub enum System {}
 
-impl Allocator for System {
+// SAFETY: the heap is one, and free(3) takes what any thread allocated.
+unsafe impl Allocator for System {
     const FILE: &'static str = "libc";
     const PACKAGE: &'static str = "libc6";
 
@@ -37,7 +52,8 @@ impl Allocator for System {
 /// mimalloc, whose functions have names of their own.
 pub enum Mimalloc {}
 
-impl Allocator for Mimalloc {
+// SAFETY: a library is loaded once, and its free takes what any thread allocated.
+unsafe impl Allocator for Mimalloc {
     const FILE: &'static str = "libmimalloc.so.2";
     const PACKAGE: &'static str = "libmimalloc2.0";
 
@@ -51,7 +67,8 @@ impl Allocator for Mimalloc {
 /// jemalloc, whose functions are named as the C library's.
 pub enum Jemalloc {}
 
-impl Allocator for Jemalloc {
+// SAFETY: as above.
+unsafe impl Allocator for Jemalloc {
     const FILE: &'static str = "libjemalloc.so.2";
     const PACKAGE: &'static str = "libjemalloc2";
 
@@ -126,7 +143,7 @@ pub struct Object<A: Allocator> {
     allocator: PhantomData<fn() -> A>,
 }
 
-// SAFETY: the memory is owned, and every allocator here lets any thread free what another allocated.
+// SAFETY: the memory is owned, and any thread may free what another allocated.
 unsafe impl<A: Allocator> Send for Object<A> {}
 
 /// Bytes of the smallest object: two words.
@@ -172,7 +189,7 @@ impl<A: Allocator> Drop for Object<A> {
     #[inline]
     fn drop(&mut self) {
         if let Ok(heap) = A::heap() {
-            // SAFETY: the memory came from this heap's other function, and is not used any more.
+            // SAFETY: the memory came from this heap's other function, as the heap is always the same, and is not used any more.
             unsafe { (heap.free)(self.start.as_ptr().cast()) };
         }
     }

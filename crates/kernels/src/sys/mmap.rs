@@ -143,7 +143,8 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        unmap(self.start.as_ptr().cast(), self.bytes);
+        // SAFETY: the mapping owns the range, and every reference into it has borrowed the mapping.
+        unsafe { unmap(self.start.as_ptr().cast(), self.bytes) };
     }
 }
 
@@ -230,17 +231,22 @@ fn map_aligned(bytes: usize, page: usize, flags: libc::c_int) -> io::Result<NonN
     let head = base.align_offset(page);
     let start = base.wrapping_add(head);
     if head > 0 {
-        unmap(base, head);
+        // SAFETY: it was mapped just now, and is what lies before the start.
+        unsafe { unmap(base, head) };
     }
     if head < page {
-        unmap(start.wrapping_add(bytes), page - head);
+        // SAFETY: it was mapped just now, and is what lies behind the end.
+        unsafe { unmap(start.wrapping_add(bytes), page - head) };
     }
     Ok(NonNull::new(start).expect("an address inside a mapping is not null"))
 }
 
-/// Unmaps a range that [`map`] mapped and that is not referred to any more.
-pub(super) fn unmap(start: *mut u8, bytes: usize) {
-    // SAFETY: the callers own the range, which begins and ends at page borders, and hold no reference into it.
+/// Unmaps a range.
+///
+/// # Safety
+/// [`map`] mapped it, the caller owns it, and nothing refers to it any more.
+pub(super) unsafe fn unmap(start: *mut u8, bytes: usize) {
+    // SAFETY: the caller vouches for the range.
     let result = unsafe { libc::munmap(start.cast(), bytes) };
     debug_assert_eq!(result, 0, "munmap refused a range of our own");
 }

@@ -4,6 +4,8 @@ use std::cell::UnsafeCell;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::kernel::Error;
@@ -15,8 +17,8 @@ pub mod thread;
 /// What a mutex does with those who find it taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// `PTHREAD_MUTEX_DEFAULT`: they sleep.
-    Default,
+    /// `PTHREAD_MUTEX_NORMAL`: they sleep, the one that has it already for ever.
+    Normal,
     /// `PTHREAD_MUTEX_ADAPTIVE_NP`: they spin for a while, and then sleep.
     Adaptive,
 }
@@ -25,10 +27,27 @@ pub enum Kind {
 #[repr(transparent)]
 pub(super) struct Object<T>(UnsafeCell<MaybeUninit<T>>);
 
-// SAFETY: any thread may use the objects of which there are such: mutexes, condition variables, barriers.
-unsafe impl<T> Send for Object<T> {}
-// SAFETY: several threads may do so at once, which is what they are for.
-unsafe impl<T> Sync for Object<T> {}
+/// What any thread may use, and several at once.
+///
+/// # Safety
+/// The C library says so of its functions of such an object.
+pub(super) unsafe trait Synchronised {}
+
+// SAFETY: it is what threads share, as they do the ones below (pthread.h, semaphore.h).
+unsafe impl Synchronised for libc::pthread_mutex_t {}
+// SAFETY: as above.
+unsafe impl Synchronised for libc::pthread_cond_t {}
+// SAFETY: as above.
+unsafe impl Synchronised for libc::pthread_barrier_t {}
+// SAFETY: as above. What holds one for a thread stays on that thread.
+unsafe impl Synchronised for libc::pthread_rwlock_t {}
+// SAFETY: as above.
+unsafe impl Synchronised for libc::sem_t {}
+
+// SAFETY: any thread may use it.
+unsafe impl<T: Synchronised> Send for Object<T> {}
+// SAFETY: several threads may do so at once.
+unsafe impl<T: Synchronised> Sync for Object<T> {}
 
 impl<T> Object<T> {
     pub(super) const fn new(value: T) -> Self {
@@ -49,10 +68,11 @@ pub struct Mutex(Pin<Box<Object<libc::pthread_mutex_t>>>);
 
 impl Mutex {
     pub fn new(kind: Kind) -> Result<Self, Error> {
-        let mutex = Mutex(Box::pin(Object::new(libc::PTHREAD_MUTEX_INITIALIZER)));
-        // SAFETY: the memory is that of a mutex that no other code has yet.
-        unsafe { initialise(mutex.raw(), kind, false) }?;
-        Ok(mutex)
+        let memory = Box::pin(Object::uninit());
+        // SAFETY: the memory is for a mutex that no other code has yet, and stays where it is.
+        unsafe { initialise(memory.raw(), kind, false) }?;
+        // Made only now: dropping one that was refused would destroy what never was.
+        Ok(Mutex(memory))
     }
 
     pub(super) fn raw(&self) -> *mut libc::pthread_mutex_t {
@@ -78,8 +98,12 @@ impl Mutex {
 
 impl Drop for Mutex {
     fn drop(&mut self) {
-        // SAFETY: it is not held, since every guard borrows it.
-        unsafe { libc::pthread_mutex_destroy(self.raw()) };
+        // One whose guard was forgotten is held for ever, and may not be destroyed. No thread waits for it, since one that waits borrows it.
+        if let Some(guard) = self.try_lock() {
+            drop(guard);
+            // SAFETY: it is not held.
+            unsafe { libc::pthread_mutex_destroy(self.raw()) };
+        }
     }
 }
 
@@ -91,7 +115,13 @@ pub unsafe fn initialise(mutex: *mut libc::pthread_mutex_t, kind: Kind, shared: 
     // SAFETY: the memory is for attributes, and this function's own.
     check("pthread_mutexattr_init", unsafe { libc::pthread_mutexattr_init(raw) })?;
     let number = match kind {
-        Kind::Default => libc::PTHREAD_MUTEX_DEFAULT,
+        // What a default one does to its holder is undefined. The two are one in the C libraries of Linux.
+        Kind::Normal => {
+            const {
+                assert!(libc::PTHREAD_MUTEX_NORMAL == libc::PTHREAD_MUTEX_DEFAULT);
+                libc::PTHREAD_MUTEX_NORMAL
+            }
+        }
         Kind::Adaptive => ADAPTIVE,
     };
     let sharing = if shared { libc::PTHREAD_PROCESS_SHARED } else { libc::PTHREAD_PROCESS_PRIVATE };
@@ -142,6 +172,8 @@ pub struct Guard<'a> {
     stays: PhantomData<*const ()>,
 }
 
+not_send!(Guard<'static>);
+
 impl Drop for Guard<'_> {
     #[inline]
     fn drop(&mut self) {
@@ -150,26 +182,39 @@ impl Drop for Guard<'_> {
     }
 }
 
-pub struct Condvar(Pin<Box<Object<libc::pthread_cond_t>>>);
+pub struct Condvar {
+    bell: Pin<Box<Object<libc::pthread_cond_t>>>,
+    /// The mutex with which it was waited for first; no other will do while a thread waits (pthread_cond_wait(3)).
+    mutex: AtomicPtr<libc::pthread_mutex_t>,
+}
 
 impl Default for Condvar {
     fn default() -> Self {
-        Condvar(Box::pin(Object::new(libc::PTHREAD_COND_INITIALIZER)))
+        let bell = Box::pin(Object::new(libc::PTHREAD_COND_INITIALIZER));
+        Condvar { bell, mutex: AtomicPtr::new(ptr::null_mut()) }
     }
 }
 
 impl Condvar {
     fn raw(&self) -> *mut libc::pthread_cond_t {
-        self.0.raw()
+        self.bell.raw()
     }
 
     /// Releases the mutex, sleeps until the condition is signalled, at most for `patience`, and takes the mutex again. It
     /// may also return for no reason. Returns the C library's result: `ETIMEDOUT` when the time is over.
+    ///
+    /// # Panics
+    /// If it was waited for with another mutex before.
     pub fn wait_for(&self, held: &mut Guard<'_>, patience: Duration) -> libc::c_int {
+        // Relaxed: nothing else depends on it.
+        let (none, own) = (ptr::null_mut(), held.mutex.raw());
+        let first = self.mutex.compare_exchange(none, own, Ordering::Relaxed, Ordering::Relaxed);
+        assert!(first.is_ok() || first == Err(own), "a condition variable has one mutex");
         // The default clock of a condition variable is the real-time clock.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let until = timespec(now.saturating_add(patience));
-        // SAFETY: both were initialised and outlive the call, as the time does, and this thread holds the mutex.
+        // SAFETY: both were initialised and outlive the call, as the time does, this thread holds the mutex, and all others that wait had
+        // it too.
         unsafe { libc::pthread_cond_timedwait(self.raw(), held.mutex.raw(), &raw const until) }
     }
 
@@ -201,10 +246,19 @@ mod tests {
 
     #[test]
     fn what_is_held_is_not_taken_again() {
-        let mutex = Mutex::new(Kind::Default).unwrap();
+        let mutex = Mutex::new(Kind::Normal).unwrap();
         let held = mutex.try_lock().expect("it is free");
         thread::scope(|scope| scope.spawn(|| assert!(mutex.try_lock().is_none())).join().unwrap());
         drop(held);
         assert!(mutex.try_lock().is_some());
+    }
+
+    #[test]
+    #[should_panic(expected = "one mutex")]
+    fn a_condition_variable_takes_no_second_mutex() {
+        let [one, other] = [(); 2].map(|()| Mutex::new(Kind::Normal).unwrap());
+        let bell = Condvar::default();
+        bell.wait_for(&mut one.lock(), Duration::ZERO);
+        bell.wait_for(&mut other.lock(), Duration::ZERO);
     }
 }

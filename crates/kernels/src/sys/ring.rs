@@ -24,7 +24,11 @@ pub const LAPS: usize = 1 << 18;
 /// How long a participant sleeps at most, where it can choose, before it looks whether the ring is over.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-pub trait Link: Sync + Send + Sized + 'static {
+/// How a participant passes the token on to the next one.
+///
+/// # Safety
+/// [`Link::files`] are open, and its own: the ring closes them.
+pub unsafe trait Link: Sync + Send + Sized + 'static {
     /// Whether passing may wake a thread, which can take the CPU of the one that passes.
     const WAKES: bool = true;
 
@@ -32,7 +36,10 @@ pub trait Link: Sync + Send + Sized + 'static {
     fn new(machine: bool) -> Self;
 
     /// Makes it fit for use, at the place where it stays.
-    fn establish(&self, _machine: bool) -> Result<(), Error> {
+    ///
+    /// # Safety
+    /// No other thread has it, and it was not established before.
+    unsafe fn establish(&self, _machine: bool) -> Result<(), Error> {
         Ok(())
     }
 
@@ -143,7 +150,8 @@ impl<L: Link> Ring<L> {
             common: Shared::new(1, Common::default)?,
             laps: Shared::new(LAPS, || AtomicU64::new(0))?,
         };
-        ring.stations.iter().try_for_each(|station| station.link.establish(machine))?;
+        // SAFETY: the ring that is being made has them where they stay, and has not shared them yet.
+        ring.stations.iter().try_for_each(|station| unsafe { station.link.establish(machine) })?;
         Ok(ring)
     }
 
@@ -198,7 +206,7 @@ impl<L: Link> Ring<L> {
 impl<L: Link> Drop for Ring<L> {
     fn drop(&mut self) {
         for file in self.files() {
-            // SAFETY: a link of this ring opened it, and no participant is left that could use it.
+            // SAFETY: it is open, a link of this ring owns it, and no participant is left that could use it.
             unsafe { libc::close(file) };
         }
     }

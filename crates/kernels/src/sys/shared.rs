@@ -82,7 +82,8 @@ impl<T: Sync> Deref for Shared<T> {
 
 impl<T: Sync> Drop for Shared<T> {
     fn drop(&mut self) {
-        mmap::unmap(self.start.as_ptr().cast(), self.len * size_of::<T>());
+        // SAFETY: the range is this one's own, and every reference into it has borrowed this.
+        unsafe { mmap::unmap(self.start.as_ptr().cast(), self.len * size_of::<T>()) };
     }
 }
 

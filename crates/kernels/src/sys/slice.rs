@@ -38,6 +38,8 @@ pub(crate) struct Slice<'a> {
     of_thread: PhantomData<*const ()>,
 }
 
+not_send!(Slice<'static>);
+
 /// Whether the kernel knows of it, and the program can look the C library's area up by name.
 pub(crate) fn check() -> Result<(), Error> {
     command(GET, 0)?;

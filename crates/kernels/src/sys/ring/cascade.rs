@@ -29,12 +29,26 @@ pub enum By {
 }
 
 /// What is either closed, by one, or open.
-pub trait Bar: Sync + Send + Sized + 'static {
+///
+/// # Safety
+/// [`Bar::files`] that are not negative are open, and its own: the ring closes them.
+///
+/// ```compile_fail
+/// # use charz_kernels::sys::ring::cascade::{Bar, Mutex};
+/// // It may be held.
+/// fn again(bar: &Mutex<false>) {
+///     bar.establish(false);
+/// }
+/// ```
+pub unsafe trait Bar: Sync + Send + Sized + 'static {
     /// One that is open, once it was established.
     const NEW: Self;
 
     /// Makes it fit for use, at the place where it stays, among threads or, with `machine`, among processes.
-    fn establish(&self, machine: bool) -> Result<(), Error>;
+    ///
+    /// # Safety
+    /// No other thread has it, and it was not established before.
+    unsafe fn establish(&self, machine: bool) -> Result<(), Error>;
 
     /// The files that it opened.
     fn files(&self) -> &[AtomicI32] {
@@ -64,13 +78,15 @@ impl<B: Bar> Ends<'_, Cascade<B>> {
     }
 }
 
-impl<B: Bar> Link for Cascade<B> {
+// SAFETY: its files are those of its bars.
+unsafe impl<B: Bar> Link for Cascade<B> {
     fn new(_: bool) -> Self {
         Cascade([B::NEW; 2])
     }
 
-    fn establish(&self, machine: bool) -> Result<(), Error> {
-        self.0.iter().try_for_each(|bar| bar.establish(machine))
+    unsafe fn establish(&self, machine: bool) -> Result<(), Error> {
+        // SAFETY: the caller vouches for the link, of which the bars are parts.
+        self.0.iter().try_for_each(|bar| unsafe { bar.establish(machine) })
     }
 
     fn files(&self) -> Vec<RawFd> {
@@ -123,12 +139,13 @@ impl<B: Bar> Link for Cascade<B> {
 #[repr(transparent)]
 pub struct Mutex<const ADAPTIVE: bool>(Object<libc::pthread_mutex_t>);
 
-impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
-    const NEW: Self = Mutex(Object::new(libc::PTHREAD_MUTEX_INITIALIZER));
+// SAFETY: it has no files.
+unsafe impl<const ADAPTIVE: bool> Bar for Mutex<ADAPTIVE> {
+    const NEW: Self = Mutex(Object::uninit());
 
-    fn establish(&self, machine: bool) -> Result<(), Error> {
-        let kind = if ADAPTIVE { Kind::Adaptive } else { Kind::Default };
-        // SAFETY: the ring that is being made has it where it stays, and has not shared it yet.
+    unsafe fn establish(&self, machine: bool) -> Result<(), Error> {
+        let kind = if ADAPTIVE { Kind::Adaptive } else { Kind::Normal };
+        // SAFETY: the caller vouches that it is not in use, and stays where it is.
         unsafe { initialise(self.0.raw(), kind, machine) }
     }
 
@@ -157,16 +174,14 @@ pub struct Condition {
 // SAFETY: only the holder of the mutex uses the flag.
 unsafe impl Sync for Condition {}
 
-impl Bar for Condition {
-    const NEW: Self = Condition {
-        mutex: Mutex::NEW,
-        bell: Object::new(libc::PTHREAD_COND_INITIALIZER),
-        closed: UnsafeCell::new(false),
-    };
+// SAFETY: it has no files.
+unsafe impl Bar for Condition {
+    const NEW: Self = Condition { mutex: Mutex::NEW, bell: Object::uninit(), closed: UnsafeCell::new(false) };
 
-    fn establish(&self, machine: bool) -> Result<(), Error> {
-        self.mutex.establish(machine)?;
-        // SAFETY: the ring that is being made has it where it stays, and has not shared it yet.
+    unsafe fn establish(&self, machine: bool) -> Result<(), Error> {
+        // SAFETY: the caller vouches for the whole.
+        unsafe { self.mutex.establish(machine) }?;
+        // SAFETY: the caller vouches that it is not in use, and stays where it is.
         unsafe { crate::sys::pthread::initialise_condvar(self.bell.raw(), machine) }
     }
 
@@ -202,10 +217,11 @@ impl Bar for Condition {
 /// A mutex of parking_lot.
 pub struct ParkingLot(parking_lot::RawMutex);
 
-impl Bar for ParkingLot {
+// SAFETY: it has no files.
+unsafe impl Bar for ParkingLot {
     const NEW: Self = ParkingLot(parking_lot::RawMutex::INIT);
 
-    fn establish(&self, _: bool) -> Result<(), Error> {
+    unsafe fn establish(&self, _: bool) -> Result<(), Error> {
         Ok(())
     }
 
@@ -232,10 +248,11 @@ unsafe impl Sync for Standard {}
 // SAFETY: the guard is used by the thread that took the mutex alone, and is none before a run and after it.
 unsafe impl Send for Standard {}
 
-impl Bar for Standard {
+// SAFETY: it has no files.
+unsafe impl Bar for Standard {
     const NEW: Self = Standard { mutex: sync::Mutex::new(()), guard: UnsafeCell::new(MaybeUninit::uninit()) };
 
-    fn establish(&self, _: bool) -> Result<(), Error> {
+    unsafe fn establish(&self, _: bool) -> Result<(), Error> {
         Ok(())
     }
 

@@ -82,10 +82,11 @@ impl<L: Lock> File<L> {
     }
 }
 
-impl<L: Lock> Bar for File<L> {
+// SAFETY: it has opened them, and nothing else has their numbers.
+unsafe impl<L: Lock> Bar for File<L> {
     const NEW: Self = File { openings: [const { AtomicI32::new(CLOSED) }; 2], lock: PhantomData };
 
-    fn establish(&self, _: bool) -> Result<(), Error> {
+    unsafe fn establish(&self, _: bool) -> Result<(), Error> {
         raise_limit();
         let opened = |file: RawFd| match file {
             CLOSED => Err(Error::Refused(format!(

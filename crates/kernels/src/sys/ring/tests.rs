@@ -2,6 +2,9 @@ use super::cascade::{Cascade, Mutex};
 use super::word::Flag;
 use super::*;
 
+not_send!(Member<Flag>);
+not_send!(process::Remote<Flag>);
+
 struct After(u64);
 
 impl Lookout for After {

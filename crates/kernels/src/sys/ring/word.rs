@@ -21,7 +21,8 @@ impl Futex {
     }
 }
 
-impl Link for Futex {
+// SAFETY: it has no files.
+unsafe impl Link for Futex {
     fn new(machine: bool) -> Self {
         let scope = if machine { Scope::Machine } else { Scope::Process };
         Futex { word: AtomicU32::new(0), scope }
@@ -75,7 +76,8 @@ const SPINS: u32 = 2_000;
 /// The participant looks at the word until it changes.
 pub struct Flag;
 
-impl Link for Flag {
+// SAFETY: it has no files.
+unsafe impl Link for Flag {
     const WAKES: bool = false;
 
     fn new(_: bool) -> Self {

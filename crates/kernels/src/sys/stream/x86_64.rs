@@ -23,12 +23,11 @@ macro_rules! passes {
 
             $(#[$feature])*
             pub fn fill_nt(ahead: Ahead, lines: &mut [Line], word: u64) {
-                let line = Line([word; Line::WORDS]);
+                let (line, _fence) = (Line([word; Line::WORDS]), Fence);
                 for page in lines.chunks_mut(PAGE) {
                     ahead.fetch(page.as_ptr());
                     page.iter_mut().for_each(|to| store(to, line));
                 }
-                fence();
             }
 
             $(#[$feature])*
@@ -38,8 +37,8 @@ macro_rules! passes {
                 from: [&[Line]; FROM],
                 made: impl Fn([&Line; FROM]) -> Line,
             ) {
+                let _fence = Fence;
                 portable::transfer(ahead, to, from, made, |to, line| store(to, line));
-                fence();
             }
 
             #[inline]
@@ -51,16 +50,20 @@ macro_rules! passes {
                 for (i, vector) in vectors.into_iter().enumerate() {
                     // SAFETY: `i` counts the vectors of the line that `to` borrows exclusively.
                     // SAFETY: lines are aligned to 64 bytes, so each of their vectors is aligned.
-                    // SAFETY: `fence` follows every pass, before anything can read the line.
+                    // SAFETY: a `Fence` ends every pass, by a panic too, before anything can read the line.
                     unsafe { $store(to.wrapping_add(i), vector) };
                 }
             }
 
-            /// Makes the stores of a pass visible before any later one, which non-temporal stores by themselves are not.
-            #[inline]
-            fn fence() {
-                // SAFETY: every x86_64 CPU has the instruction.
-                unsafe { _mm_sfence() };
+            /// Dropped, it makes the stores of a pass visible before any later one, which non-temporal stores by themselves are not.
+            struct Fence;
+
+            impl Drop for Fence {
+                #[inline]
+                fn drop(&mut self) {
+                    // SAFETY: every x86_64 CPU has the instruction.
+                    unsafe { _mm_sfence() };
+                }
             }
         }
     };

@@ -1,6 +1,7 @@
 //! Waits for what the calling thread keeps from itself.
 
 use std::io;
+use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -14,12 +15,12 @@ unsafe extern "C" {
     fn pthread_rwlock_timedwrlock(lock: *mut libc::pthread_rwlock_t, until: *const libc::timespec) -> libc::c_int;
 }
 
-/// A `PTHREAD_MUTEX_DEFAULT` that is held, and stays so.
+/// A `PTHREAD_MUTEX_NORMAL` that is held, and stays so.
 pub struct Lock(Mutex);
 
 impl Lock {
     pub fn new() -> Result<Self, Error> {
-        Ok(Lock(Mutex::new(Kind::Default)?))
+        Ok(Lock(Mutex::new(Kind::Normal)?))
     }
 
     /// `pthread_mutex_timedlock`. A thread that holds such a mutex and asks for it again waits like any other thread.
@@ -40,7 +41,7 @@ pub struct Bell {
 
 impl Bell {
     pub fn new() -> Result<Self, Error> {
-        Ok(Bell { mutex: Mutex::new(Kind::Default)?, bell: Condvar::default() })
+        Ok(Bell { mutex: Mutex::new(Kind::Normal)?, bell: Condvar::default() })
     }
 
     /// `pthread_cond_timedwait`, by the real-time clock.
@@ -50,32 +51,39 @@ impl Bell {
     }
 }
 
-/// A lock of the C library for readers and writers, which a reader holds.
-pub struct RwLock(Pin<Box<Object<libc::pthread_rwlock_t>>>);
+/// A lock of the C library for readers and writers, which the thread that made it holds as a reader.
+pub struct RwLock {
+    lock: Pin<Box<Object<libc::pthread_rwlock_t>>>,
+    /// It is given back by the thread that took it (`!Send`).
+    stays: PhantomData<*const ()>,
+}
+
+not_send!(RwLock);
 
 impl RwLock {
     pub fn new() -> Result<Self, Error> {
-        let lock = RwLock(Box::pin(Object::new(libc::PTHREAD_RWLOCK_INITIALIZER)));
+        let lock = Box::pin(Object::new(libc::PTHREAD_RWLOCK_INITIALIZER));
         // SAFETY: it was initialised, and no other code has it.
-        check("pthread_rwlock_rdlock", unsafe { libc::pthread_rwlock_rdlock(lock.0.raw()) })?;
-        Ok(lock)
+        check("pthread_rwlock_rdlock", unsafe { libc::pthread_rwlock_rdlock(lock.raw()) })?;
+        // Made only now: dropping one that was refused would give back what was not taken.
+        Ok(RwLock { lock, stays: PhantomData })
     }
 
     /// `pthread_rwlock_timedwrlock`: a writer waits for the reader.
     pub fn wait(&self, time: Duration) -> io::Result<bool> {
         let until = after(libc::CLOCK_REALTIME, time);
         // SAFETY: the lock was initialised, and outlives the call, as the time does.
-        let code = unsafe { pthread_rwlock_timedwrlock(self.0.raw(), &raw const until) };
+        let code = unsafe { pthread_rwlock_timedwrlock(self.lock.raw(), &raw const until) };
         coded(code, libc::ETIMEDOUT)
     }
 }
 
 impl Drop for RwLock {
     fn drop(&mut self) {
-        // SAFETY: this thread holds it, since locks stay with the thread that made them.
-        unsafe { libc::pthread_rwlock_unlock(self.0.raw()) };
-        // SAFETY: it is not held any more.
-        unsafe { libc::pthread_rwlock_destroy(self.0.raw()) };
+        // SAFETY: this thread holds it: it made the lock, which has not left it.
+        unsafe { libc::pthread_rwlock_unlock(self.lock.raw()) };
+        // SAFETY: it is not held any more, and no thread waits, since one that waits borrows it.
+        unsafe { libc::pthread_rwlock_destroy(self.lock.raw()) };
     }
 }
 

@@ -20,6 +20,8 @@ pub struct SignalTimer<const PROCESSOR: bool> {
     before: libc::sigset_t,
 }
 
+not_send!(SignalTimer<false>);
+
 impl<const PROCESSOR: bool> SignalTimer<PROCESSOR> {
     pub fn new() -> Result<Self, Error> {
         // SAFETY: a set is made of integers, for which zeros are valid.
