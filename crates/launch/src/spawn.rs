@@ -1,9 +1,7 @@
 //! From a launch to a process that sits on its first seat.
 
 use std::env;
-use std::io::{self, ErrorKind, PipeWriter, Read, Write};
-use std::os::fd::AsRawFd;
-use std::os::unix::net::UnixStream;
+use std::io::{self, ErrorKind, PipeWriter};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +10,8 @@ use std::thread;
 use crate::files;
 use crate::launch::{Error, Follow, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::{affinity, gate, memory, signals, tether, trace, wait};
+use crate::sys::gate::{self, Gate};
+use crate::sys::{affinity, memory, signals, tether, trace, wait};
 
 /// A process that is its program, or is about to be.
 pub struct Spawned {
@@ -40,9 +39,7 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocke
     let tether = tether.transpose().map_err(Error::Process)?;
     let mut gate = None;
     if follow == Follow::Ptrace {
-        let (ours, theirs) = UnixStream::pair().map_err(Error::Process)?;
-        gate::hold(&mut command, theirs, ours.as_raw_fd());
-        gate = Some(ours);
+        gate = Some(gate::hold(&mut command).map_err(Error::Process)?);
     }
     let start = move || {
         if !mask.is_empty() {
@@ -58,7 +55,7 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocke
         let starter = thread::Builder::new().name("launch".to_owned());
         let starter = starter.spawn_scoped(scope, start).map_err(Error::Process)?;
         let traced = match gate {
-            Some(gate) => attach(gate),
+            Some(gate) => attach(&gate),
             None => Ok(()),
         };
         let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
@@ -67,13 +64,11 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocke
     Ok(Spawned { child, traced, tether })
 }
 
-fn attach(mut gate: UnixStream) -> io::Result<()> {
-    let mut pid = [0; 4];
-    // The end of the stream instead: there is no child, and the starter knows why.
-    gate.read_exact(&mut pid)?;
-    let pid = i32::from_ne_bytes(pid);
+fn attach(gate: &Gate) -> io::Result<()> {
+    // An error: there is no child, and the starter knows why.
+    let pid = gate.child()?;
     let seized = trace::seize(pid);
-    gate.write_all(&[1])?;
+    gate.open()?;
     if seized.is_ok() {
         pass_signals(pid);
     }

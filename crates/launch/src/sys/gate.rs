@@ -1,26 +1,55 @@
 //! A child process between its birth and its program: its limit on open files, and a wait until its parent lets it go on.
 
-use std::io::{Read, Write};
-use std::os::fd::RawFd;
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
+use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// The exit code of a child that became no program, as shells have it. Its parent has gone.
 const NO_PROGRAM: libc::c_int = 127;
 
-/// Makes the child write its process id to `gate`, 4 bytes in the machine's order, and wait for one byte before it becomes the
-/// program. `parents` is the parent's end, which the child inherits too and closes: with it open it would wait for ever for a parent
-/// that has been killed. The child then ends at once instead of becoming the program: an error would be for the standard library's end of
-/// the parent, and without that it says so on standard error, and aborts.
-pub fn hold(command: &mut Command, gate: UnixStream, parents: RawFd) {
+/// What a child waits at before it becomes the program: the parent's end. A child that is not let go ends when this is dropped, or with
+/// the parent.
+pub struct Gate(Arc<UnixStream>);
+
+impl Gate {
+    /// The process id of the child, once it waits; an error where there is none.
+    pub fn child(&self) -> io::Result<i32> {
+        let mut pid = [0; 4];
+        (&*self.0).read_exact(&mut pid)?;
+        Ok(i32::from_ne_bytes(pid))
+    }
+
+    /// Lets the child go on.
+    pub fn open(&self) -> io::Result<()> {
+        (&*self.0).write_all(&[1])
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        let _ = self.0.shutdown(Shutdown::Write);
+    }
+}
+
+/// Makes the child wait at a gate. One that need not wait any more since its parent has gone ends at once instead of becoming the program: an
+/// error would be for the standard library's end of the parent, and without that it says so on standard error, and aborts.
+pub fn hold(command: &mut Command) -> io::Result<Gate> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let ours = Arc::new(ours);
+    // The command keeps the number from becoming another's before the fork.
+    let parents = Arc::clone(&ours);
     let wait = move || {
-        // SAFETY: the descriptor is open in the child, which has a copy of its parent's table, and nothing in the child owns it.
-        unsafe { libc::close(parents) };
-        let told = (&gate).write_all(&std::process::id().to_ne_bytes());
-        if told.and_then(|()| (&gate).read_exact(&mut [0])).is_err() {
+        // With it open, the child would wait for ever for a parent that has been killed.
+        // SAFETY: the descriptor is open in the child, which has a copy of its parent's table, and there nothing else uses it.
+        unsafe { libc::close(parents.as_raw_fd()) };
+        let told = (&theirs).write_all(&std::process::id().to_ne_bytes());
+        if told.and_then(|()| (&theirs).read_exact(&mut [0])).is_err() {
             // SAFETY: it ends this child at once, without anything that was registered for an exit of its parent.
             unsafe { libc::_exit(NO_PROGRAM) };
         }
@@ -29,6 +58,7 @@ pub fn hold(command: &mut Command, gate: UnixStream, parents: RawFd) {
     // SAFETY: between fork and exec the closure calls close, getpid, write, read and _exit and nothing else, which a signal handler may; it
     // neither takes memory nor locks.
     unsafe { command.pre_exec(wait) };
+    Ok(Gate(ours))
 }
 
 /// Gives the child this limit on open files.
@@ -41,8 +71,7 @@ pub fn limit_files(command: &mut Command, limit: Rlimit) {
 #[cfg(test)]
 mod tests {
     use std::env;
-    use std::io::{self, BufRead, BufReader};
-    use std::os::fd::AsRawFd;
+    use std::io::{BufRead, BufReader};
     use std::process::Stdio;
     use std::sync::mpsc;
     use std::thread;
@@ -60,15 +89,11 @@ mod tests {
         const NAME: &str = "sys::gate::tests::a_child_whose_parent_has_gone_ends_without_a_word";
         const VARIABLE: &str = "TEST_IS_PARENT";
         if env::var_os(VARIABLE).is_some() {
-            let (mut ours, theirs) = UnixStream::pair().unwrap();
             let mut command = Command::new("sh");
             command.args(["-c", "echo began >&2"]).stdout(Stdio::null());
-            hold(&mut command, theirs, ours.as_raw_fd());
-            // What the starter holds of the gate goes with the command.
+            let gate = hold(&mut command).unwrap();
             thread::spawn(move || command.spawn());
-            let mut pid = [0; 4];
-            ours.read_exact(&mut pid).unwrap();
-            println!("waits {}", i32::from_ne_bytes(pid));
+            println!("waits {}", gate.child().unwrap());
             loop {
                 thread::park();
             }
@@ -89,5 +114,21 @@ mod tests {
             let _ = kill_process(pid, Signal::KILL);
         }
         assert_eq!(said.unwrap().unwrap(), "");
+    }
+
+    #[test]
+    fn a_child_that_is_not_let_go_becomes_no_program() {
+        for lets_go in [false, true] {
+            let mut command = Command::new("true");
+            let gate = hold(&mut command).unwrap();
+            let starter = thread::spawn(move || command.spawn()?.wait());
+            gate.child().unwrap();
+            if lets_go {
+                gate.open().unwrap();
+            }
+            drop(gate);
+            let code = starter.join().unwrap().unwrap().code();
+            assert_eq!(code, Some(if lets_go { 0 } else { NO_PROGRAM }));
+        }
     }
 }
