@@ -45,6 +45,8 @@ fn a_signal_ends_an_exec_that_cannot_tell_how_its_program_ran() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("ended");
         let mut command = charz();
+        // Where a core goes, if there is one.
+        command.current_dir(&folder);
         // The program itself heeds none.
         command.args(["exec", "--", "sh", "-c", "trap '' INT TERM HUP QUIT; touch \"$0\""]).arg(&file).stderr(err);
         assert!(ended_by(signal, &mut command, || file.exists()).is_some(), "{signal:?}");
