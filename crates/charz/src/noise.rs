@@ -4,7 +4,6 @@
 //! The file is not trusted: its size is capped, and entries that make no sense are left out. A file of another format is never
 //! replaced.
 
-use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -12,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
+use crate::settings::user_file;
 use charz_analysis::compare::{NoiseFloors, Quantity};
 use charz_analysis::point;
 use charz_data::report::{Cell, Report};
@@ -97,19 +97,6 @@ pub fn known(named: Option<&Path>) -> Result<(Floors, Option<String>), String> {
         Err(why) if named.is_some() => Err(format!("{file:?} {why}")),
         Err(why) => Ok((Floors::default(), Some(format!("{file:?} {why}: no noise floor is known")))),
     }
-}
-
-/// A user's file in the folder of a variable, or in a folder of the home where that is not an absolute path, as the XDG Base
-/// Directory Specification 0.8 has it.
-pub fn user_file(
-    variable: &str,
-    folder: &str,
-    file: &str,
-    value: impl Fn(&str) -> Option<OsString>,
-) -> Option<PathBuf> {
-    let absolute = |name| value(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    let folder = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(folder)))?;
-    Some(folder.join(file))
 }
 
 impl Floors {

@@ -1,7 +1,7 @@
 //! The seal of a report: whether this user's charz began it on this host, in this folder, with this plan and program.
 //!
 //! A seal is an authentication code under a secret key of the user, by SipHash-2-4 with 128 bits (J.-P. Aumasson and D. J. Bernstein,
-//! *SipHash: a fast short-input PRF*, INDOCRYPT 2012): without the key nobody makes one that holds.
+//! *SipHash: a fast short-input PRF*, INDOCRYPT 2012): without the key no user makes one that holds.
 
 use std::env;
 use std::fs::{File, OpenOptions};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::OFlags;
 use siphasher::sip128::{Hasher128, SipHasher24};
 
-use crate::noise::user_file;
+use crate::settings::user_file;
 use charz_data::Program;
 use charz_data::report::{Plan, Report};
 use charz_measure::atomic_file::{create_private_folder, open_regular, replace_private};

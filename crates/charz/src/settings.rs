@@ -1,8 +1,9 @@
-//! The text of the files that people write: settings of a sweep, expectations, tolerances.
+//! The files of a user: where they are, and the text of those that people write: settings of a sweep, expectations, tolerances.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::exit::{Error, Exit};
 
@@ -34,4 +35,17 @@ pub(crate) fn open(flag: &str, path: &Path) -> Result<(String, File), Error> {
     }
     let text = String::from_utf8(bytes).map_err(|_| refuse("is not UTF-8 text".into()))?;
     Ok((text, file))
+}
+
+/// A user's file in the folder of a variable, or in a folder of the home where that is not an absolute path, as the XDG Base
+/// Directory Specification 0.8 has it.
+pub(crate) fn user_file(
+    variable: &str,
+    folder: &str,
+    file: &str,
+    value: impl Fn(&str) -> Option<OsString>,
+) -> Option<PathBuf> {
+    let absolute = |name| value(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    let folder = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(folder)))?;
+    Some(folder.join(file))
 }

@@ -216,7 +216,7 @@ mod tests {
             chown(&file, None, Some(file.metadata().unwrap().uid())).unwrap_or_default();
         }
         mode(&file, 0o644);
-        // Nobody else replaces a file in a sticky folder of this user.
+        // Only this user replaces a file in a sticky folder of their own.
         mode(&folder, 0o1777);
         assert_eq!(look(&file), None);
         // A link in a folder that others may write to leads wherever they like.

@@ -9,7 +9,6 @@ use std::thread;
 use std::time::Duration;
 
 use charz_data::cpulist;
-use tempfile::tempdir;
 
 use crate::cgroup::{Group, counted, distinct, groups_in, tightest};
 use crate::stat::Ticks;
@@ -232,7 +231,7 @@ fn threads_of_a_user_count_once() {
 
 #[test]
 fn none_of_many_processes_is_lost_among_those_that_read() {
-    let proc = tempdir().unwrap();
+    let proc = tempfile::tempdir().unwrap();
     let stat = fs::read_to_string("/proc/self/stat").unwrap();
     for process in 1..=1100 {
         fs::create_dir(proc.path().join(process.to_string())).unwrap();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
 use crate::history::Store;
-use crate::noise::user_file;
+use crate::settings::user_file;
 use crate::view::look;
 use charz_analysis::history::{Addition, Baseline, Series, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
