@@ -146,6 +146,28 @@ fn files_that_are_named_twice_count_once_and_journals_alone_say_how_to_go_on() {
 }
 
 #[test]
+fn names_of_nodes_cannot_steer_a_terminal() {
+    const EVIL: &str = "x\u{202e}y\u{85}z\u{200f}\u{1b}[2J";
+    let place = Place::new();
+    let mut report = of_node(EVIL, RATE);
+    report["host"]["processor"] = EVIL.into();
+    report["tool"]["rustc"] = EVIL.into();
+    report["cells"][0]["mapping"] = EVIL.into();
+    place.put("evil.json", report.to_string().as_bytes());
+    let made = fleet(&place, &["baseline", "evil.json"]);
+    assert!(made.code == Some(0) && made.out.contains("202e"), "{}", made.err);
+    place.put("site.toml", made.out.as_bytes());
+    let checked = fleet(&place, &["check", "--baseline", "site.toml", "evil.json"]);
+    assert_eq!(checked.code, Some(0), "the names are still the same: {}", checked.out);
+    let added = fleet(&place, &["add", "--db", "f.db", "evil.json"]);
+    let shown = ["table", "csv", "json", "html"].map(|format| fleet(&place, &["show", "f.db", "--format", format]));
+    for ran in [&made, &checked, &added].into_iter().chain(&shown) {
+        check_harmless("fleet", &ran.out);
+        check_harmless("fleet", &ran.err);
+    }
+}
+
+#[test]
 fn what_is_passed_over_is_said() {
     let place = twelve();
     place.put("q/n77.json.journal", b"{\"journal\":{\"report\"");

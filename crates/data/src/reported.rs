@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::escape::is_harmless;
 use crate::words::words;
 
 /// A unit that the user named, and in which direction it is better.
@@ -78,7 +79,7 @@ const TIMES: &[&str] = &[
 const CYCLES: &[&str] = &["cycle", "cycles"];
 const JOULES: &[&str] = &["j", "joule", "joules"];
 
-/// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters without control characters. Copied about in every cell, so its text is kept
+/// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters that show as themselves. Copied about in every cell, so its text is kept
 /// once for the whole process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -93,8 +94,8 @@ impl Symbol {
         if text.is_empty() || text.chars().count() > Self::LONGEST {
             return Err("is no unit: it has 1 to 24 characters");
         }
-        if text.chars().any(char::is_control) {
-            return Err("is no unit: it has a control character");
+        if !text.chars().all(is_harmless) {
+            return Err("is no unit: it has a character that does not show as itself");
         }
         // A panic elsewhere leaves the set whole.
         let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -150,7 +151,7 @@ mod tests {
         let [one, other] = [(), ()].map(|()| Symbol::new(&String::from("tok/s")).unwrap());
         assert!(std::ptr::eq(one.as_str(), other.as_str()));
         assert_eq!(Symbol::new(&"µ".repeat(24)).unwrap().as_str().chars().count(), 24);
-        for wrong in ["", "a\u{1b}[31m", &"x".repeat(25)] {
+        for wrong in ["", "a\u{1b}[31m", "M\u{202e}B", &"x".repeat(25)] {
             assert!(serde_json::from_value::<Symbol>(serde_json::json!(wrong)).is_err(), "{wrong:?}");
         }
     }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
-use charz_data::escape::{counted, plain};
+use charz_data::escape::{counted, is_harmless, plain};
 
 use crate::{Blame, Fleet, Node, State, USUAL};
 
@@ -289,16 +289,16 @@ pub(crate) fn drain(node: &Node) -> Option<String> {
     Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
 }
 
-/// A basic string of TOML.
+/// A basic string of TOML, with escapes for what does not show as itself.
 pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for mark in text.chars() {
         match mark {
             '"' | '\\' => quoted.extend(['\\', mark]),
-            mark if mark.is_control() => {
-                let _ = write!(quoted, "\\u{:04x}", u32::from(mark));
+            mark if is_harmless(mark) => quoted.push(mark),
+            mark => {
+                let _ = write!(quoted, "\\U{:08x}", u32::from(mark));
             }
-            mark => quoted.push(mark),
         }
     }
     quoted + "\""

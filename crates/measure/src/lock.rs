@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_data::escape::plain;
 use rustix::fs::OFlags;
 use thiserror::Error;
 
@@ -208,5 +209,5 @@ fn holder(file: &File) -> Option<String> {
     let name = format!("{program} {}", words.next().unwrap_or_default());
     // The process may be anybody's.
     let name: String = name.trim().chars().take(80).collect();
-    Some(format!("{} (process id {pid})", name.escape_debug()))
+    Some(format!("{} (process id {pid})", plain(&name)))
 }

@@ -4,10 +4,11 @@ use std::env;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process;
 
 use crate::sys::file_system;
+use charz_data::escape::plain;
 use charz_kernels::kernel::Error;
 
 /// Where temporary files may be large and are on a disk (hier(7)), unless TMPDIR names another folder.
@@ -59,13 +60,9 @@ impl Folder {
     pub(super) fn refusal(&self, kernel: &str, error: &io::Error) -> Error {
         Error::Refused(format!(
             "{kernel} cannot write a file in {} ({error}): make room or allow it there, or set TMPDIR to another folder",
-            shown(&self.path)
+            plain(&self.path.to_string_lossy())
         ))
     }
-}
-
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().escape_debug().collect()
 }
 
 #[cfg(test)]
