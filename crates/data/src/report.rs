@@ -38,7 +38,7 @@ pub use lap::{Counts, Group, Lap};
 pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{
-    FileError, MAX_BYTES, check, check_invocation, from_json, is_report, parse, read, read_open, read_stream,
+    FileError, Kind, MAX_BYTES, check, check_invocation, from_json, is_report, kind, parse, read, read_open, read_stream,
     read_with_text, unpacked,
 };
 pub use run::Run;

@@ -1,5 +1,5 @@
-use std::fs::File;
-use std::io::{BufReader, ErrorKind, Read, Write, stdin};
+use std::error::Error as _;
+use std::io::{self, ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 
 use super::STREAM;
@@ -8,7 +8,7 @@ use crate::exit::{Error, Exit};
 use crate::view::look;
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
-use charz_data::report::{self, Report};
+use charz_data::report::{self, FileError, Kind, Report};
 use charz_measure::journal;
 use charz_measure::sweep::reread;
 use charz_render::formats::{Draw, Format, ReportWriter};
@@ -142,15 +142,9 @@ fn numbered(count: usize) -> Vec<String> {
     }
 }
 
-/// Whether this is no file, or one of JSON that is no report of charz. Most reports tell in their first line.
+/// Whether this is no regular file, or one of JSON that is no report of charz.
 pub(super) fn is_something_else(path: &Path) -> bool {
-    let Ok(file) = path.metadata() else { return false };
-    if !file.is_file() || file.len() > report::MAX_BYTES || report::is_report(path) {
-        // A FIFO would wait for its writer.
-        return !file.is_file();
-    }
-    let Ok(file) = File::open(path) else { return false };
-    serde_json::from_reader::<_, serde::de::IgnoredAny>(BufReader::new(file)).is_ok()
+    path.metadata().is_ok_and(|file| !file.is_file()) || report::kind(path) == Kind::OtherJson
 }
 
 /// Reads a report that the user named; of one that is not there yet, or is still a journal, it says how to get it.
@@ -190,14 +184,20 @@ fn read_all(path: &Path) -> Result<(Report, String, Option<File>), Error> {
     }
     let (report, text, file) = report::read_open(path).map_err(|error| match error.kind() {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
-        _ => Error::new(Exit::BadInput, error),
+        _ => unreadable(error),
     })?;
     judged_again(&name, (report, text)).map(|(report, text)| (report, text, Some(file)))
 }
 
+/// The system refused to read it, or it is no report.
+pub(super) fn unreadable(error: FileError) -> Error {
+    let refused = error.source().and_then(|source| source.downcast_ref::<io::Error>());
+    Error::new(refused.map_or(Exit::BadInput, Exit::of_path), error)
+}
+
 /// As [`read_with_text`], from a stream that errors call `name`.
 pub(super) fn read_stream(name: &str, stream: impl Read) -> Result<(Report, String), Error> {
-    let read = report::read_stream(name, stream).map_err(|error| Error::new(Exit::BadInput, error))?;
+    let read = report::read_stream(name, stream).map_err(unreadable)?;
     judged_again(name, read)
 }
 

@@ -172,23 +172,62 @@ fn read_into(text: Vec<u8>, name: &str, stream: impl Read) -> Result<(Report, St
     }
 }
 
-/// Whether a file begins as the reports do that charz writes, or has their schema behind other keys, as another tool sorted them;
-/// compressed or not. What follows may still be none.
-pub fn is_report(path: &Path) -> bool {
-    let begins = || -> io::Result<bool> {
+/// What a file is, as far as its beginning shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// It begins as the reports do that charz writes, or has their schema behind other keys, as another tool sorted them. What
+    /// follows may still be none.
+    Report,
+    /// JSON that is no report.
+    OtherJson,
+    /// No regular file, or none that can be read as JSON: a damaged report perhaps.
+    Unknown,
+}
+
+/// The kind of a file, compressed or not. A hundred bytes are read, and the rest only where these may begin a report whose keys another
+/// tool sorted.
+pub fn kind(path: &Path) -> Kind {
+    let kind = || -> io::Result<Kind> {
         let mut file = BufReader::new(File::open(path)?);
         let packed = file.fill_buf()?.starts_with(&GZIP);
         let mut bytes: Box<dyn Read> = if packed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
         let mut start = Vec::new();
         bytes.by_ref().take(100).read_to_end(&mut start)?;
-        if String::from_utf8_lossy(&start).contains(&format!("{SCHEMA_NAME:?}")) {
-            return Ok(true);
+        let text = String::from_utf8_lossy(&start);
+        if text.contains(&format!("{SCHEMA_NAME:?}")) {
+            return Ok(Kind::Report);
+        }
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        if text.starts_with('[') || first_key(text).is_some_and(|key| !KEYS.contains(&key)) {
+            return Ok(Kind::OtherJson);
         }
         let whole = BufReader::new(start.as_slice().chain(bytes.take(MAX_BYTES)));
-        Ok(serde_json::from_reader::<_, Head>(whole).is_ok_and(|head| head.schema.name == SCHEMA_NAME))
+        Ok(match serde_json::from_reader::<_, Head>(whole) {
+            Ok(head) if head.schema.name == SCHEMA_NAME => Kind::Report,
+            Err(error) if !error.is_data() => Kind::Unknown,
+            Ok(_) | Err(_) => Kind::OtherJson,
+        })
     };
     // Before it is opened: a FIFO would wait for a writer.
-    path.is_file() && begins().unwrap_or(false)
+    if path.is_file() { kind().unwrap_or(Kind::Unknown) } else { Kind::Unknown }
+}
+
+/// Whether the kind of a file is [`Kind::Report`].
+pub fn is_report(path: &Path) -> bool {
+    kind(path) == Kind::Report
+}
+
+/// The keys of a report, with any of which it may begin where another tool wrote it again.
+#[rustfmt::skip]
+pub(super) const KEYS: [&str; 16] = [
+    "schema", "id", "tool", "command", "started", "host", "machine", "timer", "plan", "cards", "floor", "cells", "findings", "wall_ns",
+    "complete", "stopped_by",
+];
+
+/// The first key of a text that begins an object.
+fn first_key(text: &str) -> Option<&str> {
+    let key = text.strip_prefix('{')?.trim_start().strip_prefix('"')?;
+    key.split_once('"').map(|(key, _)| key)
 }
 
 /// Only the fields that decide whether the rest can be read.

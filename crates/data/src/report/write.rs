@@ -34,8 +34,34 @@ pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<(
 mod tests {
     use std::fs;
 
-    use super::super::{is_report, parse, read, read_stream};
+    use super::super::read::KEYS;
+    use super::super::{Kind, is_report, kind, parse, read, read_stream};
     use super::*;
+
+    #[test]
+    fn a_file_of_other_json_is_known_by_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("x.json");
+        for (text, expected) in [
+            // What follows is not read.
+            ("{\"name\": \0", Kind::OtherJson),
+            (" [\0", Kind::OtherJson),
+            ("{}", Kind::OtherJson),
+            ("5", Kind::OtherJson),
+            ("{\"schema\": 5}", Kind::OtherJson),
+            ("{\"id\": 5, \"cells\": []}", Kind::OtherJson),
+            ("", Kind::Unknown),
+            ("{\"id\": 5, \"cel", Kind::Unknown),
+            ("{\"na", Kind::Unknown),
+            ("\0\0", Kind::Unknown),
+        ] {
+            fs::write(&file, text).unwrap();
+            assert_eq!(kind(&file), expected, "{text:?}");
+        }
+        assert_eq!(kind(folder.path()), Kind::Unknown);
+        let report = serde_json::to_value(parse(crate::report::fixtures::ARITHMETIC).unwrap()).unwrap();
+        assert!(report.as_object().unwrap().keys().all(|key| KEYS.contains(&key.as_str())), "all keys are known");
+    }
 
     #[test]
     fn a_packed_report_is_smaller_and_reads_the_same() {
