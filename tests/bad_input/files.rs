@@ -1,6 +1,7 @@
 //! Files that cannot be written, and outputs that go away.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -54,6 +55,81 @@ fn outputs_that_cannot_be() {
     command.args(forced);
     run("by force", command).check_swept();
     assert_ne!(fs::read(place.path().join("mine.json")).unwrap(), b"mine");
+}
+
+/// A place where nothing can be written has one code, whatever was to be written, and is refused before minutes are spent.
+#[test]
+fn every_output_is_refused_alike() {
+    let place = Place::new();
+    place.put("r.json", report(&[cell("arith-int", 1, RATE)]).to_string().as_bytes());
+    for line in [
+        "topo --format svg -o /proc/x",
+        "topo --measured -o /proc/x",
+        "map --mapping dumb --threads 1 -o /proc/x",
+        "kernels -o /proc/x",
+        "render r.json --format html -o /proc/x",
+        "compare r.json r.json -o /proc/x",
+        "advise r.json -o /proc/x",
+        "predict r.json --mapping dumb --threads 1 -o /proc/x",
+        "fleet show r.json -o /proc/x",
+        "fleet baseline r.json -o /proc/x",
+        "replicate t3-4 --from r.json -o /proc/x",
+        "audit --budget 1s -o /proc/x",
+        "audit --budget 1s --write /proc/x",
+        "selftest --aa --budget 1s --noise /proc/x",
+        "sweep --kernel arith-int --mapping dumb --threads 1 --output /proc/x.json",
+        "history add r.json --db /proc/x",
+        "fleet add r.json --db /proc/x",
+    ] {
+        place.refuses(line, &line.split(' ').collect::<Vec<_>>(), &["/proc/x"]);
+    }
+}
+
+#[test]
+fn no_device_or_folder_is_read() {
+    let place = Place::new();
+    place.put("r.json", report(&[cell("arith-int", 1, RATE)]).to_string().as_bytes());
+    fs::create_dir(place.path().join("folder")).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(place.path().join("socket")).unwrap();
+    for line in [
+        "render @",
+        "lockutil -n 1 @",
+        "predict @ --mapping dumb --threads 1",
+        "predict --table @ --topology pu:2",
+        "topo --topology @",
+        "topo --measured @",
+        "sweep --config @ --dry-run",
+        "sweep --resume @",
+        "compare r.json @",
+        "compare r.json r.json --noise @",
+        "history list --db @",
+        "history add @ --db new.db",
+        "fleet show @",
+        "fleet add @ --db new.db",
+        "fleet baseline @",
+        "doctor --expect @",
+        "replicate t3-4 --from @",
+        "advise @",
+    ] {
+        for (input, why) in [("/dev/zero", "regular file"), ("folder", ""), ("socket", "")] {
+            let words: Vec<&str> = line.split(' ').map(|word| if word == "@" { input } else { word }).collect();
+            place.refuses(line, &words, &[input, why]);
+        }
+    }
+}
+
+/// As `<(perf lock report)` is one.
+#[test]
+fn a_listing_may_come_through_a_pipe() {
+    let place = Place::new();
+    let told = |file: &str| {
+        let (pipe, mut writer) = std::io::pipe().unwrap();
+        writer.write_all(b"no wait").unwrap();
+        drop(writer);
+        let output = place.charz().args(["lockutil", "-n", "1", file]).stdin(pipe).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(told("/dev/fd/0").contains("there is no wait") && told("-").contains("there is no wait"));
 }
 
 /// Root may write anywhere, so the program runs as the user nobody here.

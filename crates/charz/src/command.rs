@@ -20,8 +20,10 @@ pub mod sweep;
 pub mod topo;
 pub mod watch;
 
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
 
 use charz_topology::{Mapping, Source, discover, place};
 
@@ -132,12 +134,17 @@ impl Command {
                 "--output: {file:?} is a report, and what would replace it is none; name another file"
             )));
         }
+        let cannot_write = |error: io::Error| {
+            let sentence = format!("--output: cannot write {file:?}; name a file elsewhere");
+            Error::ended(Exit::of_path(&error), sentence).caused_by(error)
+        };
+        // What cannot be written in the end is refused before minutes are spent.
+        atomic_file::temporary(&file, 0o600).map_err(cannot_write)?;
         let mut result = Vec::new();
         let ended = self.run(&mut result);
         // What was measured is kept, however the command ends.
         if ended.is_ok() || !result.is_empty() {
-            atomic_file::replace(&file, |out| out.write_all(&result))
-                .map_err(|error| Error::environment(format!("cannot write {file:?}")).caused_by(error))?;
+            atomic_file::replace(&file, |out| out.write_all(&result)).map_err(cannot_write)?;
         }
         ended
     }
@@ -174,6 +181,21 @@ fn file_of(source: &Source) -> Option<PathBuf> {
         Source::File(file) => Some(file.clone()),
         Source::ThisMachine | Source::Synthetic(_) => None,
     }
+}
+
+/// A text that is read from its begin to its end: standard input, a file, or a pipe, as `<(perf lock report)` is one. `name` is what errors
+/// call it.
+fn stream(path: &Path, name: &str) -> Result<Box<dyn Read>, Error> {
+    if path.as_os_str() == STREAM {
+        return Ok(Box::new(io::stdin()));
+    }
+    let unreadable =
+        |error: io::Error| Error::ended(Exit::of_path(&error), format!("cannot read {name}")).caused_by(error);
+    let kind = path.metadata().map_err(unreadable)?.file_type();
+    if !kind.is_file() && !kind.is_fifo() {
+        return Err(Error::bad_input(format!("{name} is neither a regular file nor a pipe; name a file")));
+    }
+    Ok(Box::new(File::open(path).map_err(unreadable)?))
 }
 
 fn done(written: io::Result<()>) -> Result<Exit, Error> {

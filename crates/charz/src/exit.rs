@@ -60,10 +60,12 @@ impl Exit {
             | io::ErrorKind::NotADirectory
             | io::ErrorKind::PermissionDenied
             | io::ErrorKind::ReadOnlyFilesystem
+            | io::ErrorKind::IsADirectory
             | io::ErrorKind::InvalidFilename => Exit::BadInput,
             _ => Exit::Environment,
         }
     }
+            _ if error.raw_os_error() == Some(libc::ELOOP) => Exit::BadInput,
 }
 
 /// One sentence for the user, with the exit code that goes with it.

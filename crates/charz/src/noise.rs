@@ -142,11 +142,20 @@ impl Floors {
         self.0.drain(..surplus);
     }
 
-    /// Replaces the file in one step by one that only its owner can read; creates its folder.
-    pub fn save(&self, path: &Path) -> io::Result<()> {
+    /// Whether the file can be written, as far as that shows beforehand; creates its folder.
+    pub fn check(path: &Path) -> io::Result<()> {
+        atomic_file::temporary(&Self::place(path)?, 0o600).map(drop)
+    }
+
+    fn place(path: &Path) -> io::Result<PathBuf> {
         atomic_file::create_private_folder(path)?;
         // The file behind a link is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        Ok(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
+    }
+
+    /// Replaces the file in one step by one that only its owner can read; creates its folder.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let path = Self::place(path)?;
         let written = Contents { schema: Head { name: NAME.into(), major: MAJOR }, floors: self.0.iter().collect() };
         atomic_file::replace_private(&path, |out| {
             serde_json::to_writer_pretty(&mut *out, &written)?;

@@ -1,10 +1,9 @@
 //! `charz lockutil`: which share of a machine's CPUs waited for each lock.
 
-use std::fs::File;
-use std::io::{Write, stdin};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{STREAM, render};
+use super::{STREAM, render, stream};
 use crate::exit::{Error, Exit};
 use crate::view::lockutil::{Format, Page};
 use charz_analysis::lock_waits::{LockWaits, of_report, read};
@@ -65,12 +64,7 @@ fn bytes(file: &Path, name: &str) -> Result<Vec<u8>, Error> {
         // It refuses it, and says how to get the report.
         render::read(file)?;
     }
-    let unreadable = |error| Error::ended(Exit::of_path(&error), format!("cannot read {name}: {error}"));
-    let bytes = match is_stream {
-        true => unpacked(name, stdin().lock()),
-        false => unpacked(name, File::open(file).map_err(unreadable)?),
-    };
-    let bytes = bytes.map_err(|error| Error::new(Exit::BadInput, error))?;
+    let bytes = unpacked(name, stream(file, name)?).map_err(render::unreadable)?;
     if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
         return Err(Error::bad_input(format!("{name}: it is UTF-16; convert it with iconv -f UTF-16 -t UTF-8")));
     }

@@ -1,13 +1,12 @@
 //! `charz predict`: what threads do where they were not measured, or that there is no model.
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use charz_topology::{Machine, Mapping, Order, Source, discover, place};
 
-use super::file_of;
 use super::render::read;
+use super::{file_of, stream};
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Row, Told};
 use charz_analysis::point;
@@ -91,10 +90,11 @@ struct Line {
 
 fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
     let cannot = |error| Error::bad_input(format!("cannot read the table {file:?}: {error}"));
-    let input: Box<dyn Read> =
-        if file == Path::new("-") { Box::new(io::stdin()) } else { Box::new(fs::File::open(file).map_err(cannot)?) };
     let mut text = String::new();
-    if input.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(cannot)? as u64 > MOST_BYTES {
+    if stream(file, &format!("the table {file:?}"))?.take(MOST_BYTES + 1).read_to_string(&mut text).map_err(cannot)?
+        as u64
+        > MOST_BYTES
+    {
         return Err(Error::bad_input(format!("the table {file:?} is longer than {}", units::iec(MOST_BYTES))));
     }
     let topology = Topology::of(machine);

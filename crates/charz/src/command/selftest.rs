@@ -137,6 +137,11 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     };
     read()?;
     let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
+    let cannot_save = |error: io::Error| {
+        let sentence = format!("--noise: {file:?} cannot be written; name another file");
+        Error::ended(Exit::of_path(&error), sentence).caused_by(error)
+    };
+    Floors::check(&file).map_err(cannot_save)?;
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;
@@ -193,9 +198,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         };
         return Err(Error::ended(Exit::NoVerdict, why));
     }
-    floors.save(&file).map_err(|error| {
-        Error::environment(format!("--noise: {file:?} cannot be written; name another file")).caused_by(error)
-    })?;
+    floors.save(&file).map_err(cannot_save)?;
     note(&format!("noise floors: {file:?}"));
     told?;
     Ok(Exit::Done)
