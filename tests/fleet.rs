@@ -145,6 +145,41 @@ fn files_that_are_named_twice_count_once_and_journals_alone_say_how_to_go_on() {
     assert_eq!(fleet(&place, &["show", "q", "ended"]).code, Some(0));
 }
 
+/// A folder with a good node and so many damaged reports.
+fn damaged(count: usize) -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path().join("q")).unwrap();
+    place.put("q/good.json", of_node("n1", RATE).to_string().as_bytes());
+    (0..count).for_each(|at| place.put(&format!("q/bad{at:02}.json"), b"{\"schema\": {\"name\": \"charz-report\""));
+    place
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_and_the_others_count() {
+    let place = damaged(14);
+    let added = fleet(&place, &["add", "--db", "f.db", "q"]);
+    assert_eq!(added.code, Some(2), "{}", added.err);
+    assert!(added.out.starts_with("1 of 1 report added") && added.err.contains("14 of 15 files"), "{}", added.err);
+    let shown = fleet(&place, &["show", "f.db", "--format", "json"]);
+    let json: Value = serde_json::from_str(&shown.out).unwrap();
+    assert_eq!(json["nodes"][0]["host"], "n1");
+    let baseline = fleet(&place, &["baseline", "q", "--output", "site.toml"]);
+    assert_eq!(baseline.code, Some(0), "{}", baseline.err);
+    let text = std::fs::read_to_string(place.path().join("site.toml")).unwrap();
+    assert!(text.lines().next().is_some_and(|line| line.starts_with("# Warning: 14 files")), "{text}");
+    for err in [added.err, baseline.err] {
+        let named = err.lines().filter(|line| line.contains("q/bad")).count();
+        assert!(named == 10 && err.contains("left out 4 more"), "{err}");
+    }
+    assert_eq!(fleet(&place, &["check", "--baseline", "site.toml", "q/good.json"]).code, Some(0));
+    for args in [&["add", "--db", "new.db", "q/bad01.json", "q/bad02.json"][..], &["baseline", "q/bad01.json"]] {
+        let none = fleet(&place, args);
+        assert_eq!((none.code, none.out.as_str()), (Some(2), ""), "{args:?}: {}", none.err);
+        assert!(none.err.lines().count() == 1 && none.err.contains("q/bad01.json"), "{args:?}: {}", none.err);
+    }
+    assert!(!place.path().join("new.db").exists());
+}
+
 #[test]
 fn names_of_nodes_cannot_steer_a_terminal() {
     const EVIL: &str = "x\u{202e}y\u{85}z\u{200f}\u{1b}[2J";

@@ -30,7 +30,10 @@ pub const EXITS: &[(Exit, &str)] = &[
         "a comparison found at least one configuration slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
          (--expect); `fleet check` has the codes of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
     ),
-    (Exit::BadInput, "an argument or a named file cannot be used; nothing was measured or written"),
+    (
+        Exit::BadInput,
+        "an argument or a named file cannot be used; nothing was measured or written, but `fleet add` adds the other files",
+    ),
     (
         Exit::Environment,
         "the machine or its system refused something (disk, memory, threads), or a run failed; finished configurations are kept",
@@ -57,15 +60,15 @@ impl Exit {
     pub fn of_path(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound
+            | io::ErrorKind::IsADirectory
             | io::ErrorKind::NotADirectory
             | io::ErrorKind::PermissionDenied
             | io::ErrorKind::ReadOnlyFilesystem
-            | io::ErrorKind::IsADirectory
             | io::ErrorKind::InvalidFilename => Exit::BadInput,
+            _ if error.raw_os_error() == Some(libc::ELOOP) => Exit::BadInput,
             _ => Exit::Environment,
         }
     }
-            _ if error.raw_os_error() == Some(libc::ELOOP) => Exit::BadInput,
 }
 
 /// One sentence for the user, with the exit code that goes with it.

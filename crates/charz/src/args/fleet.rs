@@ -53,7 +53,7 @@ pub(crate) struct ShowArgs {
 
 /// Keep what reports of many nodes say in one database, for the other commands of charz fleet
 ///
-/// Several programs may add at the same time. A report that comes twice counts once, and one of a resumed sweep replaces the earlier one. The
+/// Files that cannot be read are named, the others are added, and the exit code is 2. Several programs may add at the same time. A report that comes twice counts once, and one of a resumed sweep replaces the earlier one. The
 /// database has a hundredth of a report, so keep the reports where others may want to see them.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
@@ -67,7 +67,7 @@ pub(crate) struct AddArgs {
 
 /// Learn what nodes of each kind do when they are well: a TOML file for charz fleet check
 ///
-/// Slow nodes are left out. A tolerance is five standard deviations between the nodes (of fewer than 5, 1.2% is assumed), 3% to 45%; the file may be edited.
+/// Slow nodes are left out, and files that cannot be read, which are named. A tolerance is five standard deviations between the nodes (of fewer than 5, 1.2% is assumed), 3% to 45%; the file may be edited.
 #[derive(Debug, Args)]
 pub(crate) struct BaselineArgs {
     /// Reports that `charz sweep` wrote, folders of them, and databases of charz fleet add

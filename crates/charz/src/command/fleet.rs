@@ -68,19 +68,43 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
             let files = find(&reports)?.reports()?;
             // Before the database is touched, or created.
             let named = names(&files);
-            let pack = |(file, name): (&PathBuf, &String)| read(file).map(|report| Packed::of(report, name));
-            let packed: Vec<Packed> = files.iter().zip(&named).map(pack).collect::<Result<_, _>>()?;
+            let pack = |(file, name): (&PathBuf, &String)| {
+                read(file).map(|report| Packed::of(report, name)).map_err(|error| unreadable(file, &error))
+            };
+            let (mut packed, mut left_out) = (Vec::new(), Vec::new());
+            for read in at_once(files.iter().zip(&named), pack) {
+                match read {
+                    Ok(report) => packed.push(report),
+                    Err(file) => left_out.push(file),
+                }
+            }
+            if packed.is_empty() {
+                return Err(none(&left_out));
+            }
             let mut collection = Collection::create(&db)?;
             let added = collection.add(&packed)?;
             let [all, hosts] = collection.counts()?;
             let [all, hosts] = [counted(all, "report"), counted(hosts, "host")];
             writeln!(out, "{added} of {} added; {all} of {hosts} in {db:?}", counted(packed.len(), "report"))?;
+            if !left_out.is_empty() {
+                name_left_out(&left_out);
+                return Err(Error::bad_input(format!(
+                    "{} of {} could not be read; the others were added: repair or remove the rest, and add again",
+                    left_out.len(),
+                    counted(files.len(), "file")
+                )));
+            }
         }
         Task::Baseline(named) => {
-            let (visits, unreadable) = visits(&find(&named)?.reports()?);
-            // What a limit is made of is not to be left out without a word.
-            if let Some(Unreadable { file, why }) = unreadable.first() {
-                return Err(Error::bad_input(format!("{file}: {why}")));
+            let (visits, left_out) = visits(&find(&named)?.reports()?);
+            if visits.is_empty() {
+                return Err(none(&left_out));
+            }
+            // What a limit is made of is not to be left out without a word, also in its file.
+            name_left_out(&left_out);
+            if !left_out.is_empty() {
+                let left_out = counted(left_out.len(), "file");
+                writeln!(out, "# Warning: {left_out} could not be read, and what they hold is in no limit.")?;
             }
             let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
             for warning in baseline.warnings() {
@@ -105,8 +129,25 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
 }
 
 fn none(unreadable: &[Unreadable]) -> Error {
-    let first = unreadable.first().map(|Unreadable { file, why }| format!("; the first: {file}: {why}"));
-    Error::bad_input(format!("none of the {} files is a report{}", unreadable.len(), first.unwrap_or_default()))
+    Error::bad_input(match unreadable {
+        [Unreadable { file, why }] => format!("{file}: {why}"),
+        [Unreadable { file, why }, ..] => {
+            format!("none of the {} files is a report; the first: {file}: {why}", unreadable.len())
+        }
+        [] => "there is no report".into(),
+    })
+}
+
+/// So many files that were left out are named; damaged folders have thousands.
+const MOST_NAMED: usize = 10;
+
+fn name_left_out(files: &[Unreadable]) {
+    for Unreadable { file, why } in files.iter().take(MOST_NAMED) {
+        look::say(&one_line(&format!("charz: warning: left out {file}: {why}")));
+    }
+    if let Some(more @ 1..) = files.len().checked_sub(MOST_NAMED) {
+        look::say(&format!("charz: warning: left out {more} more; charz fleet show --format json lists all of them"));
+    }
 }
 
 /// How deep the folders are read: a folder per visit or rack, and one of these.
