@@ -19,6 +19,7 @@ pub mod doctor;
 pub mod atomic_file;
 pub mod journal;
 pub mod lock;
+pub mod moment;
 
 // Tests: made-up sweeps, golden lists, and the parsers that fuzz targets drive.
 #[cfg(any(test, feature = "fixtures"))]

@@ -131,7 +131,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["harness", "limits"],
         &["journal"],
         &["lock"],
-        &["atomic_file"],
+        &["atomic_file", "moment"],
         &["golden"],
     ]),
 ];

@@ -20,6 +20,7 @@ use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::units;
 use charz_measure::invoke::{Invoke, Processes};
 use charz_measure::limits::Limits;
+use charz_measure::moment::rfc3339;
 use charz_measure::plan::{Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{new_report, take_turns};
@@ -136,12 +137,12 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
             .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))
     };
     read()?;
-    let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let cannot_save = |error: io::Error| {
         let sentence = format!("--noise: {file:?} cannot be written; name another file");
         Error::ended(Exit::of_path(&error), sentence).caused_by(error)
     };
     Floors::check(&file).map_err(cannot_save)?;
+    let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let limits = Limits::read();
     let request = &options.request;
     let fitted = request.fit(&stage.machine, &limits)?;
@@ -165,7 +166,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         told?;
         return Ok(exit);
     }
-    let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+    let now = rfc3339(SystemTime::now());
     // Others may have learned theirs meanwhile.
     let mut floors = read()?;
     let mut learned = false;

@@ -11,6 +11,7 @@ use charz_topology::{Machine, Mapping};
 use super::issue_width::issue_width;
 use crate::invoke;
 use crate::limits::Limits;
+use crate::moment::rfc3339;
 use crate::plan::{Plan, PlannedCell, nanos, repetitions};
 use crate::user_program;
 use charz_data::report::{self, Cell, Estimator, Point, Report, Schema, Status, Tool};
@@ -47,7 +48,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         timer: Some(context.timer.clone()),
         tool: context.tool.clone(),
         command: context.command.to_owned(),
-        started: humantime::format_rfc3339_seconds(SystemTime::now()).to_string(),
+        started: rfc3339(SystemTime::now()),
         host: super::host(context.machine, context.limits),
         machine: context.machine.clone(),
         plan: wire_plan(plan, context),

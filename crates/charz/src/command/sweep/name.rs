@@ -9,6 +9,7 @@ use charz_topology::{Source, discover};
 
 use crate::exit::Error;
 use charz_measure::journal;
+use charz_measure::moment::rfc3339;
 use charz_measure::sweep::node;
 
 /// A field in braces, and its value at some time.
@@ -68,8 +69,7 @@ pub(super) fn usual(is_anonymous: bool, now: SystemTime, exists: impl Fn(&Path) 
 
 /// `20260131-120000`, in UTC.
 fn date(now: SystemTime) -> String {
-    let now = humantime::format_rfc3339_seconds(now).to_string();
-    let digits: String = now.chars().filter(char::is_ascii_digit).collect();
+    let digits: String = rfc3339(now).chars().filter(char::is_ascii_digit).collect();
     format!("{}-{}", &digits[..8], &digits[8..])
 }
 
