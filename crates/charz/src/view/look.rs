@@ -83,6 +83,11 @@ pub fn say(line: &str) {
     let _ = wrapped::hanging(line, 2, of_stderr().unwrap_or(usize::MAX), &mut stderr());
 }
 
+/// Whether standard error is a terminal on which a line can be drawn anew.
+pub fn redraws() -> bool {
+    stderr().is_terminal() && !is_dumb(|name| std::env::var(name).ok())
+}
+
 /// Writes a line at the place of the last one on a terminal's standard error; an empty one takes that away.
 pub fn redraw(line: &str) {
     // ECMA-48, 8.3.41: erase to the end of the line.
@@ -98,8 +103,13 @@ fn has_colour(colour: Colour, is_terminal: bool, variable: impl Fn(&str) -> Opti
         Colour::Never => false,
         Colour::Auto if set("NO_COLOR") => false,
         Colour::Auto if set("CLICOLOR_FORCE") && !is("CLICOLOR_FORCE", "0") => true,
-        Colour::Auto => is_terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+        Colour::Auto => is_terminal && !is("CLICOLOR", "0") && !is_dumb(variable),
     }
+}
+
+/// Whether the terminal is one that only prints: it has no colours and erases nothing.
+fn is_dumb(variable: impl Fn(&str) -> Option<String>) -> bool {
+    variable("TERM").is_some_and(|name| ["", "dumb"].contains(&name.as_str()))
 }
 
 /// Whether the locale is one of UTF-8, by the first of its variables that is set (POSIX, Base Definitions, 8.2). If none is
@@ -128,6 +138,8 @@ mod tests {
             (&[("CLICOLOR_FORCE", "0")], false, false),
             (&[("CLICOLOR", "0")], true, false),
             (&[("TERM", "dumb")], true, false),
+            (&[("TERM", "")], true, false),
+            (&[("TERM", "xterm")], true, true),
         ];
         for (variables, is_terminal, expected) in cases {
             let look =

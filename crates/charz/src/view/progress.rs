@@ -1,6 +1,5 @@
 //! How far a sweep is: a line that is drawn anew on a terminal, a plain one now and then elsewhere. On standard error.
 
-use std::io::{IsTerminal as _, stderr};
 use std::time::{Duration, Instant};
 
 use super::look;
@@ -58,7 +57,7 @@ impl Count {
 
 impl Progress {
     pub fn on_stderr(is_anonymous: bool) -> Self {
-        Progress { is_terminal: draws(), is_anonymous, count: Count::default(), last: None, until: Duration::ZERO }
+        Progress { is_terminal: look::redraws(), is_anonymous, count: Count::default(), last: None, until: Duration::ZERO }
     }
 
     /// Before the line that stays, the one that is drawn is taken away.
