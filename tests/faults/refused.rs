@@ -158,6 +158,22 @@ fn no_thread_or_process_is_to_be_had() {
     }
 }
 
+/// Errors are no tables: `--quiet` leaves them.
+#[test]
+fn a_quiet_sweep_that_fails_says_why() {
+    let _machine = together();
+    let Some(site) = Site::new() else { return };
+    let sweep = "sweep --quiet --kernel honest,noop --threads 1 --mapping dumb --budget 1s --output new.json";
+    for line in [sweep, "sweep --quiet --resume new.json --budget 1s"] {
+        let output = site.run(&["--nproc=0"], line).unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{line}: {err}");
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "new.json\n", "{line}");
+        let is_said = err.starts_with("charz: ") && err.contains("no process") && err.contains("1 more");
+        assert!(is_said && err.lines().count() == 1, "{line}: {err}");
+    }
+}
+
 #[test]
 fn no_file_memory_or_room_is_to_be_had() {
     let _machine = together();

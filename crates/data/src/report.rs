@@ -38,8 +38,8 @@ pub use lap::{Counts, Group, Lap};
 pub use number::{Estimate, Interval, Unit};
 pub use point::Point;
 pub use read::{
-    FileError, Kind, MAX_BYTES, check, check_invocation, from_json, is_report, kind, parse, read, read_open, read_stream,
-    read_with_text, unpacked,
+    FileError, Kind, MAX_BYTES, check, check_invocation, from_json, is_report, kind, parse, read, read_open,
+    read_stream, read_with_text, unpacked,
 };
 pub use run::Run;
 pub use speeds::packed as packed_speeds;

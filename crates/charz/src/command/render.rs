@@ -1,4 +1,5 @@
 use std::error::Error as _;
+use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
 

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::look;
+use crate::exit::Exit;
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
-use charz_data::report::{Cell, Report, Status, anonymous_cell};
+use charz_data::report::{Cell, Ending, Report, Status, anonymous_cell};
 use charz_data::units;
 use charz_measure::sweep::Listener;
 use charz_render::term::pen::short;
@@ -57,7 +58,13 @@ impl Count {
 
 impl Progress {
     pub fn on_stderr(is_anonymous: bool) -> Self {
-        Progress { is_terminal: look::redraws(), is_anonymous, count: Count::default(), last: None, until: Duration::ZERO }
+        Progress {
+            is_terminal: look::redraws(),
+            is_anonymous,
+            count: Count::default(),
+            last: None,
+            until: Duration::ZERO,
+        }
     }
 
     /// Before the line that stays, the one that is drawn is taken away.
@@ -175,15 +182,35 @@ fn waiting(gone: &str, most: Duration) -> String {
 
 /// A note while a line may be drawn.
 pub fn interject(line: &str) {
-    if draws() {
+    if look::redraws() {
         look::redraw("");
     }
     note(line);
 }
 
-/// Whether lines are drawn. A dumb terminal erases nothing.
-fn draws() -> bool {
-    stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|name| name != "dumb")
+/// Why a sweep ends with this code, where its tables are not shown: the first configuration that is to blame.
+pub fn why(report: &Report, exit: Exit) -> Option<String> {
+    let failures: &[Ending] = match exit {
+        Exit::Wrong => &[Ending::Wrong],
+        Exit::Environment => &[Ending::Refused, Ending::Died, Ending::TimedOut, Ending::Away],
+        Exit::NoVerdict => &[],
+        _ => return None,
+    };
+    // What was not to be measured is to blame where nothing was.
+    let is_empty = report.cells.iter().all(|cell| cell.value().is_none());
+    let lacks = |cell: &Cell| cell.status != Status::Ok && (is_empty || cell.status != Status::Skipped);
+    let mut cells = report.cells.iter().filter_map(|cell| {
+        let failed = cell.invocations.iter().find(|run| failures.contains(&run.ending));
+        (failed.is_some() || exit == Exit::NoVerdict && lacks(cell)).then_some((cell, failed))
+    });
+    let (first, failed) = cells.next()?;
+    let reason = failed.and_then(|run| run.reason.clone()).or_else(|| first.reason.clone());
+    let reason = reason.or_else(|| report.incomplete()).unwrap_or_else(|| first.status.name().to_owned());
+    let more = match cells.count() {
+        0 => String::new(),
+        more => format!("; the report has {more} more"),
+    };
+    Some(format!("{}: {}{more}", title(first), plain(&reason)))
 }
 
 pub fn note(line: &str) {
@@ -194,8 +221,9 @@ pub fn note(line: &str) {
 mod tests {
     use std::time::Duration;
 
-    use super::{announced, drawn, told};
-    use charz_data::report::{Status, Unit, anonymous_cell, fixtures};
+    use super::{announced, drawn, told, why};
+    use crate::exit::Exit;
+    use charz_data::report::{Cell, Ending, Status, Unit, anonymous_cell, fixtures};
 
     #[test]
     fn the_end_is_announced_first() {
@@ -216,6 +244,21 @@ mod tests {
             let long = "at most 59.7 s left, 3/60 and more ";
             assert!(drawn(columns, 0.5, long, "name").contains(long), "{columns}");
         }
+    }
+
+    #[test]
+    fn what_is_to_blame_for_a_code_is_named() {
+        let cell = |kernel: &str| fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1e9);
+        let skipped = |kernel: &str| cell(kernel).unmeasured(Status::Skipped, "too large");
+        let refused = Cell { invocations: vec![fixtures::barren(Ending::Refused)], ..cell("died") };
+        let of = |cells: Vec<Cell>, exit| why(&fixtures::report(cells), exit);
+        assert_eq!(of(vec![cell("a")], Exit::Done), None);
+        let said = of(vec![skipped("skips"), refused.clone(), refused], Exit::Environment).unwrap();
+        assert!(said.starts_with("died ") && said.ends_with("; the report has 1 more"), "{said}");
+        let said = of(vec![cell("a"), skipped("skips"), cell("doubtful").suspect()], Exit::NoVerdict).unwrap();
+        assert!(said.starts_with("doubtful ") && !said.contains("more"), "{said}");
+        let said = of(vec![skipped("skips"), skipped("other")], Exit::NoVerdict).unwrap();
+        assert!(said.starts_with("skips ") && said.contains("too large; the report has 1 more"), "{said}");
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::exit::{Error, Exit};
 use crate::permit;
 use crate::provenance::tool;
 use crate::view::look;
-use crate::view::progress::note;
+use crate::view::progress::{note, why};
 use charz_analysis::compare::is_one_host;
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
@@ -168,6 +168,7 @@ fn finished(report: &Report, file: &Path, resume: &Resume, out: &mut dyn Write) 
     let file = plain(&file.to_string_lossy());
     if resume.quiet {
         writeln!(out, "{file}")?;
+        why(report, exit).iter().for_each(|why| note(why));
         return Ok(exit);
     }
     resume.format.write(report, &look::of_stdout(), out)?;

@@ -16,7 +16,7 @@ use crate::permit::Permitted;
 use crate::provenance::tool;
 use crate::signals::Signals;
 use crate::view::look;
-use crate::view::progress::{Progress, interject, note};
+use crate::view::progress::{Progress, interject, note, why};
 use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
@@ -313,7 +313,12 @@ impl MeasuringContext {
         match told {
             // The reader has closed the pipe; the exit code still reports how the sweep ended.
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error.into()),
-            _ => Ok(self.signals.received().map_or_else(|| exit(report, session.strict), |(exit, _)| exit)),
+            _ => {
+                let exit = self.signals.received().map_or_else(|| exit(report, session.strict), |(exit, _)| exit);
+                // No table says it.
+                why(&shown, exit).filter(|_| session.quiet).iter().for_each(|why| note(why));
+                Ok(exit)
+            }
         }
     }
 
