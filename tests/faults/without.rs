@@ -43,6 +43,19 @@ fn without_proc_and_sys() {
         return;
     }
     // Short laps: without run delays any switch makes one dirty, and long ones have some.
+    // A program's input is missing, not the program.
+    let command = ["/charz", "sweep", "--command", "/charz --version", "--threads", "1", "--mapping", "dumb"];
+    let more = ["--invocations", "2", "--budget", "5s", "--output", "/null.json"];
+    let mut chroot = Command::new("chroot");
+    let ran = chroot.arg(&root).args(command).args(more).env("CHARZ_LOCK_DIR", "/tmp").output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    if !err.contains("Operation not permitted") {
+        assert_eq!(ran.status.code(), Some(3), "{err}");
+        assert!(
+            err.contains("/dev/null") && !err.contains("interpreter") && !out.contains("interpreter"),
+            "{out}{err}"
+        );
+    }
     let what = ["--kernel", "arith-int", "--mapping", "dumb", "--threads", "1", "--iterations", "500000"];
     let flags = what.into_iter().chain(["--invocations", "2", "--output", "/r.json"]);
     let mut chroot = Command::new("chroot");

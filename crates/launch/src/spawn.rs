@@ -1,6 +1,7 @@
 //! From a launch to a process that sits on its first seat.
 
 use std::env;
+use std::fs::File;
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -29,7 +30,7 @@ pub struct Spawned {
 /// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
 /// thread attaches to it.
 pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocked: bool) -> Result<Spawned, Error> {
-    let mut command = command(launch);
+    let mut command = command(launch)?;
     command.env(MARK, mark);
     if let Some(limit) = files::of_programs() {
         gate::limit_files(&mut command, limit);
@@ -89,7 +90,7 @@ fn pass_signals(pid: i32) {
     }
 }
 
-fn command(launch: &Launch) -> Command {
+fn command(launch: &Launch) -> Result<Command, Error> {
     let mut command = Command::new(&launch.program);
     command.args(&launch.arguments);
     for (name, value) in &launch.environment {
@@ -99,12 +100,19 @@ fn command(launch: &Launch) -> Command {
         };
     }
     let input = match launch.streams {
-        Streams::Inherit => return command,
-        Streams::Captured => Stdio::null(),
+        Streams::Inherit => return Ok(command),
+        Streams::Captured => no_input().map_err(Error::Process)?,
         Streams::Conversation => Stdio::piped(),
     };
     command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    command
+    Ok(command)
+}
+
+/// [`Stdio::null`], whose error would be taken for one of the program where this system has no such device.
+fn no_input() -> io::Result<Stdio> {
+    const NULL: &str = "/dev/null";
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("{NULL} cannot be opened: {error}"));
+    File::open(NULL).map(Stdio::from).map_err(named)
 }
 
 fn refusal(launch: &Launch, error: io::Error) -> Error {
