@@ -166,7 +166,7 @@ fn files_that_cannot_be_read_are_named_and_the_others_count() {
     let baseline = fleet(&place, &["baseline", "q", "--output", "site.toml"]);
     assert_eq!(baseline.code, Some(0), "{}", baseline.err);
     let text = std::fs::read_to_string(place.path().join("site.toml")).unwrap();
-    assert!(text.lines().next().is_some_and(|line| line.starts_with("# Warning: 14 files")), "{text}");
+    assert!(text.lines().next().is_some_and(|line| line.starts_with("# Warning: left out 14 files")), "{text}");
     for err in [added.err, baseline.err] {
         let named = err.lines().filter(|line| line.contains("q/bad")).count();
         assert!(named == 10 && err.contains("left out 4 more"), "{err}");

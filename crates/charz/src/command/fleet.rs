@@ -89,7 +89,7 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
             if !left_out.is_empty() {
                 name_left_out(&left_out);
                 return Err(Error::bad_input(format!(
-                    "{} of {} could not be read; the others were added: repair or remove the rest, and add again",
+                    "{} of {} could not be read, and the others were added; repair or remove the rest",
                     left_out.len(),
                     counted(files.len(), "file")
                 )));
@@ -104,7 +104,7 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
             name_left_out(&left_out);
             if !left_out.is_empty() {
                 let left_out = counted(left_out.len(), "file");
-                writeln!(out, "# Warning: {left_out} could not be read, and what they hold is in no limit.")?;
+                writeln!(out, "# Warning: left out {left_out} that could not be read.")?;
             }
             let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
             for warning in baseline.warnings() {
