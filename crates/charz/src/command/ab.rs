@@ -9,7 +9,7 @@ use charz_topology::Backend;
 use super::STREAM;
 use super::compare::Terms;
 use super::sweep::name::{filled, output};
-use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages};
+use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages, recordable};
 use crate::exit::{Error, Exit};
 use crate::permit::Permitted;
 use crate::provenance;
@@ -139,7 +139,8 @@ fn files(options: &Options) -> Result<Option<[PathBuf; 2]>, Error> {
         let stem = if named.extension().is_some_and(|end| end == "json") { named.file_stem() } else { None };
         let mut name = stem.unwrap_or(whole).to_owned();
         name.push(format!(".{side}.json"));
-        output(named.with_file_name(name), options.force)
+        let file = output(named.with_file_name(name), options.force)?;
+        recordable(&file).map(|()| file)
     };
     Ok(Some([name("a")?, name("b")?]))
 }

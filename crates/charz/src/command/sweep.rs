@@ -32,7 +32,7 @@ mod resume;
 mod stage;
 
 pub(crate) use recorder::from_bytes;
-pub(super) use recorder::{JournalRecorder, cannot_record};
+pub(super) use recorder::{JournalRecorder, cannot_record, recordable};
 use stage::Session;
 pub(super) use stage::{First, MeasuringContext};
 
@@ -164,6 +164,9 @@ pub(super) fn measure(
         let tool = tool();
         let context = Context::elsewhere(&tool, &new.command, &machine, &limits);
         return show(new, dry_run, planned, &context, file.as_deref(), out);
+    }
+    if let Some(file) = file.as_ref().filter(|_| new.dry_run.is_none()) {
+        recordable(file)?;
     }
     let mut stage = MeasuringContext::set(new.clock, new.binder, new.wait, new.quiet)?;
     stage.is_anonymous = new.anonymous;

@@ -25,6 +25,13 @@ pub(crate) struct JournalRecorder {
     replace: bool,
 }
 
+/// Whether a journal can be begun, as far as that can be known before minutes are spent.
+pub(crate) fn recordable(file: &Path) -> Result<(), Error> {
+    let path = journal::beside(file);
+    let refused = |source| JournalError::System { action: "create", path: path.clone(), source };
+    atomic_file::temporary(&path, 0o600).map(drop).map_err(|error| cannot_begin(file, &path, refused(error)))
+}
+
 impl JournalRecorder {
     pub(crate) fn begin(file: PathBuf, report: &Report, replace: bool) -> Result<Self, Error> {
         // It may have appeared while this sweep waited for another.
