@@ -6,7 +6,7 @@ use std::path::Path;
 
 use charz_data::escape::quoted;
 use charz_data::report::Report;
-use charz_data::{Program, quote};
+use charz_data::{Program, ReportedUnit, quote};
 use charz_system::origin::{Invoker, exposure};
 use charz_topology::Mapping;
 
@@ -21,6 +21,11 @@ impl Permitted {
     /// The program with all that it is started with, secrets included. It is not for reports.
     pub(crate) fn program(&self) -> &Program {
         &self.0
+    }
+
+    /// The same program with its numbers in this unit.
+    pub(crate) fn in_unit(self, unit: ReportedUnit) -> Self {
+        Permitted(Program { unit, ..self.0 })
     }
 
     /// A word of a command line, with the program as reports keep it.

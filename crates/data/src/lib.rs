@@ -27,6 +27,7 @@ pub mod quantity;
 pub mod report;
 mod reported;
 mod role;
+pub mod unit_word;
 pub mod units;
 #[doc(hidden)]
 pub mod words;

@@ -34,6 +34,8 @@ words! { Better { Higher = "higher", Lower = "lower" } }
 impl ReportedUnit {
     /// Seconds: the time of a run.
     pub const SECONDS: ReportedUnit = ReportedUnit { symbol: Symbol("s"), better: Better::Lower };
+    /// What a number counts whose unit is not known: until a run prints one.
+    pub const UNNAMED: Symbol = Symbol("units");
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
 

@@ -202,7 +202,7 @@ impl Predictor {
     }
 
     /// With the time of the program of this order, whose seats are all strands: it is run once on all of them, and where that is quick
-    /// once on the first. Also the run that gave no number, if one did not.
+    /// once on the first. Also the run on all of them.
     pub fn with_program(mut self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
         let Some(program) = &order.program else { return (self, None) };
         let (strands, process) = (order.seats.len(), self.process);
@@ -222,13 +222,12 @@ impl Predictor {
             (took, each, around, invocation)
         };
         let (took, all, around, invocation) = run(strands, 1);
-        let failed = Some(invocation).filter(|invocation| invocation.ending != Ending::Done);
-        let once_more = failed.is_none() && !program.in_copies() && strands > 1 && took <= QUICK;
+        let once_more = invocation.ending == Ending::Done && !program.in_copies() && strands > 1 && took <= QUICK;
         // Whatever keeps it from running with one thread shows in its cells; it may take many times as long.
         let alone = once_more.then(|| run(1, 4)).filter(|(.., invocation)| invocation.ending == Ending::Done);
         let time = ProgramTime::of(alone.map(|(_, each, ..)| each), all, strands, program.in_copies());
         let per_run = program.value != ProgramValue::Protocol;
-        (Predictor { program: Some(ProgramTime { around, per_run, ..time }), ..self }, failed)
+        (Predictor { program: Some(ProgramTime { around, per_run, ..time }), ..self }, Some(invocation))
     }
 
     /// The run of the user's program that was what an invocation of this cell is, if there was one.

@@ -6,6 +6,7 @@
 mod laps;
 mod lines;
 mod output;
+mod printed;
 mod run;
 mod setup;
 mod value;

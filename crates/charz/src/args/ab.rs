@@ -96,7 +96,7 @@ pub(super) fn ab(args: AbArgs, notes: &mut Vec<String>) -> Result<ab::Options, E
         };
         let kept = new.program.as_ref().and_then(kept).unwrap_or_else(|| text.trim().to_owned());
         let label = format!("{flag} {kept:?}{by}");
-        let side = ab::Side { label, request: new.request, measured: new.program, program };
+        let side = ab::Side { label, request: new.request, measured: new.program, direction: new.direction, program };
         Ok::<_, Error>((side, new.clock, new.binder))
     };
     let (a, clock, binder) = side("--a", &args.a, args.a_program)?;

@@ -10,6 +10,7 @@ use super::help;
 use super::layers::Layers;
 use super::quantities::time;
 
+use crate::command::sweep::guessed;
 use crate::exit::Error;
 use crate::permit::{Permitted, Source, permit};
 use charz_data::{Better, Program, ProgramValue, ReportedUnit};
@@ -63,9 +64,6 @@ pub(crate) struct TrustArgs {
     #[arg(long)]
     pub(crate) trust_program: bool,
 }
-
-/// What a number is called whose unit is not named.
-const UNNAMED: &str = "units";
 
 impl ProgramArgs {
     /// With what `common` has where this says nothing. A value and work exclude each other.
@@ -149,6 +147,11 @@ pub(super) fn program(
     permit(program, &Source::Words).map(Some).map_err(Error::bad_input)
 }
 
+/// The direction that was asked for.
+pub(super) fn direction(args: &ProgramArgs, layers: &Layers) -> Result<Option<Better>, Error> {
+    DIRECTION.given(args.direction.as_deref(), layers)
+}
+
 fn value(args: &ProgramArgs) -> Result<ProgramValue, Error> {
     // The environment may have both.
     if args.value.is_some() && args.work.is_some() {
@@ -187,13 +190,13 @@ fn unit(
         ProgramValue::Wall => (ReportedUnit::SECONDS, args.unit.is_some()),
         ProgramValue::Work(_) | ProgramValue::Protocol => (ReportedUnit::RATE, false),
         ProgramValue::Regex(_) | ProgramValue::Json(_) | ProgramValue::Last => {
-            let symbol = args.unit.as_deref().unwrap_or(UNNAMED);
+            // A first run may name it.
+            let Some(symbol) = args.unit.as_deref() else {
+                let better = asked.unwrap_or(Better::Higher);
+                return Ok(ReportedUnit { symbol: ReportedUnit::UNNAMED, better });
+            };
             let better = asked.or(ReportedUnit::usual(symbol));
-            if better.is_none() {
-                notes.push(format!(
-                    "the number is in {symbol:?}, of which higher is taken for better; --direction says otherwise"
-                ));
-            }
+            notes.extend(better.is_none().then(|| guessed(symbol)));
             let unit = ReportedUnit::new(symbol, better.unwrap_or(Better::Higher));
             return layers.blame("--unit", unit.map_err(|what| Error::bad_input(format!("--unit: {symbol:?} {what}"))));
         }
@@ -256,7 +259,7 @@ mod tests {
             (&[][..], "s", Better::Lower),
             (&[("work", "100")], "op/s", Better::Higher),
             (&[("work", "100"), ("unit", "tok/s")], "tok/s", Better::Higher),
-            (&[("value", "last")], UNNAMED, Better::Higher),
+            (&[("value", "last")], ReportedUnit::UNNAMED.as_str(), Better::Higher),
             (&[("value", "last"), ("unit", "ms")], "ms", Better::Lower),
             (&[("value", "last"), ("unit", "ms"), ("direction", "higher")], "ms", Better::Higher),
             (&[("value", "json:a.0"), ("unit", "MB/s")], "MB/s", Better::Higher),
@@ -266,7 +269,7 @@ mod tests {
             let flags = [flags, &[("command", "x {n}")]].concat();
             let mut notes = Vec::new();
             let program = program(&args(&flags), &Layers::default(), &mut notes).unwrap().unwrap();
-            assert_eq!(notes.iter().any(|note| note.contains("--direction")), symbol == UNNAMED, "{notes:?}");
+            assert!(!notes.iter().any(|note| note.contains("--direction")), "{notes:?}");
             let unit = program.program().unit;
             assert_eq!((unit.symbol.as_str(), unit.better), (symbol, better), "{flags:?}");
         }

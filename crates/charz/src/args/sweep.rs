@@ -18,7 +18,7 @@ use super::layers::Layers;
 use super::map::{not_a_mapping, refuse_stacks};
 use super::named;
 use super::parameters::{self, amount};
-use super::program::{ProgramArgs, TrustArgs, program};
+use super::program::{ProgramArgs, TrustArgs, direction, program};
 use super::quantities::{budget, count, percentage, time};
 use super::refusal::refusal;
 use crate::command::{STREAM, sweep};
@@ -268,6 +268,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
         format: if run.dry_run { args.format.of(plan::FORMATS)? } else { &plan::FORMATS[0] },
     };
     let program = program(&args.program, layers, notes)?;
+    let direction = direction(&args.program, layers)?;
     let command = layers.command_line(program.as_ref());
     let mut kernels: Vec<&'static dyn Kernel> = program.iter().map(|_| user_program::kernel()).collect();
     if kernels.is_empty() || !by_name.is_empty() || !families.is_empty() {
@@ -302,6 +303,7 @@ pub(super) fn sweep(args: SweepArgs, layers: &Layers, notes: &mut Vec<String>) -
             adaptive: args.adaptive,
         },
         program,
+        direction,
         anonymous: run.anonymous,
         labels: run.label.iter().map(|label| self::label(label)).collect::<Result<_, _>>()?,
         clock: CLOCK.of(&run.bench.clock, layers)?,

@@ -9,7 +9,7 @@ use charz_topology::Backend;
 use super::STREAM;
 use super::compare::Terms;
 use super::sweep::name::{filled, output};
-use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages, recordable};
+use super::sweep::{ClockKind, First, JournalRecorder, MeasuringContext, cannot_record, note_pages, recordable, unit};
 use crate::exit::{Error, Exit};
 use crate::permit::Permitted;
 use crate::provenance;
@@ -19,7 +19,7 @@ use charz_analysis::compare::{self, Comparison};
 use charz_analysis::findings::findings;
 use charz_analysis::page::Source;
 use charz_data::report::{Report, Tool};
-use charz_data::units;
+use charz_data::{Better, Program, units};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
@@ -46,6 +46,8 @@ pub struct Side {
     pub request: Request,
     /// The program that is measured, which the request has as reports keep it.
     pub measured: Option<Permitted>,
+    /// Which of its numbers are better, where that was said.
+    pub direction: Option<Better>,
     /// The program that measures; `None` is this one.
     pub program: Option<PathBuf>,
 }
@@ -74,7 +76,16 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         let predictor = stage.predictor(kernels, params, until, &processes[at]);
         stage.with_program(predictor, params, measured.as_ref(), First::of(request), Budget::Of(until), &processes[at])
     };
-    let predictors = [predictor(0)?, predictor(1)?];
+    let ((of_a, printed_a), (of_b, printed_b)) = (predictor(0)?, predictor(1)?);
+    let predictors = [of_a, of_b];
+    // Both in the unit of the first, so they can be compared.
+    let printed = printed_a.or(printed_b);
+    for side in &mut sides {
+        if let Some(unit) = unit(side.measured.as_ref(), printed.as_deref(), side.direction) {
+            side.measured = side.measured.take().map(|program| program.in_unit(unit));
+            side.request.program = side.request.program.take().map(|program| Program { unit, ..program });
+        }
+    }
     let plans = plans(&mut sides, &stage, &limits, &predictors)?;
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);

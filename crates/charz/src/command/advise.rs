@@ -108,7 +108,7 @@ fn measure(
         note(&format!("running the report's program again: {:?}", program.command));
     }
     let first = First::of_cells(cells.iter().copied(), &stage.machine);
-    let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
+    let (predictor, _) = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
     let plan = Plan::again(&request, &cells, &stage.machine, &limits, &predictor)?;
     let mut again = blank(&plan);
     let budget = stage.left(plan.budget);

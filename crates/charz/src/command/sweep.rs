@@ -17,6 +17,7 @@ use charz_analysis::pairs::Choice;
 use charz_data::escape::{plain, quoted};
 use charz_data::params::PAGES;
 use charz_data::report::{self, Report};
+use charz_data::{Better, Program, ReportedUnit};
 use charz_measure::doctor;
 use charz_measure::journal;
 use charz_measure::limits::Limits;
@@ -48,6 +49,8 @@ pub struct New {
     pub request: Request,
     /// The program of the request, which has it as reports keep it.
     pub program: Option<Permitted>,
+    /// Which of its numbers are better, where that was said.
+    pub direction: Option<Better>,
     pub clock: ClockKind,
     pub binder: Backend,
     /// The report's file, or [`STREAM`]; `None` takes a name made of the host and the date.
@@ -181,12 +184,19 @@ pub(super) fn measure(
     let (Request { params, budget, .. }, processes) = (&new.request, stage.processes());
     let predictor = stage.predictor(&kernels, params, budget.least(), &processes);
     let first = First::of(&new.request);
-    let predictor = stage.with_program(predictor, params, new.program.as_ref(), first, *budget, &processes)?;
+    let (predictor, printed) =
+        stage.with_program(predictor, params, new.program.as_ref(), first, *budget, &processes)?;
+    let unit = unit(new.program.as_ref(), printed.as_deref(), new.direction);
     let predictor = predictor.on(machine, machine.worth());
     if let Some((exit, _)) = stage.signals.received() {
         return Ok(exit);
     }
-    let (plan, pairs) = plan(Some(&stage), machine, &limits, &predictor)?;
+    let (mut plan, pairs) = plan(Some(&stage), machine, &limits, &predictor)?;
+    plan.program = plan.program.map(|program| Program { unit: unit.unwrap_or(program.unit), ..program });
+    let program = new.program.clone().map(|program| match unit {
+        Some(unit) => program.in_unit(unit),
+        None => program,
+    });
     let context = Context { issue_width: new.issue_width, ..stage.context(&new.command, &limits) };
     let plain_bytes = plan.report_bytes();
     if let Some(dated) = file.as_mut().filter(|_| new.output.is_none() && plain_bytes > MOST_PLAIN) {
@@ -207,7 +217,7 @@ pub(super) fn measure(
         note(&format!("warning: {fewer}"));
         report.host.disturbances.push(fewer);
     }
-    if let Some(Err(why)) = new.program.as_ref().map(|program| program.seal(&mut report))
+    if let Some(Err(why)) = program.as_ref().map(|program| program.seal(&mut report))
         && !new.quiet
     {
         note(&format!("--resume will ask for the program again: {why}"));
@@ -222,9 +232,25 @@ pub(super) fn measure(
     for disturbance in shown.host.disturbances.iter().filter(|_| !quiet) {
         note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
     }
-    let program = new.program.as_ref();
+    let program = program.as_ref();
     let session = Session { predictor: &predictor, program, budget: plan.budget, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
+}
+
+/// What is said of a unit whose direction nothing says.
+pub(crate) fn guessed(symbol: &str) -> String {
+    format!("the number is in {symbol:?}, of which higher is taken for better; --direction says otherwise")
+}
+
+/// The unit of a program's numbers where only its first run says it; what is guessed of it is said.
+pub(super) fn unit(program: Option<&Permitted>, printed: Option<&str>, asked: Option<Better>) -> Option<ReportedUnit> {
+    let unit = program.map(|program| program.program().unit).filter(|unit| unit.symbol == ReportedUnit::UNNAMED)?;
+    let usual = printed.and_then(ReportedUnit::usual);
+    let named = printed.and_then(|word| ReportedUnit::new(word, asked.or(usual).unwrap_or(unit.better)).ok());
+    if asked.or(usual).is_none() {
+        note(&guessed(named.unwrap_or(unit).symbol.as_str()));
+    }
+    named
 }
 
 /// Says on which pages blocks are where the system has none of the usual ones.

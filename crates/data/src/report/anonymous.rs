@@ -274,6 +274,7 @@ decided! {
         samples: within,
         growth: within,
         reported: number,
+        printed_unit: out,
     }
     Lap {
         rank: number,

@@ -215,6 +215,7 @@ fn run(mut stamped: Vec<Stamped>, machine: MachineCounts) -> Run {
         growth: stamped.iter().find_map(|worker| worker.growth.clone()).map(Box::new),
         laps: stamped.into_iter().map(|worker| worker.lap).collect(),
         reported: None,
+        printed_unit: None,
     }
 }
 

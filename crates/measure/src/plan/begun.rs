@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::escape::quoted;
 use charz_data::report::{Point, Report};
-use charz_data::{PARAMS, Param, Params, Program};
+use charz_data::{PARAMS, Param, Params, Program, ReportedUnit};
 use charz_kernels::params;
 
 use super::amounts::AUTO_SPAN;
@@ -70,6 +70,10 @@ impl Request {
         let plan = &report.plan;
         let mut aspects = self.of_params(&plan.params);
         of_program(plan.program.as_ref(), &mut aspects);
+        // A first run has named it.
+        if self.is_unnamed() {
+            ["unit", "direction"].into_iter().for_each(|flag| drop(aspects.remove(flag)));
+        }
         let (least, most) = (plan.min_invocations as usize, plan.max_invocations as usize);
         of_runs(plan.precision, plan.repetitions.map(|count| count as usize), [least, most], &mut aspects);
         set(&mut aspects, "adaptive", plan.adaptive);
@@ -84,6 +88,9 @@ impl Request {
     fn of_plan(&self, fitted: &ResolvedRequest<'_>) -> Aspects {
         let mut aspects = self.of_params(&self.amounts(1, AUTO_SPAN));
         of_program(self.program.as_ref(), &mut aspects);
+        if self.is_unnamed() {
+            ["unit", "direction"].into_iter().for_each(|flag| drop(aspects.remove(flag)));
+        }
         let runs = &self.invocations;
         of_runs(self.precision, self.repetitions, [runs.least, runs.most], &mut aspects);
         set(&mut aspects, "adaptive", Plan::adapts(self, fitted.machine));
@@ -92,6 +99,11 @@ impl Request {
             insert(&mut aspects, "seed", seed.to_string());
         }
         aspects
+    }
+
+    /// Whether a first run names the unit of the program.
+    fn is_unnamed(&self) -> bool {
+        self.program.as_ref().is_some_and(|program| program.unit.symbol == ReportedUnit::UNNAMED)
     }
 
     /// The parameters of all configurations, but for the amounts that the budget decides.

@@ -9,6 +9,7 @@ use charz_launch::Stream;
 
 use crate::harness::MOST_REPETITIONS;
 
+use super::printed::{self, Printed};
 use super::value::{self, Readers};
 
 /// What a program answers: when it started and ended by `CLOCK_MONOTONIC`, in nanoseconds, and how many operations it did.
@@ -60,6 +61,8 @@ const OVERLAP: usize = 1 << 13;
 const LONGEST_NUMBER: usize = 64;
 /// The largest JSON document.
 const LARGEST_JSON: usize = 16 << 20;
+/// So much of an output of which no line is read is kept for messages.
+const TAIL: usize = 1 << 13;
 /// The most characters of a line in a message.
 const SHOWN: usize = 200;
 
@@ -67,11 +70,12 @@ const SHOWN: usize = 200;
 pub(super) struct Output<'a> {
     readers: &'a Readers,
     lines: [Vec<u8>; 2],
-    /// The last line with text of either stream.
-    last: [String; 2],
+    /// The beginning of the last line with text of either stream.
+    last: [Vec<u8>; 2],
     /// What the expression found last.
-    matched: Option<Result<String, String>>,
-    number: Option<Result<f64, String>>,
+    matched: Option<Result<Printed, String>>,
+    /// The last line of standard output that may have a number.
+    numbered: Vec<u8>,
     verified: bool,
     json: Vec<u8>,
     ready: bool,
@@ -86,7 +90,7 @@ impl<'a> Output<'a> {
             lines: Default::default(),
             last: Default::default(),
             matched: None,
-            number: None,
+            numbered: Vec::new(),
             verified: readers.verify.is_none(),
             json: Vec::new(),
             ready: false,
@@ -95,7 +99,17 @@ impl<'a> Output<'a> {
         }
     }
 
+    /// Takes what has arrived. A program that waits for its reader takes longer, so nothing is done with a line that no number comes from, and
+    /// only the end of the output is kept for messages.
     pub(super) fn push(&mut self, from: Stream, bytes: &[u8]) {
+        if self.readers.need_no_line() {
+            let tail = &mut self.lines[from as usize];
+            if tail.len() + bytes.len() > 2 * LONGEST_LINE {
+                tail.drain(..tail.len().saturating_sub(TAIL));
+            }
+            tail.extend_from_slice(&bytes[bytes.len().saturating_sub(2 * LONGEST_LINE)..]);
+            return;
+        }
         if from == Stream::Out && matches!(self.readers.value, ProgramValue::Json(_)) {
             let room = (LARGEST_JSON + 1).saturating_sub(self.json.len());
             self.json.extend_from_slice(&bytes[..bytes.len().min(room)]);
@@ -157,31 +171,20 @@ impl<'a> Output<'a> {
         {
             let whole = found.get(0);
             let group = found.iter().skip(1).flatten().next().or(whole);
-            self.matched = group.map(|group| {
-                // What the expression goes on to match is left out on purpose.
-                let ends = whole.is_some_and(|whole| whole.end() == group.end());
-                let left_out = if ends { value::left_out(group.as_bytes(), &line[group.end()..]) } else { b"" };
-                let [taken, rest] = [group.as_bytes(), left_out].map(String::from_utf8_lossy);
-                if rest.is_empty() {
-                    return Ok(taken.into_owned());
-                }
-                Err(format!(
-                    "the expression takes {taken:?} of {:?}; its group may be ([-+0-9.,eE]+)",
-                    format!("{taken}{rest}")
-                ))
-            });
+            let places = group.zip(whole).map(|(group, whole)| [group.range(), whole.range()]);
+            self.matched = places.map(|[at, whole]| printed::taken_of_bytes(line, at, whole, self.readers.locale));
         }
-        if self.readers.value == ProgramValue::Last && from == Stream::Out {
-            self.number = value::last_number(line).or(self.number.take());
+        if self.readers.value == ProgramValue::Last && from == Stream::Out && printed::may_have_a_number(line) {
+            self.numbered.clear();
+            self.numbered.extend_from_slice(line);
         }
         if self.readers.value == ProgramValue::Protocol && from == Stream::Out {
             self.hear(Said::of(line));
         }
         self.verified = self.verified || self.readers.verify.as_ref().is_some_and(|verify| verify.is_match(line));
-        let shown = &line[..line.len().min(4 * SHOWN)];
-        let text = &mut self.last[from as usize];
-        text.clear();
-        text.push_str(&String::from_utf8_lossy(shown));
+        let last = &mut self.last[from as usize];
+        last.clear();
+        last.extend_from_slice(&line[..line.len().min(4 * SHOWN)]);
     }
 
     fn hear(&mut self, said: Said) {
@@ -210,6 +213,12 @@ impl<'a> Output<'a> {
 
     /// The last lines, which need not end.
     pub(super) fn end(&mut self) {
+        if self.readers.need_no_line() {
+            for from in [Stream::Out, Stream::Err] {
+                let tail = mem::take(&mut self.lines[from as usize]);
+                self.push_lines(from, &tail[tail.len().saturating_sub(TAIL)..]);
+            }
+        }
         [Stream::Out, Stream::Err].into_iter().for_each(|from| self.end_line(from));
     }
 
@@ -217,31 +226,37 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// Why there is none: a sentence.
-    pub(super) fn value(&self, seconds: f64) -> Result<f64, String> {
+    pub(super) fn value(&self, seconds: f64) -> Result<Printed, String> {
         let none = |what: String| match self.said() {
             Some(line) => format!("{what}; its last line is {line}"),
             None => format!("{what}; it printed nothing"),
         };
-        match &self.readers.value {
-            ProgramValue::Wall => value::measurable(seconds),
-            ProgramValue::Work(operations) => value::measurable(*operations as f64 / seconds),
-            ProgramValue::Regex(regex) => match &self.matched {
-                None => Err(none(format!("{NO_MATCH} {}", quote(regex)))),
-                Some(text) => text.clone().and_then(|text| value::number(&text)),
-            },
-            ProgramValue::Last => match &self.number {
-                None => Err(none("the program printed no value: no line of its output has a number".into())),
-                Some(number) => number.clone().and_then(value::measurable),
-            },
+        let timed = |value: f64| value::measurable(value).map(|value| Printed { value, unit: None });
+        let printed = match &self.readers.value {
+            ProgramValue::Wall => return timed(seconds),
+            ProgramValue::Work(operations) => return timed(*operations as f64 / seconds),
+            ProgramValue::Regex(regex) => {
+                self.matched.clone().unwrap_or_else(|| Err(none(format!("{NO_MATCH} {}", quote(regex)))))?
+            }
+            ProgramValue::Last => {
+                let line = String::from_utf8_lossy(&self.numbered);
+                let none = || Err(none("the program printed no value: no line of its output has a number".into()));
+                printed::last(&line, self.readers.locale).unwrap_or_else(none)?
+            }
             ProgramValue::Json(_) if self.json.len() > LARGEST_JSON => {
-                Err(format!("the program printed more than the {} MiB of JSON that are read", LARGEST_JSON >> 20))
+                return Err(format!(
+                    "the program printed more than the {} MiB of JSON that are read",
+                    LARGEST_JSON >> 20
+                ));
             }
             ProgramValue::Json(_) if self.json.trim_ascii().is_empty() => {
-                Err(none("the program printed no JSON".into()))
+                return Err(none("the program printed no JSON".into()));
             }
-            ProgramValue::Json(path) => value::json_at(&self.json, path),
-            ProgramValue::Protocol => Err("the program answers by the line protocol".into()),
-        }
+            ProgramValue::Json(path) => value::json_at(&self.json, path, self.readers.locale)?,
+            ProgramValue::Protocol => return Err("the program answers by the line protocol".into()),
+        };
+        let value = value::measurable(value::in_unit(&printed, self.readers.unit)?)?;
+        Ok(Printed { value, ..printed })
     }
 
     /// Whether `--verify` was found; what was not, as a clause.
@@ -257,7 +272,7 @@ impl<'a> Output<'a> {
     pub(super) fn said(&self) -> Option<String> {
         let [out, err] = &self.last;
         let line = [err, out].into_iter().find(|line| !line.is_empty())?;
-        let line: String = one_line(line.trim()).chars().take(SHOWN).collect();
+        let line: String = one_line(String::from_utf8_lossy(line).trim()).chars().take(SHOWN).collect();
         Some(format!("{line:?}"))
     }
 }
@@ -281,7 +296,7 @@ mod tests {
         let mut output = Output::new(&readers);
         pieces.iter().for_each(|(from, bytes)| output.push(*from, bytes));
         output.end();
-        output.value(2.0)
+        output.value(2.0).map(|printed| printed.value)
     }
 
     fn rate() -> ProgramValue {
@@ -338,6 +353,23 @@ mod tests {
     }
 
     #[test]
+    fn of_an_output_that_gives_no_number_the_end_is_kept() {
+        let readers = readers(ProgramValue::Wall, None);
+        let mut output = Output::new(&readers);
+        for piece in 0..1000 {
+            output.push(Stream::Out, "x".repeat(piece * 997 % (3 * LONGEST_LINE)).as_bytes());
+            assert!(output.lines[0].len() <= 4 * LONGEST_LINE, "{}", output.lines[0].len());
+        }
+        output.push(Stream::Out, b"\nlast words\n\n");
+        output.push(Stream::Err, b"failed: ");
+        output.push(Stream::Err, b"no file");
+        output.end();
+        assert_eq!(output.said().as_deref(), Some("\"failed: no file\""));
+        assert_eq!(output.last[0], b"last words");
+        assert_eq!(output.value(2.0).map(|printed| printed.value), Ok(2.0));
+    }
+
+    #[test]
     fn endless_output_takes_bounded_memory() {
         let readers = readers(rate(), None);
         let mut output = Output::new(&readers);
@@ -345,7 +377,7 @@ mod tests {
         (0..64).for_each(|_| output.push(Stream::Out, &piece));
         output.push(Stream::Out, b"\nrate: 5\n");
         assert!(output.lines.iter().all(|line| line.capacity() <= 4 * LONGEST_LINE));
-        assert_eq!(output.value(1.0), Ok(5.0));
+        assert_eq!(output.value(1.0).unwrap().value, 5.0);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use super::laps::laps;
 use super::output::Output;
+use super::printed::Printed;
 use super::value::{LEFT_RUNNING, Readers, measurable};
 use super::words::{Given, Words};
 use crate::harness::counters::{MachineCounts, Usage};
@@ -196,11 +197,11 @@ impl<'a> Site<'a> {
 
     fn launch(&self, words: &Words, seats: &[Option<u32>], rank: Option<usize>) -> Launch {
         // Those of the user's shell would put threads elsewhere.
-        let unset = runtimes::BINDING.map(|name| (name.into(), None));
+        let unset = runtimes::BINDING.map(|name| (name.into(), None)).into_iter().chain(plain_numbers());
         let usual = runtimes::variables(seats, Follow::Ptrace)
             .into_iter()
             .map(|(name, value)| (name.into(), Some(value.into())));
-        let variables = unset.into_iter().chain(usual).collect();
+        let variables = unset.chain(usual).collect();
         Launch { seats: seats.to_vec(), ..self.unseated(words, seats, rank, variables) }
     }
 
@@ -309,12 +310,23 @@ impl<'a> Site<'a> {
         let values = copies.iter().zip(&spans).map(|(copy, [start, end])| {
             copy.output.value(end.saturating_sub(*start) as f64 / 1e9).map_err(|why| Failure::new(Ending::Died, why))
         });
-        let values = values.collect::<Result<Vec<f64>, Failure>>()?;
+        let printed = values.collect::<Result<Vec<Printed>, Failure>>()?;
+        let values: Vec<f64> = printed.iter().map(|printed| printed.value).collect();
         let laps = laps(self.order.seats, self.order.program.in_copies(), &ended, &spans);
         let reported = measurable(together(&values, self.order.program.unit.better));
         let reported = reported.map_err(|why| Failure::new(Ending::Died, why))?;
-        Ok(run(laps, machine, reported))
+        let printed_unit = printed.into_iter().find_map(|printed| printed.unit);
+        Ok(Run { printed_unit, ..run(laps, machine, reported) })
     }
+}
+
+/// Variables by which a program prints numbers as C does. `LC_ALL` stands above them all, so what it says is said of the others one by one.
+fn plain_numbers() -> impl Iterator<Item = (OsString, Option<OsString>)> {
+    const OTHERS: [&str; 5] = ["LC_CTYPE", "LC_COLLATE", "LC_MESSAGES", "LC_MONETARY", "LC_TIME"];
+    let all = std::env::var_os("LC_ALL").filter(|all| !all.is_empty());
+    let others = all.clone().into_iter().flat_map(|all| OTHERS.map(|name| (name.into(), Some(all.clone()))));
+    let unset = all.map(|_| ("LC_ALL".into(), None));
+    others.chain(unset).chain([("LC_NUMERIC".into(), Some("C".into()))])
 }
 
 /// The longest that a run may take, and why.
@@ -358,6 +370,7 @@ pub(super) fn run(laps: Vec<Lap>, machine: MachineCounts, reported: f64) -> Run 
         energy_uj: machine.energy_of(end - first),
         laps: Lap::grouped(laps),
         reported: Some(reported),
+        printed_unit: None,
         ..Run::default()
     }
 }

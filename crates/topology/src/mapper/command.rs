@@ -208,7 +208,11 @@ fn end(child: &mut Child) {
     if let Ok(None) = child.try_wait() {
         end_group(child);
         let _ = child.kill();
-        let _ = child.wait();
+        // One that waits for a device, or is frozen, ends when it can.
+        let until = Instant::now() + LINGER;
+        while matches!(child.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(POLL);
+        }
     }
 }
 

@@ -123,7 +123,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let (program, processes) = (program.as_ref(), stage.processes());
     let predictor = stage.predictor(&kernels_of(&report), &params, budget, &processes);
     let first = First::of_cells(report.cells.iter(), &stage.machine);
-    let predictor = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
+    let (predictor, _) = stage.with_program(predictor, &params, program, first, Budget::Of(budget), &processes)?;
     let session = Session {
         predictor: &predictor,
         program,

@@ -191,7 +191,8 @@ impl MeasuringContext {
         Predictor::pilot(kernels, &MeasureRequest { seats, ..self.order(params) }, self.left(budget) / 4, invoke)
     }
 
-    /// The same with the time of the user's program, which may take what is left of `budget`, and no more than its own limit.
+    /// The same with the time of the user's program, which may take what is left of `budget`, and no more than its own limit. Also the unit that
+    /// it printed behind its number.
     pub(crate) fn with_program(
         &self,
         predictor: Predictor,
@@ -200,8 +201,8 @@ impl MeasuringContext {
         first: First,
         budget: Budget,
         invoke: &dyn Invoke,
-    ) -> Result<Predictor, Error> {
-        let Some(program) = program.map(Permitted::program) else { return Ok(predictor) };
+    ) -> Result<(Predictor, Option<String>), Error> {
+        let Some(program) = program.map(Permitted::program) else { return Ok((predictor, None)) };
         for (flag, line) in [("--command", Some(&program.command)), ("--setup", program.setup.as_ref())] {
             let checked = line.map_or(Ok(()), |line| Words::split(line).and_then(|words| words.check()));
             checked.map_err(|why| Error::bad_input(format!("{flag}: {why}")))?;
@@ -209,7 +210,7 @@ impl MeasuringContext {
         let (left, own) = (self.left(budget.most()), program.timeout_ns.map(Duration::from_nanos));
         // A resumed sweep may have to write its report only.
         if left.is_zero() {
-            return Ok(predictor);
+            return Ok((predictor, None));
         }
         let limit = own.map_or(left, |own| own.min(left));
         let usual = || Ok::<_, Error>(parse_mappings(PROGRAMS)?.swap_remove(0));
@@ -230,8 +231,8 @@ impl MeasuringContext {
             deadline_ns: nanos(longest(program, limit, 1).min(left).saturating_add(GRACE)),
             ..self.order(params)
         };
-        let (predictor, failed) = predictor.with_program(&order, invoke);
-        match failed {
+        let (predictor, run) = predictor.with_program(&order, invoke);
+        match run {
             Some(failed) if failed.ending == Ending::TimedOut && self.left(budget.most()).is_zero() => {
                 Err(Error::environment(format!(
                     "--command: a first run with {threads} did not end within the budget of {}; {}",
@@ -239,12 +240,15 @@ impl MeasuringContext {
                     budget.remedy()
                 )))
             }
-            Some(failed) if failed.ending != Ending::Stopped => {
+            Some(failed) if ![Ending::Done, Ending::Stopped].contains(&failed.ending) => {
                 let why = failed.reason.filter(|_| !self.is_anonymous).map(|why| format!(": {why}"));
                 note(&format!("--command: a first run with {threads} failed{}", why.unwrap_or_default()));
-                Ok(predictor)
+                Ok((predictor, None))
             }
-            _ => Ok(predictor),
+            run => {
+                let runs = run.into_iter().flat_map(|run| run.runs);
+                Ok((predictor, runs.filter_map(|run| run.printed_unit).next()))
+            }
         }
     }
 
