@@ -10,6 +10,7 @@ mod exclude;
 mod hardware;
 mod memory;
 mod missing;
+mod program;
 mod reread;
 mod samples;
 mod scheduling;
@@ -228,6 +229,7 @@ fn marks(case: &Case<'_>, slow_start: Option<f64>, moved: Option<Mark>) -> Vec<M
         samples::marks(case, slow_start),
         times::marks(case),
         memory::marks(case),
+        program::marks(case),
         vec![raise(&V24, unoptimised, || "measured by a build without optimisation".into())],
     ]
     .into_iter()

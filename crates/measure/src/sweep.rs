@@ -224,11 +224,22 @@ impl Sweep<'_> {
             return Ok(ending);
         }
         self.note_changes(place, found, &mut invocation);
+        self.note_first_run(place, &mut invocation);
         let record = Record { cell: place as u64, invocation };
         self.recorder.record(&record)?;
         record.replay(self.report).expect("the invocation was checked when it was made");
         self.judge(place);
         Ok(ending)
+    }
+
+    /// Notes beside the first invocation of a program's configuration what the run before it took.
+    fn note_first_run(&self, place: usize, invocation: &mut Invocation) {
+        let cell = self.cell(place);
+        let seen = |one: &Invocation| one.evidence.as_ref().and_then(|evidence| evidence.program.as_ref()?.first_ns);
+        let first = self.predictor.first_ns_of(cell).filter(|_| cell.invocations.iter().find_map(seen).is_none());
+        if let (Some(first), Some(evidence)) = (first, &mut invocation.evidence) {
+            evidence.program.get_or_insert_default().first_ns = Some(first);
+        }
     }
 
     /// It is given `most` time; what is not over then is stopped.

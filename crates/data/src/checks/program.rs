@@ -2,6 +2,10 @@
 
 use super::{Check, Scale};
 
+/// By how much the first run of a program differs from the others at least where that says something, in nanoseconds: a cold start takes
+/// milliseconds.
+pub const FIRST_RUN_NS: u64 = 5_000_000;
+
 pub static V17: Check = Check {
     code: "V17",
     title: "faster than possible",
@@ -103,5 +107,23 @@ pub static V26: Check = Check {
     families: "The machine as a whole, not a configuration. What is said of shared cores needs a measurement of its own.",
     fix: "Nothing in a guest; measure on the host, or on a bare-metal instance.",
     source: "AMD64 Architecture Programmer's Manual, volume 3, CPUID Fn0000_0001_ECX.",
+    ..Check::NEVER_RAISED
+};
+
+pub static V37: Check = Check {
+    code: "V37",
+    title: "first run unlike the others",
+    cause: "The first run did what the others found done: it built what they do not build again, or filled a cache or a database. Or it found \
+            less to do than they did. The number is then that of repeated runs only.",
+    quantity: "The time of the first run over the median time of the later ones, or the inverse, whichever is larger; nothing where they are less than \
+               5 ms apart.",
+    scale: Scale::Ratio,
+    suspect: Some(2.0),
+    evidence: "The run that was made before all others to see how long runs take, without the time in which its threads waited for a CPU, and \
+               the clean runs of the same configuration.",
+    families: "Programs of `--command`, the configuration that the first run was made with.",
+    fix: "Undo before each run what a run leaves: `--setup 'make clean'`. If the number is to be that of repeated runs, or the first run only read \
+          its files from the disk, start the sweep again: then the first run finds what the last one left.",
+    source: "Charz: first guess; hyperfine warns of a first run that is an outlier.",
     ..Check::NEVER_RAISED
 };

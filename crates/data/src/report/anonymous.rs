@@ -260,7 +260,14 @@ decided! {
         no_counters: |why: Option<String>| why.map(|_| NO_REASON.to_owned()),
         program: within,
     }
-    ProgramSeen { threads: number, working: number, wanted_cpus: number, followed: stays, left: number, }
+    ProgramSeen {
+        threads: number,
+        working: number,
+        wanted_cpus: number,
+        followed: stays,
+        left: number,
+        first_ns: number,
+    }
     Run {
         interval_ns: number,
         start_skew_ns: number,

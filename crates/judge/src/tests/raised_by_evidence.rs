@@ -328,3 +328,27 @@ fn v36_fewer_threads() {
         trial.laps(|lap| lap.counts.cpu_ns = lap.counts.cpu_ns.map(|ns| if lap.seat == seat { 0 } else { ns }));
     });
 }
+
+#[test]
+fn v37_a_first_run_unlike_the_others() {
+    let first = |trial: &mut Trial, factor: f64| {
+        let seen = ProgramSeen { threads: 2, first_ns: Some((INTERVAL_NS * factor) as u64), ..ProgramSeen::default() };
+        trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
+    };
+    let expected: [(f64, &[_]); 5] =
+        [(1.0, &[]), (1.9, &[]), (2.1, &[("V37", Suspect)]), (0.55, &[]), (0.45, &[("V37", Suspect)])];
+    check_each(first, &expected);
+    // As much of times that a cold start explains.
+    check(&[], |trial| {
+        let seen = ProgramSeen { threads: 2, first_ns: Some(9_000_000), ..ProgramSeen::default() };
+        trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
+        trial.runs().for_each(|run| stretch(run, 4.1e6 / INTERVAL_NS));
+    });
+    // It is no later run of its own.
+    check(&[("V37", Suspect)], |trial| {
+        trial.cell.invocations.truncate(10);
+        first(trial, 9.0);
+        let one = trial.cell.invocations[0].evidence.as_mut().unwrap().program.take();
+        trial.cell.invocations[1].evidence.as_mut().unwrap().program = one;
+    });
+}
