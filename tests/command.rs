@@ -497,3 +497,19 @@ fn a_program_that_breaks_the_protocol_is_told_how() {
     let limited = &["--value", "protocol", "--run-timeout", "300ms"];
     check("sh -c 'echo ready; sleep 60'", limited, 3, "failed", &["the program had not", "--run-timeout"]);
 }
+
+/// The first run builds, and the others find it built.
+#[test]
+fn a_first_run_that_does_the_work_is_no_run_like_the_others() {
+    let work = "sh -c 'test -e done || { sleep 1; touch done; }; sleep 0.02'";
+    let trial = Trial::of(work, &["--invocations", "6"]);
+    let cell = trial.cell();
+    let mark = |cell: &Value| cell["marks"].as_array().unwrap().iter().find(|mark| mark["code"] == "V37").cloned();
+    let found = mark(&cell).unwrap_or_else(|| panic!("{cell:#}"));
+    assert_eq!(found["severity"], "suspect");
+    assert!(found["reason"].as_str().unwrap().contains("--setup"), "{found}");
+    let first = &cell["invocations"][0]["evidence"]["program"]["first_ns"];
+    assert!(first.as_u64().is_some_and(|ns| ns >= 1_000_000_000), "{first}");
+    let trial = Trial::of(work, &["--invocations", "6", "--setup", "rm -f done"]);
+    assert_eq!(mark(&trial.cell()), None);
+}

@@ -392,3 +392,31 @@ fn no_command_starts_what_a_file_names() {
         assert!(Path::new(&place.path("r.json")).exists(), "{line}");
     }
 }
+
+/// Two programs in one number are none.
+#[test]
+fn a_sweep_goes_on_with_the_program_that_it_was_begun_with() {
+    let place = Place::new();
+    let script = "#!/bin/sh\necho x >> ran; sleep 0.1; echo 3\n";
+    let write = |name: &str, text: &str| {
+        fs::write(place.path("written"), text).unwrap();
+        fs::set_permissions(place.path("written"), Permissions::from_mode(0o755)).unwrap();
+        fs::rename(place.path("written"), place.path(name)).unwrap();
+    };
+    let plan = with(&["sweep", "--continue", "--output", "r.json", "--budget", "10m", "-q"], &PLAN);
+    for (command, name) in [("./b.sh {threads}", "b.sh"), ("sh c.sh {threads}", "c.sh")] {
+        write(name, script);
+        place.begin(command);
+        place.starts(&RESUME);
+        place.starts(&with(&plan, &["--command", command]));
+        // As a build would write it again.
+        write(name, &format!("{script}true\n"));
+        let words = ["another program", name, "start a new sweep"];
+        place.refuses(&RESUME, &words);
+        place.refuses(&with(&RESUME, &["--trust-program"]), &words);
+        place.refuses(&with(&plan, &["--command", command]), &words);
+        place.refuses(&VALIDATE, &words);
+    }
+    let anonymous = place.run(&["render", "r.json", "--anonymous", "--format", "json"], &[]);
+    assert!(!anonymous.out.contains("c.sh") && !anonymous.out.contains("program_identity"), "{}", anonymous.out);
+}

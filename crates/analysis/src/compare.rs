@@ -29,7 +29,7 @@ mod terms;
 mod wire;
 
 pub(crate) use differences::guest_memory;
-pub use differences::{built, is_one_host, other_machine, surroundings};
+pub use differences::{built, is_one_host, other_machine, other_program, surroundings};
 pub use row::{ClockEffect, Row, Side, Verdict};
 pub use sentence::signed;
 pub use terms::{Caveat, Design, Quantity};

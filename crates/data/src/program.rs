@@ -33,6 +33,33 @@ pub struct Program {
     pub timeout_ns: Option<u64>,
 }
 
+/// Which program a command line starts: another one under the same name has other numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramIdentity {
+    /// The folder that it is started in.
+    pub folder: String,
+    /// The files of the program and of its set-up, in the order in which the command lines name them; behind an interpreter the script. Empty
+    /// where each run has a name of its own.
+    pub files: Vec<ProgramFile>,
+}
+
+/// One file of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramFile {
+    /// Where it is, links followed.
+    pub path: String,
+    /// The device that it is on.
+    pub device: u64,
+    /// Its number there: that of a file that was written anew is another one.
+    pub inode: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// When it was last written, in nanoseconds since 1970-01-01T00:00:00Z.
+    pub modified_ns: i64,
+}
+
 /// Where the number of a run comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

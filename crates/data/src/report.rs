@@ -48,7 +48,8 @@ pub use write::{is_packed, write};
 use crate::escape::{plain, quoted};
 use crate::machine::Machine;
 use crate::params::Params;
-use crate::{Card, Program, Role};
+use crate::program::ProgramIdentity;
+use crate::{COMMAND, Card, Program, Role};
 use serde::{Deserialize, Serialize};
 
 /// The JSON Schema of a report, as `cargo xtask docs` writes it.
@@ -140,6 +141,11 @@ impl Report {
         self.card(kernel).map_or(&Role::Other, |card| &card.role)
     }
 
+    /// The user's program that the numbers of a cell are of.
+    pub fn program_of(&self, cell: &Cell) -> Option<&Program> {
+        self.plan.program.as_ref().filter(|_| cell.kernel == COMMAND)
+    }
+
     /// Whether the threads of a kernel are copies of the user's program, each of which does its own work.
     pub fn is_in_copies(&self, kernel: &str) -> bool {
         self.plan.program.as_ref().is_some_and(Program::in_copies) && *self.role(kernel) == Role::Program
@@ -209,6 +215,9 @@ pub struct Plan {
     pub binder: String,
     /// The user's program that the kernel `command` runs; null where there is none.
     pub program: Option<Program>,
+    /// Which files that program was when the sweep began, and where it was started; null or absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_identity: Option<ProgramIdentity>,
     /// Whether each cell is also measured with hardware counters, in as many invocations of their own as its fewest.
     pub counters: bool,
     /// Instructions that a core can issue per cycle, as it was asked for, or known for the processor; null where counters were not asked

@@ -3,6 +3,7 @@
 //! It is planned, seated, judged and kept as any kernel is. In the measuring process it takes the place of the harness: each repetition
 //! is one run of the program, or of as many copies as there are workers, with a lap for each worker.
 
+mod identity;
 mod laps;
 mod lines;
 mod output;
@@ -22,6 +23,7 @@ use charz_kernels::{Bytes, Card, Error, Family, Kernel, Metric, Params, Role, St
 use crate::harness::Failure;
 use charz_data::report::Invocation;
 
+pub use identity::identity;
 pub(crate) use run::Order;
 pub use value::Readers;
 pub use words::{Words, note};

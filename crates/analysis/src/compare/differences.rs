@@ -1,9 +1,11 @@
 //! What two reports differ in besides their numbers.
 
 use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, UNIX_EPOCH};
 
 use charz_data::machine::{Machine, Strand};
 use charz_data::params::{self, PARAMS, Param};
+use charz_data::program::{ProgramFile, ProgramIdentity};
 use charz_data::{Program, Role, cpulist};
 
 use super::pairing::{Place, place, places, usable_cpus};
@@ -190,7 +192,7 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
         }
     }
     // Reports from before they were read say nothing of them, and an anonymous one leaves some out.
-    let later = |what| [MICROCODE, FIRMWARE, SLACK].contains(&what);
+    let later = |what| [MICROCODE, FIRMWARE, SLACK, PROGRAM, FOLDER].contains(&what);
     let is_unsaid = |what| base.anonymous != new.anonymous && [HOST, KERNEL, FIRMWARE].contains(&what);
     let silent = |one: Option<&str>, other: Option<&str>, what| {
         is_unsaid(what) || (later(what) && (one.is_none() || other.is_none()))
@@ -234,10 +236,12 @@ const KERNEL: &str = "system's kernel";
 const MICROCODE: &str = "microcode";
 const FIRMWARE: &str = "firmware";
 const SLACK: &str = "timer slack";
+const PROGRAM: &str = "program";
+const FOLDER: &str = "program's folder";
 
 /// The surroundings of a report's numbers that do not prevent a comparison, by name; `None` if the report does not have them.
-pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 10] {
-    let host = &report.host;
+pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 12] {
+    let (host, identity) = (&report.host, report.plan.program_identity.as_ref());
     [
         (HOST, host.name.clone()),
         (KERNEL, host.kernel.clone()),
@@ -249,7 +253,34 @@ pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 10] {
         (SLACK, host.timer_slack_ns.map(|nanos| format!("{nanos}ns"))),
         ("CPU quota", Some(host.cpu_quota.clone().unwrap_or_else(|| "none".to_owned()))),
         ("list of usable CPUs", Some(usable_cpus(report))),
+        (PROGRAM, identity.map(|identity| files(&identity.files))),
+        (FOLDER, identity.map(|identity| identity.folder.clone())),
     ]
+}
+
+/// What two identities of a program differ in: what it is, and how each is described.
+pub fn other_program(one: &ProgramIdentity, other: &ProgramIdentity) -> Option<(&'static str, String, String)> {
+    let found = (one.files != other.files).then(|| (PROGRAM, files(&one.files), files(&other.files)));
+    found.or_else(|| (one.folder != other.folder).then(|| (FOLDER, one.folder.clone(), other.folder.clone())))
+}
+
+/// The files of a program with all that identifies them.
+fn files(files: &[ProgramFile]) -> String {
+    let shown = |file: &ProgramFile| {
+        let ProgramFile { path, device, inode, bytes, modified_ns } = file;
+        // Before 1970 and after 9999 there is no such text.
+        let since = u64::try_from(*modified_ns).ok().map(Duration::from_nanos);
+        let written = since.map_or_else(
+            || format!("{modified_ns}ns"),
+            |since| humantime::format_rfc3339_millis(UNIX_EPOCH + since).to_string(),
+        );
+        format!("{path} of {bytes} bytes, written {written}, inode {inode} of device {device}")
+    };
+    if files.is_empty() {
+        "of a name for each run".to_owned()
+    } else {
+        files.iter().map(shown).collect::<Vec<_>>().join("; ")
+    }
 }
 
 fn quoted(word: Option<&str>) -> String {

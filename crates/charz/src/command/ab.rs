@@ -24,6 +24,7 @@ use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{self, Recorder, new_report};
+use charz_measure::user_program::identity;
 use charz_render::compare::Compared;
 use charz_stats::runs_for_verdict;
 
@@ -97,6 +98,7 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     let (mut a, mut b) = (report(&plans[0], tool_a), report(&plans[1], tool_b));
     let programs = sides.each_ref().map(|side| side.measured.as_ref());
     for (report, program) in [&mut a, &mut b].into_iter().zip(programs) {
+        report.plan.program_identity = program.map(|program| identity(program.program()));
         // Without a seal the program is typed again.
         let _ = program.map(|program| program.seal(report));
     }

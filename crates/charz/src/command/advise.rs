@@ -15,7 +15,7 @@ use crate::view::look;
 use crate::view::progress::{Progress, note};
 use charz_analysis::advise::{Advice, advise, not_advised, validate};
 use charz_analysis::answer::Answer;
-use charz_analysis::compare::other_machine;
+use charz_analysis::compare::{other_machine, other_program};
 use charz_data::report::{Cell, Report};
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
@@ -101,6 +101,13 @@ fn measure(
     if let Some(clause) = other_machine(report, &blank(&nothing)) {
         return Err(Error::bad_input(format!(
             "--validate: the report is not of this machine: {clause}; validate it where it was measured"
+        )));
+    }
+    let is = program.map(|program| user_program::identity(program.program()));
+    let other = report.plan.program_identity.as_ref().zip(is).and_then(|(was, is)| other_program(was, &is));
+    if let Some((what, was, is)) = other {
+        return Err(Error::bad_input(format!(
+            "--validate: the report is of another program: the {what} was {was:?} and is {is:?}; start a new sweep"
         )));
     }
     let predictor = stage.predictor(&request.kernels, &params, budget, &processes);

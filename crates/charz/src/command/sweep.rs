@@ -24,7 +24,7 @@ use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{Context, new_report};
-use charz_measure::user_program;
+use charz_measure::user_program::{self, identity};
 use charz_render::formats::{Format, JSON, ReportWriter};
 
 pub(super) mod name;
@@ -210,6 +210,7 @@ pub(super) fn measure(
     }
     let mut report = Report { anonymous: new.anonymous, ..new_report(&plan, &context) };
     report.host.labels.clone_from(&new.labels);
+    report.plan.program_identity = program.as_ref().map(|program| identity(program.program()));
     if let Some(busiest) = doctor::busiest(processes.culprits().iter()) {
         report.host.disturbances.push(format!("other programs: {busiest}"));
     }

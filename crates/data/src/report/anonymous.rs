@@ -207,6 +207,8 @@ decided! {
         clock: stays,
         binder: stays,
         program: within,
+        // Paths, and what identifies files.
+        program_identity: out,
         counters: number,
         issue_width: number,
     }

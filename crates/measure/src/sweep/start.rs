@@ -154,6 +154,7 @@ fn wire_plan(plan: &Plan, context: &Context<'_>) -> report::Plan {
         clock: context.clock.to_owned(),
         binder: context.binder.to_owned(),
         program: plan.program.clone(),
+        program_identity: None,
         counters: plan.invocations.counted > 0,
         issue_width: context.issue_width.or_else(issue_width).filter(|_| plan.invocations.counted > 0),
     }

@@ -77,17 +77,28 @@ impl Words {
                 Ok(_) => Ok(()),
             };
         }
-        let own = self.environment.iter().rev().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.into());
-        let path = own.or_else(|| env::var_os("PATH")).unwrap_or_default();
-        let found =
-            |folder: PathBuf| Some(folder.join(&self.program)).filter(|file| file.is_file() && may_execute(file));
-        match env::split_paths(&path).find_map(found) {
+        match self.file() {
             Some(_) => Ok(()),
             None if Path::new(&self.program).is_file() => {
                 Err(format!("there is no program {name} in PATH; for the file in this folder write ./{}", self.program))
             }
             None => Err(format!("there is no program {name} in PATH; write its path, or install it")),
         }
+    }
+
+    /// The file of the program, as a start looks for it; `None` where there is none, or its name depends on the run.
+    pub(super) fn file(&self) -> Option<PathBuf> {
+        if self.program.contains('{') {
+            return None;
+        }
+        if self.program.contains('/') {
+            return Some(PathBuf::from(&self.program)).filter(|file| file.is_file());
+        }
+        let own = self.environment.iter().rev().find(|(variable, _)| variable == "PATH").map(|(_, value)| value.into());
+        let path = own.or_else(|| env::var_os("PATH")).unwrap_or_default();
+        let found =
+            |folder: PathBuf| Some(folder.join(&self.program)).filter(|file| file.is_file() && may_execute(file));
+        env::split_paths(&path).find_map(found)
     }
 }
 

@@ -16,11 +16,11 @@ use super::stage::{Held, exit};
 use super::{ClockKind, First, MeasuringContext, New, Resume, Session, kernels_of};
 use crate::command::render::read_open;
 use crate::exit::{Error, Exit};
-use crate::permit;
+use crate::permit::{self, Permitted};
 use crate::provenance::tool;
 use crate::view::look;
 use crate::view::progress::{note, why};
-use charz_analysis::compare::is_one_host;
+use charz_analysis::compare::{is_one_host, other_program};
 use charz_data::escape::plain;
 use charz_data::report::{self, Report};
 use charz_measure::harness::MOST_REPETITIONS;
@@ -28,6 +28,7 @@ use charz_measure::journal;
 use charz_measure::limits::Limits;
 use charz_measure::plan::Budget;
 use charz_measure::sweep;
+use charz_measure::user_program::identity;
 use charz_render::formats::ReportWriter;
 
 pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
@@ -111,6 +112,9 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     if let Some(difference) = difference(&report, &stage.machine, &host) {
         return Err(refuse(format!("cannot be finished here: {difference}")));
     }
+    if let Some(difference) = other(&report, program.as_ref()) {
+        return Err(refuse(difference));
+    }
     let recorder = match recorder {
         Some(recorder) => recorder,
         None => JournalRecorder::begin(file, &report, true)?,
@@ -150,7 +154,9 @@ fn is_of(new: &New, report: &Report) -> Result<Result<(), String>, Error> {
     let differs = (new.request.differs(&fitted, &limits, report))
         .or_else(|| clocks.map(|values| of("clock", values)))
         .or_else(|| binders.map(|[was, is]| of("binder", [&was, &is])));
-    let Some([begun, now]) = differs.map(|lists| lists.map(|flags| flags.join(" and "))) else { return Ok(Ok(())) };
+    let Some([begun, now]) = differs.map(|lists| lists.map(|flags| flags.join(" and "))) else {
+        return Ok(other(report, new.program.as_ref()).map_or(Ok(()), Err));
+    };
     let why = match difference(report, &machine, &sweep::host(&machine, &limits)) {
         Some(_) if report.complete => return Ok(Ok(())),
         Some(difference) => format!("cannot be finished here: {difference}"),
@@ -210,6 +216,14 @@ fn params(report: &Report) -> Result<Params, String> {
 }
 
 const NEW: &str = "start a new sweep";
+
+/// What the program has become since the report was begun, as a clause about the report; `None` where it is the same, or the report does not
+/// say which it was.
+fn other(report: &Report, program: Option<&Permitted>) -> Option<String> {
+    let (was, is) = (report.plan.program_identity.as_ref()?, identity(program?.program()));
+    let (what, was, is) = other_program(was, &is)?;
+    Some(format!("is of another program: the {what} was {was:?} and is {is:?}; {NEW}"))
+}
 
 /// What keeps the two halves of a report from being comparable, and what to do.
 fn difference(report: &Report, machine: &Machine, host: &report::Host) -> Option<String> {
