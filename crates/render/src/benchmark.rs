@@ -1,7 +1,8 @@
 //! The numbers for services that follow benchmarks over time, rates and times in one file.
 //!
 //! A cell without a sound or suspect number has no entry: a service would plot any entry. Names are those of cells
-//! ([`point::name`]), which do not change as long as a plan does not.
+//! ([`point::name`]), which do not change as long as a plan does not; those of a program end in its command, where its number comes from, and
+//! its unit, as another program, or another unit, is another series.
 //!
 //! Bencher Metric Format: <https://bencher.dev/docs/reference/bencher-metric-format/>. Its measures `throughput` and `latency` are
 //! in operations per second and in nanoseconds; what is counted in bytes has a measure of its own, or charts would mix both.
@@ -16,7 +17,7 @@ use super::json::write_pretty_line;
 use charz_analysis::point;
 use charz_data::Better;
 use charz_data::escape::plain;
-use charz_data::report::{Report, Status, Unit};
+use charz_data::report::{Cell, Report, Status, Unit};
 
 /// What ends the name of a benchmark that is to raise no alert.
 const IGNORED: &str = "-bencher-ignore";
@@ -44,10 +45,27 @@ pub fn write(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             upper_value: interval.map(|interval| interval.high),
         };
         let end = if cell.status == Status::Suspect { IGNORED } else { "" };
-        let name: String = plain(&point::name(cell)).chars().take(LONGEST - IGNORED.len()).chain(end.chars()).collect();
-        benchmarks.entry(name).or_default().insert(measure(cell.unit), metric);
+        benchmarks.entry(format!("{}{end}", name(cell, report))).or_default().insert(measure(cell.unit), metric);
     }
     write_pretty_line(&benchmarks, out)
+}
+
+/// The name of a cell among those of all reports. Of one that is too long a code takes the place of its end.
+fn name(cell: &Cell, report: &Report) -> String {
+    let program = report
+        .program_of(cell)
+        .map(|program| format!(" {:?} {} {}", program.command, program.value, cell.unit.symbol()));
+    let name = plain(&format!("{}{}", point::name(cell), program.unwrap_or_default()));
+    let longest = LONGEST - IGNORED.len();
+    if name.chars().count() <= longest {
+        return name;
+    }
+    // FNV-1a with 64 bits, which no version of the standard library changes.
+    let code = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |code, byte| (code ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let end = format!("…{code:016x}");
+    name.chars().take(longest - end.chars().count()).chain(end.chars()).collect()
 }
 
 /// What is measured, in Bencher's words where it has some: slugs.

@@ -125,11 +125,11 @@ impl Family {
         // Two samples with the same labels would make a reader refuse the file.
         let mut seen = BTreeSet::new();
         for (cell, factor) in report.cells.iter().filter_map(|cell| Some((cell, (self.factor)(cell.unit)?))) {
-            let Some(value) = cell.value().filter(|_| seen.insert(labels(cell))) else { continue };
-            samples[0].push((labels(cell), value * factor));
+            let Some(value) = cell.value().filter(|_| seen.insert(labels(cell, report))) else { continue };
+            samples[0].push((labels(cell, report), value * factor));
             if let Some(interval) = cell.capacity.and_then(|capacity| capacity.interval) {
-                samples[1].push((labels(cell), interval.low * factor));
-                samples[2].push((labels(cell), interval.high * factor));
+                samples[1].push((labels(cell, report), interval.low * factor));
+                samples[2].push((labels(cell, report), interval.high * factor));
             }
         }
         let end = |word: &str| format!("Where the interval of the {} {word} in which the median lies", self.of);
@@ -185,9 +185,9 @@ fn about(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
 /// The status of each cell as a set of states, of which one is 1: no label of a number, whose series would change with it.
 fn states(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
     let mut seen = BTreeSet::new();
-    let cells = report.cells.iter().filter(|cell| seen.insert(labels(cell)));
+    let cells = report.cells.iter().filter(|cell| seen.insert(labels(cell, report)));
     let of_cell = |cell: &Cell| {
-        let cell_labels = labels(cell);
+        let cell_labels = labels(cell, report);
         let status = cell.status;
         Status::ALL.map(|state| {
             let own = ("status", state.name().to_owned());
@@ -199,13 +199,17 @@ fn states(report: &Report, out: &mut Samples<'_>) -> io::Result<()> {
 }
 
 /// Which cell it is. What the sweep does not vary has no label.
-fn labels(cell: &Cell) -> Labels {
+fn labels(cell: &Cell, report: &Report) -> Labels {
     let fixed =
         [("kernel", plain(&cell.kernel)), ("mapping", plain(&cell.mapping)), ("workers", cell.workers.to_string())];
     let point = &cell.point;
     let varied = point.varied().filter_map(|param| Some((param.key, point.tell(param, param.raw)?)));
     let unit = matches!(cell.unit, Unit::Reported(_)).then(|| ("unit", plain(cell.unit.symbol())));
-    fixed.into_iter().chain(varied).chain(unit).collect()
+    // Another program has other numbers.
+    let program = report.program_of(cell);
+    let program = program
+        .map(|program| [("command", plain(&program.command)), ("command_value", plain(&program.value.to_string()))]);
+    fixed.into_iter().chain(varied).chain(unit).chain(program.into_iter().flatten()).collect()
 }
 
 #[cfg(test)]

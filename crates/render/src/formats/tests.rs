@@ -9,7 +9,7 @@ use charz_data::escape;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::{cell, pairs};
 use charz_data::report::{Cell, Culprit, CulpritKind, Estimate, Evidence, Severity, Status, Unit, read};
-use charz_data::{Better, ReportedUnit};
+use charz_data::{Better, COMMAND, Program, ProgramValue, ReportedUnit};
 
 #[track_caller]
 pub(crate) fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
@@ -250,4 +250,54 @@ fn every_format_takes_every_report() {
             }
         }
     }
+}
+
+/// The names of the series of a report of this program, as each export has them.
+fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] {
+    let unit = ReportedUnit::new(symbol, Better::Lower).unwrap();
+    let mut report = fixtures::report(vec![cell(COMMAND, 1, Unit::Reported(unit), 7.0)]);
+    let setup = None;
+    report.plan.program = Some(Program { command: command.into(), setup, value, unit, verify: None, timeout_ns: None });
+    let text = |name: &str| {
+        let format = FORMATS.iter().find(|format| format.name == name).unwrap();
+        written(|out| format.write(&report, &TerminalStyle::PLAIN, out))
+    };
+    let benchmarks: Value = serde_json::from_str(&text("benchmark")).unwrap();
+    let columns = |text: String| {
+        let mut rows = ::csv::Reader::from_reader(text.as_bytes());
+        let headers = rows.headers().unwrap().clone();
+        let wanted = |name: &str| ["kernel", "unit", "command", "command_value"].contains(&name);
+        let key = |row: ::csv::StringRecord| {
+            headers.iter().zip(&row).filter(|(name, _)| wanted(name)).map(|(_, field)| format!("{field}|")).collect()
+        };
+        rows.records().map(|row| key(row.unwrap())).collect::<Vec<String>>()
+    };
+    let metrics = text("openmetrics");
+    let samples = metrics.lines().filter(|line| line.starts_with("charz_reported{"));
+    [
+        benchmarks.as_object().unwrap().keys().cloned().collect(),
+        columns(text("csv")),
+        columns(text("runs-csv")),
+        samples.map(str::to_owned).collect(),
+    ]
+}
+
+#[test]
+fn two_programs_or_units_share_no_series() {
+    let long = "x".repeat(2000);
+    let regex = ProgramValue::Regex("(7)".into());
+    let last = || ProgramValue::Last;
+    let one = series("sleep 0.1", "ms", last());
+    assert!(one.iter().all(|names| names.len() == 1), "{one:?}");
+    for other in [
+        series("sleep 0.2", "ms", last()),
+        series("sleep 0.1", "s", last()),
+        series("sleep 0.1", "ms", regex),
+        series(&format!("{long}a"), "ms", last()),
+        series(&format!("{long}b"), "ms", last()),
+    ] {
+        assert!(one.iter().zip(&other).all(|(one, other)| one != other), "{one:?} {other:?}");
+    }
+    let [a, b] = ["a", "b"].map(|end| series(&format!("{long}{end}"), "ms", last()));
+    assert!(a.iter().zip(&b).all(|(a, b)| a != b) && a[0][0].chars().count() <= 1024, "{a:?}");
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use charz_data::Program;
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::{
@@ -131,6 +132,15 @@ const ORIGIN: [OriginColumn; 4] = [
     ("report", |report| harmless(&report.id)),
 ];
 
+/// The name of a column, and its field of a user's program.
+type ProgramColumn = (&'static str, fn(&Program) -> String);
+
+/// Which program a row is of, where it is of one: columns after those of the parameters.
+const PROGRAM: [ProgramColumn; 2] = [
+    ("command", |program| harmless(&program.command)),
+    ("command_value", |program| harmless(&program.value.to_string())),
+];
+
 /// What to group reports by: the last columns of every table.
 const SETTINGS: [OriginColumn; 9] = [
     ("product", |report| text(&report.host.product)),
@@ -195,15 +205,18 @@ fn table<const N: usize>(
 ) -> io::Result<()> {
     let varied: Vec<&Param> = PARAMS.iter().copied().filter(|param| param.vary).collect();
     let origin = ORIGIN.iter().map(|(name, _)| *name);
-    record(out, origin.chain(names).chain(varied.iter().map(|param| param.key)).chain(SETTINGS.map(|(name, _)| name)))?;
+    let of_cell = names.into_iter().chain(varied.iter().map(|param| param.key)).chain(PROGRAM.map(|(name, _)| name));
+    record(out, origin.chain(of_cell).chain(SETTINGS.map(|(name, _)| name)))?;
     for report in reports {
         let [origin, settings] =
             [&ORIGIN[..], &SETTINGS].map(|columns| columns.iter().map(|(_, field)| field(report)).collect::<Vec<_>>());
         for cell in &report.cells {
             let parameters: Vec<String> =
                 varied.iter().map(|param| number(cell.point.tell(param, param.raw))).collect();
+            let program = report.program_of(cell);
+            let program = PROGRAM.map(|(_, field)| program.map(field).unwrap_or_default());
             for row in rows_of(cell) {
-                record(out, origin.iter().chain(&row).chain(&parameters).chain(&settings))?;
+                record(out, origin.iter().chain(&row).chain(&parameters).chain(&program).chain(&settings))?;
             }
         }
     }
