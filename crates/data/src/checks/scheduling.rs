@@ -39,13 +39,17 @@ pub static V02: Check = Check {
     title: "pinned thread migrated",
     cause: "The scheduler moved a bound thread, so its mask was wider or elsewhere for a while, even if both ends of the \
             lap look right. Part of the time was measured on another CPU, with cold caches.",
-    quantity: "Migrations of seated threads in the timed span.",
-    scale: Scale::Count,
-    invalid: Some(0.0),
+    quantity: "The share of iterations in which a seated thread migrated, which do not count; of kernels, whose threads move only where something else \
+               moves them, one counts as all.",
+    scale: Scale::Share,
+    note: Some(0.0),
+    suspect: Some(0.1),
+    invalid: Some(0.5),
     evidence: "`se.nr_migrations` in `/proc/thread-self/sched`; unavailable where the kernel has no scheduler statistics.",
     families: "Threads with a seat; under `auto` migrations are recorded and no finding.",
     fix: "As for V01: find what changes masks or cpusets (`systemctl`, a container runtime, irqbalance-like daemons), and \
-           end it while measuring.",
+           end it while measuring. A program that starts threads may have one moved now and then before it is on its seat: a few runs of many are \
+           no loss.",
     source: "Linux, Documentation/scheduler/sched-debug.rst; measured for charz as V01.",
     covers: &["V03", "V06", "V12", "V13", "V14", "V15", "V16", "V18", "V28"],
     ..Check::NEVER_RAISED

@@ -41,7 +41,14 @@ fn who_moves_threads_and_what_leaves_no_time_are_named() {
 
 #[test]
 fn v02_moved() {
-    check(&[("V02", Invalid)], |trial| trial.some_runs(1, |run| run.laps[0].counts.migrations = Some(1)));
+    let moved = |trial: &mut Trial, runs| trial.some_runs(runs, |run| run.laps[0].counts.migrations = Some(1));
+    check(&[("V02", Invalid)], |trial| moved(trial, 1));
+    // A program is only without these runs.
+    let of_program = |trial: &mut Trial, runs| {
+        trial.facts.card.to_mut().role = Role::Program;
+        moved(trial, runs);
+    };
+    check_each(of_program, &[(0, &[]), (1, &[("V02", Note)]), (7, &[("V02", Suspect)]), (26, &[("V02", Invalid)])]);
     check(&[], float);
 }
 
