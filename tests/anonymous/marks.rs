@@ -288,6 +288,7 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
         unit: ReportedUnit::new("J", Better::Lower).unwrap(),
         verify: None,
         timeout_ns: None,
+        ignored_failures: None,
     });
     report.machine.groups = vec![Group { what: "die".into(), strands: 2 }];
     let infos = vec![Info { name: "CoreType".into(), value: "x".into() }];

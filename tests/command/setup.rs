@@ -117,3 +117,15 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
     let cell = trial.cell();
     assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
 }
+
+/// Nobody interrupted it.
+#[test]
+fn a_setup_that_fails_is_what_a_sweep_lacks() {
+    let trial = Trial::of("sleep 0.01", &["--setup", "sh -c 'test ! -e there && touch there'", "--invocations", "6"]);
+    let report = trial.report();
+    if report["complete"] == false {
+        let why = report["stopped_by"].as_str().unwrap_or_default();
+        assert!(why.starts_with("a failure: --setup ended with exit code 1"), "{why}");
+    }
+    assert!(!trial.ran.out.contains("interruption"), "{}", trial.ran.out);
+}

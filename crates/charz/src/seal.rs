@@ -127,6 +127,7 @@ mod tests {
             unit,
             verify: None,
             timeout_ns: None,
+            ignored_failures: None,
         }
     }
 

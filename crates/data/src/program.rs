@@ -31,6 +31,10 @@ pub struct Program {
     pub verify: Option<String>,
     /// The longest that a run may take, in nanoseconds; null for five seconds and ten times what is predicted.
     pub timeout_ns: Option<u64>,
+    /// The exit codes of runs that count although they are those of a failure, or all of them if there is none in the list; null or absent where
+    /// only 0 is no failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ignored_failures: Option<Vec<u8>>,
 }
 
 /// Which program a command line starts: another one under the same name has other numbers.
@@ -301,6 +305,7 @@ mod tests {
             unit: ReportedUnit::new("MB/s", Better::Higher).unwrap(),
             verify: None,
             timeout_ns: None,
+            ignored_failures: None,
         }
     }
 

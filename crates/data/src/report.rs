@@ -58,6 +58,8 @@ pub const SCHEMA: &str = include_str!("../schema/report.json");
 pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
 pub const SCHEMA_MAJOR: u32 = 1;
+/// What [`Report::stopped_by`] begins with where runs failed; a colon and what they said follow.
+pub const FAILURE: &str = "a failure";
 /// Grows with every added field.
 pub const SCHEMA_MINOR: u32 = 1;
 
@@ -119,7 +121,7 @@ pub struct Report {
     /// Whether every cell was given its due: the fewest invocations that the plan asks for, or a reason why not. `false` after
     /// an interruption, and where the budget was too small.
     pub complete: bool,
-    /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, which CPU, NUMA node or memory was missing, or null.
+    /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, `a failure` with what a program or its set-up said, which CPU, NUMA node or memory was missing, or null.
     pub stopped_by: Option<String>,
     /// Whether it does not say whose it is: names, labels, products, paths, command lines and other programs are left out, and reasons
     /// that a program or the system wrote. In a journal, that its report will not say it.

@@ -303,6 +303,7 @@ pub fn compact(mut report: Report) -> Report {
     (report.floor, report.findings) = (Vec::new(), Vec::new());
     // Nor is whose program was run a part of it, with which arguments.
     (report.command, report.plan.program, report.stopped_by) = (String::new(), None, None);
+    report.plan.program_identity = None;
     report.host.disturbances = Vec::new();
     report.cards.retain(|card| report.cells.iter().any(|cell| cell.kernel == *card.name));
     for card in report.cards.iter_mut().filter(|card| card.role == Role::Program) {

@@ -30,6 +30,7 @@ use charz_data::machine::{CacheHolds, Machine, Strand};
 use charz_data::{Card, Params, Role, params};
 
 use charz_data::checks::{self, Check, V23, V24, V29};
+use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{ATTEMPTS, RETRIES, missing_counts, wants_more};
@@ -204,7 +205,11 @@ fn unmeasured(invocations: &[Invocation]) -> Option<(Status, Option<&'static Che
         return None;
     }
     // More often than can be put down to an accident.
-    let given_up = |reason| (Status::Failed, Some(&V29), reason);
+    let all = invocations.len();
+    let given_up = |reason: String| {
+        let how_many = if done { format!("; {failed} of {} failed", counted(all, "run")) } else { String::new() };
+        (Status::Failed, Some(&V29), reason + &how_many)
+    };
     if let Some(reason) = first(&[Ending::Died, Ending::TimedOut]) {
         return Some(given_up(reason));
     }

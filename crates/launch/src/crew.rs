@@ -150,6 +150,7 @@ impl Crew {
             seats,
             start: (by != Follow::Ptrace).then_some(now),
             end: None,
+            last: None,
             leaving: None,
             left: Vec::new(),
             input: child.stdin.take(),

@@ -79,6 +79,8 @@ pub struct Ended {
     pub start: Instant,
     /// When its process had ended.
     pub end: Instant,
+    /// When the last of all processes that it started had ended, where that was seen; no earlier than `end`.
+    pub last: Instant,
     /// In order of appearance, the first [`MAX_THREADS`] of them.
     pub threads: Vec<Thread>,
     /// How many threads there were.
@@ -284,6 +286,7 @@ mod tests {
             status: ExitStatus::default(),
             start: begin,
             end: begin,
+            last: begin,
             appeared: threads.len(),
             threads,
             off_seat: 0,

@@ -141,6 +141,8 @@ pub struct Program {
     /// When it was let go.
     pub start: Option<Instant>,
     pub end: Option<(ExitStatus, Instant)>,
+    /// When the last of its threads was seen to end.
+    pub last: Option<Instant>,
     /// When those that it left behind are treated next, and how.
     pub leaving: Option<(Instant, Leaving)>,
     pub left: Vec<i32>,
@@ -197,6 +199,7 @@ impl Program {
     pub fn note(&mut self, tid: i32, task: Task) {
         let Task { ordinal, given, cpus, moved, unseated_ns, start, creator, beside_ns, end, seen, before, .. } = task;
         let Seen { name, mut counts, allowed } = seen;
+        self.last = self.last.max(end);
         let end = end.unwrap_or_else(Instant::now);
         let since = |all: Option<u64>, before: Option<u64>| all.map(|all| all.saturating_sub(before.unwrap_or(0)));
         counts.cpu_ns = since(counts.cpu_ns, before.cpu_ns);
@@ -239,6 +242,7 @@ impl Program {
             status,
             start: self.start.unwrap_or(end),
             end,
+            last: self.last.map_or(end, |last| last.max(end)),
             threads: self.threads,
             appeared: self.ended,
             off_seat: self.off_seat,

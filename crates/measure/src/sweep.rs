@@ -44,7 +44,7 @@ use crate::predict::Predictor;
 use crate::user_program;
 use charz_data::COMMAND;
 use charz_data::checks::V27;
-use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Status, Unit};
+use charz_data::report::{self, Cell, Ending, Estimator, FAILURE, Invocation, Report, Status, Unit};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -114,6 +114,9 @@ impl Sweep<'_> {
         });
         let swept = swept.and(last);
         let complete = (0..places(self.report)).all(|place| self.missing(place) == 0) && self.adaptive.is_settled();
+        if !complete && swept.is_ok() && !self.stop.raised() && self.report.stopped_by.is_none() {
+            self.report.stopped_by = self.failure();
+        }
         self.tell_predicted();
         self.end(before.saturating_add(nanos(sitting.elapsed())), complete, listener);
         swept
@@ -210,6 +213,13 @@ impl Sweep<'_> {
         let wanting: Vec<usize> = (0..places(self.report)).filter(|&place| self.wants_more(place)).collect();
         let short = shortfall(&wanting, |place| self.waits_for(place));
         short.or_else(|| (!self.adaptive.is_settled()).then(|| "budget".into()))
+    }
+
+    /// Why configurations lack runs although there was time: what the first of those that failed says.
+    fn failure(&self) -> Option<String> {
+        let all = (0..places(self.report)).flat_map(|place| &self.cell(place).invocations);
+        let failed = all.filter(|one| [Ending::Died, Ending::TimedOut, Ending::Refused].contains(&one.ending));
+        failed.filter_map(|one| one.reason.as_deref()).map(|why| format!("{FAILURE}: {why}")).next()
     }
 
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep

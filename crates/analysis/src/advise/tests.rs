@@ -242,6 +242,7 @@ fn only_the_time_of_copies_is_shared_by_them() {
             unit,
             verify: None,
             timeout_ns: None,
+            ignored_failures: None,
         });
         let regret = advise(&report)[0].regret[0];
         let lost = lost(&regret, Subject::One);

@@ -146,6 +146,7 @@ impl World {
             unit: ReportedUnit::SECONDS,
             verify: None,
             timeout_ns: None,
+            ignored_failures: None,
         });
         report
     }

@@ -218,7 +218,15 @@ mod tests {
             let mut report = fixtures::report(vec![fixtures::cell(COMMAND, 1, Unit::OpsPerSecond, 1e9)]);
             let (value, unit) = (ProgramValue::Last, ReportedUnit::RATE);
             let command = "./a".to_owned();
-            report.plan.program = Some(Program { command, setup: None, value, unit, verify: None, timeout_ns: None });
+            report.plan.program = Some(Program {
+                command,
+                setup: None,
+                value,
+                unit,
+                verify: None,
+                timeout_ns: None,
+                ignored_failures: None,
+            });
             report.id = id.into();
             if is_anonymous {
                 report = anonymous(report);

@@ -106,7 +106,15 @@ mod tests {
             let mut report = fixtures::report(cells.to_vec()).on(4);
             report.cards.iter_mut().for_each(|card| card.role = Role::Program);
             let (command, value) = (command.to_owned(), ProgramValue::Last);
-            report.plan.program = Some(Program { command, setup: None, value, unit, verify: None, timeout_ns: None });
+            report.plan.program = Some(Program {
+                command,
+                setup: None,
+                value,
+                unit,
+                verify: None,
+                timeout_ns: None,
+                ignored_failures: None,
+            });
             let page = page(&[Source { name: "r", report: &report }]);
             let figure = page.figures().find(|figure| figure.title.ends_with(" vs threads")).unwrap();
             (figure.title.clone(), figure.about[0].clone())

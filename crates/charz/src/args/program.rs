@@ -55,6 +55,9 @@ pub(crate) struct ProgramArgs {
     /// The longest that a run of the program may take, with a unit; its --setup may take 5s more [default: 5s and 10 times the predicted time]
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     pub(crate) run_timeout: Option<String>,
+    /// Count runs of the program that end with these exit codes, e.g. 1,3, or with any if none is named: its time or number is a result then
+    #[arg(long, value_name = "CODES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    pub(crate) ignore_failure: Option<String>,
 }
 
 // What is typed of a program that a report names. Not a documentation comment, as above.
@@ -79,10 +82,11 @@ impl ProgramArgs {
             verify: self.verify.or(common.verify),
             setup: self.setup.or(common.setup),
             run_timeout: self.run_timeout.or(common.run_timeout),
+            ignore_failure: self.ignore_failure.or(common.ignore_failure),
         }
     }
 
-    fn others(&self) -> [(&'static str, &Option<String>); 7] {
+    fn others(&self) -> [(&'static str, &Option<String>); 8] {
         [
             ("--value", &self.value),
             ("--work", &self.work),
@@ -91,6 +95,7 @@ impl ProgramArgs {
             ("--verify", &self.verify),
             ("--setup", &self.setup),
             ("--run-timeout", &self.run_timeout),
+            ("--ignore-failure", &self.ignore_failure),
         ]
     }
 }
@@ -101,6 +106,7 @@ const DIRECTION: Flag<Better> = Flag {
     name: "--direction",
     read: |name, text| choice(name, text, Better::ALL.map(|better| (better.name(), better))),
 };
+const IGNORE_FAILURE: Flag<Vec<u8>> = Flag { name: "--ignore-failure", read: codes };
 const RUN_TIMEOUT: Flag<u64> = Flag { name: "--run-timeout", read: timeout };
 
 fn split(name: &str, text: &str) -> Result<Words, Error> {
@@ -123,7 +129,7 @@ pub(super) fn program(
             ))),
         };
     };
-    let words = COMMAND.of(command, layers)?;
+    COMMAND.of(command, layers)?;
     SETUP.given(args.setup.as_deref(), layers)?;
     let value = layers.blame("--value", value(args))?;
     let unit = unit(args, &value, layers, notes)?;
@@ -134,6 +140,7 @@ pub(super) fn program(
         unit,
         verify: args.verify.clone(),
         timeout_ns: RUN_TIMEOUT.given(args.run_timeout.as_deref(), layers)?,
+        ignored_failures: IGNORE_FAILURE.given(args.ignore_failure.as_deref(), layers)?,
     };
     Readers::of(&program, 1).map_err(Error::bad_input)?;
     if !program.in_copies() && command.contains("{rank}") {
@@ -142,7 +149,7 @@ pub(super) fn program(
             layers.label("--command")
         )));
     }
-    notes.extend(user_program::note(&program, &words));
+    notes.extend(user_program::note(&program));
     // What a file of settings names was permitted when that was read.
     permit(program, &Source::Words).map(Some).map_err(Error::bad_input)
 }
@@ -222,6 +229,18 @@ fn unit(
     layers.blame("--unit", unit)
 }
 
+/// Exit codes of failures; none of them stands for all.
+fn codes(name: &str, text: &str) -> Result<Vec<u8>, Error> {
+    let code = |word: &str| word.trim().parse().ok().filter(|code| *code > 0);
+    let codes: Option<Vec<u8>> = text.split(',').map(code).collect();
+    let codes = if text == "all" { Some(Vec::new()) } else { codes };
+    codes.ok_or_else(|| {
+        Error::bad_input(format!(
+            "{name}: {text:?} is no list of exit codes from 1 to 255; example: {name}=1,3, or {name} for all"
+        ))
+    })
+}
+
 fn timeout(name: &str, text: &str) -> Result<u64, Error> {
     match time(name, text, &format!("{name} 30s"))? {
         Duration::ZERO => Err(Error::bad_input(format!("{name}: a run needs some time; example: {name} 30s"))),
@@ -245,6 +264,7 @@ mod tests {
             verify: flag("verify"),
             setup: flag("setup"),
             run_timeout: flag("run-timeout"),
+            ignore_failure: flag("ignore-failure"),
         }
     }
 
@@ -293,6 +313,9 @@ mod tests {
             ("setup", "A=1"),
             ("run-timeout", "0s"),
             ("run-timeout", "5"),
+            ("ignore-failure", "0"),
+            ("ignore-failure", "1,256"),
+            ("ignore-failure", "some"),
         ] {
             check_refused(read(&[("command", "x"), (flag, value)]), &format!("--{flag}"));
         }

@@ -259,6 +259,7 @@ mod tests {
             status: ExitStatus::from_raw(0),
             start,
             end: start + Duration::from_secs(10),
+            last: start + Duration::from_secs(10),
             threads: places.iter().enumerate().map(thread).collect(),
             appeared: places.len(),
             off_seat: places.iter().filter(|(seat, allowed)| !allowed.is_empty() && *allowed != [*seat]).count(),

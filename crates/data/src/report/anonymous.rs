@@ -220,6 +220,7 @@ decided! {
         unit: stays,
         verify: |verify: Option<String>| verify.map(|_| EXPRESSION.to_owned()),
         timeout_ns: number,
+        ignored_failures: stays,
     }
     Cell {
         kernel: stays,

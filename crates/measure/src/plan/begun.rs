@@ -170,16 +170,26 @@ const CONFIGURATIONS: &str = "";
 
 fn of_program(program: Option<&Program>, aspects: &mut Aspects) {
     let Some(program) = program.map(Program::recorded) else { return };
-    let Program { command, setup, value, unit, verify, timeout_ns } = program;
+    let Program { command, setup, value, unit, verify, timeout_ns, ignored_failures } = program;
     insert(aspects, "command", command);
     insert(aspects, "value", value.to_string());
     insert(aspects, "unit", unit.symbol.as_str().to_owned());
     insert(aspects, "direction", unit.better.name().to_owned());
-    let others = [("setup", setup), ("verify", verify), ("run-timeout", timeout_ns.map(|time| format!("{time}ns")))];
+    let others = [
+        ("setup", setup),
+        ("verify", verify),
+        ("run-timeout", timeout_ns.map(|time| format!("{time}ns"))),
+        ("ignore-failure", ignored_failures.map(|codes| codes_said(&codes))),
+    ];
     others
         .into_iter()
         .filter_map(|(flag, value)| Some((flag, value?)))
         .for_each(|(flag, value)| insert(aspects, flag, value));
+}
+
+/// As [`Program::ignored_failures`] is typed.
+fn codes_said(codes: &[u8]) -> String {
+    if codes.is_empty() { "all".to_owned() } else { codes.iter().map(u8::to_string).collect::<Vec<_>>().join(",") }
 }
 
 fn of_runs(precision: Option<f64>, repetitions: Option<usize>, [least, most]: [usize; 2], aspects: &mut Aspects) {

@@ -105,7 +105,15 @@ mod tests {
         let path = script.to_str().unwrap();
         let of = |command: String, setup: Option<String>| {
             let unit = ReportedUnit::new("s", Better::Lower).unwrap();
-            identity(&Program { command, setup, value: ProgramValue::Wall, unit, verify: None, timeout_ns: None })
+            identity(&Program {
+                command,
+                setup,
+                value: ProgramValue::Wall,
+                unit,
+                verify: None,
+                timeout_ns: None,
+                ignored_failures: None,
+            })
         };
         let is_last = |found: &ProgramIdentity| found.files.last().is_some_and(|file| file.path.ends_with("x.sh"));
         for command in [

@@ -102,6 +102,7 @@ mod tests {
                 status: ExitStatus::default(),
                 start: Instant::now(),
                 end: Instant::now(),
+                last: Instant::now(),
                 threads: Vec::new(),
                 appeared: 0,
                 off_seat: 0,

@@ -138,6 +138,16 @@ pub(super) struct Replica<'a> {
     pub(super) id: Id,
     pub(super) output: Output<'a>,
     pub(super) ended: Option<Ended>,
+    /// The exit codes that are no failure besides 0, as [`Program::ignored_failures`] has them.
+    pub(super) ignored: Option<&'a [u8]>,
+}
+
+impl Replica<'_> {
+    fn is_good(&self, status: ExitStatus) -> bool {
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        let ignored = |code: u8| self.ignored.is_some_and(|codes| codes.is_empty() || codes.contains(&code));
+        status.success() || code.is_some_and(ignored)
+    }
 }
 
 impl<'a> Site<'a> {
@@ -190,7 +200,8 @@ impl<'a> Site<'a> {
         let start = |Share { rank, seats, nodes }: Share<'_>| {
             let launch = Launch { nodes, streams, ..self.launch(&self.words, seats, rank) };
             let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-            Ok(Replica { id, output: Output::new(self.readers), ended: None })
+            let ignored = self.order.program.ignored_failures.as_deref();
+            Ok(Replica { id, output: Output::new(self.readers), ended: None, ignored })
         };
         self.shares().into_iter().map(start).collect()
     }
@@ -264,7 +275,7 @@ impl<'a> Site<'a> {
             Event::Ended(id, ended) => {
                 let Some(copy) = copies.iter_mut().find(|copy| copy.id == id) else { return Ok(()) };
                 copy.output.end();
-                if !ended.status.success() {
+                if !copy.is_good(ended.status) {
                     return Err(Failure::new(Ending::Died, self.death(what, ended.status, &copy.output)));
                 }
                 if self.readers.are_of_time() && !ended.left.is_empty() {
@@ -305,8 +316,9 @@ impl<'a> Site<'a> {
     fn run(&self, copies: &[Replica<'_>], machine: MachineCounts) -> Result<Run, Failure> {
         let clock = Origin::now();
         let ended: Vec<&Ended> = copies.iter().filter_map(|copy| copy.ended.as_ref()).collect();
+        // Work that it leaves behind for a moment is its own.
         let spans: Vec<[u64; 2]> =
-            ended.iter().map(|ended| [clock.nanos(ended.start), clock.nanos(ended.end)]).collect();
+            ended.iter().map(|ended| [clock.nanos(ended.start), clock.nanos(ended.last)]).collect();
         let values = copies.iter().zip(&spans).map(|(copy, [start, end])| {
             copy.output.value(end.saturating_sub(*start) as f64 / 1e9).map_err(|why| Failure::new(Ending::Died, why))
         });

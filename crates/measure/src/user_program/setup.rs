@@ -33,7 +33,7 @@ impl Site<'_> {
         let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
         serving = crew.left(id, FAREWELL);
-        let mut copies = [Replica { id, output: Output::new(self.readers), ended: None }];
+        let mut copies = [Replica { id, output: Output::new(self.readers), ended: None, ignored: None }];
         self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
             Ending::TimedOut => {
                 let time = units::duration(limit);

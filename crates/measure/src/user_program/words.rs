@@ -106,12 +106,35 @@ fn may_execute(path: &Path) -> bool {
     access(OsStr::from_bytes(path.as_os_str().as_bytes()), Access::EXEC_OK).is_ok()
 }
 
+/// The first word of a command line, as it stands there, in which a shell would see more than letters: an operator, a variable, a pattern of file
+/// names, or a home. What is quoted, or behind a backslash, is meant for the program.
+fn for_a_shell(line: &str) -> Option<&str> {
+    let (mut begin, mut quote, mut found, mut marks) = (0, None, false, line.char_indices().peekable());
+    while let Some((at, mark)) = marks.next() {
+        let next = marks.peek().map(|(_, next)| *next);
+        let is_name = next.is_some_and(|next| next.is_ascii_alphabetic() || ['_', '{', '('].contains(&next));
+        match (quote, mark) {
+            (None, ' ' | '\t' | '\n') if found => return Some(&line[begin..at]),
+            (None, ' ' | '\t' | '\n') => begin = at + 1,
+            (None, '\'' | '"') => quote = Some(mark),
+            (Some(open), _) if open == mark => quote = None,
+            (None | Some('"'), '\\') => _ = marks.next(),
+            (None | Some('"'), '$') => found |= is_name,
+            (None | Some('"'), '`') => found = true,
+            (None, '~') => found |= at == begin && next.is_none_or(|next| ['/', ' '].contains(&next)),
+            (None, '|' | '&' | ';' | '<' | '>' | '*') => found = true,
+            _ => {}
+        }
+    }
+    found.then(|| &line[begin..])
+}
+
 /// What the user should know about how a program is run; `None` where there is nothing.
-pub fn note(program: &Program, words: &Words) -> Option<String> {
-    const OPERATORS: [&str; 8] = ["|", "||", "&&", ";", "&", ">", ">>", "<"];
-    let operator = words.arguments.iter().find(|word| OPERATORS.contains(&word.as_str()));
-    if let Some(operator) = operator {
-        return Some(format!("--command: no shell runs, so {operator:?} is an argument; for a shell write sh -c '…'"));
+pub fn note(program: &Program) -> Option<String> {
+    if let Some(word) = for_a_shell(&program.command) {
+        return Some(format!(
+            "--command: no shell runs, so {word:?} is an argument as it stands; for a shell write sh -c '…'"
+        ));
     }
     program.in_copies().then(|| {
         "--command has no {threads}: N threads are N copies of the program, one per CPU; if it takes a number of threads, write \
@@ -152,6 +175,50 @@ mod tests {
         assert_eq!(found.program, "./x-3");
         assert_eq!(found.arguments, ["0-2,8", "round-robin", "{rank}", "{other}"]);
         assert_eq!(words("x {rank}").fill(Given { rank: Some(7), ..GIVEN }).arguments, ["7"]);
+    }
+
+    #[test]
+    fn what_a_shell_would_do_is_told_from_words() {
+        for word in [
+            "<in",
+            ">/dev/null",
+            "2>&1",
+            "&>log",
+            "a|b",
+            "$HOME",
+            "${HOME}/x",
+            "$(nproc)",
+            "~/x",
+            "~",
+            "*.txt",
+            "d/*",
+            "|",
+            "&&",
+            ";",
+            "\"$HOME\"",
+            "`id`",
+        ] {
+            for line in [format!("./x {word} b"), format!("./x -a {word}")] {
+                assert_eq!(for_a_shell(&line), Some(word), "{line}");
+            }
+        }
+        for word in [
+            "a",
+            "-x=1",
+            "'a|b'",
+            "5$",
+            "$1",
+            "x~",
+            "'--glob=*'",
+            "\\*",
+            "\"a;b\"",
+            "'$HOME'",
+            "\\$HOME",
+            "{threads}",
+            "sh -c 'a | b; $c'",
+        ] {
+            assert_eq!(for_a_shell(&format!("./x {word} b")), None, "{word}");
+        }
     }
 
     #[test]

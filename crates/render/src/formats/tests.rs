@@ -257,7 +257,15 @@ fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] 
     let unit = ReportedUnit::new(symbol, Better::Lower).unwrap();
     let mut report = fixtures::report(vec![cell(COMMAND, 1, Unit::Reported(unit), 7.0)]);
     let setup = None;
-    report.plan.program = Some(Program { command: command.into(), setup, value, unit, verify: None, timeout_ns: None });
+    report.plan.program = Some(Program {
+        command: command.into(),
+        setup,
+        value,
+        unit,
+        verify: None,
+        timeout_ns: None,
+        ignored_failures: None,
+    });
     let text = |name: &str| {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         written(|out| format.write(&report, &TerminalStyle::PLAIN, out))

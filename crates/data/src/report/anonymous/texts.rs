@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::NO_MATCH;
-use crate::report::{Ending, Evidence, PREDICTED, Report};
+use crate::report::{Ending, Evidence, FAILURE, PREDICTED, Report};
 
 /// What a program is called whose name is left out.
 pub(super) const PROGRAM: &str = "PROGRAM";
@@ -64,7 +64,7 @@ pub(super) fn flags(line: String) -> String {
 
 /// What ended a sweep early.
 pub(super) fn stopper(by: Option<String>) -> Option<String> {
-    const KNOWN: [&str; 4] = ["budget", "a full disk", "a missing resource", "a failed write to the journal"];
+    const KNOWN: [&str; 5] = [FAILURE, "budget", "a full disk", "a missing resource", "a failed write to the journal"];
     let is_signal = |by: &str| by.starts_with("SIG") && by.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let by = by?;
     let known = KNOWN.into_iter().find(|known| by.starts_with(known));

@@ -60,6 +60,7 @@ fn of_a_kernel_the_version_stays() {
 fn of_other_texts_the_words_of_charz_stay() {
     check(stopper, &known([["budget", "budget"], ["SIGINT", "SIGINT"], ["a full disk", "a full disk"]]));
     check(stopper, &known([["a missing resource: CPU 3", "a missing resource"], ["eve", UNNAMED]]));
+    check(stopper, &known([["a failure: eve said so", "a failure"]]));
     check(told, &known([["package-0", "package-0"], ["unavailable: /home/eve", "unavailable"]]));
     let paths = ["-C opt-level=3 -L /eve/x -Clink-arg=-l=/eve/y", "-C opt-level=3 -L PATH -Clink-arg=-l=PATH"];
     check(without_paths, &texts([paths, ["/eve/x", "PATH"], ["", ""]]));
