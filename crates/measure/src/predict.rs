@@ -150,9 +150,8 @@ const TURNS: f64 = 4.0;
 const CONTENDED: f64 = 2.0;
 
 impl Predictor {
-    /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats,
-    /// several take the first seats of `like`. A kernel that cannot run gets no rate; after `most` nor does any other, and amounts are to
-    /// be small.
+    /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats, several take the
+    /// first seats of `like`. A kernel that cannot run gets no rate; after `most` nor does any other, and amounts are to be small.
     pub fn pilot(kernels: &[&'static dyn Kernel], like: &MeasureRequest, most: Duration, invoke: &dyn Invoke) -> Self {
         let begun = Instant::now();
         let small = MeasureRequest {
@@ -201,8 +200,7 @@ impl Predictor {
         Predictor { process, rates, hurried, ..Predictor::with_rates(strands, []) }
     }
 
-    /// With the time of the program of this order, whose seats are all strands: it is run once on all of them, and where that is quick
-    /// once on the first. Also the run on all of them.
+    /// With the time of the program of this order, which is run once on all its seats and, where that is quick, on the first. Also the former run.
     pub fn with_program(mut self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
         let Some(program) = &order.program else { return (self, None) };
         let (strands, process) = (order.seats.len(), self.process);
@@ -242,8 +240,7 @@ impl Predictor {
     /// The time of that run without the longest wait of a thread for a CPU, if it came to its end.
     pub fn first_ns_of(&self, cell: &Cell) -> Option<u64> {
         let first = self.run_of(cell).filter(|pilot| pilot.ending == Ending::Done)?.runs.first()?;
-        let waited = first.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0);
-        Some(first.interval_ns.saturating_sub(waited))
+        Some(first.interval_ns.saturating_sub(first.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0)))
     }
 
     /// Whether too little is known of how long kernels take for more than small amounts.

@@ -235,15 +235,10 @@ fn only_the_time_of_copies_is_shared_by_them() {
         let cells = cells.map(|cell| Cell { unit: Unit::Reported(unit), ..cell }).to_vec();
         let mut report = report(cells).on(4);
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
-        report.plan.program = Some(Program {
-            command: "./a".to_owned(),
-            setup: None,
-            value: ProgramValue::Last,
-            unit,
-            verify: None,
-            timeout_ns: None,
-            ignored_failures: None,
-        });
+        let (command, value) = ("./a".to_owned(), ProgramValue::Last);
+        let program =
+            Program { command, setup: None, value, unit, verify: None, timeout_ns: None, ignored_failures: None };
+        report.plan.program = Some(program);
         let regret = advise(&report)[0].regret[0];
         let lost = lost(&regret, Subject::One);
         format!("x{} {}", regret.number.cell.workers, lost.split(" (").next().unwrap())

@@ -38,7 +38,7 @@ pub struct Run {
     /// kernels, whose number follows from the laps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<f64>,
-    /// The unit that the program printed behind its number, as it stands there: `reported` is in the cell's unit. Null where it printed none.
+    /// The unit that the program printed behind its number, in its own word: `reported` is in the cell's unit. Null where it printed none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed_unit: Option<String>,
 }
