@@ -14,8 +14,11 @@ use crate::{emulated, machines, test, tidy};
 /// What each change boots: one machine of each architecture.
 const MACHINES: [&str; 2] = ["restricted", "clusters"];
 
+/// How long the attack may take, in seconds.
+const ATTACKED: &str = "60";
+
 /// Conventions, format and lints; the program for the other architecture, and its loops in an emulator; then the tests, as an ordinary user
-/// also where this is root, and beside them the count of instructions against the base; then two machines.
+/// also where this is root, and beside them the count of instructions against the base; then a minute of the attack, and two machines.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;
     let mut stages = Stages::default();
@@ -53,6 +56,11 @@ pub fn start(words: &[String]) -> Outcome {
             ended
         });
         tests.and(gate)?;
+        // Of the programs of the tests, and as root where this is: it needs several users.
+        stages.stage("attack", || {
+            let [bench, charz] = ["xtask-bench", "charz"].map(|program| workspace::built("debug").join(program));
+            process::run(Command::new(bench).args(["attack", "--seconds", ATTACKED, "--charz"]).arg(charz))
+        })?;
         // The programs are those that the stages before built.
         stages.where_possible("machines", || machines::start(&MACHINES.map(str::to_owned)))?;
     }

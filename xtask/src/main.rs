@@ -87,8 +87,8 @@ const TASKS: &[Task] = &[
     Task("fuzz", "[TARGET…] [--seconds N]", "throw made-up input at the parsers; needs nightly", fuzz::start),
     Task(
         "attack",
-        "[directed|reports|arguments|kills …] [--planted] [--seconds N] [--seed N] [--charz PATH]",
-        "throw changed reports, command lines and signals at charz itself",
+        "[directed|neighbour|limits …] [--planted] [--seconds N] [--cases N] [--seed N] [--case N] [--charz PATH]",
+        "throw changed files, command lines, limits, neighbours and signals at charz itself",
         |words| bench::start("attack", words),
     ),
     Task(

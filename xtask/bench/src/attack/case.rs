@@ -1,24 +1,32 @@
 //! A case: a folder of its own, and the runs of charz in it.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::symlink;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_system::task::Stat;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process, pidfd_open, prlimit};
 use xtask::{Failure, Outcome, process};
 
 use super::laws::{Files, Run, broken};
 
-/// The longest that a run may take, from its signal on where it gets one.
+/// The longest that a run may take.
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// Address space of a run, in bytes.
 const MEMORY: u64 = 4 << 30;
+
+/// How old a process has to be to be made to stand still; and how often the system counts in a second of its age.
+const SETTLED: Duration = Duration::from_millis(300);
+const TICKS: f64 = 100.0;
 
 /// How long processes without a parent may take to notice.
 const LAST: Duration = Duration::from_secs(5);
@@ -26,7 +34,9 @@ const LAST: Duration = Duration::from_secs(5);
 pub struct Case<'a> {
     charz: &'a Path,
     codes: &'a [i32],
-    folder: PathBuf,
+    pub folder: PathBuf,
+    /// Its place among those of its part, from 1 on.
+    pub number: u64,
     /// What was run, as one types it in `work`.
     pub lines: Vec<String>,
     /// What the folder held before the last run.
@@ -35,15 +45,23 @@ pub struct Case<'a> {
     pub memory: u64,
     /// The words of a program that runs charz; none for charz itself.
     pub under: Vec<String>,
-    /// Whether the processes that a run started stand still when it gets its signal.
-    pub freezes: bool,
+    /// How many processes a run has when all but charz itself are made to stand still, just before its signal.
+    pub freezes: Option<usize>,
+    /// The longest that a run may take, from its signal on where it gets one.
+    pub limit: Duration,
+    /// Whether so little memory is given that the system may end a run for want of it.
+    pub is_short: bool,
+    /// Where the lock of those that measure is, if not in the home.
+    pub lock: Option<PathBuf>,
 }
 
 impl<'a> Case<'a> {
     /// An empty folder; one that an earlier case left is removed.
     pub fn new(charz: &'a Path, codes: &'a [i32], folder: PathBuf) -> Outcome<Self> {
         let (lines, before, under) = (Vec::new(), Files::new(), Vec::new());
-        let mut case = Case { charz, codes, folder, lines, before, memory: MEMORY, under, freezes: false };
+        let (number, memory, freezes, limit, is_short, lock) = (1, MEMORY, None, LIMIT, false, None);
+        let mut case =
+            Case { charz, codes, folder, number, lines, before, memory, under, freezes, limit, is_short, lock };
         case.empty()?;
         Ok(case)
     }
@@ -54,7 +72,7 @@ impl<'a> Case<'a> {
         for name in ["work", "home"] {
             fs::create_dir_all(self.folder.join(name)).map_err(failed)?;
         }
-        (self.memory, self.freezes) = (MEMORY, false);
+        (self.memory, self.freezes, self.limit, self.is_short, self.lock) = (MEMORY, None, LIMIT, false, None);
         self.under.clear();
         self.lines.clear();
         Ok(())
@@ -62,6 +80,10 @@ impl<'a> Case<'a> {
 
     pub fn work(&self) -> PathBuf {
         self.folder.join("work")
+    }
+
+    pub fn home(&self) -> PathBuf {
+        self.folder.join("home")
     }
 
     pub fn put(&self, name: &str, bytes: &[u8]) -> Outcome {
@@ -84,10 +106,11 @@ impl<'a> Case<'a> {
             Some((moment, signal)) => format!("{}  # {signal:?} after {moment:?}", process::line(&command)),
             None => process::line(&command),
         });
-        let home = self.folder.join("home");
+        let home = self.home();
         command.env_clear().current_dir(self.work()).stdin(Stdio::null());
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        command.envs(["HOME", "TMPDIR", "CHARZ_LOCK_DIR"].map(|name| (name, &home)));
+        command.envs(["HOME", "TMPDIR"].map(|name| (name, &home)));
+        command.env("CHARZ_LOCK_DIR", self.lock.as_ref().unwrap_or(&home));
         let stream = |name: &str| File::create(self.folder.join(name)).map_err(failed);
         command.stdout(stream("stdout")?).stderr(stream("stderr")?);
 
@@ -106,6 +129,7 @@ impl<'a> Case<'a> {
             signal: status.signal(),
             sent: sent.map(Signal::as_raw),
             is_slow,
+            is_short: self.is_short,
             left: self.left(),
             out: fs::read(self.folder.join("stdout")).map_err(failed)?,
             err: fs::read(self.folder.join("stderr")).map_err(failed)?,
@@ -133,24 +157,37 @@ impl<'a> Case<'a> {
         if let Some((moment, signal)) = signal
             && !ends_within(moment)?
         {
-            if self.freezes {
-                inside(&self.work()).into_iter().filter(|one| *one != pid).for_each(|one| {
+            if let Some(least) = self.freezes {
+                let begun = Instant::now();
+                let settled = || inside(&self.work()).into_iter().filter(|one| is_settled(*one)).collect::<Vec<_>>();
+                let mut all = settled();
+                while all.len() < least && begun.elapsed() < LAST {
+                    thread::sleep(Duration::from_millis(2));
+                    all = settled();
+                }
+                all.into_iter().filter(|one| *one != pid).for_each(|one| {
                     let _ = kill_process(one, Signal::STOP);
                 });
             }
             kill_process(pid, signal)?;
             sent = Some(signal);
         }
-        Ok((sent, !ends_within(LIMIT)?))
+        Ok((sent, !ends_within(self.limit)?))
     }
 
-    /// The processes that are left in the folder after a time in which they should have ended. They are ended.
-    fn left(&self) -> usize {
+    /// The processes that are left in the folder after a time in which they should have ended. They are ended, and noted.
+    fn left(&mut self) -> usize {
         let begun = Instant::now();
         loop {
             let left = inside(&self.work());
             if left.is_empty() || begun.elapsed() > LAST {
                 for pid in &left {
+                    let file =
+                        |name: &str| fs::read(format!("/proc/{}/{name}", pid.as_raw_nonzero())).unwrap_or_default();
+                    let said = ["cmdline", "wchan", "status"]
+                        .map(|name| String::from_utf8_lossy(&file(name)).replace('\0', " "));
+                    let state = said[2].lines().find(|line| line.starts_with("State:")).unwrap_or_default();
+                    self.lines.push(format!("# left: {}: {}; {state}; {}", pid.as_raw_nonzero(), said[0], said[1]));
                     let _ = kill_process(*pid, Signal::KILL);
                 }
                 return left.len();
@@ -163,8 +200,14 @@ impl<'a> Case<'a> {
     pub fn keep(&self, folder: &Path, why: &str) -> Outcome {
         let work = folder.join("work");
         fs::create_dir_all(&work).map_err(failed)?;
-        for (name, bytes) in self.before.iter().filter(|(name, _)| !name.ends_with('/')) {
-            fs::write(work.join(name), bytes).map_err(failed)?;
+        for (name, bytes) in &self.before {
+            match name.strip_suffix(['/', '@', '|']) {
+                None => fs::write(work.join(name), bytes).map_err(failed)?,
+                Some(name_only) if name.ends_with('/') => fs::create_dir_all(work.join(name_only)).map_err(failed)?,
+                // One of an earlier attack with this seed may be there.
+                Some(link) if name.ends_with('@') => drop(symlink(OsStr::from_bytes(bytes), work.join(link))),
+                Some(_) => {}
+            }
         }
         for name in ["stdout", "stderr"] {
             fs::copy(self.folder.join(name), folder.join(name)).map_err(failed)?;
@@ -184,19 +227,40 @@ fn inside(folder: &Path) -> Vec<Pid> {
     pids.collect()
 }
 
+/// Whether a process is no longer on its way to what it is for: one that stands still before it has asked for its end with its parent's
+/// stands for good.
+fn is_settled(pid: Pid) -> bool {
+    let read = |path: String| fs::read_to_string(path).unwrap_or_default();
+    let begun = Stat::new(&read(format!("/proc/{}/stat", pid.as_raw_nonzero()))).begun();
+    let now: Option<f64> = read("/proc/uptime".into()).split(' ').next().and_then(|seconds| seconds.parse().ok());
+    begun.zip(now).is_some_and(|(begun, now)| now - begun as f64 / TICKS > SETTLED.as_secs_f64())
+}
+
 fn files(folder: &Path) -> Outcome<Files> {
     let mut files = Files::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match path.is_dir() {
-            true => files.insert(name + "/", Vec::new()),
-            false => files.insert(name, fs::read(&path).map_err(failed)?),
-        };
+    let mut folders = vec![folder.to_owned()];
+    while let Some(inner) = folders.pop() {
+        for entry in fs::read_dir(inner).map_err(failed)? {
+            let (entry, path) = entry.map(|entry| (entry.file_type(), entry.path())).map_err(failed)?;
+            let (kind, name) = (entry.map_err(failed)?, path.strip_prefix(folder).unwrap_or(&path).to_string_lossy());
+            match kind {
+                _ if kind.is_file() => files.insert(name.into_owned(), fs::read(&path).map_err(failed)?),
+                _ if kind.is_symlink() => {
+                    let target = fs::read_link(&path).map_err(failed)?;
+                    files.insert(format!("{name}@"), target.into_os_string().into_vec())
+                }
+                _ if kind.is_dir() => {
+                    let found = files.insert(format!("{name}/"), Vec::new());
+                    folders.push(path);
+                    found
+                }
+                _ => files.insert(format!("{name}|"), Vec::new()),
+            };
+        }
     }
     Ok(files)
 }
 
-fn failed(error: io::Error) -> Failure {
+pub fn failed(error: io::Error) -> Failure {
     Failure::io("prepare a case", &error)
 }

@@ -1,10 +1,11 @@
 //! What chance seldom makes: reports that contradict themselves in one place, texts in every place where a report has one, archives that
 //! grow, a report of another machine for a history, a supervisor that is killed while its children stand still or before its last record
-//! is old, and what has to be on the disk before it counts.
+//! is old, children that stand still while it goes on, and what has to be on the disk before it counts.
 
-use std::fs;
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
+use std::{fs, iter};
 
 use fastrand::Rng;
 use rustix::process::Signal;
@@ -12,13 +13,13 @@ use serde_json::{Value, json};
 use xtask::packages::{self, Need};
 use xtask::{Failure, Outcome, process};
 
-use super::Target;
 use super::case::Case;
+use super::grammar::Verb;
 use super::kills;
+use super::lines::{self, LINES};
 use super::mutant::TEXTS;
-
-const REPORT: &str = "r.json";
-const JOURNAL: &str = "r.json.journal";
+use super::reports::{JOURNAL, REPORT};
+use super::{Lacks, Target};
 
 /// Takes about half a second on a machine that is idle; of `LONG` a process measures most of the time.
 const SHORT: &str =
@@ -32,7 +33,13 @@ const STUCK: Duration = Duration::from_secs(60);
 
 type Check = fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome;
 
-const CHECKS: [Check; 8] = [contradictions, texts, archive, another_machine, frozen, orphaned, resumed, durable];
+const CHECKS: [Check; 9] =
+    [contradictions, texts, archive, another_machine, frozen, served, orphaned, resumed, durable];
+
+pub fn lacks() -> Lacks {
+    let lack = packages::ensure(&[STRACE]).err().map(|failure| format!("what is on the disk and when ({failure})"));
+    Ok(lack.into_iter().collect())
+}
 
 /// All of them, in any order.
 pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
@@ -45,15 +52,14 @@ pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
     Ok(())
 }
 
-/// A report that charz wrote, read.
+/// The reports that cases begin with, read.
+fn reports(target: &Target) -> Vec<Value> {
+    let bases = target.prepared.bases.iter().filter(|base| base.name == REPORT);
+    bases.filter_map(|base| serde_json::from_slice(&base.bytes).ok()).collect()
+}
+
 fn report(target: &Target, rng: &mut Rng) -> Value {
-    let reports: Vec<Value> = target
-        .bases
-        .iter()
-        .filter_map(|base| serde_json::from_slice(&base.bytes).ok())
-        .filter(|value: &Value| value["cells"].is_array())
-        .collect();
-    rng.choice(reports).unwrap_or_default()
+    rng.choice(reports(target)).unwrap_or_default()
 }
 
 fn put(case: &Case<'_>, report: &Value) -> Outcome {
@@ -130,23 +136,58 @@ fn refused(code: Option<i32>, law: &str) -> Outcome {
     if code == Some(2) { Ok(()) } else { Err(Failure::found(law)) }
 }
 
-/// Hostile texts wherever a report has words of its own, and all formats of it.
+/// Hostile texts wherever a report has words of its own, and all lines that name it, in all formats. Always of the report with reliable
+/// numbers too, since little is said of others.
 fn texts(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    let (mut report, hostile) = (report(target, rng), TEXTS.concat().replace('\0', ""));
-    for name in ["name", "kernel", "processor", "firmware", "clock_source"] {
-        report["host"][name] = hostile.clone().into();
-    }
-    report["host"]["disturbances"] = json!([hostile]);
-    for cell in report["cells"].as_array_mut().into_iter().flatten() {
-        for mark in cell["marks"].as_array_mut().into_iter().flatten() {
-            mark["reason"] = hostile.clone().into();
+    let mut reports = reports(target);
+    let reliable = reports.pop().unwrap_or_default();
+    in_words(target, case, reliable)?;
+    rng.choice(reports).map_or(Ok(()), |report| in_words(target, case, report))
+}
+
+fn in_words(target: &Target, case: &mut Case<'_>, mut report: Value) -> Outcome {
+    let hostile = TEXTS.concat().replace('\0', "");
+    let mut words = BTreeSet::new();
+    each_text(&mut report, &mut |text| words.extend([text.clone()]));
+    for word in words {
+        // The same word in two places is one name; some are known to the reader, who takes no others.
+        let mut changed = report.clone();
+        each_text(&mut changed, &mut |text| {
+            if *text == word {
+                text.push_str(&hostile);
+            }
+        });
+        put(case, &changed)?;
+        if case.run(&["render", REPORT], &[], None)?.code != Some(2) {
+            report = changed;
         }
     }
-    put(case, &report)?;
-    for format in target.formats("render") {
-        case.run(&["render", REPORT, "--format", format], &[], None)?;
+    for line in LINES.into_iter().filter(|line| line.split(' ').any(|word| word == REPORT)) {
+        let words = lines::words(line);
+        let named = |words: &[String]| words.iter().any(|word| word == "--format" || word == "--validate");
+        let formats = lines::verb(&target.verbs, &words).map_or(&[][..], Verb::formats).iter();
+        let in_formats = formats
+            .filter(|_| !named(&words))
+            .map(|format| [&words[..], &["--format".to_owned(), format.clone()]].concat());
+        for words in iter::once(words.clone()).chain(in_formats.filter(|_| words[0] != "sweep")) {
+            case.empty()?;
+            for name in words.iter().filter(|name| *name != REPORT) {
+                target.file(name).map_or(Ok(()), |bytes| case.put(name, bytes))?;
+            }
+            put(case, &report)?;
+            target.run(case, &words)?;
+        }
     }
     Ok(())
+}
+
+fn each_text(value: &mut Value, work: &mut impl FnMut(&mut String)) {
+    match value {
+        Value::String(text) => work(text),
+        Value::Array(items) => items.iter_mut().for_each(|item| each_text(item, work)),
+        Value::Object(members) => members.values_mut().for_each(|member| each_text(member, work)),
+        _ => {}
+    }
 }
 
 /// What a report may take of memory, in bytes.
@@ -178,9 +219,20 @@ fn another_machine(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outco
 
 /// Its children stand still when it is killed: they end all the same.
 fn frozen(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    case.freezes = true;
+    case.freezes = Some(2);
     let moment = Duration::from_millis(rng.u64(300..1500));
     case.run(&LONG.split(' ').collect::<Vec<_>>(), &[REPORT], Some((moment, Signal::KILL))).map(drop)
+}
+
+/// What measures stands still for good, with the servers that its program has: all end when a run has had its time.
+fn served(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let line = "sweep --command sh_-c_'sleep_0.6;_true' --setup sh_-c_'sleep_57_&_setsid_sleep_56_&' --threads 1 --mapping dumb --budget 4s -q --output r.json";
+    let words = lines::words(line);
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // charz, what measures, two servers, and the program, which is two. The signal changes nothing for charz itself, which gives its children time.
+    (case.freezes, case.limit) = (Some(6), STUCK);
+    let moment = Duration::from_millis(rng.u64(50..400));
+    case.run(&words, &[REPORT], Some((moment, Signal::CONT))).map(drop)
 }
 
 /// The program under `exec` and what it started end with it.
@@ -212,7 +264,9 @@ fn resumed(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
 
 /// Each line of the journal is on the disk before the next is measured, and the report before it gets its name.
 fn durable(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
-    packages::ensure(&[STRACE])?;
+    if packages::ensure(&[STRACE]).is_err() {
+        return Ok(());
+    }
     let trace = case.work().with_file_name("strace.txt");
     case.under = [
         "strace",

@@ -1,8 +1,10 @@
 //! What holds for every run of charz, whatever its arguments and files are.
 
 use std::collections::BTreeMap;
+use std::str::Utf8Error;
 
-/// The files of a folder by their names; the folders in it are empty files with a `/` at the end.
+/// The files of a folder and of those in it by their paths. As `ls -F` has it, a path ends in `/` of a folder, in `@` of a link, which
+/// has where it leads for bytes, and in `|` of anything else.
 pub type Files = BTreeMap<String, Vec<u8>>;
 
 /// A run of charz that has ended, with the folder before and after it.
@@ -17,6 +19,8 @@ pub struct Run {
     /// The signal that it was sent.
     pub sent: Option<i32>,
     pub is_slow: bool,
+    /// Whether the system may end it for want of memory, as the page of exit codes has it.
+    pub is_short: bool,
     /// Processes that outlived it.
     pub left: usize,
     pub out: Vec<u8>,
@@ -28,28 +32,39 @@ pub struct Run {
 /// The law, and whether it holds, given the exit codes that are documented.
 type Law = (&'static str, fn(&Run, &[i32]) -> bool);
 
-const LAWS: [Law; 9] = [
+const LAWS: [Law; 10] = [
     ("it ends in time", |run, _| !run.is_slow),
-    ("nothing but a signal that it was sent ends it", |run, _| run.signal.is_none() || run.signal == run.sent),
+    ("nothing but a signal that it was sent ends it", |run, _| {
+        run.signal.is_none() || run.signal == run.sent || (run.is_short && [Some(6), Some(9)].contains(&run.signal))
+    }),
     ("its exit code is documented, and that of a signal is of the signal that was sent", |run, codes| {
         run.code.is_none_or(|code| codes.contains(&code) && (code <= 128 || run.sent == Some(code - 128)))
     }),
     ("it does not panic", |run, _| {
         let said = [text(&run.err), text(&run.out)].concat();
-        !["panicked at", "RUST_BACKTRACE", "has overflowed its stack", "memory allocation of"]
-            .iter()
-            .any(|sign| said.contains(sign))
+        let signs = ["panicked at", "RUST_BACKTRACE", "has overflowed its stack", OUT_OF_MEMORY];
+        !signs.iter().any(|sign| said.contains(sign) && !(run.is_short && *sign == OUT_OF_MEMORY))
     }),
     ("each line of its errors is its own, and short", |run, _| {
         // What exec says at the end of its program has lines that go on.
         let goes_on = |line: &str| line.starts_with("  ") && run.words.first().is_some_and(|verb| verb == "exec");
-        text(&run.err).lines().all(|line| (line.starts_with("charz: ") || goes_on(line)) && line.chars().count() < 2000)
+        let is_own = |line: &str| line.starts_with("charz: ") || (run.is_short && line.starts_with(OUT_OF_MEMORY));
+        text(&run.err).lines().all(|line| (is_own(line) || goes_on(line)) && line.chars().count() < 2000)
     }),
     ("a refusal is one line behind the notes, and prints and writes nothing", |run, _| {
-        // A journal that lost lines is reported first.
-        let is_note = |line: &&str| line.starts_with("charz: note: ") || line.contains("damaged and ignored");
+        let notes = ["charz: note: ", "charz: warning: "];
+        // A journal that lost lines is reported first, and so is a machine of one node.
+        let said = ["damaged and ignored", "nothing is remote"];
+        let is_note = |line: &&str| {
+            notes.iter().any(|note| line.starts_with(note)) || said.iter().any(|said| line.contains(said))
+        };
         let errors = text(&run.err).lines().filter(|line| !is_note(line)).count();
-        run.code != Some(2) || (errors == 1 && run.out.is_empty() && run.before == run.after)
+        let is_whole = run.out.is_empty() && run.before == run.after;
+        run.code != Some(2) || is_check(run) || (errors == 1 && (is_whole || adds_the_rest(run)))
+    }),
+    ("a failure has a reason on standard error", |run, _| {
+        let failed = [3, 126, 127].iter().any(|code| run.code == Some(*code));
+        !failed || is_check(run) || !run.err.is_empty()
     }),
     ("what it prints cannot steer a terminal, nor become part of a page", |run, _| {
         is_harmless(run) && is_no_markup(run)
@@ -85,11 +100,31 @@ fn is_harmless(run: &Run) -> bool {
         (mark.is_control() && !matches!(mark, '\n' | '\t') && !(is_coloured && mark == '\u{1b}'))
             || matches!(mark, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
-    let plain = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(|text| !text.contains(steers));
+    // What there was no room for may end within a character.
+    let is_cut = |error: &Utf8Error| error.error_len().is_none() && run.code == Some(3);
+    let plain = |bytes: &[u8]| match std::str::from_utf8(bytes) {
+        Err(error) if !is_cut(&error) => false,
+        _ => !text(bytes).contains(steers),
+    };
     plain(&run.err) && (is_picture || plain(&run.out))
 }
 
+/// What the system's library prints before it ends a program.
+const OUT_OF_MEMORY: &str = "memory allocation of";
+
+/// Whether it has the codes of Nagios, and its answer on standard output.
+fn is_check(run: &Run) -> bool {
+    run.words.starts_with(&["fleet".to_owned(), "check".to_owned()])
+}
+
+/// Whether it added the files that it could read, as the page of exit codes has it.
+fn adds_the_rest(run: &Run) -> bool {
+    run.words.starts_with(&["fleet".to_owned(), "add".to_owned()]) && text(&run.err).contains("the others were added")
+}
+
 fn is_output(run: &Run, name: &str) -> bool {
+    // A link may be replaced by what its name was asked for.
+    let name = name.trim_end_matches(['@', '|']);
     let name = name.strip_suffix(".journal").unwrap_or(name);
     run.outputs.iter().any(|output| match output.strip_suffix('*') {
         Some(start) => name.starts_with(start),
@@ -136,7 +171,9 @@ mod tests {
                 Run { out: b"a table".to_vec(), ..refused() },
                 Run { err: Vec::new(), ..refused() },
                 Run { after: Files::new(), ..refused() },
+                with(&["fleet", "add"], Run { after: Files::new(), ..refused() }),
             ],
+            vec![Run { code: Some(3), err: Vec::new(), ..done("a table") }],
             vec![
                 done("\u{1b}[2J"),
                 done("\u{202e}"),
@@ -155,7 +192,7 @@ mod tests {
         ];
         for ((law, _), runs) in LAWS.iter().zip(broken_runs) {
             for run in runs {
-                assert_eq!(broken(&run, &[0, 2, 130]), Some(*law), "{run:?}");
+                assert_eq!(broken(&run, &[0, 2, 3, 130]), Some(*law), "{run:?}");
             }
         }
         let asked =
@@ -172,9 +209,26 @@ mod tests {
             asked(&["x.json"], left("x.json.journal")),
             asked(&["charz-*"], left("charz-20260102-030405.json")),
             asked(&["new/h.db"], left("new/")),
+            with(
+                &["fleet", "add"],
+                Run {
+                    code: Some(2),
+                    err: b"charz: warning: left out a\ncharz: the others were added\n".to_vec(),
+                    ..done("")
+                },
+            ),
+            Run { code: Some(3), out: b"a table \xe2\x80".to_vec(), err: b"charz: no room\n".to_vec(), ..done("") },
+            with(&["fleet", "check"], Run { code: Some(2), out: b"CHARZ CRITICAL".to_vec(), ..done("") }),
+            Run {
+                code: None,
+                signal: Some(6),
+                is_short: true,
+                err: b"memory allocation of 9 bytes failed\n".to_vec(),
+                ..done("")
+            },
         ];
         for run in fine {
-            assert_eq!(broken(&run, &[0, 2, 130]), None, "{run:?}");
+            assert_eq!(broken(&run, &[0, 2, 3, 130]), None, "{run:?}");
         }
     }
 }

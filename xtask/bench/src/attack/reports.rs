@@ -1,14 +1,16 @@
-//! Reports, journals and histories that are no longer what charz wrote, and every command that reads them.
+//! Files that are no longer what charz wrote, reports above all, and every command line that names them.
 
+use std::path::Path;
 use std::time::Duration;
+use std::{fs, thread};
 
 use fastrand::Rng;
 use rustix::process::Signal;
-use xtask::{Failure, Outcome};
+use xtask::{Failure, Outcome, workspace};
 
 use super::Target;
-use super::case::Case;
-use super::grammar::Verb;
+use super::case::{Case, failed};
+use super::lines::{self, LINES, PLAIN};
 use super::mutant;
 
 /// What writes the reports that are changed.
@@ -21,88 +23,91 @@ const SWEEPS: [&str; 4] = [
 /// As many invocations as comparisons ask for.
 const SHORT: &str = "--invocations 6 --budget 4s --output r.json --force";
 
+/// A report of an idle machine: on a busy one no number is reliable, and what needs one has nothing to say.
+const RELIABLE: &str = "tests/golden/reports/arithmetic.json";
+
+/// What writes the other files, in this order.
+const OTHERS: [(&str, &str); 4] = [
+    (HISTORY, "history add r.json --db h.db"),
+    ("f.db", "fleet add r.json --db f.db"),
+    ("b.toml", "fleet baseline r.json --output b.toml"),
+    ("m.xml", "topo --format xml --output m.xml"),
+];
+
 /// When these end at the latest.
 const MEASURED: Duration = Duration::from_secs(30);
 
-/// When a sweep that is resumed is stopped, whatever its plan became.
-const RESUMED: Option<(Duration, Signal)> = Some((Duration::from_secs(2), Signal::INT));
-
-const REPORT: &str = "r.json";
-const JOURNAL: &str = "r.json.journal";
+pub const REPORT: &str = "r.json";
+pub const JOURNAL: &str = "r.json.journal";
 const HISTORY: &str = "h.db";
 
-/// A file that charz wrote, under the name that it has in a case.
+/// A file as charz takes it, under the name that it has in command lines.
 #[derive(Clone)]
 pub struct Base {
-    name: &'static str,
+    pub name: &'static str,
     pub bytes: Vec<u8>,
 }
 
-/// The files that are changed, as charz writes them here.
-pub fn bases(mut case: Case<'_>) -> Outcome<Vec<Base>> {
-    let mut bases = Vec::new();
-    for sweep in SWEEPS {
+/// The files that are changed, as charz writes them here: first the reports.
+pub fn bases(target: &Target, scratch: &Path) -> Outcome<Vec<Base>> {
+    let report = &|at: usize| -> Outcome<Vec<u8>> {
+        let (sweep, mut case) = (SWEEPS[at], target.case(&scratch.join(format!("base-{at}")))?);
         let words: Vec<&str> = sweep.split(' ').chain(SHORT.split(' ')).collect();
-        let run = case.run(&words, &[REPORT], Some((MEASURED, Signal::INT)))?;
-        let Some(bytes) = run.after.get(REPORT) else {
-            return Err(Failure::environment(format!("{sweep}: {}", String::from_utf8_lossy(&run.err))));
-        };
-        bases.push(Base { name: REPORT, bytes: bytes.clone() });
+        let mut run = case.run(&words, &[REPORT], Some((MEASURED, Signal::INT)))?;
+        let why = || Failure::environment(format!("{sweep}: {}", String::from_utf8_lossy(&run.err)));
+        run.after.remove(REPORT).ok_or_else(why)
+    };
+    // Beside each other: only their shape counts.
+    let measured = thread::scope(|scope| {
+        let runs: Vec<_> = (0..SWEEPS.len()).map(|at| scope.spawn(move || report(at))).collect();
+        runs.into_iter().map(|run| run.join().expect("it does not panic")).collect::<Vec<_>>()
+    });
+    let reliable = fs::read(workspace::root().join(RELIABLE)).map_err(failed)?;
+    let reports = measured.into_iter().chain([Ok(reliable.clone())]);
+    let mut bases: Vec<Base> = reports.map(|bytes| Ok(Base { name: REPORT, bytes: bytes? })).collect::<Outcome<_>>()?;
+    let mut case = target.case(&scratch.join("others"))?;
+    case.put(REPORT, &reliable)?;
+    for (name, line) in OTHERS {
+        let mut run = case.run(&line.split(' ').collect::<Vec<_>>(), &[name], None)?;
+        let why = || Failure::found(format!("{line}: {}", String::from_utf8_lossy(&run.err)));
+        bases.push(Base { name, bytes: run.after.remove(name).ok_or_else(why)? });
     }
-    let run = case.run(&["history", "add", REPORT, "--db", HISTORY], &[HISTORY], None)?;
-    bases.extend(run.after.get(HISTORY).map(|bytes| Base { name: HISTORY, bytes: bytes.clone() }));
+    bases.extend(PLAIN.map(|(name, text)| Base { name, bytes: text.into() }));
+    case.empty()?;
     let words: Vec<&str> = SWEEPS[0].split(' ').chain(["--output", REPORT]).collect();
-    std::fs::remove_file(case.work().join(REPORT)).map_err(|error| Failure::io("remove a report", &error))?;
     // After the pilots, and long before the end.
-    let run = case.run(&words, &[REPORT], Some((Duration::from_millis(1500), Signal::KILL)))?;
-    bases.extend(run.after.get(JOURNAL).map(|bytes| Base { name: JOURNAL, bytes: bytes.clone() }));
+    let mut run = case.run(&words, &[REPORT], Some((Duration::from_millis(1500), Signal::KILL)))?;
+    bases.extend(run.after.remove(JOURNAL).map(|bytes| Base { name: JOURNAL, bytes }));
     Ok(bases)
 }
 
 pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    let base = &target.bases[rng.usize(..target.bases.len())];
-    case.put(base.name, &mutant::of(&base.bytes, rng))?;
+    let base = &target.prepared.bases[rng.usize(..target.prepared.bases.len())];
     // Comparisons find the same cells in both.
-    let unchanged = if base.name == REPORT { base } else { &target.bases[0] };
+    let unchanged = if base.name == REPORT { base } else { &target.prepared.bases[0] };
     case.put("base.json", &unchanged.bytes)?;
-    match base.name {
-        REPORT => report(target, case, rng),
-        HISTORY => history(target, case, rng),
-        _ => {
-            render(target, case, rng, JOURNAL)?;
-            case.run(&["sweep", "--resume", REPORT], &[REPORT], RESUMED).map(drop)
+    case.put(base.name, &mutant::of(&base.bytes, rng))?;
+    // Most mutants are refused: one more line reads them. Those that are accepted are read by all.
+    let accepted = match base.name {
+        REPORT | JOURNAL => render(target, case, rng, base.name)?,
+        _ => true,
+    };
+    let name = if base.name == JOURNAL { REPORT } else { base.name };
+    let named = |line: &&str| line.split(' ').any(|word| word == name);
+    let mut all: Vec<&str> = LINES.into_iter().filter(named).collect();
+    if base.name == JOURNAL {
+        all.retain(|line| line.starts_with("sweep"));
+    }
+    rng.shuffle(&mut all);
+    all.truncate(if accepted { usize::MAX } else { 1 });
+    for line in all {
+        let words = lines::with_format(lines::words(line), &target.verbs, rng);
+        for name in words.iter().filter(|name| *name != base.name) {
+            if let Some(other) = target.file(name).filter(|_| !case.work().join(name).exists()) {
+                case.put(name, other)?;
+            }
         }
-    }
-}
-
-/// Most mutants are refused: one more command sees them. Those that are accepted are read by all.
-fn report(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    let accepted = render(target, case, rng, REPORT)?;
-    let document = &target.documents[rng.usize(..target.documents.len())];
-    let mut lines: Vec<(Vec<&str>, &[&str])> = vec![
-        (vec!["history", "add", REPORT, "--db", HISTORY], &[HISTORY]),
-        (vec!["render", REPORT, "base.json"], &[]),
-        (vec!["render", REPORT, "--format", "html", "-o", "page.html"], &["page.html"]),
-        (vec!["sweep", "--resume", REPORT], &[REPORT]),
-    ];
-    for format in target.formats("replicate") {
-        lines.push((vec!["replicate", document, "--from", REPORT, "--format", format], &[]));
-    }
-    for format in target.formats("topo") {
-        lines.push((vec!["topo", "--measured", REPORT, "--format", format], &[]));
-    }
-    for format in target.formats("compare") {
-        let options = ["--cross-machine", "--cross-build", "--cross-plan", "--allow-suspect", "--format", format];
-        lines.push(([&["compare", "base.json", REPORT], &options[..]].concat(), &[]));
-        lines.push((vec!["compare", REPORT, "base.json", "--format", format], &[]));
-    }
-    rng.shuffle(&mut lines);
-    lines.truncate(if accepted { usize::MAX } else { 1 });
-    for (words, outputs) in lines {
-        case.run(&words, outputs, RESUMED.filter(|_| words[0] == "sweep"))?;
-    }
-    if accepted {
-        case.run(&["history", "list", "--db", HISTORY], &[], None)?;
+        target.run(case, &words)?;
     }
     Ok(())
 }
@@ -122,19 +127,4 @@ fn render(target: &Target, case: &mut Case<'_>, rng: &mut Rng, file: &str) -> Ou
         }
     }
     Ok(true)
-}
-
-fn history(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
-    let named = |verb: &&Verb| verb.words.len() == 2 && verb.words[0] == "history";
-    for verb in target.verbs.iter().filter(named) {
-        let mut words: Vec<&str> = verb.words.iter().map(String::as_str).collect();
-        let outputs: &[&str] = if words[1] == "add" { &[HISTORY] } else { &[] };
-        words.extend((words[1] == "add").then_some("base.json"));
-        words.extend(["--db", HISTORY]);
-        if let Some(format) = rng.choice(verb.formats()) {
-            words.extend(["--format", format]);
-        }
-        case.run(&words, outputs, None)?;
-    }
-    case.run(&["compare", "base.json", "--baseline", "newest", "--db", HISTORY], &[], None).map(drop)
 }

@@ -38,7 +38,7 @@ pub fn case(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
             }
         }
     }
-    case.put("r.json", &target.bases[0].bytes)?;
+    case.put("r.json", &target.prepared.bases[0].bytes)?;
     let replaces = words.iter().any(|word| word == "--force");
     // The value may stand behind its flag's name.
     let named = words.iter().flat_map(|word| [word.as_str(), word.split_once('=').map_or("", |(_, value)| value)]);
