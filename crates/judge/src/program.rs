@@ -1,15 +1,15 @@
-//! What the runs of a user's program say of each other: V37.
+//! What the runs of a user's program say of each other: V37 and V38.
 
-use charz_data::checks::{FIRST_RUN_NS, V37};
+use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38};
 use charz_data::report::{Invocation, Mark, Run};
 use charz_data::units;
 use charz_stats::median;
 
-use super::case::Case;
+use super::case::{Case, total};
 use super::raise;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![unlike_the_first(case)]
+    vec![unlike_the_first(case), as_long_as_alone(case)]
 }
 
 /// A program whose first run did what the others found done.
@@ -27,5 +27,25 @@ fn unlike_the_first(case: &Case<'_>) -> Option<Mark> {
     raise(&V37, ratio, || {
         let [first, later] = [first, later].map(units::nanos);
         format!("the first run took {first} and the later ones {later}: they find what it left; --setup can undo that")
+    })
+}
+
+/// A program whose time the number of its threads does not change, though they work.
+fn as_long_as_alone(case: &Case<'_>) -> Option<Mark> {
+    let seen = case
+        .evidence()
+        .filter_map(|evidence| evidence.program.as_ref())
+        .filter_map(|seen| Some((seen.alone_ns? as f64, seen.alone_cpu_ns? as f64)));
+    let (alone, alone_cpu) = seen.last()?;
+    let wall = median(case.clean_runs().map(|run| run.interval_ns as f64))?;
+    let cpu = |run: &Run| total(run.laps.iter().filter_map(|lap| lap.counts.cpu_ns)) as f64;
+    let cpu = median(case.clean_runs().map(cpu))?;
+    let is_same = (wall / alone - 1.0).abs() <= SAME_TIME && alone_cpu > 0.0;
+    raise(&V38, if is_same { cpu / alone_cpu } else { 0.0 }, || {
+        let (wall, more) = (units::nanos(wall), cpu / alone_cpu);
+        format!(
+            "took {wall} as with 1 thread, and {more:.1} times the processor time: it runs for a fixed time, or does not scale; --value takes \
+             its own count"
+        )
     })
 }

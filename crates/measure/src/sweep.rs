@@ -42,9 +42,9 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use crate::user_program;
-use charz_data::COMMAND;
 use charz_data::checks::V27;
 use charz_data::report::{self, Cell, Ending, Estimator, FAILURE, Invocation, Report, Status, Unit};
+use charz_data::{COMMAND, Program, ProgramValue};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -235,6 +235,7 @@ impl Sweep<'_> {
         }
         self.note_changes(place, found, &mut invocation);
         self.note_first_run(place, &mut invocation);
+        self.note_run_alone(place, &mut invocation);
         let record = Record { cell: place as u64, invocation };
         self.recorder.record(&record)?;
         record.replay(self.report).expect("the invocation was checked when it was made");
@@ -249,6 +250,27 @@ impl Sweep<'_> {
         let first = self.predictor.first_ns_of(cell).filter(|_| cell.invocations.iter().find_map(seen).is_none());
         if let (Some(first), Some(evidence)) = (first, &mut invocation.evidence) {
             evidence.program.get_or_insert_default().first_ns = Some(first);
+        }
+    }
+
+    /// Notes beside an invocation of a program with several threads what it took with one.
+    fn note_run_alone(&self, place: usize, invocation: &mut Invocation) {
+        let cell = self.cell(place);
+        let by_time = |program: &&Program| {
+            !program.in_copies() && matches!(program.value, ProgramValue::Wall | ProgramValue::Work(_))
+        };
+        if cell.workers < 2 || cell.kernel != COMMAND || self.order.program.as_ref().filter(by_time).is_none() {
+            return;
+        }
+        let is_alone = |other: &&Cell| {
+            other.workers == 1
+                && (&other.kernel, &other.mapping, other.point) == (&cell.kernel, &cell.mapping, cell.point)
+        };
+        let alone = self.report.cells.iter().find(is_alone);
+        let run = alone.and_then(|alone| alone.invocations.iter().flat_map(Invocation::clean_runs).last());
+        if let (Some(run), Some(seen)) = (run, invocation.evidence.as_mut().and_then(|found| found.program.as_mut())) {
+            let cpu = run.laps.iter().filter_map(|lap| lap.counts.cpu_ns).fold(0, u64::saturating_add);
+            (seen.alone_ns, seen.alone_cpu_ns) = (Some(run.interval_ns), Some(cpu));
         }
     }
 

@@ -6,6 +6,9 @@ use super::{Check, Scale};
 /// milliseconds.
 pub const FIRST_RUN_NS: u64 = 5_000_000;
 
+/// How far the time of a program may be from that with one thread to be the same, as a fraction.
+pub const SAME_TIME: f64 = 0.02;
+
 pub static V17: Check = Check {
     code: "V17",
     title: "faster than possible",
@@ -125,5 +128,21 @@ pub static V37: Check = Check {
     fix: "Undo before each run what a run leaves: `--setup 'make clean'`. If the number is to be that of repeated runs, or the first run only read \
           its files from the disk, start the sweep again: then the first run finds what the last one left.",
     source: "Charz: first guess; hyperfine warns of a first run that is an outlier.",
+    ..Check::NEVER_RAISED
+};
+
+pub static V38: Check = Check {
+    code: "V38",
+    title: "same time as with one thread",
+    cause: "The program takes as long as with one thread, and more processor time. It runs for a fixed time, as load generators do, or gives each \
+            thread as much work: its time is then no measure of what it did. Or it does not scale, and its threads wait for each other or \
+            for memory.",
+    quantity: "The processor time of the runs over that with one thread, where their times are within 2%; else nothing.",
+    scale: Scale::Ratio,
+    note: Some(1.5),
+    evidence: "The times of runs, and the processor time of their threads, with one thread and with several under the same mapping.",
+    families: "Programs of `--command` with `{threads}`, measured by the time of a run.",
+    fix: "Take what it counted by itself: `--value 'regex:events: ([0-9]+)'`. Or give it an amount of work in place of a time.",
+    source: "Charz: first guess.",
     ..Check::NEVER_RAISED
 };

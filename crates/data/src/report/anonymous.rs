@@ -270,6 +270,8 @@ decided! {
         followed: stays,
         left: number,
         first_ns: number,
+        alone_ns: number,
+        alone_cpu_ns: number,
     }
     Run {
         interval_ns: number,

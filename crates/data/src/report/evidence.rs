@@ -113,6 +113,13 @@ pub struct ProgramSeen {
     /// in which a thread of it waited for a CPU. In the first invocation after it only; null or absent elsewhere, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_ns: Option<u64>,
+    /// The time of the last run before these of the same program with one thread, under the same mapping; null or absent where there was none,
+    /// and of numbers that do not come from the time of a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_ns: Option<u64>,
+    /// The processor time of that run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alone_cpu_ns: Option<u64>,
 }
 
 impl Evidence {

@@ -352,3 +352,14 @@ fn v37_a_first_run_unlike_the_others() {
         trial.cell.invocations[1].evidence.as_mut().unwrap().program = one;
     });
 }
+
+#[test]
+fn v38_as_long_as_with_one_thread() {
+    let alone = |trial: &mut Trial, (time, cpu): (f64, f64)| {
+        let [alone_ns, alone_cpu_ns] = [time, cpu].map(|part| Some((part * INTERVAL_NS) as u64));
+        let seen = ProgramSeen { threads: 2, alone_ns, alone_cpu_ns, ..ProgramSeen::default() };
+        trial.cell.invocations[7].evidence.as_mut().unwrap().program = Some(seen);
+    };
+    // Both threads work all the time.
+    check_each(alone, &[((1.0, 1.0), &[("V38", Note)]), ((1.0, 1.5), &[]), ((1.9, 1.9), &[]), ((1.05, 1.0), &[])]);
+}

@@ -278,7 +278,9 @@ fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] 
         let key = |row: ::csv::StringRecord| {
             headers.iter().zip(&row).filter(|(name, _)| wanted(name)).map(|(_, field)| format!("{field}|")).collect()
         };
-        rows.records().map(|row| key(row.unwrap())).collect::<Vec<String>>()
+        let mut keys = rows.records().map(|row| key(row.unwrap())).collect::<Vec<String>>();
+        keys.dedup();
+        keys
     };
     let metrics = text("openmetrics");
     let samples = metrics.lines().filter(|line| line.starts_with("charz_reported{"));
