@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::card::Metric;
 use charz_data::machine::{Group, Info, Kind};
+use charz_data::program::{ProgramFile, ProgramIdentity};
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{
     Cell, Culprit, CulpritKind, Ending, Evidence, Finding, FindingKind, Growth, Halt, Hardware, Mark, ProgramSeen,
@@ -290,6 +291,8 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
         timeout_ns: None,
         ignored_failures: None,
     });
+    let file = ProgramFile { path: "x".into(), device: 0, inode: 0, bytes: 0, modified_ns: 0 };
+    report.plan.program_identity = Some(ProgramIdentity { folder: "x".into(), files: vec![file] });
     report.machine.groups = vec![Group { what: "die".into(), strands: 2 }];
     let infos = vec![Info { name: "CoreType".into(), value: "x".into() }];
     report.machine.kinds = vec![Kind { speed_rank: None, how_known: "x".into(), infos, strands: 2 }];

@@ -11,7 +11,7 @@ use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 use crate::invoke::{Invoke, MeasureRequest};
 use charz_data::COMMAND;
 use charz_data::machine::Machine;
-use charz_data::report::{Cell, Ending, Invocation, Lap, Run};
+use charz_data::report::{Cell, Ending, Invocation, Run};
 use charz_data::{MemoryPolicy, Mix, Program, ProgramValue};
 
 #[derive(Clone, Debug)]
@@ -235,12 +235,6 @@ impl Predictor {
         };
         let local = cell.point.memory.unwrap_or_default() == MemoryPolicy::Local;
         self.runs.iter().find(|(order, _)| local && same(order)).map(|(_, invocation)| invocation)
-    }
-
-    /// The time of that run without the longest wait of a thread for a CPU, if it came to its end.
-    pub fn first_ns_of(&self, cell: &Cell) -> Option<u64> {
-        let first = self.run_of(cell).filter(|pilot| pilot.ending == Ending::Done)?.runs.first()?;
-        Some(first.interval_ns.saturating_sub(first.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0)))
     }
 
     /// Whether too little is known of how long kernels take for more than small amounts.

@@ -10,6 +10,7 @@ mod host;
 mod issue_width;
 mod order;
 mod pace;
+mod program;
 mod record;
 mod start;
 #[cfg(test)]
@@ -42,9 +43,9 @@ use crate::limits::Limits;
 use crate::plan::nanos;
 use crate::predict::Predictor;
 use crate::user_program;
+use charz_data::COMMAND;
 use charz_data::checks::V27;
-use charz_data::report::{self, Cell, Ending, Estimator, FAILURE, Invocation, Report, Status, Unit};
-use charz_data::{COMMAND, Program, ProgramValue};
+use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Status, Unit};
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
@@ -215,13 +216,6 @@ impl Sweep<'_> {
         short.or_else(|| (!self.adaptive.is_settled()).then(|| "budget".into()))
     }
 
-    /// Why configurations lack runs although there was time: what the first of those that failed says.
-    fn failure(&self) -> Option<String> {
-        let all = (0..places(self.report)).flat_map(|place| &self.cell(place).invocations);
-        let failed = all.filter(|one| [Ending::Died, Ending::TimedOut, Ending::Refused].contains(&one.ending));
-        failed.filter_map(|one| one.reason.as_deref()).map(|why| format!("{FAILURE}: {why}")).next()
-    }
-
     /// Has an invocation of the cell made, recorded and judged. One that was stopped is left out: it is made again when the sweep
     /// goes on.
     fn step(&mut self, place: usize, seed: u64, sitting: Instant) -> Result<Ending, JournalError> {
@@ -241,37 +235,6 @@ impl Sweep<'_> {
         record.replay(self.report).expect("the invocation was checked when it was made");
         self.judge(place);
         Ok(ending)
-    }
-
-    /// Notes beside the first invocation of a program's configuration what the run before it took.
-    fn note_first_run(&self, place: usize, invocation: &mut Invocation) {
-        let cell = self.cell(place);
-        let seen = |one: &Invocation| one.evidence.as_ref().and_then(|evidence| evidence.program.as_ref()?.first_ns);
-        let first = self.predictor.first_ns_of(cell).filter(|_| cell.invocations.iter().find_map(seen).is_none());
-        if let (Some(first), Some(evidence)) = (first, &mut invocation.evidence) {
-            evidence.program.get_or_insert_default().first_ns = Some(first);
-        }
-    }
-
-    /// Notes beside an invocation of a program with several threads what it took with one.
-    fn note_run_alone(&self, place: usize, invocation: &mut Invocation) {
-        let cell = self.cell(place);
-        let by_time = |program: &&Program| {
-            !program.in_copies() && matches!(program.value, ProgramValue::Wall | ProgramValue::Work(_))
-        };
-        if cell.workers < 2 || cell.kernel != COMMAND || self.order.program.as_ref().filter(by_time).is_none() {
-            return;
-        }
-        let is_alone = |other: &&Cell| {
-            other.workers == 1
-                && (&other.kernel, &other.mapping, other.point) == (&cell.kernel, &cell.mapping, cell.point)
-        };
-        let alone = self.report.cells.iter().find(is_alone);
-        let run = alone.and_then(|alone| alone.invocations.iter().flat_map(Invocation::clean_runs).last());
-        if let (Some(run), Some(seen)) = (run, invocation.evidence.as_mut().and_then(|found| found.program.as_mut())) {
-            let cpu = run.laps.iter().filter_map(|lap| lap.counts.cpu_ns).fold(0, u64::saturating_add);
-            (seen.alone_ns, seen.alone_cpu_ns) = (Some(run.interval_ns), Some(cpu));
-        }
     }
 
     /// It is given `most` time; what is not over then is stopped.

@@ -109,7 +109,7 @@ pub struct ProgramSeen {
     pub followed: String,
     /// Processes that outlived the program that had started them, and were ended.
     pub left: u64,
-    /// The time of the first run of the configuration, by which the time of runs is predicted, before all others: nanoseconds without those
+    /// The time of the first run of the configuration, which was made before all others to predict how long runs take: nanoseconds without those
     /// in which a thread of it waited for a CPU. In the first invocation after it only; null or absent elsewhere, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_ns: Option<u64>,

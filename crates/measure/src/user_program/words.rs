@@ -106,7 +106,7 @@ fn may_execute(path: &Path) -> bool {
     access(OsStr::from_bytes(path.as_os_str().as_bytes()), Access::EXEC_OK).is_ok()
 }
 
-/// The first word of a command line in which a shell would see more than letters: an operator, a variable, a pattern of file
+/// The first word of a command line, quotations included, in which a shell would see more than letters: an operator, a variable, a pattern of file
 /// names, or a home. What is quoted, or behind a backslash, is meant for the program.
 fn for_a_shell(line: &str) -> Option<&str> {
     let (mut begin, mut quote, mut found, mut marks) = (0, None, false, line.char_indices().peekable());
