@@ -89,6 +89,14 @@ fn a_report_that_compares_nothing_and_one_of_another_machine_are_no_advice() {
     assert_eq!(ran.code, Some(5));
     assert!(ran.err.contains("--validate: there is nothing to measure again"), "{}", ran.err);
     place.refuses("budget", &["advise", "one.json", "--budget", "1s"], &["--validate"]);
+    // The name of a kernel that there is not cannot steer the terminal.
+    let cells = [1, 2].map(|workers| cell("arith-int", workers, RATE * workers as f64));
+    let strange = report(&cells).to_string().replace("\"arith-int\"", "\"arith\\u001b[2J\\u202e\"");
+    place.put("strange.json", strange.as_bytes());
+    let mut command = place.charz();
+    command.args(["advise", "strange.json", "--validate"]);
+    let ran = run_in("strange", command);
+    assert!(ran.err.contains("no such kernel") && !ran.err.contains(['\u{1b}', '\u{202e}']), "{:?}", ran.err);
     let mut other = report(&[cell("arith-int", 1, RATE), cell("arith-int", 2, 2.0 * RATE)]);
     other["host"]["processor"] = "an abacus".into();
     // It is refused before its program runs, which would leave a file.

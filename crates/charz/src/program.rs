@@ -10,7 +10,6 @@ use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
-use charz_data::escape::one_line;
 use charz_fleet::baseline::Checked;
 use charz_measure::limits;
 
@@ -54,7 +53,7 @@ fn run() -> Result<Exit, Error> {
         Parsed::Command { command, output, colour, notes } => {
             look::choose(colour, output.is_some());
             for note in notes {
-                say(&format!("charz: note: {note}"));
+                look::say(&format!("charz: note: {note}"));
             }
             match output {
                 Some(file) => command.run_into(file)?,
@@ -78,10 +77,5 @@ fn refuse_borrowed_rights() -> Result<(), Error> {
 }
 
 fn complain(error: &Error) {
-    say(&format!("charz: {}", error.whole()));
-}
-
-/// Texts out of files cannot steer the terminal, and long ones do not flood it.
-fn say(line: &str) {
-    look::say(&one_line(line));
+    look::say(&format!("charz: {}", error.whole()));
 }

@@ -12,7 +12,7 @@ use crate::exit::{Error, Exit};
 use crate::settings;
 use crate::view::look;
 use charz_data::at_once;
-use charz_data::escape::{counted, one_line};
+use charz_data::escape::counted;
 use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
@@ -82,6 +82,8 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
                 return Err(none(&left_out));
             }
             let mut collection = Collection::create(&db)?;
+            // One that cannot be counted is refused before anything is added.
+            collection.counts()?;
             let added = collection.add(&packed)?;
             let [all, hosts] = collection.counts()?;
             let [all, hosts] = [counted(all, "report"), counted(hosts, "host")];
@@ -108,7 +110,7 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
             }
             let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
             for warning in baseline.warnings() {
-                look::say(&one_line(&format!("charz: warning: {warning}")));
+                look::say(&format!("charz: warning: {warning}"));
             }
             out.write_all(baseline.text().as_bytes())?;
         }
@@ -143,7 +145,7 @@ const MOST_NAMED: usize = 10;
 
 fn name_left_out(files: &[Unreadable]) {
     for Unreadable { file, why } in files.iter().take(MOST_NAMED) {
-        look::say(&one_line(&format!("charz: warning: left out {file}: {why}")));
+        look::say(&format!("charz: warning: left out {file}: {why}"));
     }
     if let Some(more @ 1..) = files.len().checked_sub(MOST_NAMED) {
         look::say(&format!("charz: warning: left out {more} more; charz fleet show --format json lists all of them"));
@@ -202,7 +204,7 @@ impl Found {
             look::say(&format!("charz: note: passed over {journals} of sweeps that have no report yet"));
         }
         for Unreadable { file, why } in &self.unlisted {
-            look::say(&one_line(&format!("charz: note: passed over {file}: {why}")));
+            look::say(&format!("charz: note: passed over {file}: {why}"));
         }
         Ok(self.files)
     }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write as _, stderr, stdout};
 use std::sync::OnceLock;
 
+use charz_data::escape::one_line;
 use charz_render::look::TerminalStyle;
 use charz_render::wrapped;
 use rustix::termios::tcgetwinsize;
@@ -77,10 +78,11 @@ pub fn of_stderr() -> Option<usize> {
     tcgetwinsize(stderr()).ok().map(|size| usize::from(size.ws_col).max(NARROWEST))
 }
 
-/// Writes a line to standard error, folded between words where that is a terminal.
+/// Writes a line to standard error, folded between words where that is a terminal. Texts out of files cannot steer the terminal, and long ones do
+/// not flood it.
 pub fn say(line: &str) {
     // A closed standard error is no reason to stop, and the message cannot be reported.
-    let _ = wrapped::hanging(line, 2, of_stderr().unwrap_or(usize::MAX), &mut stderr());
+    let _ = wrapped::hanging(&one_line(line), 2, of_stderr().unwrap_or(usize::MAX), &mut stderr());
 }
 
 /// Whether standard error is a terminal on which a line can be drawn anew.
