@@ -245,7 +245,7 @@ impl Spot<'_> {
         self.begun(&self.target.prepared.hostile.journals, rng)
     }
 
-    /// One that says that the victim's own line began it, or no line at all, and that it is the report of the victim.
+    /// One that says that the victim's own line began it here, or no line at all, and that it is the report of the victim.
     fn begun(&self, files: &[Vec<u8>], rng: &mut Rng) -> Vec<u8> {
         let Some(file) = rng.choice(files) else { return Vec::new() };
         let head = file.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
@@ -255,6 +255,7 @@ impl Spot<'_> {
         for member in ["id", "seal"] {
             report[member] = self.target.prepared.hostile.own[member].clone();
         }
+        report["plan"]["program_identity"]["folder"] = self.folder.to_string_lossy().into();
         let mut text = value.to_string();
         if rng.u8(..4) == 0 {
             let mapper = Value::from(format!("command:{}", self.program)).to_string();

@@ -48,11 +48,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let refuse = |why: String| Error::bad_input(format!("{flag}: {file:?} {why}"));
     let same = |report: &Report| resume.asked.as_deref().map_or(Ok(()), |new| is_of(new, report)?.map_err(refuse));
     let program = |path: &Path, opened: Option<&File>, report: &Report| {
-        let program = permit::of_report(flag, path, opened, report, &resume.consent)?;
-        if let Some(program) = program.as_ref().filter(|_| !resume.quiet) {
-            note(&format!("running the report's program: {:?}", program.program().recorded().command));
-        }
-        Ok::<_, Error>(program)
+        permit::of_report(flag, path, opened, report, &resume.consent)
     };
     let has_journal = || journal_file.symlink_metadata().is_ok();
     let read = || {
@@ -75,7 +71,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         if report.complete {
             return finished(&report, &file, &resume, out);
         }
-        permit::of_report(flag, &file, opened.as_ref(), &report, &resume.consent)?;
+        program(&file, opened.as_ref(), &report)?;
     }
     let held = Held::take(resume.wait, resume.quiet)?;
     // Only now: the sweep that had the lock may have measured the rest.
@@ -114,6 +110,9 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     }
     if let Some(difference) = other(&report, program.as_ref()) {
         return Err(refuse(difference));
+    }
+    if let Some(program) = program.as_ref().filter(|_| !resume.quiet) {
+        note(&format!("running the report's program: {:?}", program.program().recorded().command));
     }
     let recorder = match recorder {
         Some(recorder) => recorder,
