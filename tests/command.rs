@@ -174,7 +174,9 @@ fn a_first_run_has_no_more_threads_than_are_asked_for() {
             charz().current_dir(&folder).args(["sweep", "--dry-run", "--threads", "1", "--command", command]).output();
         assert!(ran.as_ref().unwrap().status.success(), "{ran:?}");
         let begun = fs::read_to_string(folder.path().join("begun")).unwrap();
-        assert!(["x\n", "1\n"].contains(&&*begun), "{command}: {begun}");
+        // One that is short runs again when nothing follows it.
+        let lines: Vec<&str> = begun.lines().collect();
+        assert!(matches!(lines[..], ["x" | "1"] | ["x", "x"] | ["1", "1"]), "{command}: {begun}");
     }
 }
 

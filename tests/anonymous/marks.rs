@@ -290,6 +290,7 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
         verify: None,
         timeout_ns: None,
         ignored_failures: None,
+        follow: None,
     });
     let file = ProgramFile { path: "x".into(), device: 0, inode: 0, bytes: 0, modified_ns: 0 };
     report.plan.program_identity = Some(ProgramIdentity { folder: "x".into(), files: vec![file] });

@@ -48,8 +48,8 @@ fn a_failure_that_is_ignored_is_a_result() {
     check("true", &["--ignore-failure", "--setup", "sh -c 'exit 7'"], 3, "failed", &["--setup ended with exit code 7"]);
     check("sh -c 'kill -9 $$'", &["--ignore-failure"], 3, "failed", &["signal 9"]);
     // Some of many: how many.
-    let every_third = "sh -c 'echo x >> runs; test $(( $(wc -l < runs) % 3 )) != 0'";
-    let trial = Trial::of(every_third, &["--invocations", "12"]);
+    let every_fifth = "sh -c 'echo x >> runs; test $(( $(wc -l < runs) % 5 )) != 0'";
+    let trial = Trial::of(every_fifth, &["--invocations", "12"]);
     let reason = trial.cell()["reason"].as_str().unwrap_or_default().to_owned();
     assert!(reason.contains("exit code 1") && reason.contains(" runs failed"), "{reason}");
 }

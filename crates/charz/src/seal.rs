@@ -128,6 +128,7 @@ mod tests {
             verify: None,
             timeout_ns: None,
             ignored_failures: None,
+            follow: None,
         }
     }
 

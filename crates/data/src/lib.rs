@@ -47,7 +47,7 @@ pub use known_as::{KNOWN_AS, KnownAs, known_as};
 pub use memory::{MemoryPolicy, PageKind};
 pub use mix::{Mix, UnitKind};
 pub use params::{Class, Layout, PARAMS, Param, Params, Period};
-pub use program::{COMMAND, NO_MATCH, Program, ProgramValue};
+pub use program::{COMMAND, Follow, NO_MATCH, Program, ProgramValue};
 pub use reported::{Better, ReportedUnit, Symbol};
 pub use work::{Bytes, Ops, Work};
 

@@ -35,6 +35,41 @@ pub struct Program {
     /// only 0 is no failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ignored_failures: Option<Vec<u8>>,
+    /// How its threads are found and put on their seats; null or absent for ptrace, or not at all where that takes a notable part of its time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follow: Option<Follow>,
+}
+
+/// How the threads of a program are found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Follow {
+    /// By ptrace(2): each new thread stops before its first instruction and gets its seat, and stops at its end to be counted. Where
+    /// the system refuses, by polling.
+    #[default]
+    Ptrace,
+    /// By looking into `/proc` every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and
+    /// those with another user's rights.
+    Poll,
+    /// Not at all: all threads may run on all seats, and the program is counted as a whole.
+    None,
+}
+
+impl Follow {
+    /// All, each with the word that stands for it.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("ptrace", Follow::Ptrace), ("poll", Follow::Poll), ("none", Follow::None)];
+
+    /// Its word in reports and on command lines.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Follow::Ptrace => "ptrace",
+            Follow::Poll => "poll",
+            Follow::None => "none",
+        }
+    }
 }
 
 /// Which program a command line starts: another one under the same name has other numbers.
@@ -306,6 +341,7 @@ mod tests {
             verify: None,
             timeout_ns: None,
             ignored_failures: None,
+            follow: None,
         }
     }
 

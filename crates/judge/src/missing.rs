@@ -1,6 +1,6 @@
 //! Evidence that the system did not report, and the verdicts that needed it.
 
-use charz_data::{Role, params};
+use charz_data::{Follow, Role, params};
 
 use super::case::{Case, shares_memory};
 use super::mark;
@@ -27,7 +27,10 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
     let nodes = placed && facts.numa_nodes > 1 && case.cell.seats.iter().any(Option::is_some);
     let unskewed = facts.timer.as_ref().is_some_and(|timer| timer.skew_ns.is_none());
 
-    let seated = |missing: fn(&Lap) -> bool| case.seated_laps().any(missing);
+    // V39 says of a program that nothing follows what is not known of it.
+    let is_free =
+        case.evidence().filter_map(|found| found.program.as_ref()).any(|seen| seen.followed == Follow::None.word());
+    let seated = |missing: fn(&Lap) -> bool| !is_free && case.seated_laps().any(missing);
     let run = |missing: fn(&Run) -> bool| case.runs().any(missing);
     let counts =
         |missing: &dyn Fn(&Counts) -> bool| case.runs().flat_map(|run| &run.laps).any(|lap| missing(&lap.counts));

@@ -1,15 +1,44 @@
-//! What the runs of a user's program say of each other: V37 and V38.
+//! What the runs of a user's program say of each other, and what charz did to them: V37 to V39.
 
-use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38};
-use charz_data::report::{Invocation, Mark, Run};
-use charz_data::units;
+use std::collections::BTreeSet;
+
+use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39};
+use charz_data::escape::counted;
+use charz_data::report::{Invocation, Mark, Run, Severity};
+use charz_data::{Follow, units};
 use charz_stats::median;
 
 use super::case::{Case, total};
-use super::raise;
+use super::{mark, raise};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![unlike_the_first(case), as_long_as_alone(case)]
+    vec![unlike_the_first(case), as_long_as_alone(case), stood_still(case)]
+}
+
+/// A program that stood still for charz, or that nothing followed, so its threads had their seats together.
+fn stood_still(case: &Case<'_>) -> Option<Mark> {
+    let programs = || case.done().filter_map(|one| Some((one, one.evidence.as_ref()?.program.as_ref()?)));
+    let laps = |one: &Invocation| one.runs.first().map_or(1, |run| run.laps.len()).max(1);
+    // Copies stand still beside each other, each with a thread of its own or more.
+    let copies = |one: &Invocation| if case.facts.in_copies { laps(one) } else { 1 };
+    let stopped =
+        programs().filter_map(|(one, seen)| Some((seen.stops? as f64 / copies(one) as f64, seen.stop_ns? as f64)));
+    let stopped: f64 = stopped.map(|(stops, cost)| stops * cost).sum();
+    let time = total(programs().flat_map(|(one, _)| &one.runs).map(|run| run.interval_ns)) as f64;
+    if stopped > 0.0 && time > 0.0 {
+        return raise(&V39, stopped / time, || {
+            format!(
+                "the program stood still for charz for {} of its time: --follow none leaves it alone",
+                units::percent(stopped / time)
+            )
+        });
+    }
+    let cpus: BTreeSet<u32> = case.cell.seats.iter().copied().flatten().collect();
+    let is_free = programs().any(|(_, seen)| seen.followed == Follow::None.word());
+    (is_free && cpus.len() > 1 && !case.facts.in_copies).then(|| {
+        let cpus = counted(cpus.len(), "CPU");
+        mark(&V39, Severity::Note, format!("nothing followed the program, so its threads had its {cpus} together"))
+    })
 }
 
 /// A program whose first run did what the others found done.

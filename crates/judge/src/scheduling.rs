@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_data::{Role, params};
+use charz_data::{Follow, Role, params};
 
 use super::case::{Case, excess, total};
 use super::raise;
@@ -53,13 +53,19 @@ fn other_threads(case: &Case<'_>) -> Option<Mark> {
     let wanted = programs().filter_map(|seen| seen.wanted_cpus.filter(|_| floats)).fold(0.0_f64, f64::max);
     let beyond = (0.95 * wanted).round() - asked as f64;
     // Of threads that were not looked for, none were seen.
-    let seen = programs().filter(|seen| seen.followed != "none").min_by_key(|seen| working(seen))?;
+    let seen = programs().filter(|seen| seen.followed != Follow::None.word()).min_by_key(|seen| working(seen));
     // Those of threads without a seat are counted on the first one.
-    let idle = if seen.followed == "ptrace" { idle_seats(case) } else { 0 };
-    raise(&V36, ((asked as u64).saturating_sub(working(seen)).max(idle) as f64).max(beyond), || {
-        if beyond > 0.0 {
-            return format!("the program had work for {wanted:.1} CPUs instead of {asked}");
+    let idle = seen.filter(|seen| seen.followed == Follow::Ptrace.word()).map_or(0, |_| idle_seats(case));
+    // Of threads that were not looked for in these runs, those of a first run that was followed.
+    let first = programs().find_map(|seen| seen.first_working.filter(|_| seen.followed == Follow::None.word()));
+    let lacking = seen.map(working).or(first).map_or(0, |working| (asked as u64).saturating_sub(working));
+    raise(&V36, (lacking.max(idle) as f64).max(beyond), || {
+        if let Some(first) = first.filter(|_| beyond <= 0.0 && seen.is_none()) {
+            return format!("the program's first run had {} instead of {asked}", counted(first as usize, "thread"));
         }
+        let Some(seen) = seen.filter(|_| beyond <= 0.0) else {
+            return format!("the program had work for {wanted:.1} CPUs instead of {asked}");
+        };
         if working(seen) >= asked as u64 {
             let busy = counted(asked - idle as usize, "CPU");
             return format!(

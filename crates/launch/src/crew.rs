@@ -18,12 +18,16 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
 
-use crate::launch::{Ended, Error, Follow, Following, Id, Launch, Streams};
+use charz_data::Follow;
+use charz_data::report::Counts;
+
+use crate::asked::Asked;
+use crate::launch::{Ended, Error, Following, Id, Launch, Streams};
 use crate::left::{Left, adopt_orphans};
 use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
 use crate::seats::Seats;
-use crate::spawn::{Spawned, spawn};
+use crate::spawn::{First, Spawned, spawn};
 use crate::sys::signals;
 
 /// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
@@ -121,12 +125,20 @@ impl Crew {
             adopt_orphans();
         }
         let mark = mark();
-        let now = Instant::now();
-        let cpus = seats.alone(given);
-        let Spawned { mut child, traced, tether } = spawn(launch, cpus.clone(), by, &mark, self.blocked)?;
+        let leads = launch.streams != Streams::Inherit;
+        if by == Follow::None && leads {
+            adopt_orphans();
+        }
+        let (alone, seat) = (seats.alone(given), if by == Follow::None { Vec::new() } else { seats.mask(given) });
+        let first = First { seat: seat.clone(), alone: alone.clone() };
+        let Spawned { mut child, traced, listener, shows, start, tether } =
+            spawn(launch, first, by, &mark, self.blocked)?;
         let pid = child.id() as i32;
+        let held = by == Follow::None && launch.together && traced.is_ok();
         let mut by = by;
-        if let Err(error) = traced {
+        if let Err(error) = traced
+            && by == Follow::Ptrace
+        {
             by = Follow::Poll;
             refused = Some(format!("ptrace is refused ({error})"));
             if !observe::has_own_proc() {
@@ -136,8 +148,9 @@ impl Crew {
         }
         let number = self.started;
         self.started += 1;
+        let shows_seats = (by != Follow::None && seat != alone).then_some(shows);
         if by != Follow::None {
-            self.tasks.insert(pid, Task::new(number, ordinal, given, cpus));
+            self.tasks.insert(pid, Task::new(number, ordinal, given, if shows { seat } else { alone.clone() }));
         }
         if by == Follow::Poll {
             adopt_orphans();
@@ -146,16 +159,16 @@ impl Crew {
         let program = Program {
             pid,
             mark,
-            following: Following { by, refused },
+            following: Following { by, refused, shows_seats },
             seats,
-            start: (by != Follow::Ptrace).then_some(now),
+            start: (by != Follow::Ptrace && !held).then_some(start),
             end: None,
             last: None,
             leaving: None,
             left: Vec::new(),
             input: child.stdin.take(),
             delivered: HashMap::new(),
-            group: launch.streams != Streams::Inherit,
+            group: leads,
             tether,
             outputs,
             pages: Vec::new(),
@@ -164,9 +177,14 @@ impl Crew {
             ended: 0,
             off_seat: 0,
             unseen: 0,
-            look: (by == Follow::Poll).then(|| Look::new(now)),
-            unbound: vec![pid],
+            look: (by == Follow::Poll).then(|| Look::new(start)),
+            unbound: if shows { Vec::new() } else { vec![pid] },
             live: usize::from(by != Follow::None),
+            asked: listener.map(|listener| Asked::new(listener, shows, alone)),
+            stops: 0,
+            held,
+            allowed: Vec::new(),
+            before: Counts::default(),
         };
         self.programs.insert(number, program);
         Ok(Id(number))
@@ -244,9 +262,13 @@ impl Crew {
         let now = Instant::now();
         let numbers: Vec<usize> = self.programs.keys().copied().collect();
         for number in numbers {
-            let Some(program) = self.programs.get(&number).filter(|program| program.end.is_some()) else { continue };
-            if program.live > 0 {
-                self.hurry(number, now);
+            let Some(program) = self.programs.get_mut(&number).filter(|program| program.end.is_some()) else {
+                continue;
+            };
+            // What is not followed is not known before that.
+            let remains = program.remains();
+            if program.live > 0 || !remains.is_empty() {
+                self.hurry(number, now, remains);
             } else if let Some(mut program) = self.programs.remove(&number) {
                 drain(Id(number), &mut program, &mut self.events)?;
                 if program.following.by == Follow::None {
@@ -282,7 +304,10 @@ impl Crew {
         }
         let Some(number) = self.tasks.get(&pid).map(|task| task.program) else { return };
         let is_alone = self.tasks.iter().all(|(tid, task)| task.program != number || above.contains(tid));
-        if is_alone && let (Some(program), Some(task)) = (self.programs.get_mut(&number), self.tasks.get_mut(&pid)) {
+        if is_alone
+            && let (Some(program), Some(task)) = (self.programs.get_mut(&number), self.tasks.get_mut(&pid))
+            && program.has_all_alone()
+        {
             task.hold(pid, program.seats.alone(task.given));
             program.unbound.push(pid);
         }
@@ -299,7 +324,7 @@ impl Crew {
     }
 
     /// Ends what a program left behind.
-    fn hurry(&mut self, number: usize, now: Instant) {
+    fn hurry(&mut self, number: usize, now: Instant, remains: Vec<i32>) {
         let Some(program) = self.programs.get_mut(&number).filter(|program| program.end.is_some()) else { return };
         let (time, next) = *program.leaving.get_or_insert((now + FAREWELL, Leaving::Terminate));
         if now < time {
@@ -310,13 +335,17 @@ impl Crew {
             Leaving::Kill => Signal::KILL,
             Leaving::Forget => return self.forget_all(number),
         };
+        if with == Signal::KILL && program.tether.is_some() {
+            let _ = Pid::from_raw(program.pid).map(|group| kill_process_group(group, Signal::KILL));
+        }
         program.leaving = Some(match next {
             Leaving::Terminate => (now + TERMINATION, Leaving::Kill),
             _ => (now + PATIENCE, Leaving::Forget),
         });
         let tids = self.tasks.iter().filter(|(_, task)| task.program == number).map(|(tid, _)| *tid);
         // A thread's id stands for its process where nothing more is known.
-        let mut processes: Vec<i32> = tids.map(|tid| observe::kin(tid).map_or(tid, |(process, _)| process)).collect();
+        let known = tids.map(|tid| observe::kin(tid).map_or(tid, |(process, _)| process));
+        let mut processes: Vec<i32> = known.chain(remains).collect();
         processes.sort_unstable();
         processes.dedup();
         processes.iter().for_each(|pid| signals::send(*pid, with));
@@ -325,6 +354,9 @@ impl Crew {
 
     /// Threads of a program that cannot be ended are waited for no longer.
     fn forget_all(&mut self, number: usize) {
+        if let Some(program) = self.programs.get_mut(&number) {
+            program.tether = None;
+        }
         let own = |(tid, task): (&i32, &Task)| (task.program == number).then_some(*tid);
         let tids: Vec<i32> = self.tasks.iter().filter_map(own).collect();
         tids.into_iter().for_each(|tid| self.forget(tid));
@@ -342,6 +374,13 @@ impl Crew {
                 }
             }
         }
+        let mut asking = Vec::new();
+        for (number, asked) in
+            self.programs.iter().filter_map(|(number, program)| Some((*number, program.asked.as_ref()?)))
+        {
+            ends.push(PollFd::from_borrowed_fd(asked.end(), PollFlags::IN));
+            asking.push(number);
+        }
         ends.extend(wake.map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN)));
         let time = time.and_then(|time| Timespec::try_from(time).ok());
         match poll(&mut ends, time.as_ref()) {
@@ -357,6 +396,9 @@ impl Crew {
             if let Some(program) = self.programs.get_mut(&number) {
                 self.events.extend(read(Id(number), program, stream)?);
             }
+        }
+        for (number, _) in asking.iter().zip(&ready[1 + open.len()..]).filter(|(_, ready)| **ready) {
+            self.answer(*number)?;
         }
         Ok(wake.is_some() && ready.last() == Some(&true))
     }

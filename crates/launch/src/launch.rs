@@ -6,6 +6,7 @@ use std::mem;
 use std::process::ExitStatus;
 use std::time::Instant;
 
+use charz_data::Follow;
 use charz_data::report::Counts;
 use thiserror::Error;
 
@@ -29,6 +30,9 @@ pub struct Launch {
     pub nodes: Vec<u32>,
     /// Where its standard streams go.
     pub streams: Streams,
+    /// Whether a program that nothing follows begins when its crew is waited for first, with the others that were started. Until then ptrace
+    /// holds it, so its first program does not get another user's rights.
+    pub together: bool,
 }
 
 /// Where a program's standard streams go.
@@ -43,20 +47,6 @@ pub enum Streams {
     Conversation,
 }
 
-/// How the threads of a program are found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Follow {
-    /// By ptrace(2): each new thread stops before its first instruction and gets its seat, and stops at its end to be counted. Where
-    /// the system refuses, by polling.
-    #[default]
-    Ptrace,
-    /// By looking into `/proc` every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and
-    /// those with another user's rights.
-    Poll,
-    /// Not at all: all threads may run on all seats, and nothing is counted.
-    None,
-}
-
 /// How the threads of a program were found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Following {
@@ -64,6 +54,9 @@ pub struct Following {
     pub by: Follow,
     /// Why that is not what was asked for: a clause.
     pub refused: Option<String>,
+    /// Whether a thread that asked on which CPUs it may run was shown all seats, though it was bound to its own. `None`: there was nothing
+    /// to show, since its threads have one seat, or may run on all.
+    pub shows_seats: Option<bool>,
 }
 
 /// A program that was started, in order from 0.
@@ -96,6 +89,10 @@ pub struct Ended {
     pub pages: Vec<(u32, u64)>,
     /// Processes that still ran after the end of the first one and had to be ended, by process id.
     pub left: Vec<i32>,
+    /// The CPUs on which its first process was allowed to run at its end, of a program that is not followed; empty where that was not seen.
+    pub allowed: Vec<u32>,
+    /// How often its threads stood still for their follower or for an answer, from its first instruction on.
+    pub stops: u64,
     /// How its threads were found.
     pub following: Following,
 }
@@ -294,7 +291,9 @@ mod tests {
             counts: Counts::default(),
             pages: Vec::new(),
             left: Vec::new(),
-            following: Following { by: Follow::Ptrace, refused: None },
+            stops: 0,
+            allowed: Vec::new(),
+            following: Following { by: Follow::Ptrace, refused: None, shows_seats: None },
         }])
     }
 

@@ -5,12 +5,15 @@ use std::io::PipeWriter;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use charz_data::Follow;
+
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process_group, set_child_subreaper, test_kill_process_group, waitpgid,
+    Pid, Signal, WaitOptions, getpgid, getpid, kill_process_group, set_child_subreaper, test_kill_process_group,
+    waitpgid,
 };
 
 use crate::observe;
-use crate::program::MARK;
+use crate::program::{MARK, Program};
 use crate::sys::{signals, wait};
 
 /// From one look at what is to end to the next.
@@ -93,6 +96,32 @@ pub fn kill_left_by(process: u32) {
         thread::sleep(LOOK);
         left.iter().for_each(|pid| drop(wait::child(*pid)));
     }
+}
+
+impl Program {
+    /// The processes that it left running, of one that is not followed, has ended, and nothing else stands for: those of its group, and
+    /// those with its mark. When the last of them is seen to have ended, that is its end.
+    pub fn remains(&mut self) -> Vec<i32> {
+        if self.following.by != Follow::None || self.tether.is_none() {
+            return Vec::new();
+        }
+        while let Some(used) = wait::one_of_group(self.pid) {
+            self.lost(used);
+        }
+        let remains = of_program(self.pid, &self.mark);
+        if !remains.is_empty() || self.leaving.is_some() {
+            self.last = Some(Instant::now());
+        }
+        remains
+    }
+}
+
+/// The processes of a program that has ended, as far as this process [adopts](adopt_orphans) them: those of its group, and those with its mark.
+fn of_program(group: i32, mark: &str) -> Vec<i32> {
+    let mut children = observe::own_children();
+    let is_of_group = |pid: i32| Pid::from_raw(pid).is_some_and(|pid| getpgid(Some(pid)).ok() == Pid::from_raw(group));
+    children.retain(|pid| is_of_group(*pid) || observe::variable(*pid, MARK).is_some_and(|own| own == mark));
+    children
 }
 
 /// The children of this process that a crew has started, by the mark of their program. One that has ended has no environment any more.

@@ -2,6 +2,8 @@
 #![warn(missing_docs)]
 #![cfg_attr(test, allow(clippy::disallowed_methods))] // A test may panic.
 
+mod asked;
+mod cost;
 mod crew;
 mod files;
 mod launch;
@@ -16,9 +18,11 @@ mod spawn;
 mod sys;
 mod traced;
 
+pub use charz_data::Follow;
+pub use cost::stop_cost;
 pub use crew::{Crew, Event, Stream};
 pub use files::allow_files;
-pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
+pub use launch::{Ended, Error, Following, Id, Launch, MAX_THREADS, Streams, Thread};
 pub use left::{Left, adopt_orphans, kill_left_by};
 pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::crew::Crew;
-use crate::launch::Follow;
 use crate::observe;
 use crate::program::{Look, MARK, Task};
 use crate::sys::{signals, wait};
+use charz_data::Follow;
 
 /// From one look to the next: often at the beginning and after changes, when programs start threads, then more and more seldom.
 const OFTEN: Duration = Duration::from_millis(1);
@@ -46,11 +46,13 @@ impl Crew {
                 continue;
             }
             // Until it is reaped, it has the mask with which it ended.
-            if let Some(task) = self.tasks.get_mut(&pid) {
-                task.seen.allowed = observe::allowed(pid);
+            let allowed = observe::allowed(pid);
+            match self.tasks.get_mut(&pid) {
+                Some(task) => task.seen.allowed = allowed,
+                None => program.allowed = allowed,
             }
-            if let Some(status) = wait::child(pid)? {
-                program.exited(status);
+            if let Some((status, used)) = wait::child(pid)? {
+                program.exited(status, used);
                 self.forget(pid);
                 // Its other threads have ended with it.
                 if let Some(look) = self.programs.get(&number).and_then(|program| program.look) {
@@ -147,7 +149,7 @@ impl Crew {
         let is_marked = |pid: &i32| observe::variable(*pid, MARK).is_some_and(|mark| mark == program.mark);
         orphans.retain(|pid| *pid != program.pid && (is_known(pid) || is_marked(pid)));
         // Those that have ended are waited for here.
-        orphans.retain(|pid| !matches!(wait::child(*pid), Ok(Some(status)) if !libc::WIFSTOPPED(status)));
+        orphans.retain(|pid| !matches!(wait::child(*pid), Ok(Some((status, _))) if !libc::WIFSTOPPED(status)));
         orphans
     }
 }

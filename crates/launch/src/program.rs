@@ -8,12 +8,15 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, ExitStatus};
 use std::time::Instant;
 
+use charz_data::Follow;
 use charz_data::report::Counts;
 
+use crate::asked::Asked;
 use crate::launch::{Ended, Following, MAX_THREADS, Thread};
 use crate::observe::{self, Seen};
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
+use crate::sys::wait::Used;
 
 /// What the poller knows of a program.
 #[derive(Clone, Copy, Debug)]
@@ -167,6 +170,16 @@ pub struct Program {
     pub unbound: Vec<i32>,
     /// Threads that are known and have not ended.
     pub live: usize,
+    /// What it asks of its CPUs; `None` where it asks the system, or no more.
+    pub asked: Option<Asked>,
+    /// How often a thread of it stood still for this process.
+    pub stops: u64,
+    /// Where its first process might run at its end, of one that is not followed.
+    pub allowed: Vec<u32>,
+    /// It waits where it begins, followed by nothing: ptrace holds it.
+    pub held: bool,
+    /// What its first process had used when it began, where that was seen.
+    pub before: Counts,
 }
 
 /// What is done next to processes that outlive the program that started them.
@@ -200,6 +213,9 @@ impl Program {
         let Task { ordinal, given, cpus, moved, unseated_ns, start, creator, beside_ns, end, seen, before, .. } = task;
         let Seen { name, mut counts, allowed } = seen;
         self.last = self.last.max(end);
+        if let Some(asked) = &mut self.asked {
+            asked.chosen.remove(&tid);
+        }
         let end = end.unwrap_or_else(Instant::now);
         let since = |all: Option<u64>, before: Option<u64>| all.map(|all| all.saturating_sub(before.unwrap_or(0)));
         counts.cpu_ns = since(counts.cpu_ns, before.cpu_ns);
@@ -228,8 +244,24 @@ impl Program {
         looks.into_iter().chain(leaves).min()
     }
 
-    pub fn exited(&mut self, status: i32) {
+    /// Its first process has ended, and has used so much with those that it waited for.
+    pub fn exited(&mut self, status: i32, used: Used) {
         self.end = Some((ExitStatus::from_raw(status), Instant::now()));
+        if self.following.by == Follow::None {
+            let mut counts = used.counts();
+            counts.cpu_ns = counts.cpu_ns.map(|all| all.saturating_sub(self.before.cpu_ns.unwrap_or(0)));
+            self.counts = Some(counts);
+        }
+    }
+
+    /// A process that it had left behind has ended.
+    pub fn lost(&mut self, used: Used) {
+        self.counts = Some(self.counts.map_or(used.counts(), |sum| sum.plus(used.counts())));
+    }
+
+    /// Whether it has all CPUs of its seats until others appear beside its only thread, since it cannot be shown more than it may use.
+    pub fn has_all_alone(&self) -> bool {
+        !self.asked.as_ref().is_some_and(|asked| asked.shows)
     }
 
     /// What is known of it; an error if it has not ended.
@@ -250,6 +282,8 @@ impl Program {
             counts: self.counts.unwrap_or_default(),
             pages: self.pages,
             left: self.left,
+            stops: self.stops,
+            allowed: self.allowed,
             following: self.following,
         })
     }

@@ -1,6 +1,6 @@
 //! What runtimes of parallel programs take from the environment.
 
-use crate::launch::Follow;
+use charz_data::Follow;
 
 /// The variable of ours with the number of seats: the program's, whatever was set around it.
 pub const SEATS: &str = "CHARZ_SEATS";

@@ -7,29 +7,46 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::Instant;
+
+use charz_data::Follow;
 
 use crate::files;
-use crate::launch::{Error, Follow, Launch, Streams};
+use crate::launch::{Error, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::gate::{self, Gate};
+use crate::sys::gate::{self, Gate, Offer};
+use crate::sys::notify::{self, Listener};
 use crate::sys::{affinity, memory, signals, tether, trace, wait};
 
 /// A process that is its program, or is about to be.
 pub struct Spawned {
     pub child: Child,
-    /// Whether ptrace follows it, or why not. A followed child stops where its program begins.
+    /// Whether ptrace follows it, or holds it, or why not. It stops where its program begins.
     pub traced: io::Result<()>,
+    /// Where it asks which CPUs it may use, and whether it can be shown others than those of its first seat.
+    pub listener: Option<Listener>,
+    pub shows: bool,
+    /// When it was let go: where its program begins, it may still stop.
+    pub start: Instant,
     /// What the process group is tied to of a program that nothing else would end.
     pub tether: Option<PipeWriter>,
 }
 
-/// Starts the program, marked, on these CPUs (none: anywhere), with SIGCHLD blocked or not, and, if ptrace is to, follows it from the
-/// calling thread.
+/// The CPUs of a program's first thread; where there are none, it may run anywhere.
+pub struct First {
+    /// Those of its seat.
+    pub seat: Vec<u32>,
+    /// Those on which it may run where it cannot be shown more than it may use.
+    pub alone: Vec<u32>,
+}
+
+/// Starts the program, marked, on its CPUs, with SIGCHLD blocked or not, and, if ptrace is to, follows it from the calling thread. `holds`:
+/// ptrace stops it where its program begins, also if nothing follows it.
 ///
 /// A thread of its own takes the seat, the policy of memory and the block, which the child inherits: no instruction of the program runs
 /// elsewhere, and this process stays where it is. While the child waits at the gate, before it becomes the program, the calling
 /// thread attaches to it.
-pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocked: bool) -> Result<Spawned, Error> {
+pub fn spawn(launch: &Launch, first: First, follow: Follow, mark: &str, blocked: bool) -> Result<Spawned, Error> {
     let mut command = command(launch)?;
     command.env(MARK, mark);
     if let Some(limit) = files::of_programs() {
@@ -38,10 +55,14 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocke
     let leads = launch.streams != Streams::Inherit;
     let tether = (leads && follow == Follow::None).then(|| tether::tie(&mut command));
     let tether = tether.transpose().map_err(Error::Process)?;
-    let mut gate = None;
-    if follow == Follow::Ptrace {
-        gate = Some(gate::hold(&mut command).map_err(Error::Process)?);
-    }
+    let First { seat, alone } = first;
+    let offer = match follow {
+        Follow::Ptrace if seat != alone => Offer::WithoutRights,
+        Follow::Poll if seat != alone => Offer::WithRights,
+        _ => Offer::Nothing,
+    };
+    let mask = if offer == Offer::Nothing { alone.clone() } else { seat };
+    let gate = gate::hold(&mut command, offer).map_err(Error::Process)?;
     let start = move || {
         if !mask.is_empty() {
             affinity::set(0, &mask).map_err(|source| Error::Seat(mask, source))?;
@@ -52,28 +73,47 @@ pub fn spawn(launch: &Launch, mask: Vec<u32>, follow: Follow, mark: &str, blocke
         signals::block(libc::SIGCHLD, blocked);
         command.spawn().map_err(|error| refusal(launch, error))
     };
-    let (child, traced) = thread::scope(|scope| {
+    let trace: Option<fn(i32) -> io::Result<()>> = match follow {
+        Follow::Ptrace => Some(trace::seize),
+        Follow::None if launch.together => Some(trace::hold),
+        Follow::Poll | Follow::None => None,
+    };
+    thread::scope(|scope| {
         let starter = thread::Builder::new().name("launch".to_owned());
         let starter = starter.spawn_scoped(scope, start).map_err(Error::Process)?;
-        let traced = match gate {
-            Some(gate) => attach(&gate),
-            None => Ok(()),
-        };
+        let passed = pass(&gate, offer, &alone, trace);
+        drop(gate);
         let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
-        Ok::<_, Error>((child, traced))
-    })?;
-    Ok(Spawned { child, traced, tether })
+        // The starter knows why there is no child.
+        let Passed { traced, listener, shows, start } = passed.map_err(Error::Process)?;
+        Ok(Spawned { child, traced, listener, shows, start, tether })
+    })
 }
 
-fn attach(gate: &Gate) -> io::Result<()> {
-    // An error: there is no child, and the starter knows why.
+/// A child behind its gate.
+struct Passed {
+    traced: io::Result<()>,
+    listener: Option<Listener>,
+    shows: bool,
+    start: Instant,
+}
+
+/// Lets the child go through the gate.
+fn pass(gate: &Gate, offer: Offer, alone: &[u32], trace: Option<fn(i32) -> io::Result<()>>) -> io::Result<Passed> {
     let pid = gate.child()?;
-    let seized = trace::seize(pid);
+    let listener = gate.listener()?;
+    let shows = listener.is_some() && notify::reaches(pid);
+    if offer != Offer::Nothing && !shows && !alone.is_empty() {
+        // One that cannot be shown more CPUs than it may use may use them until others appear.
+        let _ = affinity::set(pid, alone);
+    }
+    let traced = trace.map(|trace| trace(pid));
+    let start = Instant::now();
     gate.open()?;
-    if seized.is_ok() {
+    if let Some(Ok(())) = traced {
         pass_signals(pid);
     }
-    seized
+    Ok(Passed { traced: traced.unwrap_or(Ok(())), listener, shows, start })
 }
 
 /// Until the child is the program: a signal that reaches it on its way, such as one to the whole group, stops it under ptrace, and the

@@ -4,6 +4,7 @@
 pub mod affinity;
 pub mod gate;
 pub mod memory;
+pub mod notify;
 pub mod signals;
 pub mod tether;
 pub mod trace;

@@ -1,15 +1,17 @@
 //! Threads under ptrace(2): each stops at its birth and at its end.
 
 use std::io;
+use std::mem;
 use std::time::Instant;
 
 use rustix::process::Signal;
 
 use crate::crew::Crew;
-use crate::launch::Follow;
 use crate::observe;
 use crate::program::Task;
+use crate::sys::wait::Used;
 use crate::sys::{signals, trace, wait};
+use charz_data::Follow;
 
 /// Why the system reports a thread.
 #[derive(Debug, PartialEq, Eq)]
@@ -51,21 +53,25 @@ impl Crew {
     /// Lets every stopped thread go on, after what is to be done with it. Programs that a signal has stopped, each with the signal.
     pub(crate) fn look_at_traced(&mut self) -> io::Result<Vec<(usize, i32)>> {
         let mut stopped = Vec::new();
-        if !self.programs.values().any(|program| program.following.by == Follow::Ptrace) {
+        if !self.programs.values().any(|program| program.following.by == Follow::Ptrace || program.held) {
             return Ok(stopped);
         }
-        while let Some((tid, status)) = wait::any()? {
-            stopped.extend(self.treat(tid, status));
+        while let Some((tid, status, used)) = wait::any()? {
+            stopped.extend(self.treat(tid, status, used));
         }
         Ok(stopped)
     }
 
-    fn treat(&mut self, tid: i32, status: i32) -> Option<(usize, i32)> {
+    fn treat(&mut self, tid: i32, status: i32, used: Used) -> Option<(usize, i32)> {
         let mut stopped = None;
+        let of = self.tasks.get(&tid).map(|task| task.program);
+        if let Some(program) = of.and_then(|number| self.programs.get_mut(&number)) {
+            program.stops += 1;
+        }
         // A thread that SIGKILL ends meanwhile takes no more requests, and is reported again.
         let done = match change(status) {
             Change::Gone => {
-                self.gone(tid, status);
+                self.gone(tid, status, used);
                 return None;
             }
             Change::Birth => self.birth(tid),
@@ -99,10 +105,10 @@ impl Crew {
         self.programs.iter().find(|(_, program)| program.pid == pid).map(|(number, _)| *number)
     }
 
-    fn gone(&mut self, tid: i32, status: i32) {
+    fn gone(&mut self, tid: i32, status: i32, used: Used) {
         self.forget(tid);
         if let Some(program) = self.program_of(tid).and_then(|number| self.programs.get_mut(&number)) {
-            program.exited(status);
+            program.exited(status, used);
         }
     }
 
@@ -110,13 +116,18 @@ impl Crew {
     /// reported first.
     fn birth(&mut self, tid: i32) -> io::Result<()> {
         if let (Ok(new), Some(task)) = (trace::message(tid), self.tasks.get(&tid)) {
-            let creator = (tid, task.ordinal);
+            let (creator, number) = ((tid, task.ordinal), new);
             if !self.early.remove(&new) {
                 self.adopt(task.program, new, 0);
             }
             // One that was reported before its creator may have ended.
             if let Some(new) = self.tasks.get_mut(&new).filter(|new| new.end.is_none()) {
                 new.creator = Some(creator);
+                if let Some(asked) = self.programs.get_mut(&new.program).and_then(|program| program.asked.as_mut())
+                    && asked.chosen.contains(&tid)
+                {
+                    asked.chosen.insert(number);
+                }
                 let (used, now) = (observe::used_ns(tid).0, Instant::now());
                 self.tasks.entry(tid).and_modify(|task| task.create(used, now));
             }
@@ -158,12 +169,17 @@ impl Crew {
         }
         let own = self.program_of(tid).and_then(|number| self.programs.get_mut(&number));
         if let Some(program) = own.filter(|program| program.start.is_none()) {
-            trace::follow_ends(tid)?;
             // From the fork on it was charz that ran.
-            if let Some(task) = self.tasks.get_mut(&tid) {
-                task.before = observe::thread(tid).counts;
+            program.before = observe::thread(tid).counts;
+            if mem::take(&mut program.held) {
+                program.start = Some(Instant::now());
+                return trace::let_go(tid);
             }
-            program.start = Some(Instant::now());
+            trace::follow_ends(tid)?;
+            if let Some(task) = self.tasks.get_mut(&tid) {
+                task.before = program.before;
+            }
+            (program.start, program.stops) = (Some(Instant::now()), 0);
         }
         self.begin(tid);
         trace::resume(tid, 0)

@@ -71,6 +71,9 @@ pub struct MeasureRequest {
     pub program: Option<Program>,
     /// The name of the order in which seats were taken, for such a program.
     pub mapping: String,
+    /// Whether nothing follows such a program, unless it says how it is to be followed: too much of its time would be charz's.
+    #[serde(default)]
+    pub untraced: bool,
     /// Whether the processor's counters are to count.
     pub counters: bool,
 }
@@ -96,6 +99,7 @@ impl MeasureRequest {
             latest_ns: 0,
             program: None,
             mapping: String::new(),
+            untraced: false,
             counters: false,
         }
     }

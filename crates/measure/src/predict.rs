@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 
 use crate::invoke::{Invoke, MeasureRequest};
+use crate::user_program::stops;
 use charz_data::COMMAND;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Ending, Invocation, Run};
@@ -28,6 +29,8 @@ pub struct Predictor {
     program: Option<ProgramTime>,
     /// The runs of the user's program, each with its order: a cell that is no more than that has been measured.
     runs: Vec<(MeasureRequest, Invocation)>,
+    /// Whether nothing is to follow that program.
+    untraced: bool,
     /// Whether there was no time for a pilot of each kernel.
     hurried: bool,
 }
@@ -204,11 +207,18 @@ impl Predictor {
     pub fn with_program(mut self, order: &MeasureRequest, invoke: &dyn Invoke) -> (Self, Option<Invocation>) {
         let Some(program) = &order.program else { return (self, None) };
         let (strands, process) = (order.seats.len(), self.process);
-        let mut run = |workers: usize, share: u64| {
+        let mut run = |workers: usize, share: u64, untraced: bool| {
             let (seats, nodes) = (order.seats[..workers].to_vec(), vec![None; workers]);
             let (time_box_ns, deadline_ns) = (order.time_box_ns / share, order.deadline_ns / share);
-            let order =
-                MeasureRequest { kernel: COMMAND.into(), seats, nodes, time_box_ns, deadline_ns, ..order.clone() };
+            let order = MeasureRequest {
+                kernel: COMMAND.into(),
+                seats,
+                nodes,
+                time_box_ns,
+                deadline_ns,
+                untraced,
+                ..order.clone()
+            };
             let begun = Instant::now();
             let invocation = invoke.invoke(&order, 0);
             // With less time than its cell has, the end of that time says nothing of the cell.
@@ -219,22 +229,38 @@ impl Predictor {
             let (each, around) = ProgramTime::parts(program, &invocation.runs, took);
             (took, each, around, invocation)
         };
-        let (took, all, around, invocation) = run(strands, 1);
+        let first = run(strands, 1, order.untraced);
+        let is_free = program.follow.is_none() && stops::share(&first.3, program.in_copies()) > stops::LITTLE;
+        let untraced = order.untraced || is_free;
+        // One that nothing follows is what the others are.
+        let (took, all, around, invocation) = if is_free { run(strands, 1, untraced) } else { first };
         let once_more = invocation.ending == Ending::Done && !program.in_copies() && strands > 1 && took <= QUICK;
         // Whatever keeps it from running with one thread shows in its cells; it may take many times as long.
-        let alone = once_more.then(|| run(1, 4)).filter(|(.., invocation)| invocation.ending == Ending::Done);
+        let alone = once_more.then(|| run(1, 4, untraced)).filter(|(.., invocation)| invocation.ending == Ending::Done);
         let time = ProgramTime::of(alone.map(|(_, each, ..)| each), all, strands, program.in_copies());
         let per_run = program.value != ProgramValue::Protocol;
-        (Predictor { program: Some(ProgramTime { around, per_run, ..time }), ..self }, Some(invocation))
+        (Predictor { program: Some(ProgramTime { around, per_run, ..time }), untraced, ..self }, Some(invocation))
     }
 
     /// The run of the user's program that was what an invocation of this cell is, if there was one.
     pub fn run_of(&self, cell: &Cell) -> Option<&Invocation> {
+        self.runs_of(cell).next_back()
+    }
+
+    /// The runs that the user's program had in this configuration: the first one, and where that stood still for charz for too long another one
+    /// that nothing followed.
+    pub fn runs_of<'a>(&'a self, cell: &Cell) -> impl DoubleEndedIterator<Item = &'a Invocation> + use<'a> {
         let same = |order: &MeasureRequest| {
             (&order.kernel, &order.mapping, &order.seats) == (&cell.kernel, &cell.mapping, &cell.seats)
         };
         let local = cell.point.memory.unwrap_or_default() == MemoryPolicy::Local;
-        self.runs.iter().find(|(order, _)| local && same(order)).map(|(_, invocation)| invocation)
+        let of_it: Vec<bool> = self.runs.iter().map(|(order, _)| local && same(order)).collect();
+        self.runs.iter().zip(of_it).filter(|(_, is_of_it)| *is_of_it).map(|((_, invocation), _)| invocation)
+    }
+
+    /// Whether nothing is to follow the user's program, as far as it does not say how: its first run stood still for charz for too long.
+    pub fn is_untraced(&self) -> bool {
+        self.untraced
     }
 
     /// Whether too little is known of how long kernels take for more than small amounts.
@@ -273,7 +299,17 @@ impl Predictor {
         let rates = rates.into_iter().map(|(name, timed, around)| (name, Rate { timed, around })).collect();
         let (strands, process) = (strands.max(1), Duration::ZERO);
         let (nodes, node_sizes) = (HashMap::new(), HashMap::new());
-        Predictor { strands, nodes, node_sizes, process, rates, program: None, runs: Vec::new(), hurried: false }
+        Predictor {
+            strands,
+            nodes,
+            node_sizes,
+            process,
+            rates,
+            program: None,
+            runs: Vec::new(),
+            untraced: false,
+            hurried: false,
+        }
     }
 
     pub fn invocation(
@@ -372,123 +408,4 @@ fn units(kernel: &dyn Kernel, params: &Params) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use charz_data::ReportedUnit;
-    use charz_kernels::{Layout, PageKind};
-    use charz_topology::{Source, discover};
-
-    fn cell(predictor: &Predictor, name: &str, workers: usize) -> f64 {
-        let params = Params {
-            iterations: 1_000_000_000,
-            size_bytes: 1_000_000_000,
-            pages: PageKind::Small,
-            layout: Layout::Padded,
-            ..Params::SMALL
-        };
-        predictor.invocation(charz_workloads::find(name).unwrap(), &params, &vec![None; workers], 3).as_secs_f64()
-    }
-
-    #[track_caller]
-    fn check(found: f64, expected: f64) {
-        assert!((found / expected - 1.0).abs() < 0.01, "{found} s instead of {expected} s");
-    }
-
-    #[test]
-    fn strands_and_memory_are_shared() {
-        let predictor =
-            Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("mem-read", 1.0, 4.0), ("pages-release", 1.0, 4.0)]);
-        check(cell(&predictor, "arith-int", 1), 6.0);
-        check(cell(&predictor, "arith-int", 8), 6.0);
-        check(cell(&predictor, "arith-int", 16), 12.0);
-        // 3 passes of 1 s and 4 s to build the block, which is not bound by the memory.
-        check(cell(&predictor, "mem-read", 4), 7.0);
-        check(cell(&predictor, "mem-read", 8), 10.0);
-        check(cell(&predictor, "mem-read", 16), 20.0);
-        // 3 spans of 1 s, each behind 4 s in which the pages are made, and 4 s before them all.
-        check(cell(&predictor, "pages-release", 4), 19.0);
-    }
-
-    #[test]
-    fn a_warm_process_takes_as_long_as_all_that_it_runs() {
-        let predictor = Predictor::with_rates(2, [("cmt-compute", 1.0, 0.0)]);
-        let runs = |process, workers: usize| {
-            let params = Params { span_ns: 1_000_000_000, process, ..Params::SMALL };
-            let kernel = charz_workloads::find("cmt-compute").unwrap();
-            predictor.invocation(kernel, &params, &vec![None; workers], 2).as_secs_f64()
-        };
-        check(runs(params::Process::Fresh, 4), 2.0);
-        check(runs(params::Process::Warm, 4), 6.0);
-    }
-
-    #[test]
-    fn each_node_has_a_memory_of_its_own() {
-        let machine = discover(&Source::Synthetic("NUMA:2 Core:8 PU:1".into())).unwrap();
-        let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&machine, 16);
-        let passes = |seats: &[Option<u32>]| {
-            let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
-            predictor.invocation(charz_workloads::find("mem-read").unwrap(), &params, seats, 1).as_secs_f64()
-        };
-        let seats = |ids: std::ops::Range<u32>| ids.map(Some).collect::<Vec<_>>();
-        check(passes(&seats(0..8)), 2.0);
-        check(passes(&seats(4..12)), 1.0);
-        check(passes(&seats(0..16)), 2.0);
-        check(passes(&[None; 8]), 1.0);
-        // The more strands a node has, the more of them its memory serves.
-        let large = discover(&Source::Synthetic("NUMA:1 Core:100 PU:1".into())).unwrap();
-        let predictor = Predictor::with_rates(1, [("mem-read", 1.0, 0.0)]).on(&large, 100);
-        let params = Params { size_bytes: 1_000_000_000, ..Params::SMALL };
-        let kernel = charz_workloads::find("mem-read").unwrap();
-        check(predictor.invocation(kernel, &params, &seats(0..100), 1).as_secs_f64(), 5.0);
-    }
-
-    #[test]
-    fn a_program_takes_as_long_as_it_did_and_never_less_with_fewer_threads() {
-        let seconds = Duration::from_secs;
-        let known = ProgramTime::of(Some(seconds(9)), seconds(3), 4, false);
-        let times = |time: ProgramTime| [1, 2, 4, 8].map(|threads| time.with(threads, 4).as_millis());
-        assert_eq!(times(known), [9000, 5000, 3000, 3000]);
-        assert_eq!(times(ProgramTime::of(None, seconds(3), 4, false)), [12000, 6000, 3000, 3000], "the most it can be");
-        assert_eq!(times(ProgramTime::of(None, seconds(3), 4, true)), [3000, 3000, 3000, 6000]);
-        // Faster with one thread than with all.
-        assert_eq!(times(ProgramTime::of(Some(seconds(1)), seconds(3), 4, false)), [3000; 4]);
-        assert_eq!(times(ProgramTime::of(None, seconds(3), 1, false))[0], 3000);
-    }
-
-    #[test]
-    fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions_and_a_setup_before_each() {
-        let took = Duration::from_millis(1600);
-        let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
-        let program = |value, setup: Option<&str>| {
-            let (command, setup, unit) = ("x".into(), setup.map(str::to_owned), ReportedUnit::SECONDS);
-            Program { command, setup, value, unit, verify: None, timeout_ns: None, ignored_failures: None }
-        };
-        let parts = |value, setup, runs| ProgramTime::parts(&program(value, setup), runs, took);
-        let [once, each] = [(ProgramValue::Protocol, Some("x")), (ProgramValue::Wall, Some("x"))]
-            .map(|(value, setup)| parts(value, setup, &runs));
-        assert_eq!([once.0, once.1], [30, 1540].map(Duration::from_millis));
-        for (value, runs) in [(ProgramValue::Wall, &runs[..]), (ProgramValue::Protocol, &[])] {
-            assert_eq!(parts(value, None, runs), (took, Duration::ZERO));
-        }
-        let time = |(run, around), per_run, repetitions| {
-            let program = Some(ProgramTime { around, per_run, ..ProgramTime::of(None, run, 1, false) });
-            let predictor = Predictor { program, ..Predictor::with_rates(1, []) };
-            predictor.invocation(crate::user_program::kernel(), &Params::SMALL, &[None], repetitions).as_secs_f64()
-        };
-        check(time(once, false, 1), 1.57);
-        check(time(once, false, 10), 1.84);
-        check(time(each, true, 10), 8.0);
-    }
-
-    #[test]
-    fn as_many_steps_as_fill_a_span() {
-        let predictor = Predictor::with_rates(8, [("arith-int", 2.0, 0.0), ("arith-float", 5.0, 0.0)]);
-        let steps = |names: &[&str]| {
-            let kernels: Vec<_> = names.iter().map(|name| charz_workloads::find(name).unwrap()).collect();
-            predictor.iterations(&kernels, Duration::from_millis(1))
-        };
-        assert_eq!(steps(&["arith-int"]), 500_000);
-        assert_eq!(steps(&["arith-float", "arith-int"]), 500_000, "none is shorter than asked for");
-        assert_eq!(steps(&["mem-read"]), 1);
-    }
-}
+mod tests;

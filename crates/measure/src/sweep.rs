@@ -134,7 +134,9 @@ impl Sweep<'_> {
             let Some(pilot) = self.predictor.run_of(cell).filter(|pilot| wanted(cell, pilot)) else { continue };
             let fits = pilot.ending != Ending::Stopped && report::check_invocation(cell, pilot).is_ok();
             if fits && cell.status != Status::Skipped {
-                let record = Record { cell: place as u64, invocation: pilot.clone() };
+                let mut invocation = pilot.clone();
+                self.note_stops(&mut invocation);
+                let record = Record { cell: place as u64, invocation };
                 self.recorder.record(&record)?;
                 record.replay(self.report).expect("the invocation was checked");
                 self.judge(place);
@@ -228,6 +230,7 @@ impl Sweep<'_> {
             return Ok(ending);
         }
         self.note_changes(place, found, &mut invocation);
+        self.note_stops(&mut invocation);
         self.note_first_run(place, &mut invocation);
         self.note_run_alone(place, &mut invocation);
         let record = Record { cell: place as u64, invocation };
@@ -316,6 +319,7 @@ impl Sweep<'_> {
             deadline_ns: nanos(deadline),
             latest_ns: nanos(latest),
             params: self.params(cell),
+            untraced: self.is_untraced(cell),
             ..self.order.clone()
         }
     }

@@ -10,6 +10,7 @@ mod output;
 mod printed;
 mod run;
 mod setup;
+pub(crate) mod stops;
 mod value;
 mod words;
 

@@ -147,6 +147,7 @@ impl World {
             verify: None,
             timeout_ns: None,
             ignored_failures: None,
+            follow: None,
         });
         report
     }

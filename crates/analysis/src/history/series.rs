@@ -226,6 +226,7 @@ mod tests {
                 verify: None,
                 timeout_ns: None,
                 ignored_failures: None,
+                follow: None,
             });
             report.id = id.into();
             if is_anonymous {

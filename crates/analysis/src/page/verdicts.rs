@@ -114,6 +114,7 @@ mod tests {
                 verify: None,
                 timeout_ns: None,
                 ignored_failures: None,
+                follow: None,
             });
             let page = page(&[Source { name: "r", report: &report }]);
             let figure = page.figures().find(|figure| figure.title.ends_with(" vs threads")).unwrap();

@@ -16,9 +16,8 @@ use charz_data::MemoryPolicy;
 
 /// Run a program with its threads pinned as a mapping says
 ///
-/// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. A program's only
-/// thread may run on all seats, so it finds as many CPUs as it may use; it is bound when the second one appears. Runtimes
-/// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
+/// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. A thread
+/// or process of it that asks on which CPUs it may run is shown all seats, so it finds as many as the program may use. Runtimes (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
 /// none itself; variables that are set are kept. CHARZ_SEATS has the number. More threads than seats share them evenly.
 ///
 /// Exit code, signals, terminal and streams are the program's own. When it has ended, standard error gets a summary: whether threads
@@ -44,14 +43,14 @@ pub(crate) struct ExecArgs {
     /// program whose first thread waits for the others.
     #[arg(long, value_name = "I,…", value_delimiter = ',', allow_hyphen_values = true)]
     pub(crate) skip: Vec<String>,
-    /// How new threads are found: ptrace, poll or none
+    /// How new threads are found: ptrace, poll or none [default: ptrace, and none where there is nothing to seat]
     ///
     /// ptrace stops each new thread before its first instruction and gives it its seat; where the system refuses it, exec polls. poll
     /// looks for threads every 1 to 8 ms: for programs that do not work under a tracer, such as debuggers, sanitizers and programs
     /// with another user's rights. none seats no thread: all may run on all seats, and OpenMP is asked to bind its own. With poll and
     /// none, a charz that SIGKILL ends leaves the program running; with none, so are daemons that the program leaves.
-    #[arg(long, value_name = "WAY", default_value = "ptrace")]
-    pub(crate) follow: String,
+    #[arg(long, value_name = "WAY")]
+    pub(crate) follow: Option<String>,
     /// Print nothing when the program ends
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -69,11 +68,7 @@ pub(super) fn exec(args: ExecArgs) -> Result<Options, Error> {
         threads: args.threads.map(|text| count("--threads", &text, MOST_MAPPED)).transpose()?,
         memory: memory(&args.memory)?,
         skip: args.skip.iter().map(|text| ordinal(text)).collect::<Result<_, _>>()?,
-        follow: choice(
-            "--follow",
-            &args.follow,
-            [("ptrace", Follow::Ptrace), ("poll", Follow::Poll), ("none", Follow::None)],
-        )?,
+        follow: args.follow.map(|text| choice("--follow", &text, Follow::ALL)).transpose()?,
         quiet: args.quiet,
         program: words.next().unwrap_or_default(),
         arguments: words.collect(),

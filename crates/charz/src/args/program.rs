@@ -13,7 +13,7 @@ use super::quantities::time;
 use crate::command::sweep::guessed;
 use crate::exit::Error;
 use crate::permit::{Permitted, Source, permit};
-use charz_data::{Better, Program, ProgramValue, ReportedUnit};
+use charz_data::{Better, Follow, Program, ProgramValue, ReportedUnit};
 use charz_measure::user_program::{self, Readers, Words};
 
 // Not a documentation comment: the grammar would take it for the help of the subcommand.
@@ -58,6 +58,10 @@ pub(crate) struct ProgramArgs {
     /// Count runs of the program that end with these exit codes, e.g. 1,3, or with any if none is named: its time or number is a result then
     #[arg(long, value_name = "CODES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
     pub(crate) ignore_failure: Option<String>,
+    /// How new threads of the program are found and put on their CPUs: ptrace, poll or none, as for charz exec [default: ptrace, or none where
+    /// its first run stands still for charz for more than 1% of its time]
+    #[arg(long, value_name = "WAY")]
+    pub(crate) follow: Option<String>,
 }
 
 // What is typed of a program that a report names. Not a documentation comment, as above.
@@ -83,10 +87,11 @@ impl ProgramArgs {
             setup: self.setup.or(common.setup),
             run_timeout: self.run_timeout.or(common.run_timeout),
             ignore_failure: self.ignore_failure.or(common.ignore_failure),
+            follow: self.follow.or(common.follow),
         }
     }
 
-    fn others(&self) -> [(&'static str, &Option<String>); 8] {
+    fn others(&self) -> [(&'static str, &Option<String>); 9] {
         [
             ("--value", &self.value),
             ("--work", &self.work),
@@ -96,6 +101,7 @@ impl ProgramArgs {
             ("--setup", &self.setup),
             ("--run-timeout", &self.run_timeout),
             ("--ignore-failure", &self.ignore_failure),
+            ("--follow", &self.follow),
         ]
     }
 }
@@ -107,6 +113,7 @@ const DIRECTION: Flag<Better> = Flag {
     read: |name, text| choice(name, text, Better::ALL.map(|better| (better.name(), better))),
 };
 const IGNORE_FAILURE: Flag<Vec<u8>> = Flag { name: "--ignore-failure", read: codes };
+const FOLLOW: Flag<Follow> = Flag { name: "--follow", read: |name, text| choice(name, text, Follow::ALL) };
 const RUN_TIMEOUT: Flag<u64> = Flag { name: "--run-timeout", read: timeout };
 
 fn split(name: &str, text: &str) -> Result<Words, Error> {
@@ -141,6 +148,7 @@ pub(super) fn program(
         verify: args.verify.clone(),
         timeout_ns: RUN_TIMEOUT.given(args.run_timeout.as_deref(), layers)?,
         ignored_failures: IGNORE_FAILURE.given(args.ignore_failure.as_deref(), layers)?,
+        follow: FOLLOW.given(args.follow.as_deref(), layers)?,
     };
     Readers::of(&program, 1).map_err(Error::bad_input)?;
     if !program.in_copies() && command.contains("{rank}") {
@@ -265,6 +273,7 @@ mod tests {
             setup: flag("setup"),
             run_timeout: flag("run-timeout"),
             ignore_failure: flag("ignore-failure"),
+            follow: flag("follow"),
         }
     }
 
@@ -316,6 +325,7 @@ mod tests {
             ("ignore-failure", "0"),
             ("ignore-failure", "1,256"),
             ("ignore-failure", "some"),
+            ("follow", "strace"),
         ] {
             check_refused(read(&[("command", "x"), (flag, value)]), &format!("--{flag}"));
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
-use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, Streams, own_allowed, runtimes};
+use charz_launch::{Arrived, Crew, Ended, Event, Follow, Id, Launch, Relay, own_allowed, runtimes, stop_cost};
 use charz_system::cgroup;
 use charz_system::stat::{self, Ticks};
 use charz_topology::{Mapping, Order, Source, discover, memory_homes, place};
@@ -29,7 +29,8 @@ pub struct Options {
     pub threads: Option<usize>,
     pub memory: MemoryPolicy,
     pub skip: Vec<usize>,
-    pub follow: Follow,
+    /// `None`: by ptrace, if there is something to seat.
+    pub follow: Option<Follow>,
     pub quiet: bool,
     pub program: OsString,
     pub arguments: Vec<OsString>,
@@ -44,8 +45,8 @@ const TIDYING: Duration = Duration::from_secs(5);
 const BY_SIGNAL: i32 = 128;
 
 pub(super) fn run(options: Options) -> Result<Exit, Error> {
-    let Options { follow, quiet, .. } = options;
-    let (launch, own) = launch(options)?;
+    let quiet = options.quiet;
+    let (launch, follow, own) = launch(options)?;
     let refused = |error| Error::environment("the system refuses to follow a program").caused_by(error);
     let relay = Relay::catch().map_err(refused)?;
     let before = (!quiet).then(stolen);
@@ -59,16 +60,31 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
         let stolen = lost(&before, &stolen(), &launch.seats);
         let (program, seats) = (&launch.program, &launch.seats);
         let quota = cgroup::quota().map(|quota| quota.cpus);
-        let passport = Passport { program, seats, ended: &ended, stolen, quota, own: &own };
+        let stood_still = stood_still(&ended);
+        let passport = Passport { program, seats, ended: &ended, stolen, quota, own: &own, stood_still };
         passport::print(&passport).lines().for_each(look::say);
     }
     end_as(ended.status)
 }
 
-/// What is started, and the user's own variables that bind threads too.
-fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
+/// Stops below this number take less time than finding out what they cost.
+const FEW_STOPS: u64 = 20;
+
+/// The share of its time that the program stood still for this process; 0 where there were few stops.
+fn stood_still(ended: &Ended) -> f64 {
+    if ended.stops < FEW_STOPS {
+        return 0.0;
+    }
+    let time = ended.end.saturating_duration_since(ended.start).as_secs_f64();
+    stop_cost().map_or(0.0, |cost| cost.as_secs_f64() * ended.stops as f64 / time)
+}
+
+/// What is started, how it is followed, and the user's own variables that bind threads too.
+fn launch(options: Options) -> Result<(Launch, Follow, Vec<String>), Error> {
     let (seats, nodes) = seats(&options)?;
-    let variables = runtimes::variables(&seats, options.follow);
+    let usual = if seats.iter().any(Option::is_some) { Follow::Ptrace } else { Follow::None };
+    let follow = options.follow.unwrap_or(usual);
+    let variables = runtimes::variables(&seats, follow);
     let is_own = |name: &str| std::env::var_os(name).is_some();
     // An exec around this one has set what this one would.
     let is_as_set = |name: &str| {
@@ -86,8 +102,9 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
             seats,
             skip: options.skip,
             nodes,
-            streams: Streams::Inherit,
+            ..Launch::default()
         },
+        follow,
         own,
     ))
 }

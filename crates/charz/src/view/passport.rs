@@ -21,18 +21,22 @@ pub struct Passport<'a> {
     pub quota: Option<f64>,
     /// Variables of the user's own by which a runtime binds threads.
     pub own: &'a [String],
+    /// The share of its time that the program stood still for who follows it.
+    pub stood_still: f64,
 }
 
 /// Shares of time below this are the system's usual work.
 const NOTABLE: f64 = 0.01;
 const NOTABLE_NS: f64 = 1e6;
+/// The share of its time from which on a program's number is not its own, as V39 has it.
+const COSTLY: f64 = 0.02;
 /// The most threads that are named in a line.
 const NAMED: usize = 3;
 /// A thread may be moved when it gets its seat.
 const MOVED_TO_SEAT: u64 = 1;
 
 pub fn print(passport: &Passport) -> String {
-    let Passport { program, seats, ended, stolen, quota, own } = passport;
+    let Passport { program, seats, ended, stolen, quota, own, stood_still } = passport;
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
     let cpus = distinct(seats.iter().flatten().copied()).len();
     let of = if cpus > 0 { format!("of {}", counted(cpus, "CPU")) } else { "CPUs".to_owned() };
@@ -54,6 +58,8 @@ pub fn print(passport: &Passport) -> String {
         pages(ended),
         variables(own, seats),
         followed(ended),
+        costly(ended, *stood_still),
+        shown(ended),
         left(ended),
     ];
     for line in lines.into_iter().flatten() {
@@ -220,6 +226,26 @@ fn followed(ended: &Ended) -> Option<String> {
     }
 }
 
+/// What following took, if that was much.
+fn costly(ended: &Ended, share: f64) -> Option<String> {
+    let stops = units::count(ended.stops);
+    (share >= COSTLY).then(|| {
+        format!(
+            "stood still {stops} times where threads and processes began and ended, for about {} of its time: --follow none leaves it alone",
+            units::percent(share.min(1.0))
+        )
+    })
+}
+
+/// Where it could not be shown its seats: what it saw.
+fn shown(ended: &Ended) -> Option<String> {
+    (ended.following.shows_seats == Some(false)).then(|| {
+        "saw all its CPUs until it had two threads, and each thread its own after that, since the system lets nothing answer for it: give it its \
+         number of threads ($CHARZ_SEATS)"
+            .to_owned()
+    })
+}
+
 fn left(ended: &Ended) -> Option<String> {
     let ids = |ids: &[i32]| ids.iter().map(i32::to_string).collect::<Vec<_>>().join(", ");
     (!ended.left.is_empty()).then(|| {
@@ -267,14 +293,23 @@ mod tests {
             counts: Counts::default(),
             pages: Vec::new(),
             left: Vec::new(),
-            following: Following { by: Follow::Ptrace, refused: None },
+            following: Following { by: Follow::Ptrace, refused: None, shows_seats: None },
+            stops: 0,
+            allowed: Vec::new(),
         }
     }
 
     fn said(ended: &Ended, seats: &[u32], own: &[String]) -> Vec<String> {
         let seats: Vec<Option<u32>> = seats.iter().copied().map(Some).collect();
-        let passport =
-            Passport { program: OsStr::new("/bin/solver"), seats: &seats, ended, stolen: 0.0, quota: Some(0.5), own };
+        let passport = Passport {
+            program: OsStr::new("/bin/solver"),
+            seats: &seats,
+            ended,
+            stolen: 0.0,
+            quota: Some(0.5),
+            own,
+            stood_still: 0.0,
+        };
         let text = print(&passport);
         assert!(!text.contains('\u{1b}'), "{text}");
         text.lines().map(str::to_owned).collect()

@@ -146,3 +146,21 @@ pub static V38: Check = Check {
     source: "Charz: first guess.",
     ..Check::NEVER_RAISED
 };
+
+pub static V39: Check = Check {
+    code: "V39",
+    title: "followed, or not",
+    cause: "Under ptrace a program stands still for a moment when a thread or process of it begins or ends, and when a signal arrives. Where it \
+            starts many, that is a part of its time. Where nothing follows it, its number is its own, and its threads may run on all of \
+            its CPUs in place of one each.",
+    quantity: "Stops times the cost of one, over the time of the runs; of copies, those of one.",
+    scale: Scale::Share,
+    suspect: Some(0.02),
+    evidence: "Stops, as they are counted; their cost, measured with a shell that starts processes, once followed and once not. A program whose first \
+            run stands still for more than 1% of its time is not followed after that, unless `--follow` says how it is to be.",
+    families: "Programs of `--command` on seats. A note: a program that nothing followed, on several CPUs.",
+    fix: "Suspect: leave out `--follow ptrace`, or take `--follow none`. Note: none where the number is that of these CPUs together; else let \
+            the program bind its threads itself: `{cpus}` names its CPUs.",
+    source: "Charz: 2% of a time is what its own loops are right within.",
+    ..Check::NEVER_RAISED
+};

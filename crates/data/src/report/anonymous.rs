@@ -221,6 +221,7 @@ decided! {
         verify: |verify: Option<String>| verify.map(|_| EXPRESSION.to_owned()),
         timeout_ns: number,
         ignored_failures: stays,
+        follow: stays,
     }
     Cell {
         kernel: stays,
@@ -268,8 +269,11 @@ decided! {
         working: number,
         wanted_cpus: number,
         followed: stays,
+        stops: number,
+        stop_ns: number,
         left: number,
         first_ns: number,
+        first_working: number,
         alone_ns: number,
         alone_cpu_ns: number,
     }

@@ -102,17 +102,28 @@ pub struct ProgramSeen {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub working: Option<u64>,
     /// How many CPUs the copies of a repetition had work for on average, whether they got them or not, the most; null or absent where it
-    /// was not counted.
+    /// was not counted. Of programs that are counted in whole, what they used, where that was more than was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wanted_cpus: Option<f64>,
     /// How they were found and put on their seats: `ptrace`, `poll` (some ran unseated for milliseconds) or `none`.
     pub followed: String,
+    /// How often a thread of the program stood still for charz: at its beginning, its end and its signals where ptrace follows it, and where it
+    /// asked which CPUs it may use; of all repetitions and copies. Null or absent where nothing follows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stops: Option<u64>,
+    /// What one such stop costs a program on this machine, in nanoseconds, as it was measured; null or absent where there were so few that it
+    /// does not matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_ns: Option<u64>,
     /// Processes that outlived the program that had started them, and were ended.
     pub left: u64,
     /// The time of the first run of the configuration, which was made before all others to predict how long runs take: nanoseconds without those
     /// in which a thread of it waited for a CPU. In the first invocation after it only; null or absent elsewhere, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_ns: Option<u64>,
+    /// How many threads worked at the same time in that run, where it was followed and these are not; null or absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_working: Option<u64>,
     /// The time of the last run before these of the same program with one thread, under the same mapping; null or absent where there was none,
     /// and of numbers that do not come from the time of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -316,9 +316,16 @@ fn v36_fewer_threads() {
             float(trial);
         });
     }
-    check(&[], |trial| {
+    // Of a program that nothing follows no threads are known, and what it used is.
+    let free = |trial: &mut Trial| {
         of_program(trial, None, 0);
         trial.evidence(|evidence| evidence.program.as_mut().unwrap().followed = "none".into());
+    };
+    check(&[("V39", Note)], free);
+    check(&[("V36", Invalid)], |trial| {
+        free(trial);
+        trial.evidence(|evidence| evidence.program.as_mut().unwrap().wanted_cpus = Some(asked as f64 + 1.0));
+        float(trial);
     });
     // Threads that are polled may have been on any seat before they were found.
     check(&[("V04", Note), ("V12", Invalid)], |trial| {
@@ -362,4 +369,20 @@ fn v38_as_long_as_with_one_thread() {
     };
     // Both threads work all the time.
     check_each(alone, &[((1.0, 1.0), &[("V38", Note)]), ((1.0, 1.5), &[]), ((1.9, 1.9), &[]), ((1.05, 1.0), &[])]);
+}
+
+#[test]
+fn v39_a_program_that_stood_still_for_charz() {
+    let stopped = |trial: &mut Trial, (share, in_copies): (f64, bool)| {
+        trial.facts.in_copies = in_copies;
+        let runs = trial.cell.invocations[0].runs.len() as f64;
+        let (threads, stops) = (trial.cell.seats.len() as u64, 100);
+        let stop_ns = Some((share * runs * INTERVAL_NS / stops as f64) as u64);
+        let seen =
+            ProgramSeen { threads, followed: "ptrace".into(), stops: Some(stops), stop_ns, ..ProgramSeen::default() };
+        trial.evidence(|evidence| evidence.program = Some(seen.clone()));
+    };
+    let suspect: &[_] = &[("V39", Suspect)];
+    let expected = [((0.019, false), &[][..]), ((0.021, false), suspect), ((0.03, true), &[]), ((0.06, true), suspect)];
+    check_each(stopped, &expected);
 }

@@ -1,6 +1,7 @@
 //! Which CPUs a thread may run on. rustix and the C library's `cpu_set_t` end at CPU 1023; the kernel takes masks of any length.
 
 use std::io;
+use std::sync::LazyLock;
 
 use libc::{c_ulong, pid_t};
 
@@ -23,6 +24,26 @@ pub fn set(tid: pid_t, ids: &[u32]) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The mask that the kernel would write for these CPUs where there is so much room; `None` where it would refuse, or one is beyond its mask.
+pub fn as_kernel_writes(ids: &[u32], room: usize) -> Option<Vec<u8>> {
+    let size = kernel_size()?;
+    let mut bytes: Vec<u8> = words(ids).into_iter().flat_map(c_ulong::to_ne_bytes).collect();
+    let fits = bytes.len() <= size && room >= size && room.is_multiple_of(size_of::<c_ulong>());
+    bytes.resize(size, 0);
+    fits.then_some(bytes)
+}
+
+/// How many bytes of a mask the kernel has (sched_setaffinity(2), "C library/kernel differences").
+fn kernel_size() -> Option<usize> {
+    static SIZE: LazyLock<Option<usize>> = LazyLock::new(|| {
+        let mut words: [c_ulong; 1024] = [0; 1024];
+        // SAFETY: the pointer and the length are those of `words`, which outlives the call; the kernel writes no more than the length.
+        let size = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&words), words.as_mut_ptr()) };
+        usize::try_from(size).ok()
+    });
+    *SIZE
+}
+
 /// The CPUs that a thread, 0 for the calling one, may run on, ascending; `None` where the system does not say.
 pub fn get(tid: pid_t) -> Option<Vec<u32>> {
     // As many CPUs as any kernel can be built for, and eight times more.
@@ -39,6 +60,19 @@ pub fn get(tid: pid_t) -> Option<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mask_is_written_as_the_kernel_does() {
+        let mut words: [c_ulong; 1024] = [0; 1024];
+        // SAFETY: as above.
+        let size =
+            unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&words), words.as_mut_ptr()) } as usize;
+        let kernel: Vec<u8> = words.into_iter().flat_map(c_ulong::to_ne_bytes).take(size).collect();
+        let own = get(0).unwrap();
+        assert_eq!(as_kernel_writes(&own, 8192), Some(kernel));
+        assert_eq!([size - 1, 0, size + 1].map(|room| as_kernel_writes(&own, room)), [None, None, None]);
+        assert_eq!(as_kernel_writes(&[size as u32 * 8], 8192), None);
+    }
 
     #[test]
     fn a_mask_has_room_for_any_id() {

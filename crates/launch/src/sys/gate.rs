@@ -10,36 +10,58 @@ use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
+use super::notify::{self, Listener};
+
 /// The exit code of a child that became no program, as shells have it. Its parent has gone.
 const NO_PROGRAM: libc::c_int = 127;
 
 /// What a child waits at before it becomes the program: the parent's end. A child that is not let go ends when this is dropped, or with
 /// the parent.
-pub struct Gate(Arc<UnixStream>);
+pub struct Gate {
+    end: Arc<UnixStream>,
+    /// Whether the child offers a listener.
+    offers: bool,
+}
 
 impl Gate {
     /// The process id of the child, once it waits; an error where there is none.
     pub fn child(&self) -> io::Result<i32> {
         let mut pid = [0; 4];
-        (&*self.0).read_exact(&mut pid)?;
+        (&*self.end).read_exact(&mut pid)?;
         Ok(i32::from_ne_bytes(pid))
+    }
+
+    /// The listener that the child has offered; once, when it waits.
+    pub fn listener(&self) -> io::Result<Option<Listener>> {
+        if self.offers { notify::take(&self.end) } else { Ok(None) }
     }
 
     /// Lets the child go on.
     pub fn open(&self) -> io::Result<()> {
-        (&*self.0).write_all(&[1])
+        (&*self.end).write_all(&[1])
     }
 }
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        let _ = self.0.shutdown(Shutdown::Write);
+        let _ = self.end.shutdown(Shutdown::Write);
     }
+}
+
+/// Whether a child lets its parent answer which CPUs it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offer {
+    /// It does not.
+    Nothing,
+    /// Where it has the right to.
+    WithRights,
+    /// Also where it has to do without the rights of other users for that.
+    WithoutRights,
 }
 
 /// Makes the child wait at a gate. One that need not wait any more since its parent has gone ends at once instead of becoming the program: an
 /// error would be for the standard library's end of the parent, and without that it says so on standard error, and aborts.
-pub fn hold(command: &mut Command) -> io::Result<Gate> {
+pub fn hold(command: &mut Command, offer: Offer) -> io::Result<Gate> {
     let (ours, theirs) = UnixStream::pair()?;
     let ours = Arc::new(ours);
     // The command keeps the number from becoming another's before the fork.
@@ -48,17 +70,20 @@ pub fn hold(command: &mut Command) -> io::Result<Gate> {
         // With it open, the child would wait for ever for a parent that has been killed.
         // SAFETY: the descriptor is open in the child, which has a copy of its parent's table, and there nothing else uses it.
         unsafe { libc::close(parents.as_raw_fd()) };
-        let told = (&theirs).write_all(&std::process::id().to_ne_bytes());
+        let mut told = (&theirs).write_all(&std::process::id().to_ne_bytes());
+        if offer != Offer::Nothing {
+            told = told.and_then(|()| notify::offer(&theirs, offer == Offer::WithoutRights));
+        }
         if told.and_then(|()| (&theirs).read_exact(&mut [0])).is_err() {
             // SAFETY: it ends this child at once, without anything that was registered for an exit of its parent.
             unsafe { libc::_exit(NO_PROGRAM) };
         }
         Ok(())
     };
-    // SAFETY: between fork and exec the closure calls close, getpid, write, read and _exit and nothing else, which a signal handler may; it
-    // neither takes memory nor locks.
+    // SAFETY: between fork and exec the closure makes system calls (close, getpid, write, seccomp, prctl, sendmsg, read and _exit) and nothing
+    // else; it neither takes memory nor locks.
     unsafe { command.pre_exec(wait) };
-    Ok(Gate(ours))
+    Ok(Gate { end: ours, offers: offer != Offer::Nothing })
 }
 
 /// Gives the child this limit on open files.
@@ -91,7 +116,7 @@ mod tests {
         if env::var_os(VARIABLE).is_some() {
             let mut command = Command::new("sh");
             command.args(["-c", "echo began >&2"]).stdout(Stdio::null());
-            let gate = hold(&mut command).unwrap();
+            let gate = hold(&mut command, Offer::Nothing).unwrap();
             thread::spawn(move || command.spawn());
             println!("waits {}", gate.child().unwrap());
             loop {
@@ -120,7 +145,7 @@ mod tests {
     fn a_child_that_is_not_let_go_becomes_no_program() {
         for lets_go in [false, true] {
             let mut command = Command::new("true");
-            let gate = hold(&mut command).unwrap();
+            let gate = hold(&mut command, Offer::Nothing).unwrap();
             let starter = thread::spawn(move || command.spawn()?.wait());
             gate.child().unwrap();
             if lets_go {

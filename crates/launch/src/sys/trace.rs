@@ -22,6 +22,16 @@ pub fn seize(tid: pid_t) -> io::Result<()> {
     call(libc::PTRACE_SEIZE, tid, BIRTHS as usize).map(drop)
 }
 
+/// Stops a child where its program begins, until [`let_go`].
+pub fn hold(tid: pid_t) -> io::Result<()> {
+    call(libc::PTRACE_SEIZE, tid, (libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL) as usize).map(drop)
+}
+
+/// Lets a stopped one run on, and follows it no longer.
+pub fn let_go(tid: pid_t) -> io::Result<()> {
+    call(libc::PTRACE_DETACH, tid, 0).map(drop)
+}
+
 /// Stops this one, and all that it creates from now on, also at its end, when its counts can still be read.
 pub fn follow_ends(tid: pid_t) -> io::Result<()> {
     call(libc::PTRACE_SETOPTIONS, tid, (BIRTHS | libc::PTRACE_O_TRACEEXIT) as usize).map(drop)

@@ -161,6 +161,7 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
         repetitions: usize::try_from(order.repetitions).unwrap_or(usize::MAX),
         time_box: Duration::from_nanos(order.time_box_ns),
         enough: Duration::from_nanos(order.enough_ns),
+        untraced: order.untraced,
     };
     let invocation = user_program::measure(&run, &stop, woken.as_fd()).unwrap_or_else(Invocation::from);
     Ok(in_time(invocation, &deadline, &overdue))

@@ -170,7 +170,7 @@ const CONFIGURATIONS: &str = "";
 
 fn of_program(program: Option<&Program>, aspects: &mut Aspects) {
     let Some(program) = program.map(Program::recorded) else { return };
-    let Program { command, setup, value, unit, verify, timeout_ns, ignored_failures } = program;
+    let Program { command, setup, value, unit, verify, timeout_ns, ignored_failures, follow } = program;
     insert(aspects, "command", command);
     insert(aspects, "value", value.to_string());
     insert(aspects, "unit", unit.symbol.as_str().to_owned());
@@ -180,6 +180,7 @@ fn of_program(program: Option<&Program>, aspects: &mut Aspects) {
         ("verify", verify),
         ("run-timeout", timeout_ns.map(|time| format!("{time}ns"))),
         ("ignore-failure", ignored_failures.map(|codes| codes_said(&codes))),
+        ("follow", follow.map(|follow| follow.word().to_owned())),
     ];
     others
         .into_iter()

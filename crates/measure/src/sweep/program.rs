@@ -1,15 +1,48 @@
 //! What other runs of a user's program say of an invocation, and of the end of a sweep.
 
 use super::{Sweep, places};
+use crate::plan::nanos;
+use crate::user_program::stops;
 use charz_data::report::{Cell, Ending, FAILURE, Invocation, Lap};
-use charz_data::{COMMAND, Program, ProgramValue};
+use charz_data::{COMMAND, Follow, Program, ProgramValue};
+
+/// The share of a run from which on it is mostly charz's.
+const MOSTLY: f64 = 0.5;
 
 impl Sweep<'_> {
-    /// The time of the first run of a configuration without the longest wait of a thread for a CPU, if there was one and it came to its end.
+    /// The time of the first run of a configuration without the longest wait of a thread for a CPU, and without what it stood still for charz, if
+    /// there was one and it came to its end.
     fn first_ns_of(&self, cell: &Cell) -> Option<u64> {
-        let first = self.predictor.run_of(cell).filter(|pilot| pilot.ending == Ending::Done)?.runs.first()?;
-        let waited = first.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0);
-        Some(first.interval_ns.saturating_sub(waited))
+        let in_copies = self.order.program.as_ref().is_some_and(Program::in_copies);
+        let mut runs = self.predictor.runs_of(cell).filter(|pilot| pilot.ending == Ending::Done);
+        let first = runs.next()?;
+        let share = stops::share(first, in_copies);
+        // Of what is mostly charz's the rest is no time.
+        let (pilot, share) = if share < MOSTLY { (first, share) } else { (runs.next().unwrap_or(first), 0.0) };
+        let run = pilot.runs.first()?;
+        let waited = run.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0);
+        Some(((1.0 - share) * run.interval_ns as f64) as u64).map(|took| took.saturating_sub(waited))
+    }
+
+    /// How many threads worked in the first run of a configuration whose others are not followed.
+    fn first_working_of(&self, cell: &Cell) -> Option<u64> {
+        let seen = |pilot: &Invocation| pilot.evidence.as_ref()?.program.clone();
+        let first = self.predictor.runs_of(cell).find_map(seen).filter(|seen| seen.followed != Follow::None.word())?;
+        self.is_untraced(cell).then(|| first.working.unwrap_or(first.threads).min(first.threads))
+    }
+
+    /// Whether nothing is to follow the program in this configuration: as in those of its invocations that there are, else as its first run was.
+    pub(super) fn is_untraced(&self, cell: &Cell) -> bool {
+        let seen = |one: &Invocation| Some(one.evidence.as_ref()?.program.as_ref()?.followed == Follow::None.word());
+        cell.invocations.iter().find_map(seen).unwrap_or_else(|| self.predictor.is_untraced())
+    }
+
+    /// Notes beside an invocation what a stop of its program costs, where that matters.
+    pub(super) fn note_stops(&self, invocation: &mut Invocation) {
+        let cost = stops::cost(invocation);
+        if let Some(seen) = invocation.evidence.as_mut().and_then(|found| found.program.as_mut()) {
+            seen.stop_ns = cost.map(nanos);
+        }
     }
 
     /// Notes beside the first invocation of a program's configuration what the run before it took.
@@ -18,7 +51,8 @@ impl Sweep<'_> {
         let seen = |one: &Invocation| one.evidence.as_ref().and_then(|evidence| evidence.program.as_ref()?.first_ns);
         let first = self.first_ns_of(cell).filter(|_| cell.invocations.iter().find_map(seen).is_none());
         if let (Some(first), Some(evidence)) = (first, &mut invocation.evidence) {
-            evidence.program.get_or_insert_default().first_ns = Some(first);
+            let seen = evidence.program.get_or_insert_default();
+            (seen.first_ns, seen.first_working) = (Some(first), self.first_working_of(cell));
         }
     }
 

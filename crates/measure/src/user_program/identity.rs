@@ -113,6 +113,7 @@ mod tests {
                 verify: None,
                 timeout_ns: None,
                 ignored_failures: None,
+                follow: None,
             })
         };
         let is_last = |found: &ProgramIdentity| found.files.last().is_some_and(|file| file.path.ends_with("x.sh"));

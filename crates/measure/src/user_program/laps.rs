@@ -15,6 +15,9 @@ pub(super) fn laps(seats: &[Option<u32>], in_copies: bool, ended: &[&Ended], spa
         let strand = left.map_or(seat, |thread| thread.allowed.first().copied());
         Lap { rank: rank as u64, seat, strand, start_ns, end_ns, counts, on_seat, ..Lap::default() }
     };
+    if ended.iter().any(|ended| ended.following.by == Follow::None) {
+        return (0..seats.len()).map(|rank| of_free(rank, seats, in_copies, ended, spans)).collect();
+    }
     if in_copies {
         let of_copy = |(rank, ended): (usize, &&Ended)| {
             let seated = ended.threads.iter().map(counts_on_seat).reduce(Counts::plus);
@@ -25,9 +28,6 @@ pub(super) fn laps(seats: &[Option<u32>], in_copies: bool, ended: &[&Ended], spa
         return ended.iter().enumerate().map(of_copy).collect();
     }
     let threads = ended.first().map(|ended| ended.threads.as_slice()).unwrap_or_default();
-    // Of one whose threads were not looked for, nothing is known of any seat.
-    let is_seen = ended.iter().all(|ended| ended.following.by != Follow::None);
-    let nothing = if is_seen { Counts::NOTHING } else { Counts::default() };
     let mut told = BTreeSet::new();
     let of_seat = |rank: usize| {
         let seat = seats[rank];
@@ -37,11 +37,23 @@ pub(super) fn laps(seats: &[Option<u32>], in_copies: bool, ended: &[&Ended], spa
         let unbound = threads.iter().filter(|thread| rank == 0 && seat.is_some() && thread.seat.is_none());
         let free = |thread: &Thread| Counts { migrations: thread.counts.migrations.map(|_| 0), ..thread.counts };
         let counts = own.clone().map(counts_on_seat).chain(unbound.map(free));
-        let counts = counts.reduce(Counts::plus).unwrap_or(nothing);
+        let counts = counts.reduce(Counts::plus).unwrap_or(Counts::NOTHING);
         let own: Vec<Thread> = own.cloned().collect();
-        lap(rank, 0, counts, &own, if is_seen && own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
+        lap(rank, 0, counts, &own, if own.is_empty() { seat.map(|_| true) } else { on_seats(&own) })
     };
     (0..seats.len()).map(of_seat).collect()
+}
+
+/// Of a program whose threads were not looked for: it is counted in whole with its first worker, and where its first process might run at its
+/// end is compared with all of its seats.
+fn of_free(rank: usize, seats: &[Option<u32>], in_copies: bool, ended: &[&Ended], spans: &[[u64; 2]]) -> Lap {
+    let (of, own) = if in_copies { (rank, &seats[rank..=rank]) } else { (0, seats) };
+    let (ended, seat, [start_ns, end_ns]) = (ended[of], seats[rank], spans[of]);
+    let away = ended.allowed.iter().copied().find(|cpu| !own.contains(&Some(*cpu)));
+    let counts = if in_copies || rank == 0 { ended.counts } else { Counts::default() };
+    let on_seat = seat.filter(|_| !ended.allowed.is_empty()).map(|_| away.is_none());
+    let strand = if on_seat == Some(false) { away } else { seat };
+    Lap { rank: rank as u64, seat, strand, start_ns, end_ns, counts, on_seat, ..Lap::default() }
 }
 
 /// What a thread counted from when it was on its seat: it appears where the thread is that made it, and is moved from there before its
@@ -97,7 +109,7 @@ mod tests {
 
     #[test]
     fn of_threads_that_were_not_looked_for_nothing_is_known() {
-        let laps_of = |by| {
+        let laps_of = |by, in_copies, allowed: &[u32]| {
             let ended = Ended {
                 status: ExitStatus::default(),
                 start: Instant::now(),
@@ -110,12 +122,25 @@ mod tests {
                 counts: Counts::default(),
                 pages: Vec::new(),
                 left: Vec::new(),
-                following: Following { by, refused: None },
+                following: Following { by, refused: None, shows_seats: None },
+                stops: 0,
+                allowed: allowed.to_vec(),
             };
-            laps(&[Some(3)], false, &[&ended], &[[1, 2]])
+            let seats = if in_copies { &[Some(3)][..] } else { &[Some(3), Some(5)] };
+            laps(seats, in_copies, &[&ended], &[[1, 2]])
         };
         let known = |lap: &Lap| (lap.on_seat, lap.counts.migrations);
-        assert_eq!(known(&laps_of(Follow::Poll)[0]), (Some(true), Some(0)), "no thread was there");
-        assert_eq!(known(&laps_of(Follow::None)[0]), (None, None));
+        assert_eq!(known(&laps_of(Follow::Poll, false, &[])[0]), (Some(true), Some(0)), "no thread was there");
+        let free = |in_copies, allowed| {
+            let lap = &laps_of(Follow::None, in_copies, allowed)[0];
+            (lap.on_seat, lap.strand)
+        };
+        assert_eq!(known(&laps_of(Follow::None, false, &[])[0]), (None, None));
+        for in_copies in [false, true] {
+            assert_eq!(free(in_copies, &[]), (None, Some(3)));
+            assert_eq!(free(in_copies, &[3]), (Some(true), Some(3)));
+            assert_eq!(free(in_copies, &[3, 4]), (Some(false), Some(4)));
+        }
+        assert_eq!([false, true].map(|in_copies| free(in_copies, &[3, 5]).0), [Some(true), Some(false)]);
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn measure(site: &Site<'_>) -> Result<Measured, Failure> {
     site.end(&mut crew, &mut copies, Instant::now() + time)?;
     let ended: Vec<&Ended> = copies.iter().filter_map(|copy| copy.ended.as_ref()).collect();
     let mut measured = Measured::default();
-    measured.see(ended.iter().copied());
+    measured.see(site.order.seats.len(), ended.iter().copied());
     for Round { answers, machine } in rounds {
         let spans: Vec<[u64; 2]> = answers.iter().map(|answer| [answer.start_ns, answer.end_ns]).collect();
         let laps = laps(site.order.seats, site.order.program.in_copies(), &ended, &spans);

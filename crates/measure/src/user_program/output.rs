@@ -296,6 +296,7 @@ mod tests {
                 verify,
                 timeout_ns: None,
                 ignored_failures: None,
+                follow: None,
             },
             8,
         )

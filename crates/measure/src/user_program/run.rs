@@ -37,6 +37,17 @@ pub(crate) struct Order<'a> {
     pub(crate) time_box: Duration,
     /// After so long no other repetition begins, if there are two.
     pub(crate) enough: Duration,
+    /// Whether nothing follows a program that does not say how it is to be followed.
+    pub(crate) untraced: bool,
+}
+
+impl Order<'_> {
+    /// How the program's threads are found. Where there is nothing to seat, nothing is looked for.
+    fn follow(&self) -> Follow {
+        let usual = if self.untraced { Follow::None } else { Follow::Ptrace };
+        let floats = self.seats.iter().all(Option::is_none);
+        if floats { Follow::None } else { self.program.follow.unwrap_or(usual) }
+    }
 }
 
 /// What all repetitions of an invocation have in common.
@@ -109,16 +120,22 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Takes note of the programs of a repetition.
-    pub(super) fn see<'a>(&mut self, copies: impl Iterator<Item = &'a Ended> + Clone) {
+    /// Takes note of the programs of a repetition, which were asked for so many threads.
+    pub(super) fn see<'a>(&mut self, asked: usize, copies: impl Iterator<Item = &'a Ended> + Clone) {
         let seen = self.evidence.program.get_or_insert_default();
         seen.working = seen.working.max(Ended::working(copies.clone()));
-        let wanted: Option<f64> = copies.clone().map(|ended| Some(ended.used_cpus()? + ended.missed_cpus()?)).sum();
-        seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0)));
+        let used: Option<f64> = copies.clone().map(Ended::used_cpus).sum();
+        let missed: Option<f64> = copies.clone().map(Ended::missed_cpus).sum();
+        // What was used beyond what was asked for was wanted, also where nothing says what was missed.
+        let wanted = used.zip(missed).map(|(used, missed)| used + missed).or(used.filter(|used| *used > asked as f64));
+        seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0))).or(seen.wanted_cpus);
         seen.threads = seen.threads.max(copies.clone().map(|ended| ended.appeared as u64).sum());
         for ended in copies {
             self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
-            seen.followed = by(ended.following.by).to_owned();
+            seen.followed = ended.following.by.word().to_owned();
+            if ended.following.by != Follow::None {
+                seen.stops = Some(seen.stops.unwrap_or(0).saturating_add(ended.stops));
+            }
             seen.left = seen.left.saturating_add(ended.left.len() as u64);
         }
     }
@@ -167,7 +184,7 @@ impl<'a> Site<'a> {
             let mut copies = self.start(&mut crew, Streams::Captured)?;
             self.end(&mut crew, &mut copies, until)?;
             let machine = MachineCounts::read(&seats).since(before);
-            measured.see(copies.iter().filter_map(|copy| copy.ended.as_ref()));
+            measured.see(self.order.seats.len(), copies.iter().filter_map(|copy| copy.ended.as_ref()));
             measured.runs.push(self.run(&copies, machine)?);
         }
         Ok(measured)
@@ -180,7 +197,7 @@ impl<'a> Site<'a> {
     }
 
     pub(super) fn crew(&self) -> Result<Crew, Failure> {
-        Crew::new(Follow::Ptrace).map_err(|error| Failure::new(Ending::Refused, error.to_string()))
+        Crew::new(self.order.follow()).map_err(|error| Failure::new(Ending::Refused, error.to_string()))
     }
 
     /// The seats of each program: those of all workers, or of one for each copy.
@@ -198,7 +215,9 @@ impl<'a> Site<'a> {
     /// Starts the program, or its copies, which begin together when the crew is waited for.
     pub(super) fn start(&self, crew: &mut Crew, streams: Streams) -> Result<Vec<Replica<'a>>, Failure> {
         let start = |Share { rank, seats, nodes }: Share<'_>| {
-            let launch = Launch { nodes, streams, ..self.launch(&self.words, seats, rank) };
+            // The user may follow nothing since ptrace would be in the way.
+            let together = self.order.program.follow != Some(Follow::None);
+            let launch = Launch { nodes, streams, together, ..self.launch(&self.words, seats, rank) };
             let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
             let ignored = self.order.program.ignored_failures.as_deref();
             Ok(Replica { id, output: Output::new(self.readers), ended: None, ignored })
@@ -209,7 +228,7 @@ impl<'a> Site<'a> {
     fn launch(&self, words: &Words, seats: &[Option<u32>], rank: Option<usize>) -> Launch {
         // Those of the user's shell would put threads elsewhere.
         let unset = runtimes::BINDING.map(|name| (name.into(), None)).into_iter().chain(plain_numbers());
-        let usual = runtimes::variables(seats, Follow::Ptrace)
+        let usual = runtimes::variables(seats, self.order.follow())
             .into_iter()
             .map(|(name, value)| (name.into(), Some(value.into())));
         let variables = unset.chain(usual).collect();
@@ -349,15 +368,6 @@ fn limit(time_box: Duration, asked: bool) -> String {
         false => format!(
             "{time}: {least} and ten times the predicted time, or what the budget leaves; --run-timeout sets another limit"
         ),
-    }
-}
-
-/// How threads were found, for the report.
-fn by(follow: Follow) -> &'static str {
-    match follow {
-        Follow::Ptrace => "ptrace",
-        Follow::Poll => "poll",
-        Follow::None => "none",
     }
 }
 

@@ -265,6 +265,7 @@ fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] 
         verify: None,
         timeout_ns: None,
         ignored_failures: None,
+        follow: None,
     });
     let text = |name: &str| {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
