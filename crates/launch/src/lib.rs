@@ -19,6 +19,6 @@ mod traced;
 pub use crew::{Crew, Event, Stream};
 pub use files::allow_files;
 pub use launch::{Ended, Error, Follow, Following, Id, Launch, MAX_THREADS, Streams, Thread};
-pub use left::{Left, adopt_orphans, kill_left_by};
+pub use left::{Children, Left, adopt_orphans};
 pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};
