@@ -102,7 +102,7 @@ impl<'a> Processes<'a> {
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
         let is_program = order.program.is_some();
-        // What the measuring process leaves behind comes to this one, which starts nothing else meanwhile.
+        // This process adopts what the measuring process leaves behind, and starts nothing else meanwhile.
         let others = is_program.then(Children::now);
         if is_program {
             adopt_orphans();

@@ -36,7 +36,7 @@ const ENDS: [(&str, &str); 5] = [
     ("", "sleep 60"),
 ];
 
-/// Which servers run when a set-up begins is told by a file.
+/// The file that shows that a server ran when a set-up began.
 const POOLED: &str = "pooled";
 
 /// A sweep to its end, or one that is stopped and resumed with another budget; or one of a program with a server.
