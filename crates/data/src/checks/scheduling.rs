@@ -61,7 +61,7 @@ pub static V03: Check = Check {
     cause: "Something else ran on the CPU: another process, a kernel thread, a neighbour in the same container. The wait \
             is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
     quantity: "The share of iterations that are dirty. An iteration is dirty if one of its laps waited, runnable, for more than \
-               the lap limit's share of its time.",
+               the lap limit's share of its time; of a program only where no CPU quota paused it, which is waiting too.",
     scale: Scale::Share,
     lap: Some(0.01),
     note: Some(0.0),
@@ -143,7 +143,7 @@ pub static V07: Check = Check {
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled. An iteration with one does not count, where \
-               the number is made of iterations and is not about the quota.",
+               the number is made of iterations and is not about the quota. Of a program all count: it gets these pauses with its CPUs.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",
