@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
 use super::{Trial, alive, own_sleep, running};
-use crate::support::{Ran, charz, run, send};
+use crate::support::{Ran, charz, run, send, write_program};
 
 /// The process that measures for a sweep.
 fn measuring(sweep: &Child) -> Pid {
@@ -148,6 +148,27 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
     let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
     let cell = trial.cell();
     assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
+}
+
+/// Whatever it did to be no child of the set-up.
+#[test]
+fn what_a_server_uses_is_the_program_s_own() {
+    let folder = tempdir().unwrap();
+    let (sleeps, server) = (own_sleep(3), folder.path().join("server"));
+    let work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat > now; mv now used";
+    write_program(&server, &format!("#!/bin/sh\n{work}; exec sleep {sleeps}\n"));
+    let setup = format!("sh -c 'rm -f used; (setsid env -i {} &)'", server.display());
+    let trial = Trial::of("sh -c 'until test -e used; do sleep 0.01; done'", &["--setup", &setup]);
+    trial.ran.check_swept();
+    let used = fs::read_to_string(trial.folder.path().join("used")).unwrap();
+    let used: u64 = used.split(' ').next().unwrap().parse().unwrap();
+    let cell = trial.cell();
+    let last = cell["invocations"].as_array().unwrap().last().unwrap();
+    let busy = &last["evidence"]["busy"];
+    assert!(busy.is_null() || busy["own_ns"].as_u64() >= Some(used), "{used} ns of {busy}");
+    let culprits = last["evidence"]["culprits"].as_array().cloned().unwrap_or_default();
+    assert!(culprits.iter().all(|culprit| culprit["name"] != "server"), "{culprits:?}");
+    assert_eq!(alive(&sleeps), 0);
 }
 
 /// Nobody interrupted it.
