@@ -155,10 +155,10 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
 fn what_a_server_uses_is_the_program_s_own() {
     let folder = tempdir().unwrap();
     let (sleeps, server) = (own_sleep(3), folder.path().join("server"));
-    let work = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat > now; mv now used";
+    let work = "until test -e asked; do sleep 0.01; done; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat > now; mv now used";
     write_program(&server, &format!("#!/bin/sh\n{work}; exec sleep {sleeps}\n"));
-    let setup = format!("sh -c 'rm -f used; (setsid env -i {} &)'", server.display());
-    let trial = Trial::of("sh -c 'until test -e used; do sleep 0.01; done'", &["--setup", &setup]);
+    let setup = format!("sh -c 'rm -f asked used; (setsid env -i {} &)'", server.display());
+    let trial = Trial::of("sh -c 'touch asked; until test -e used; do sleep 0.01; done'", &["--setup", &setup]);
     trial.ran.check_swept();
     let used = fs::read_to_string(trial.folder.path().join("used")).unwrap();
     let used: u64 = used.split(' ').next().unwrap().parse().unwrap();

@@ -61,7 +61,7 @@ pub static V03: Check = Check {
     cause: "Something else ran on the CPU: another process, a kernel thread, a neighbour in the same container. The wait \
             is part of the lap's time and lowers the rate; what ran in between left its data in the caches.",
     quantity: "The share of iterations that are dirty. An iteration is dirty if one of its laps waited, runnable, for more than \
-               the lap limit's share of its time; of a program only where no CPU quota paused it, which is waiting too.",
+               the lap limit's share of its time.",
     scale: Scale::Share,
     lap: Some(0.01),
     note: Some(0.0),

@@ -155,7 +155,8 @@ fn v07_throttled() {
     });
     // What a program gets of it is its number.
     check(&[("V07", Note)], |trial| {
-        trial.facts.card.to_mut().role = Role::Program;
+        let card = trial.facts.card.to_mut();
+        (card.role, card.blocks_in_kernel) = (Role::Program, true);
         trial.runs().for_each(|run| {
             run.throttled_periods = Some(1);
             run.laps[0].wait(run.interval_ns / 2);

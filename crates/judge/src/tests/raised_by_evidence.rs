@@ -346,7 +346,8 @@ fn v37_a_first_run_unlike_the_others() {
     });
     // Nor is that of a quota, of which the first run has no pauses.
     check(&[("V07", Note)], |trial| {
-        trial.facts.card.to_mut().role = Role::Program;
+        let card = trial.facts.card.to_mut();
+        (card.role, card.blocks_in_kernel) = (Role::Program, true);
         first(trial, 0.45);
         trial.runs().for_each(|run| {
             run.throttled_periods = Some(1);
