@@ -8,7 +8,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
 use super::{Trial, alive, own_sleep, running};
-use crate::support::{Ran, charz, run, send};
+use crate::support::{Ran, charz, run, send, write_program};
 
 /// The process that measures for a sweep.
 fn measuring(sweep: &Child) -> Pid {
@@ -49,26 +49,58 @@ fn a_short_budget_leaves_out_what_does_not_fit_with_its_setup() {
     }
 }
 
+/// How a set-up starts a server that sleeps: in its group, apart, as a daemon, without an environment, deaf to SIGTERM, with a process of its
+/// own; or is one itself.
+const SERVERS: [&str; 7] = [
+    "sleep {} & true",
+    "setsid sleep {} & true",
+    "(setsid sleep {} &)",
+    "(setsid env -i sleep {} &)",
+    "(trap \"\" TERM; setsid env -i sleep {} &)",
+    "(setsid env -i sh -c \"sleep {} & sleep {}\" &)",
+    "sleep {}",
+];
+
+/// However a server is started, and however a set-up, a run and the sweep end, it ends with them.
 #[test]
-fn a_setup_is_ended_with_the_sweep() {
-    let sleeps = &own_sleep(1);
-    let (waits, ignores) = (format!("sleep {sleeps}"), format!("sh -c 'trap \"\" TERM; sleep {sleeps} &'"));
-    for (setup, signal, code) in
-        [(waits, Signal::INT, Some(130)), (ignores.clone(), Signal::INT, Some(130)), (ignores, Signal::KILL, None)]
-    {
-        let (folder, mut command) = (tempdir().unwrap(), charz());
-        let sweep = ["sweep", "--command", "sleep 60", "--setup", &setup, "--budget", "3m"];
-        let sweep = command.current_dir(&folder).args(sweep).stdout(Stdio::null()).stderr(Stdio::null());
-        let mut child = sweep.spawn().unwrap();
-        while alive(sleeps) == 0 {
-            assert_eq!(child.try_wait().unwrap(), None);
+fn what_a_setup_starts_is_ended_with_the_sweep() {
+    // How the set-up and the run end, and the sweep.
+    let ends = [
+        ("", "sleep 0.05", None),
+        ("", "exit 1", None),
+        ("exit 1", "true", None),
+        ("", "sleep 60", None),
+        ("", "sleep 60", Some((Signal::INT, Some(130)))),
+        ("", "sleep 60", Some((Signal::TERM, Some(143)))),
+        ("", "sleep 60", Some((Signal::KILL, None))),
+    ];
+    // All at once: most of them wait.
+    let pairs = [0, 5].map(|shift| SERVERS.iter().zip(ends.iter().cycle().skip(shift)));
+    let sweeps = pairs.into_iter().flatten().zip(10..).map(|((server, (ends, command, signal)), number)| {
+        let (folder, mut sweep, sleeps) = (tempdir().unwrap(), charz(), own_sleep(number));
+        let setup = format!("sh -c '{}; sleep 0.01; {ends}'", server.replace("{}", &sleeps));
+        let command = format!("sh -c '{command}'");
+        // What nothing else ends has a limit.
+        let limit = if signal.is_some() { "2m" } else { "0.5s" };
+        let programs = ["sweep", "--command", &command, "--setup", &setup];
+        sweep.current_dir(&folder).args(programs).args(["--run-timeout", limit, "--budget", "3m"]);
+        let child = sweep.args(["--invocations", "2"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        (folder, child, sleeps, server, signal)
+    });
+    for (_folder, mut child, sleeps, server, signal) in sweeps.collect::<Vec<_>>() {
+        if let Some((signal, _)) = signal {
+            while alive(&sleeps) == 0 {
+                assert_eq!(child.try_wait().unwrap(), None, "{server}");
+            }
+            send(&child, *signal);
         }
-        send(&child, signal);
-        assert_eq!(child.wait().unwrap().code(), code, "{setup}");
+        let code = child.wait().unwrap().code();
+        assert!(signal.is_none_or(|(_, expected)| code == expected), "{server}: {code:?}");
         // Of a sweep that is killed, its measuring process ends what is left.
-        let until = Instant::now() + Duration::from_secs(if code.is_none() { 120 } else { 0 });
-        while alive(sleeps) > 0 && Instant::now() < until {}
-        assert_eq!(alive(sleeps), 0, "{setup}, {signal:?}");
+        let is_killed = signal.is_some_and(|(signal, _)| signal == Signal::KILL);
+        let until = Instant::now() + Duration::from_secs(if is_killed { 120 } else { 0 });
+        while alive(&sleeps) > 0 && Instant::now() < until {}
+        assert_eq!(alive(&sleeps), 0, "{server}, {signal:?}");
     }
 }
 
@@ -116,6 +148,27 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
     let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
     let cell = trial.cell();
     assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
+}
+
+/// Whatever it did to be no child of the set-up.
+#[test]
+fn what_a_server_uses_is_the_program_s_own() {
+    let folder = tempdir().unwrap();
+    let (sleeps, server) = (own_sleep(3), folder.path().join("server"));
+    let work = "until test -e asked; do sleep 0.01; done; i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; cat /proc/$$/schedstat > now; mv now used";
+    write_program(&server, &format!("#!/bin/sh\n{work}; exec sleep {sleeps}\n"));
+    let setup = format!("sh -c 'rm -f asked used; (setsid env -i {} &)'", server.display());
+    let trial = Trial::of("sh -c 'touch asked; until test -e used; do sleep 0.01; done'", &["--setup", &setup]);
+    trial.ran.check_swept();
+    let used = fs::read_to_string(trial.folder.path().join("used")).unwrap();
+    let used: u64 = used.split(' ').next().unwrap().parse().unwrap();
+    let cell = trial.cell();
+    let last = cell["invocations"].as_array().unwrap().last().unwrap();
+    let busy = &last["evidence"]["busy"];
+    assert!(busy.is_null() || busy["own_ns"].as_u64() >= Some(used), "{used} ns of {busy}");
+    let culprits = last["evidence"]["culprits"].as_array().cloned().unwrap_or_default();
+    assert!(culprits.iter().all(|culprit| culprit["name"] != "server"), "{culprits:?}");
+    assert_eq!(alive(&sleeps), 0);
 }
 
 /// Nobody interrupted it.

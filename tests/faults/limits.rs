@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::group::Group;
-use crate::trial::{Ended, Trial, alone, together};
+use crate::trial::{Ended, Trial, alone, faulty, together};
 
 /// What a refusal of one cell comes to: it has no number and a reason, and the other one is measured.
 #[track_caller]
@@ -134,6 +134,38 @@ fn a_quota_is_measured_where_there_is_one() {
     let ended = Trial::of("cmt-quota").with("--threads", "1,2").after(&group.join()).run();
     ended.check_done();
     ended.check_measured("cmt-quota");
+}
+
+/// The pauses are part of what it gets.
+#[test]
+fn a_program_under_a_quota_has_a_number() {
+    let _machine = together();
+    let Some(group) = Group::new("cpu") else { return };
+    group.set("cpu.cfs_quota_us", "50000");
+    let ended =
+        Trial::of_program("sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'").after(&group.join()).run();
+    ended.check_done();
+    ended.check_measured("command");
+    let report = ended.report.as_ref().expect("there is a report");
+    let marks = report["cells"][0]["marks"].as_array().expect("marks are a list");
+    assert!(marks.iter().any(|mark| mark["code"] == "V07"), "{marks:?}");
+}
+
+/// Others stop those that work.
+#[test]
+fn runtimes_have_as_many_threads_as_a_quota_has_time_for() {
+    let _machine = together();
+    let Some(group) = Group::new("cpu") else { return };
+    group.set("cpu.cfs_quota_us", "90000");
+    let said = |flags: &str| {
+        let exec =
+            format!("{} && exec \"$0\" exec -q {flags} -- sh -c 'echo $OMP_NUM_THREADS $CHARZ_SEATS'", group.join());
+        let ran = Command::new("sh").env_remove("OMP_NUM_THREADS").arg("-c").arg(exec).arg(faulty()).output().unwrap();
+        String::from_utf8(ran.stdout).unwrap()
+    };
+    assert_eq!(said(""), "1 1\n");
+    assert_eq!(said("--mapping auto"), "1 1\n");
+    assert_eq!(said("--threads 3 --mapping auto"), "3 3\n");
 }
 
 #[test]

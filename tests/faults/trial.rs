@@ -72,6 +72,13 @@ impl Trial {
         few.with("--mapping", "dumb").with("--threads", "1").with("--budget", "30m").with("--kernel", kernels)
     }
 
+    /// The same of a program.
+    pub fn of_program(command: &str) -> Self {
+        let mut trial = Trial::of("");
+        trial.flags.retain(|(flag, _)| !["--kernel", "--iterations", "--repetitions"].contains(&flag.as_str()));
+        trial.with("--command", command)
+    }
+
     /// With this value for this flag.
     pub fn with(mut self, flag: &str, value: &str) -> Self {
         self.flags.retain(|(old, _)| old != flag);

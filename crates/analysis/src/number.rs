@@ -130,7 +130,7 @@ pub(crate) fn placed<'a>(basis: &Basis<'a>, cells: impl IntoIterator<Item = &'a 
 }
 
 /// The share of their time that a CPU quota leaves so many threads; all of it where the number has the quota in it: where it was delivered,
-/// where a quota is measured, and for a program, whose runs count only where it stopped nothing.
+/// where a quota is measured, and for a program, whose runs have its pauses.
 pub(crate) fn left_by_quota(report: &Report, kernel: &str, threads: u64, origin: Origin) -> f64 {
     let counts = !matches!(report.role(kernel), Role::Quota | Role::Program) && origin != Origin::Delivered;
     // More threads than CPUs use no more time.

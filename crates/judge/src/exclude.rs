@@ -36,12 +36,14 @@ pub(super) fn note(run: &mut Run, conditions: Conditions) {
     let any = |holds: fn(&Lap) -> bool| run.laps.iter().any(holds);
     let Conditions { timed, crowded, system, files, together, blocks, foreign, quota } = conditions;
     let whole = timed && !blocks && (crowded || !estimate::is_told_by_blocks(run));
+    // A program gets the pauses of a quota with its CPUs, wherever it runs under it.
+    let throttled = !quota && !foreign && run.throttled_periods.is_some_and(|periods| periods > 0);
     let causes: [(&Check, bool); 7] = [
         (&V01, any(Lap::off_seat)),
         (&V02, any(Lap::moved)),
         (&V03, whole && !crowded && !system && any(Lap::waited)),
         (&V04, whole && !system && !files && any(Lap::stood_still)),
-        (&V07, whole && !quota && run.throttled_periods.is_some_and(|periods| periods > 0)),
+        (&V07, whole && throttled),
         (&V18, whole && !crowded && together && V18.dirties(1.0 - run.overlap())),
         (&V22, (!foreign && any(Lap::waited_for_disk)) || (timed && !system && any(Lap::faulted))),
     ];

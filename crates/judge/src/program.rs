@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39};
 use charz_data::escape::counted;
-use charz_data::report::{Invocation, Mark, Run, Severity};
+use charz_data::report::{Invocation, Lap, Mark, Run, Severity};
 use charz_data::{Follow, units};
 use charz_stats::median;
 
@@ -47,7 +47,14 @@ fn unlike_the_first(case: &Case<'_>) -> Option<Mark> {
     let first = case.done().find_map(first_ns)? as f64;
     // Where there was no time for more, the first run is itself an invocation, before the one that has its time.
     let later = || case.done().skip_while(|one| first_ns(one).is_none());
-    let middle = |runs: &mut dyn Iterator<Item = &Run>| median(runs.map(|run| run.interval_ns as f64));
+    // As of the first run, the pauses of a quota are left out, which are waiting for a CPU.
+    let paused = |run: &Run| {
+        let waits = run.laps.iter().filter_map(Lap::waited_ns);
+        waits.max().filter(|_| run.throttled_periods.is_some_and(|periods| periods > 0)).unwrap_or(0)
+    };
+    let middle = |runs: &mut dyn Iterator<Item = &Run>| {
+        median(runs.map(|run| run.interval_ns.saturating_sub(paused(run)) as f64))
+    };
     // Runs that waited for a CPU are longer for another reason.
     let clean = middle(&mut later().flat_map(Invocation::clean_runs));
     let later = clean.or_else(|| middle(&mut later().flat_map(|one| &one.runs)))?;

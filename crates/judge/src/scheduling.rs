@@ -166,7 +166,12 @@ fn pressed(case: &Case<'_>) -> Option<Mark> {
 
 fn throttled(case: &Case<'_>) -> Option<Mark> {
     let periods = total(case.runs().filter_map(|run| run.throttled_periods));
-    raise(&V07, periods as f64, || format!("throttled by the CPU quota in {}", counted(periods as usize, "period")))
+    raise(&V07, periods as f64, || {
+        let periods = counted(periods as usize, "period");
+        let is_program = case.facts.card.role == Role::Program;
+        let counts = if is_program { ", whose pauses are part of the number" } else { "" };
+        format!("throttled by the CPU quota in {periods}{counts}")
+    })
 }
 
 /// Whether samples began when they were due.

@@ -27,6 +27,39 @@ pub fn adopt_orphans() {
     let _ = set_child_subreaper(Some(getpid()));
 }
 
+/// The children that this process had at one moment.
+#[derive(Debug)]
+pub struct Children(HashSet<i32>);
+
+impl Children {
+    /// Those of now.
+    #[must_use]
+    pub fn now() -> Self {
+        Children(observe::own_children().into_iter().collect())
+    }
+
+    /// Those that it got since: what it started, and what it [adopts](adopt_orphans).
+    fn since(&self) -> Vec<i32> {
+        let mut children = observe::own_children();
+        children.retain(|pid| !self.0.contains(pid));
+        children
+    }
+
+    /// Kills those that it got since, and what these leave behind.
+    pub fn kill_new(&self) {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let new = self.since();
+            new.iter().for_each(|pid| signals::send(*pid, Signal::KILL));
+            if new.is_empty() || Instant::now() >= until {
+                break;
+            }
+            thread::sleep(LOOK);
+            new.iter().for_each(|pid| drop(wait::child(*pid)));
+        }
+    }
+}
+
 /// What a program leaves running that is not followed: the rest of its process group, and processes that left the group and lost their
 /// parents, as far as this process [adopts](adopt_orphans) them. Dropping it ends all of that.
 ///
@@ -36,6 +69,8 @@ pub struct Left {
     /// `None` once it was seen to be empty: the system may give its number again.
     group: Option<Pid>,
     mark: String,
+    /// Set where all other children are the program's too.
+    others: Option<Children>,
     patience: Duration,
     /// Closed, it kills the group.
     _tether: PipeWriter,
@@ -43,7 +78,23 @@ pub struct Left {
 
 impl Left {
     pub(crate) fn new(group: i32, mark: &str, patience: Duration, tether: PipeWriter) -> Self {
-        Left { group: Pid::from_raw(group), mark: mark.to_owned(), patience, _tether: tether }
+        Left { group: Pid::from_raw(group), mark: mark.to_owned(), others: None, patience, _tether: tether }
+    }
+
+    /// Takes all children but these for the program's, also those without its mark: a daemon may clear its environment, or write its title
+    /// over it. For a process that starts nothing else until it is dropped, or has ended it by then.
+    #[must_use]
+    pub fn with_all_but(mut self, others: Children) -> Self {
+        self.others = Some(others);
+        self
+    }
+
+    /// Children that are the program's. One that has ended has no mark.
+    fn children(&self) -> Vec<i32> {
+        match &self.others {
+            Some(others) => others.since(),
+            None => adopted(&self.mark),
+        }
     }
 
     /// Takes note of it where nothing of the group is left: to be called when the program has ended.
@@ -67,34 +118,21 @@ impl Drop for Left {
             if late {
                 self.signal_group(Signal::KILL);
             }
-            let adopted = adopted(|mark| mark == self.mark);
-            for pid in &adopted {
+            // Before its children are listed: the last of it to end may leave one.
+            self.look();
+            let children = self.children();
+            for pid in &children {
                 if told.insert(*pid) || late {
                     signals::send(*pid, if late { Signal::KILL } else { Signal::TERM });
                 }
             }
+            // Waited for, they count as this process's own.
             told.iter().for_each(|pid| drop(wait::child(*pid)));
-            self.look();
-            if self.group.is_none() && adopted.is_empty() || begun.elapsed() >= self.patience + PATIENCE {
+            if self.group.is_none() && children.is_empty() || begun.elapsed() >= self.patience + PATIENCE {
                 break;
             }
             thread::sleep(LOOK);
         }
-    }
-}
-
-/// Kills what the crews of another process have left running, one with this number that has ended: as far as this process
-/// [adopts](adopt_orphans) it.
-pub fn kill_left_by(process: u32) {
-    let (until, prefix) = (Instant::now() + PATIENCE, format!("{process}."));
-    loop {
-        let left = adopted(|mark| mark.starts_with(&prefix));
-        left.iter().for_each(|pid| signals::send(*pid, Signal::KILL));
-        if left.is_empty() || Instant::now() >= until {
-            break;
-        }
-        thread::sleep(LOOK);
-        left.iter().for_each(|pid| drop(wait::child(*pid)));
     }
 }
 
@@ -124,9 +162,9 @@ fn of_program(group: i32, mark: &str) -> Vec<i32> {
     children
 }
 
-/// The children of this process that a crew has started, by the mark of their program. One that has ended has no environment any more.
-fn adopted(is_of: impl Fn(&str) -> bool) -> Vec<i32> {
+/// The children of this process with this mark. One that has ended has no environment any more.
+fn adopted(mark: &str) -> Vec<i32> {
     let mut children = observe::own_children();
-    children.retain(|pid| observe::variable(*pid, MARK).is_some_and(|mark| is_of(&mark)));
+    children.retain(|pid| observe::variable(*pid, MARK).is_some_and(|own| own == mark));
     children
 }

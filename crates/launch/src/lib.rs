@@ -23,6 +23,6 @@ pub use cost::stop_cost;
 pub use crew::{Crew, Event, Stream};
 pub use files::allow_files;
 pub use launch::{Ended, Error, Following, Id, Launch, MAX_THREADS, Streams, Thread};
-pub use left::{Left, adopt_orphans, kill_left_by};
+pub use left::{Children, Left, adopt_orphans};
 pub use observe::own_allowed;
 pub use relay::{Arrived, Relay};

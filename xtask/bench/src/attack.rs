@@ -61,7 +61,7 @@ struct Part {
 static PARTS: [Part; 7] = [
     Part { name: "directed", a_minute: 1, try_case: directed::case, lacks: directed::lacks },
     Part { name: "kills", a_minute: 4, try_case: kills::case, lacks: nothing },
-    Part { name: "budgets", a_minute: 4, try_case: budgets::case, lacks: nothing },
+    Part { name: "budgets", a_minute: 8, try_case: budgets::case, lacks: nothing },
     Part { name: "neighbour", a_minute: 250, try_case: neighbour::case, lacks: neighbour::lacks },
     Part { name: "limits", a_minute: 12, try_case: limits::case, lacks: limits::lacks },
     Part { name: "reports", a_minute: 12, try_case: reports::case, lacks: nothing },

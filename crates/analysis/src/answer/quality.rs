@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::culprits::{Disturber, disturbers};
 use crate::group::grouped;
 use crate::number::{self, NEARLY_ALL};
-use charz_data::NO_MATCH;
 use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
+use charz_data::{NO_MATCH, Role};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
@@ -54,7 +54,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
 const CAUSES: [(&str, &[&str], &str); 19] = [
-    ("CPU quota", &["V07"], "no more threads than the quota has CPUs, or lift it (charz explain V07)"),
+    ("CPU quota", &["V07"], "lift it, or take fewer threads than the quota has CPUs (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
         "wrong number of threads",
@@ -121,7 +121,7 @@ impl Quality {
         let intervals = widths().reduce(f64::min).zip(widths().reduce(f64::max));
         let mut groups: BTreeMap<usize, Vec<&Cell>> = BTreeMap::new();
         for cell in cells().filter(|cell| cell.status != Status::Ok) {
-            groups.entry(cause(cell)).or_default().push(cell);
+            groups.entry(cause(cell, *report.role(&cell.kernel) == Role::Program)).or_default().push(cell);
         }
         let mut causes: Vec<(usize, Vec<&Cell>)> = groups.into_iter().collect();
         causes.sort_by_key(|(at, cells)| (std::cmp::Reverse(cells.len()), *at));
@@ -237,7 +237,7 @@ impl Quality {
 /// The place of a cell's deepest cause among [`CAUSES`]; beyond them where it was not measured. Where no repetition is left because the
 /// quota stopped all, that few are left is no cause; where the runs ended before there were enough for an interval, what disturbed these is
 /// none.
-fn cause(cell: &Cell) -> usize {
+fn cause(cell: &Cell, is_program: bool) -> usize {
     let has = |code: &str| cell.marks.iter().any(|mark| mark.code == code);
     let place = |code: &str| CAUSES.iter().position(|(_, codes, _)| codes.contains(&code)).unwrap_or(CAUSES.len() - 1);
     let unmatched = |reason: Option<&str>| reason.is_some_and(|reason| reason.contains(NO_MATCH));
@@ -245,8 +245,8 @@ fn cause(cell: &Cell) -> usize {
         cell.invocations.iter().map(|invocation| invocation.reason.as_deref()).chain([cell.reason.as_deref()]);
     let is_unmatched = cell.value().is_none() && reasons.into_iter().any(unmatched);
     let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
-    // Fewer than are needed may have been made for want of time.
-    if has("V07") && (cell.value().is_none() || has("V12") && done >= INTERVAL_NEEDS) {
+    // Fewer than are needed may have been made for want of time. The runs of a program count wherever a quota stopped it.
+    if has("V07") && !is_program && (cell.value().is_none() || has("V12") && done >= INTERVAL_NEEDS) {
         return place("V07");
     }
     if is_unmatched {

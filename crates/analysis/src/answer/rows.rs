@@ -51,6 +51,8 @@ pub struct Row {
     pub is_each: bool,
     /// The quota that bounds the numbers of threads, where it left some out or is smaller than theirs.
     pub quota: Option<f64>,
+    /// Whether the pauses of a quota are part of the numbers, as of a program.
+    pub is_paused: bool,
     /// The most threads beyond the number of CPUs, the share of the best that they lose, where they surely lose some under any mapping, and
     /// its doubt. `None` where the best has more threads than CPUs itself.
     pub oversubscribed: Option<(u64, f64, &'static str)>,
@@ -162,6 +164,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
                 Auto::Other { claim: loss.claim(), is_clock: loss.is_clock, is_noisy: loss.doubtful }
             }
         },
+        is_paused: *report.role(verdict.kernel) == Role::Program,
         quota: quota.filter(|cpus| left_out || most.is_some_and(|threads| threads as f64 > *cpus)),
         oversubscribed: over.map(|number| (number.cell.workers, loses(number), number.doubt_beside(&best))),
     }
@@ -310,11 +313,12 @@ pub fn table(rows: &[Row], cpus: u64, most: usize) -> (Table, Vec<String>) {
     (Table::new(&heading, data), notes.chain(quota_note(shown)).collect())
 }
 
-/// What a quota leaves out of their numbers.
+/// What a quota leaves out of their numbers, or has in them.
 pub fn quota_note(rows: &[Row]) -> Option<String> {
-    rows.iter().find_map(|row| row.quota).map(|cpus| {
+    rows.iter().find_map(|row| Some((row.quota?, row.is_paused))).map(|(cpus, is_paused)| {
         let most = counted((cpus.ceil() as usize).max(1), "thread");
-        format!("Numbers are without the pauses of the CPU quota of {cpus:.2}, which has no time for more than {most}.")
+        let have = if is_paused { "include" } else { "are without" };
+        format!("Numbers {have} the pauses of the CPU quota of {cpus:.2}, which has no time for more than {most}.")
     })
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct ExecArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", default_value = "round-robin",
         help = "The mapping; --help lists them", long_help = help::mappings("The mapping"))]
     pub(crate) mapping: String,
-    /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once]
+    /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once, or as many as a CPU quota has time for]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
     /// Let a list: name a CPU more than once, so threads share it on purpose

@@ -46,7 +46,8 @@ const BY_SIGNAL: i32 = 128;
 
 pub(super) fn run(options: Options) -> Result<Exit, Error> {
     let quiet = options.quiet;
-    let (launch, follow, own) = launch(options)?;
+    let quota = cgroup::quota().map(|quota| quota.cpus);
+    let (launch, follow, own, is_limited) = launch(options, quota)?;
     let refused = |error| Error::environment("the system refuses to follow a program").caused_by(error);
     let relay = Relay::catch().map_err(refused)?;
     let before = (!quiet).then(stolen);
@@ -59,9 +60,8 @@ pub(super) fn run(options: Options) -> Result<Exit, Error> {
     if let Some(before) = before {
         let stolen = lost(&before, &stolen(), &launch.seats);
         let (program, seats) = (&launch.program, &launch.seats);
-        let quota = cgroup::quota().map(|quota| quota.cpus);
         let stood_still = stood_still(&ended);
-        let passport = Passport { program, seats, ended: &ended, stolen, quota, own: &own, stood_still };
+        let passport = Passport { program, seats, ended: &ended, stolen, quota, is_limited, own: &own, stood_still };
         passport::print(&passport).lines().for_each(look::say);
     }
     end_as(ended.status)
@@ -79,9 +79,9 @@ fn stood_still(ended: &Ended) -> f64 {
     stop_cost().map_or(0.0, |cost| cost.as_secs_f64() * ended.stops as f64 / time)
 }
 
-/// What is started, how it is followed, and the user's own variables that bind threads too.
-fn launch(options: Options) -> Result<(Launch, Follow, Vec<String>), Error> {
-    let (seats, nodes) = seats(&options)?;
+/// What is started, how it is followed, the user's own variables that bind threads too, and whether a quota leaves it fewer seats than CPUs.
+fn launch(options: Options, quota: Option<f64>) -> Result<(Launch, Follow, Vec<String>, bool), Error> {
+    let Seats { seats, nodes, is_limited } = seats(&options, quota)?;
     let usual = if seats.iter().any(Option::is_some) { Follow::Ptrace } else { Follow::None };
     let follow = options.follow.unwrap_or(usual);
     let variables = runtimes::variables(&seats, follow);
@@ -106,26 +106,38 @@ fn launch(options: Options) -> Result<(Launch, Follow, Vec<String>), Error> {
         },
         follow,
         own,
+        is_limited,
     ))
 }
 
-/// The seats, and the NUMA nodes of all memory; none where each thread's touch decides.
-fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<u32>), Error> {
+struct Seats {
+    seats: Vec<Option<u32>>,
+    /// The NUMA nodes of all memory; none where each thread's touch decides.
+    nodes: Vec<u32>,
+    is_limited: bool,
+}
+
+/// Where nothing else is asked for, all CPUs of the mapping, or as many as a quota has time for: threads beyond these stop the others.
+fn seats(options: &Options, quota: Option<f64>) -> Result<Seats, Error> {
+    let most = quota.map_or(usize::MAX, |cpus| cpus.ceil() as usize).max(1);
     let placed = |order: &Order, usable: usize| {
         let each = match order {
             Order::Strands(strands) => strands.len(),
             Order::Floating => usable,
         };
-        place(order, options.threads.unwrap_or(each)).seats
+        // The CPUs of a list that leaves some out are asked for.
+        let is_limited = options.threads.is_none() && each == usable && each > most;
+        let count = options.threads.unwrap_or(if is_limited { most } else { each });
+        Seats { seats: place(order, count).seats, nodes: Vec::new(), is_limited }
     };
     // A machine that need not be known is not looked at: hwloc would take longer than all the rest.
     let usable = if options.memory == MemoryPolicy::Local { own_allowed() } else { Vec::new() };
     if let Some(order) = options.mapping.order_of_ids(&usable) {
-        return Ok((placed(&order, usable.len()), Vec::new()));
+        return Ok(placed(&order, usable.len()));
     }
     let machine = discover(&Source::ThisMachine)?;
     let seats = placed(&options.mapping.order(&machine)?, machine.usable_strands().count());
-    let homes = memory_homes(options.memory, &machine, &seats)
+    let homes = memory_homes(options.memory, &machine, &seats.seats)
         .map_err(|reason| Error::bad_input(format!("--memory {}: {reason}", options.memory)))?;
     if homes.windows(2).any(|two| two[0] != two[1]) {
         return Err(Error::bad_input(format!(
@@ -134,7 +146,7 @@ fn seats(options: &Options) -> Result<(Vec<Option<u32>>, Vec<u32>), Error> {
             options.memory
         )));
     }
-    Ok((seats, homes.into_iter().next().unwrap_or_default()))
+    Ok(Seats { nodes: homes.into_iter().next().unwrap_or_default(), ..seats })
 }
 
 fn not_started(launch: &Launch, error: charz_launch::Error) -> Error {

@@ -17,8 +17,9 @@ pub struct Passport<'a> {
     pub ended: &'a Ended,
     /// The share of the time of the seats that the hypervisor took.
     pub stolen: f64,
-    /// The CPUs of a quota on it.
+    /// The CPUs of a quota on it, and whether it has fewer seats for that.
     pub quota: Option<f64>,
+    pub is_limited: bool,
     /// Variables of the user's own by which a runtime binds threads.
     pub own: &'a [String],
     /// The share of its time that the program stood still for who follows it.
@@ -36,7 +37,7 @@ const NAMED: usize = 3;
 const MOVED_TO_SEAT: u64 = 1;
 
 pub fn print(passport: &Passport) -> String {
-    let Passport { program, seats, ended, stolen, quota, own, stood_still } = passport;
+    let Passport { program, seats, ended, stolen, quota, is_limited, own, stood_still } = passport;
     let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
     let cpus = distinct(seats.iter().flatten().copied()).len();
     let of = if cpus > 0 { format!("of {}", counted(cpus, "CPU")) } else { "CPUs".to_owned() };
@@ -51,6 +52,10 @@ pub fn print(passport: &Passport) -> String {
     );
     let lines = [
         moved(ended),
+        quota.filter(|_| *is_limited).map(|quota| {
+            let threads = counted(seats.len(), "thread");
+            format!("{threads} for a CPU quota of {quota:.2}: --threads asks for more")
+        }),
         too_few(seats, ended).or_else(|| idle(ended)),
         waited(ended, *quota),
         (*stolen >= NOTABLE)
@@ -307,6 +312,7 @@ mod tests {
             ended,
             stolen: 0.0,
             quota: Some(0.5),
+            is_limited: false,
             own,
             stood_still: 0.0,
         };

@@ -143,7 +143,7 @@ pub static V07: Check = Check {
     cause: "The control group had used up its processor time for the period, and all its threads were stopped until the \
             next. What is delivered is the quota's then, not the machine's.",
     quantity: "Periods in which the control group or one of its ancestors was throttled. An iteration with one does not count, where \
-               the number is made of iterations and is not about the quota.",
+               the number is made of iterations and is not about the quota. Of a program all count: it gets these pauses with its CPUs.",
     scale: Scale::Count,
     note: Some(0.0),
     evidence: "`nr_throttled` in `cpu.stat` of the control group and its ancestors, versions 1 and 2, before and after.",

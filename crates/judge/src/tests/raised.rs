@@ -153,6 +153,15 @@ fn v07_throttled() {
             run.laps[0].wait(run.interval_ns);
         });
     });
+    // What a program gets of it is its number.
+    check(&[("V07", Note)], |trial| {
+        let card = trial.facts.card.to_mut();
+        (card.role, card.blocks_in_kernel) = (Role::Program, true);
+        trial.runs().for_each(|run| {
+            run.throttled_periods = Some(1);
+            run.laps[0].wait(run.interval_ns / 2);
+        });
+    });
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Marks of memory, of repetitions and invocations, of the build and the machine: from just beyond their limits on, and not just
 //! below; and those of evidence that the system does not give.
 
-use charz_data::PageKind;
+use charz_data::{PageKind, Role};
 
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
@@ -350,6 +350,16 @@ fn v37_a_first_run_unlike_the_others() {
         let seen = ProgramSeen { threads: 2, first_ns: Some(9_000_000), ..ProgramSeen::default() };
         trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
         trial.runs().for_each(|run| stretch(run, 4.1e6 / INTERVAL_NS));
+    });
+    // Nor is that of a quota, of which the first run has no pauses.
+    check(&[("V07", Note)], |trial| {
+        let card = trial.facts.card.to_mut();
+        (card.role, card.blocks_in_kernel) = (Role::Program, true);
+        first(trial, 0.45);
+        trial.runs().for_each(|run| {
+            run.throttled_periods = Some(1);
+            run.laps[0].wait(run.interval_ns / 2);
+        });
     });
     // It is no later run of its own.
     check(&[("V37", Suspect)], |trial| {

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::Duration;
 
 use charz_kernels::{Family, Stop};
-use charz_launch::{adopt_orphans, allow_files};
+use charz_launch::{Children, adopt_orphans, allow_files};
 use charz_system::task;
 use charz_topology::{Backend, Binder};
 use charz_workloads::limit::ThreadLimit;
@@ -152,7 +152,7 @@ fn run_program(order: &MeasureRequest, program: &Program) -> Result<Invocation, 
     let deadline = Deadline::of(order, Duration::ZERO, task::waited(std::process::id()));
     let (stop, refuse) = (Stop::new(), |error: io::Error| refused(error.to_string()));
     let (woken, waker) = UnixStream::pair().map_err(refuse)?;
-    let overdue = supervise(stop.clone(), deadline, Some(waker)).map_err(refuse)?;
+    let overdue = supervise(stop.clone(), deadline, Some((waker, Children::now()))).map_err(refuse)?;
     let run = user_program::Order {
         program,
         seats: &order.seats,
@@ -183,9 +183,10 @@ fn in_time(invocation: Invocation, deadline: &Deadline, overdue: &AtomicBool) ->
     Invocation { ending: Ending::TimedOut, reason: Some(reason), ..invocation }
 }
 
-/// Raises the flag at the deadline, or when the other end of standard input goes away, and closes `waker`; if the workers do not
-/// heed it, ends the process. What it returns is set where it was the deadline.
-fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::Result<Arc<AtomicBool>> {
+/// Raises the flag at the deadline, or when the other end of standard input goes away, and closes what wakes the thread that waits for
+/// programs; if the workers do not heed it, ends the process, and before it all but these children. What it returns is set where it was the
+/// deadline.
+fn supervise(stop: Stop, deadline: Deadline, programs: Option<(UnixStream, Children)>) -> io::Result<Arc<AtomicBool>> {
     let overdue = Arc::new(AtomicBool::new(false));
     let passed = Arc::clone(&overdue);
     let watch = move || {
@@ -204,8 +205,14 @@ fn supervise(stop: Stop, deadline: Deadline, waker: Option<UnixStream>) -> io::R
         }
         stop.raise();
         // Readable at its other end.
-        drop(waker);
+        let others = programs.map(|(waker, others)| {
+            drop(waker);
+            others
+        });
         thread::sleep(GRACE / 4);
+        if let Some(others) = others {
+            others.kill_new();
+        }
         std::process::exit(STUCK);
     };
     thread::Builder::new().name("supervisor".into()).stack_size(256 * 1024).spawn(watch).map(|_| overdue)

@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use charz_kernels::Stop;
-use charz_launch::{adopt_orphans, kill_left_by};
+use charz_launch::{Children, adopt_orphans};
 use charz_system::{OomKills, cgroup, task};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -102,17 +102,18 @@ impl<'a> Processes<'a> {
     fn try_invoke(&self, order: &MeasureRequest, seed: u64) -> io::Result<Invocation> {
         let (kills, begun) = (OomKills::read(), Instant::now());
         let is_program = order.program.is_some();
+        // This process adopts what the measuring process leaves behind, and starts nothing else meanwhile.
+        let others = is_program.then(Children::now);
         if is_program {
             adopt_orphans();
         }
         let child = self.spawn(&[VERB], seed, is_program)?;
-        let id = child.child.id();
         let mut line = serde_json::to_vec(order)?;
         line.push(b'\n');
         let talk = self.converse(child, &line, Deadline::of(order, GRACE / 2, Duration::ZERO), is_program);
-        if is_program {
-            // Killed, or ended by its supervisor, the process has not done so itself.
-            kill_left_by(id);
+        // Killed, or ended by its supervisor, the process has not done so itself.
+        if let Some(others) = others {
+            others.kill_new();
         }
         let Talk { end, pipes } = talk?;
         Ok(match end {

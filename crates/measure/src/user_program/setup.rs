@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use charz_data::report::Ending;
 use charz_data::units;
-use charz_launch::{Crew, Follow, Launch, Left, Streams, runtimes};
+use charz_launch::{Children, Crew, Follow, Launch, Left, Streams, runtimes};
 
 use super::output::Output;
 use super::run::{Replica, Site, refused};
@@ -31,8 +31,10 @@ impl Site<'_> {
         let seats = self.order.seats;
         let count = (runtimes::SEATS.into(), Some(seats.len().to_string().into()));
         let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
+        // This process starts nothing else before the program, which has ended when this is dropped.
+        let others = Children::now();
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;
-        serving = crew.left(id, FAREWELL);
+        serving = crew.left(id, FAREWELL).map(|left| left.with_all_but(others));
         let mut copies = [Replica { id, output: Output::new(self.readers), ended: None, ignored: None }];
         self.wait(&mut crew, &mut copies, until, "--setup").map_err(|failure| match failure.ending {
             Ending::TimedOut => {

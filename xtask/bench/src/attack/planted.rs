@@ -122,8 +122,8 @@ const PLANTS: [Plant; 17] = [
         what: "what a set-up left running outlives the sweep",
         by: "directed",
         file: "crates/measure/src/invoke/process.rs",
-        from: "            kill_left_by(id);\n",
-        to: "            let _ = (kill_left_by, id);\n",
+        from: "            others.kill_new();\n",
+        to: "            let _ = others;\n",
     },
     Plant {
         what: "a mark that turns the direction of a text reaches the terminal",
