@@ -12,8 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
@@ -31,6 +33,9 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const TERMINATION: Duration = Duration::from_secs(1);
 /// Why threads are not looked for.
 const OTHER_PROC: &str = "/proc belongs to another PID namespace (mount one here: unshare has --mount-proc)";
+/// What the pipe of standard output holds, of the first programs that run at once: a program waits for its reader less often.
+const ROOM: usize = 1 << 18;
+const WIDE: usize = 32;
 /// How long killed processes may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -143,6 +148,10 @@ impl Crew {
             adopt_orphans();
         }
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+        // A user has 64 MiB in all pipes.
+        if let Some(output) = outputs[0].as_ref().filter(|_| self.programs.len() < WIDE) {
+            let _ = fcntl_setpipe_size(output, ROOM);
+        }
         let program = Program {
             pid,
             mark,
@@ -385,13 +394,10 @@ fn mark() -> String {
 fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Event>> {
     let end = &mut program.outputs[stream as usize];
     let Some(open) = end else { return Ok(None) };
-    let mut bytes = vec![0; 1 << 16];
-    match rustix::io::read(open.as_fd(), &mut bytes) {
+    let mut bytes = Vec::with_capacity(1 << 16);
+    match rustix::io::read(open.as_fd(), spare_capacity(&mut bytes)) {
         Ok(0) => *end = None,
-        Ok(count) => {
-            bytes.truncate(count);
-            return Ok(Some(Event::Output(id, stream, bytes)));
-        }
+        Ok(_) => return Ok(Some(Event::Output(id, stream, bytes))),
         Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }
