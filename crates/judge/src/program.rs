@@ -1,6 +1,7 @@
 //! What the runs of a user's program say of each other: V37 and V38.
 
 use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38};
+use charz_data::escape::counted;
 use charz_data::report::{Invocation, Mark, Run};
 use charz_data::units;
 use charz_stats::median;
@@ -9,7 +10,7 @@ use super::case::{Case, total};
 use super::raise;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![unlike_the_first(case), as_long_as_alone(case)]
+    vec![unlike_the_first(case).or_else(|| unlike_the_very_first(case)), as_long_as_alone(case)]
 }
 
 /// A program whose first run did what the others found done.
@@ -27,6 +28,26 @@ fn unlike_the_first(case: &Case<'_>) -> Option<Mark> {
     raise(&V37, ratio, || {
         let [first, later] = [first, later].map(units::nanos);
         format!("the first run took {first} and the later ones {later}: they find what it left; --setup can undo that")
+    })
+}
+
+/// A program whose very first run, of another configuration, did what all others found done. The later ones of that configuration say so or, as long as
+/// there is none, these if they took less time than its threads explain: one after the other at most.
+fn unlike_the_very_first(case: &Case<'_>) -> Option<Mark> {
+    let seen = || case.evidence().filter_map(|evidence| evidence.program.as_ref()?.first_elsewhere);
+    // A sweep that is resumed has a first run of its own, which finds what the first of all left.
+    let first = seen().max_by_key(|first| first.ns)?;
+    let own = median(case.clean_runs().map(|run| run.interval_ns as f64))?;
+    let turns = (first.threads as f64 / case.cell.workers.max(1) as f64).max(1.0);
+    let later = seen().filter_map(|first| first.later_ns).last();
+    let explained = later.map_or(own * turns, |later| own.max(later as f64));
+    let took = first.ns as f64;
+    let ratio = if took - explained >= FIRST_RUN_NS as f64 { took / explained } else { 0.0 };
+    raise(&V37, ratio, || {
+        let ([took, own], threads) = ([took, own].map(units::nanos), counted(first.threads as usize, "thread"));
+        format!(
+            "the first run of all, with {threads}, took {took} and these {own}: they find what it left; --setup can undo that"
+        )
     })
 }
 

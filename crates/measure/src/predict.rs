@@ -237,6 +237,11 @@ impl Predictor {
         self.runs.iter().find(|(order, _)| local && same(order)).map(|(_, invocation)| invocation)
     }
 
+    /// The very first run of the user's program, and what it was an invocation of.
+    pub fn first_run(&self) -> Option<(&MeasureRequest, &Invocation)> {
+        self.runs.first().map(|(order, invocation)| (order, invocation))
+    }
+
     /// Whether too little is known of how long kernels take for more than small amounts.
     pub fn is_hurried(&self) -> bool {
         self.hurried

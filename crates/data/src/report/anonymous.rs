@@ -113,6 +113,7 @@ decided! {
     }
     Host {
         name: out,
+        slurm_name: out,
         product: out,
         kernel: release,
         processor: stays,
@@ -270,6 +271,7 @@ decided! {
         followed: stays,
         left: number,
         first_ns: number,
+        first_elsewhere: number,
         alone_ns: number,
         alone_cpu_ns: number,
     }

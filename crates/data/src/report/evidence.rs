@@ -113,6 +113,9 @@ pub struct ProgramSeen {
     /// in which a thread of it waited for a CPU. In the first invocation after it only; null or absent elsewhere, and where there was none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_ns: Option<u64>,
+    /// The very first run of the program, where that was one of another configuration; null or absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_elsewhere: Option<FirstElsewhere>,
     /// The time of the last run before these of the same program with one thread, under the same mapping; null or absent where there was none,
     /// and of numbers that do not come from the time of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -120,6 +123,19 @@ pub struct ProgramSeen {
     /// The processor time of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone_cpu_ns: Option<u64>,
+}
+
+/// The very first run of a program, which was one of another configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FirstElsewhere {
+    /// Its time, as that of [`ProgramSeen::first_ns`].
+    pub ns: u64,
+    /// Its number of threads.
+    pub threads: u64,
+    /// The median time of the later runs of that configuration; null or absent as long as there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later_ns: Option<u64>,
 }
 
 impl Evidence {

@@ -6,7 +6,7 @@ use charz_data::PageKind;
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
 use charz_data::report::Severity::{Invalid, Note, Suspect};
-use charz_data::report::{Contention, ProgramSeen};
+use charz_data::report::{Contention, FirstElsewhere, ProgramSeen};
 
 #[test]
 fn v20_other_pages() {
@@ -351,6 +351,28 @@ fn v37_a_first_run_unlike_the_others() {
         let one = trial.cell.invocations[0].evidence.as_mut().unwrap().program.take();
         trial.cell.invocations[1].evidence.as_mut().unwrap().program = one;
     });
+}
+
+#[test]
+fn v37_a_very_first_run_of_another_configuration() {
+    // Factors of its time, and of that of the later ones of its configuration, with so many threads for the two of these.
+    let first = |trial: &mut Trial, (factor, later, threads): (f64, Option<f64>, u64)| {
+        let ns = |factor: f64| (INTERVAL_NS * factor) as u64;
+        let first_elsewhere = Some(FirstElsewhere { ns: ns(factor), threads, later_ns: later.map(ns) });
+        let seen = ProgramSeen { threads: 2, first_elsewhere, ..ProgramSeen::default() };
+        trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
+    };
+    let expected: [((f64, Option<f64>, u64), &[_]); 6] = [
+        ((2.1, Some(1.0), 2), &[("V37", Suspect)]),
+        // That configuration takes so long.
+        ((9.0, Some(8.0), 4), &[]),
+        ((9.0, Some(1.0), 4), &[("V37", Suspect)]),
+        // Four threads in turns take twice as long as two.
+        ((3.9, None, 4), &[]),
+        ((4.1, None, 4), &[("V37", Suspect)]),
+        ((0.1, None, 1), &[]),
+    ];
+    check_each(first, &expected);
 }
 
 #[test]
