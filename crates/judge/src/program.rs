@@ -1,6 +1,6 @@
-//! What the runs of a user's program say of each other: V37 and V38.
+//! What the runs of a user's program say of each other: V37, V38 and V39.
 
-use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38};
+use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Mark, Run};
 use charz_data::units;
@@ -10,7 +10,25 @@ use super::case::{Case, total};
 use super::raise;
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![unlike_the_first(case).or_else(|| unlike_the_very_first(case)), as_long_as_alone(case)]
+    vec![
+        unlike_the_first(case).or_else(|| unlike_the_very_first(case)),
+        as_long_as_alone(case),
+        waited_for_its_reader(case),
+    ]
+}
+
+/// A program that printed faster than it was read.
+fn waited_for_its_reader(case: &Case<'_>) -> Option<Mark> {
+    let waited = |one: &Invocation| one.evidence.as_ref()?.program.as_ref()?.write_wait_ns;
+    let counted = || case.done().filter(|one| waited(one).is_some());
+    let time = total(counted().flat_map(|one| &one.runs).map(|run| run.interval_ns)) as f64;
+    let share = total(counted().filter_map(waited)) as f64 / time.max(1.0);
+    raise(&V39, share, || {
+        format!(
+            "stood still for up to {:.1}% of its time until charz read its output; --program-output null reads none",
+            share * 100.0
+        )
+    })
 }
 
 /// A program whose first run did what the others found done.

@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::SigId;
 use signal_hook::low_level::{pipe, unregister};
@@ -24,6 +23,7 @@ use crate::launch::{Ended, Error, Follow, Following, Id, Launch, Streams};
 use crate::left::{Left, adopt_orphans};
 use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
+use crate::reading::Reading;
 use crate::seats::Seats;
 use crate::spawn::{Spawned, spawn};
 use crate::sys::signals;
@@ -33,8 +33,7 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const TERMINATION: Duration = Duration::from_secs(1);
 /// Why threads are not looked for.
 const OTHER_PROC: &str = "/proc belongs to another PID namespace (mount one here: unshare has --mount-proc)";
-/// What the pipe of standard output holds, of the first programs that run at once: a program waits for its reader less often.
-const ROOM: usize = 1 << 18;
+/// So many programs at once have wide pipes: a user has 64 MiB in all pipes.
 const WIDE: usize = 32;
 /// How long killed processes may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,6 +52,8 @@ pub struct Crew {
     pub(crate) killing: bool,
     started: usize,
     events: VecDeque<Event>,
+    /// When output was read last.
+    read: Instant,
     /// Becomes readable with SIGCHLD.
     changes: UnixStream,
     registered: SigId,
@@ -101,6 +102,7 @@ impl Crew {
             killing: false,
             started: 0,
             events: VecDeque::new(),
+            read: Instant::now(),
             changes,
             registered,
             blocked: signals::block(libc::SIGCHLD, false),
@@ -148,10 +150,8 @@ impl Crew {
             adopt_orphans();
         }
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
-        // A user has 64 MiB in all pipes.
-        if let Some(output) = outputs[0].as_ref().filter(|_| self.programs.len() < WIDE) {
-            let _ = fcntl_setpipe_size(output, ROOM);
-        }
+        let reading = Reading::of(&outputs, self.programs.len() < WIDE);
+        self.read = Instant::now();
         let program = Program {
             pid,
             mark,
@@ -167,6 +167,7 @@ impl Crew {
             group: launch.streams != Streams::Inherit,
             tether,
             outputs,
+            reading,
             pages: Vec::new(),
             threads: Vec::new(),
             counts: None,
@@ -343,6 +344,8 @@ impl Crew {
     fn sleep(&mut self, time: Option<Duration>, wake: Option<BorrowedFd<'_>>) -> io::Result<bool> {
         let mut ends = vec![PollFd::new(&self.changes, PollFlags::IN)];
         let mut open = Vec::new();
+        let away = self.read.elapsed();
+        self.programs.values_mut().for_each(|program| program.reading.look(&program.outputs, away));
         for (number, program) in &self.programs {
             for (end, stream) in program.outputs.iter().zip([Stream::Out, Stream::Err]) {
                 if let Some(end) = end {
@@ -357,6 +360,7 @@ impl Crew {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
+        self.read = Instant::now();
         let ready: Vec<bool> = ends.iter().map(|end| !end.revents().is_empty()).collect();
         if ready[0] {
             let mut buffer = [0; 512];
@@ -397,7 +401,10 @@ fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Even
     let mut bytes = Vec::with_capacity(1 << 16);
     match rustix::io::read(open.as_fd(), spare_capacity(&mut bytes)) {
         Ok(0) => *end = None,
-        Ok(_) => return Ok(Some(Event::Output(id, stream, bytes))),
+        Ok(count) => {
+            program.reading.bytes += count as u64;
+            return Ok(Some(Event::Output(id, stream, bytes)));
+        }
         Err(Errno::INTR) => {}
         Err(error) => return Err(error.into()),
     }

@@ -9,6 +9,7 @@ mod left;
 mod observe;
 mod polled;
 mod program;
+mod reading;
 mod relay;
 pub mod runtimes;
 mod seats;

@@ -57,6 +57,40 @@ fn status_and_output_are_the_programs_own() {
 }
 
 #[test]
+fn a_program_that_waits_for_its_reader_is_told_from_one_that_does_not() {
+    let waits = |script: &str, pause: Duration| {
+        let mut crew = Crew::new(Follow::Ptrace).unwrap();
+        crew.start(&shell(script)).unwrap();
+        loop {
+            match crew.next(None, None).unwrap() {
+                Event::Output(..) => thread::sleep(pause),
+                Event::Ended(_, ended) => return (ended.printed, ended.unread, ended.write_wait()),
+                _ => {}
+            }
+        }
+    };
+    let pause = Duration::from_millis(20);
+    let (printed, unread, wait) = waits("head -c 4000000 /dev/zero", pause);
+    assert_eq!(printed, 4_000_000);
+    assert!(unread >= pause && wait.is_none_or(|wait| wait > Duration::ZERO && wait <= unread), "{unread:?} {wait:?}");
+    assert_eq!(waits("echo; sleep 0.1; echo", pause).1, Duration::ZERO, "the pipe was never full");
+}
+
+#[test]
+fn output_goes_to_a_file_that_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out");
+    let launch = |path: &Path| Launch { output: Some(path.to_owned()), ..shell("echo out; echo err >&2") };
+    for _ in 0..2 {
+        assert_eq!(run(Follow::Ptrace, &launch(&file)).1, "err\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "out\n");
+    }
+    assert_eq!(run(Follow::None, &launch(Path::new("/dev/null"))).1, "err\n");
+    let refused = Crew::new(Follow::Ptrace).unwrap().start(&launch(folder.path()));
+    assert!(matches!(refused, Err(Error::Output(..))), "{refused:?}");
+}
+
+#[test]
 fn a_program_has_as_many_files_as_before_more_were_taken() {
     let limit = getrlimit(Resource::Nofile);
     let fewer = limit.maximum.map(|most| most - 1);

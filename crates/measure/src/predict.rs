@@ -466,7 +466,8 @@ mod tests {
         let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
         let program = |value, setup: Option<&str>| {
             let (command, setup, unit) = ("x".into(), setup.map(str::to_owned), ReportedUnit::SECONDS);
-            Program { command, setup, value, unit, verify: None, timeout_ns: None, ignored_failures: None }
+            let (output, verify, timeout_ns, ignored_failures) = (None, None, None, None);
+            Program { command, setup, value, unit, output, verify, timeout_ns, ignored_failures }
         };
         let parts = |value, setup, runs| ProgramTime::parts(&program(value, setup), runs, took);
         let [once, each] = [(ProgramValue::Protocol, Some("x")), (ProgramValue::Wall, Some("x"))]

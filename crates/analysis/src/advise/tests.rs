@@ -237,7 +237,8 @@ fn only_the_time_of_copies_is_shared_by_them() {
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
         let (command, value) = ("./a".to_owned(), ProgramValue::Last);
         let (setup, verify, timeout_ns, ignored_failures) = (None, None, None, None);
-        report.plan.program = Some(Program { command, setup, value, unit, verify, timeout_ns, ignored_failures });
+        report.plan.program =
+            Some(Program { command, setup, value, unit, output: None, verify, timeout_ns, ignored_failures });
         let regret = advise(&report)[0].regret[0];
         let lost = lost(&regret, Subject::One);
         format!("x{} {}", regret.number.cell.workers, lost.split(" (").next().unwrap())

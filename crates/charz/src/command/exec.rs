@@ -87,6 +87,7 @@ fn launch(options: Options) -> Result<(Launch, Vec<String>), Error> {
             skip: options.skip,
             nodes,
             streams: Streams::Inherit,
+            output: None,
         },
         own,
     ))

@@ -147,3 +147,19 @@ pub static V38: Check = Check {
     source: "Charz: first guess.",
     ..Check::NEVER_RAISED
 };
+
+pub static V39: Check = Check {
+    code: "V39",
+    title: "waited for its reader",
+    cause: "The program printed faster than charz read, and stood still meanwhile: the number is also that of the pipe and of its reader.",
+    quantity: "The time in which no thread of the program ran and a pipe of its output may have been full, over the time of the runs; of programs \
+               that print more than 1 MiB.",
+    scale: Scale::Share,
+    suspect: Some(0.02),
+    evidence: "The bytes in the pipes and how long nothing was read, each time before charz waits for output; the processor time of the threads, \
+               and their waits for a CPU.",
+    families: "Programs of `--command`.",
+    fix: "Let the output go where nothing waits: `--program-output null`, or a file. Or let the program print less.",
+    source: "Charz: first guess; hyperfine's `--output` has the same reason.",
+    ..Check::NEVER_RAISED
+};

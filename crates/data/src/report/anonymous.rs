@@ -219,6 +219,7 @@ decided! {
         value: within,
         // A number without its unit says nothing.
         unit: stays,
+        output: |file: Option<String>| file.map(|file| if file == Program::NO_OUTPUT { file } else { "FILE".into() }),
         verify: |verify: Option<String>| verify.map(|_| EXPRESSION.to_owned()),
         timeout_ns: number,
         ignored_failures: stays,
@@ -269,6 +270,7 @@ decided! {
         working: number,
         wanted_cpus: number,
         followed: stays,
+        write_wait_ns: number,
         left: number,
         first_ns: number,
         first_elsewhere: number,

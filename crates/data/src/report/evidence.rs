@@ -107,6 +107,10 @@ pub struct ProgramSeen {
     pub wanted_cpus: Option<f64>,
     /// How they were found and put on their seats: `ptrace`, `poll` (some ran unseated for milliseconds) or `none`.
     pub followed: String,
+    /// For how long at most the copies of these repetitions waited for charz to read their output, the longest of each, in all: nanoseconds in which
+    /// no thread ran, and a pipe may have been full. Null or absent where none of them printed more than 1 MiB, and where it was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_wait_ns: Option<u64>,
     /// Processes that outlived the program that had started them, and were ended.
     pub left: u64,
     /// The time of the first run of the configuration, which was made before all others to predict how long runs take: nanoseconds without those

@@ -348,6 +348,7 @@ mod tests {
                 setup: None,
                 value,
                 unit,
+                output: None,
                 verify,
                 timeout_ns: None,
                 ignored_failures: None,

@@ -99,6 +99,9 @@ pub(super) fn measure(
     })
 }
 
+/// A program that prints no more than this does not wait for its reader for long.
+const MUCH: u64 = 1 << 20;
+
 /// What the repetitions gave.
 #[derive(Default)]
 pub(super) struct Measured {
@@ -116,6 +119,10 @@ impl Measured {
         let wanted: Option<f64> = copies.clone().map(|ended| Some(ended.used_cpus()? + ended.missed_cpus()?)).sum();
         seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0)));
         seen.threads = seen.threads.max(copies.clone().map(|ended| ended.appeared as u64).sum());
+        let prints = copies.clone().filter(|ended| ended.printed >= MUCH);
+        if let Some(wait) = prints.filter_map(Ended::write_wait).max() {
+            seen.write_wait_ns = Some(seen.write_wait_ns.unwrap_or(0).saturating_add(nanos(wait)));
+        }
         for ended in copies {
             self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
             seen.followed = by(ended.following.by).to_owned();
@@ -227,12 +234,15 @@ impl<'a> Site<'a> {
         let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
         let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
         let threads = self.order.seats.len();
-        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
+        let given = Given { threads, cpus: &cpus, mapping: self.order.mapping, rank };
+        let output = self.order.program.output.as_deref().map(|file| given.fill(file).into());
+        let words = words.fill(given);
         let own = words.environment.into_iter().map(|(name, value)| (name.into(), Some(value.into())));
         Launch {
             program: words.program.into(),
             arguments: words.arguments.into_iter().map(Into::into).collect(),
             environment: variables.into_iter().chain(own).collect(),
+            output,
             ..Launch::default()
         }
     }
