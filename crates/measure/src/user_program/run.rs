@@ -422,7 +422,7 @@ fn nanos(time: Duration) -> u64 {
 pub(super) fn refused(launch: &Launch, error: &Error) -> Failure {
     let what = launch.program.to_string_lossy();
     let ending = match error {
-        Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) => Ending::Died,
+        Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) | Error::Output(..) => Ending::Died,
         _ => Ending::Refused,
     };
     Failure::new(ending, format!("{what:?} was not started: {error}"))
