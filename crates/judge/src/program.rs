@@ -1,6 +1,6 @@
-//! What the runs of a user's program say of each other: V37, V38 and V39.
+//! What the runs of a user's program say of each other: V37, V38 and V40.
 
-use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39};
+use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V40};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Mark, Run};
 use charz_data::units;
@@ -23,7 +23,7 @@ fn waited_for_its_reader(case: &Case<'_>) -> Option<Mark> {
     let counted = || case.done().filter(|one| waited(one).is_some());
     let time = total(counted().flat_map(|one| &one.runs).map(|run| run.interval_ns)) as f64;
     let share = total(counted().filter_map(waited)) as f64 / time.max(1.0);
-    raise(&V39, share, || {
+    raise(&V40, share, || {
         format!(
             "stood still for up to {:.1}% of its time until charz read its output; --program-output null reads none",
             share * 100.0

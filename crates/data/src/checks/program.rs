@@ -148,8 +148,8 @@ pub static V38: Check = Check {
     ..Check::NEVER_RAISED
 };
 
-pub static V39: Check = Check {
-    code: "V39",
+pub static V40: Check = Check {
+    code: "V40",
     title: "waited for its reader",
     cause: "The program printed faster than charz read, and stood still meanwhile: the number is also that of the pipe and of its reader.",
     quantity: "The time in which no thread of the program ran and a pipe of its output may have been full, over the time of the runs; of programs \

@@ -387,11 +387,11 @@ fn v38_as_long_as_with_one_thread() {
 }
 
 #[test]
-fn v39_a_program_that_waited_for_its_reader() {
+fn v40_a_program_that_waited_for_its_reader() {
     let waits = |trial: &mut Trial, share: f64| {
         let run = trial.cell.invocations[0].runs.iter().map(|run| run.interval_ns).sum::<u64>() as f64;
         let seen = ProgramSeen { threads: 2, write_wait_ns: Some((run * share) as u64), ..ProgramSeen::default() };
         trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
     };
-    check_each(waits, &[(0.0, &[]), (0.015, &[]), (0.025, &[("V39", Suspect)])]);
+    check_each(waits, &[(0.0, &[]), (0.015, &[]), (0.025, &[("V40", Suspect)])]);
 }
