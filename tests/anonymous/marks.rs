@@ -287,6 +287,7 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
         setup: None,
         value,
         unit: ReportedUnit::new("J", Better::Lower).unwrap(),
+        output: None,
         verify: None,
         timeout_ns: None,
         ignored_failures: None,

@@ -1,8 +1,10 @@
 //! Which runs of a program are results, and what they are beside.
 
+use std::fs;
+
 use serde_json::Value;
 
-use super::{Trial, check};
+use super::{Trial, check, check_refused};
 
 /// The first run builds, and the others find it built.
 #[test]
@@ -35,6 +37,25 @@ fn work_that_a_program_leaves_behind_is_its_own() {
             "{command}: {cell:#}"
         );
     }
+}
+
+/// A program waits for no reader where its output goes to a file, or nowhere.
+#[test]
+fn output_goes_where_it_is_asked_to() {
+    let trial = Trial::of("echo {mapping}", &["--program-output", "out-{rank}-{n}"]);
+    let text = fs::read_to_string(trial.folder.path().join("out-0-1"));
+    assert_eq!(
+        (text.unwrap().as_str(), &trial.report()["plan"]["program"]["output"]),
+        ("dumb\n", &"out-{rank}-{n}".into())
+    );
+    let trial = Trial::of("sh -c 'test -c /proc/self/fd/1'", &["--program-output", "null"]);
+    assert_eq!(trial.cell()["invocations"][0]["ending"], "done");
+    check("echo", &["--program-output", "no/folder/{rank}"], 3, "failed", &["no/folder/0"]);
+    let to_null = ["--program-output", "null"];
+    check_refused("echo 5", &[&to_null[..], &["--value", "last"]].concat(), &["--program-output", "--value"]);
+    check_refused("echo 5", &[&to_null[..], &["--verify", "5"]].concat(), &["--program-output", "--verify"]);
+    check_refused("echo 5", &["--program-output", "out"], &["{rank}"]);
+    check_refused("echo {n}", &["--program-output", "out-{rank}"], &["{rank}"]);
 }
 
 /// A program may end with a code that is no failure of it, as grep does that finds nothing.

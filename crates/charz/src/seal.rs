@@ -125,6 +125,7 @@ mod tests {
             setup: None,
             value: ProgramValue::Wall,
             unit,
+            output: None,
             verify: None,
             timeout_ns: None,
             ignored_failures: None,

@@ -27,6 +27,10 @@ pub struct Program {
     pub value: ProgramValue,
     /// The unit of the number.
     pub unit: ReportedUnit,
+    /// The file that its standard output goes to, `/dev/null` among them; the names in braces are replaced as in `command`. Null or absent where
+    /// charz reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<String>,
     /// A regular expression that a line of the output must match for the run to count; null for none.
     pub verify: Option<String>,
     /// The longest that a run may take, in nanoseconds; null for five seconds and ten times what is predicted.
@@ -133,6 +137,9 @@ impl fmt::Display for ProgramValue {
 }
 
 impl Program {
+    /// The file of an output that nothing reads.
+    pub const NO_OUTPUT: &str = "/dev/null";
+
     /// The words that stand for the number of threads. A program that has one of them runs once, with all threads.
     pub const COUNTS: [&str; 3] = ["{threads}", "{n}", "{cpus}"];
 
@@ -338,6 +345,7 @@ mod tests {
             setup: None,
             value: ProgramValue::Json("a.0".into()),
             unit: ReportedUnit::new("MB/s", Better::Higher).unwrap(),
+            output: None,
             verify: None,
             timeout_ns: None,
             ignored_failures: None,

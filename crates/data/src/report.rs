@@ -31,7 +31,9 @@ pub use crate::{
 };
 pub use anonymous::{anonymous, anonymous_cell};
 pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
-pub use evidence::{Busy, Culprit, CulpritKind, Evidence, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer};
+pub use evidence::{
+    Busy, Culprit, CulpritKind, Evidence, FirstElsewhere, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer,
+};
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};

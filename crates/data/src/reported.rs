@@ -39,12 +39,13 @@ impl ReportedUnit {
     /// Operations per second.
     pub const RATE: ReportedUnit = ReportedUnit { symbol: Symbol("op/s"), better: Better::Higher };
 
-    /// Which numbers are better by the symbol. Per time, such as `H/s` and `ns/day`: higher ones. Else of times, cycles and joules, also per
-    /// operation, such as `ns/op`: lower ones. Else per cycle or joule: higher ones. `None` for all others.
+    /// Which numbers are better by the symbol. Per time, such as `H/s` and `ns/day`: higher ones. Else of times, cycles, joules and the like, also
+    /// per operation, such as `ns/op` and `B/op`: lower ones. Else per cycle or joule: higher ones. `None` for all others.
     pub fn usual(symbol: &str) -> Option<Better> {
         let [unit, per] = Self::parts(symbol);
         let is_cost = |unit: &str| [TIMES, CYCLES, JOULES].iter().any(|costs| costs.contains(&unit));
-        match is_cost(&unit) && !TIMES.contains(&&*per) {
+        let is_used = COUNTS.contains(&&*unit) || BYTES.contains(&&*unit) && OPERATIONS.contains(&&*per);
+        match (is_cost(&unit) || is_used) && !TIMES.contains(&&*per) {
             true => Some(Better::Lower),
             false => is_cost(&per).then_some(Better::Higher),
         }
@@ -52,15 +53,16 @@ impl ReportedUnit {
 
     /// Whether it counts time or cycles, in all or for something, and less of it is better.
     pub fn is_time(self) -> bool {
-        let symbol = self.symbol.as_str();
-        self.better == Better::Lower
-            && Self::usual(symbol) == Some(Better::Lower)
-            && !JOULES.contains(&&*Self::parts(symbol)[0])
+        let [unit, per] = Self::parts(self.symbol.as_str());
+        let is_time = [TIMES, CYCLES].iter().any(|times| times.contains(&&*unit));
+        self.better == Better::Lower && is_time && !TIMES.contains(&&*per)
     }
 
-    /// What is counted, and for what, in lower case.
+    /// What is counted, and for what, in lower case. Behind a name it is in parentheses: `latency (ms)`.
     fn parts(symbol: &str) -> [String; 2] {
-        let (unit, per) = symbol.split_once('/').unwrap_or((symbol, ""));
+        let named = symbol.trim().strip_suffix(')').and_then(|symbol| symbol.split_once('('));
+        let symbol = named.map_or(symbol, |(_, unit)| unit);
+        let (unit, per) = symbol.split_once('/').or_else(|| symbol.split_once(" per ")).unwrap_or((symbol, ""));
         [unit, per].map(|part| part.trim().to_lowercase())
     }
 
@@ -76,10 +78,15 @@ impl ReportedUnit {
 /// Symbols of times, in lower case.
 const TIMES: &[&str] = &[
     "s", "sec", "secs", "second", "seconds", "ms", "msec", "msecs", "us", "µs", "μs", "usec", "usecs", "ns", "nsec",
-    "nsecs", "ps", "min", "mins", "minute", "minutes", "h", "hour", "hours", "d", "day", "days",
+    "nsecs", "ps", "latency", "time", "min", "mins", "minute", "minutes", "h", "hour", "hours", "d", "day", "days",
 ];
-const CYCLES: &[&str] = &["cycle", "cycles"];
+const CYCLES: &[&str] = &["cycle", "cycles", "tick", "ticks", "cpb", "cpe"];
 const JOULES: &[&str] = &["j", "joule", "joules"];
+/// What a program is to have few of, in all or for something.
+const COUNTS: &[&str] = &["alloc", "allocs", "allocations", "miss", "misses", "fault", "faults"];
+/// What an operation is to take little of.
+const BYTES: &[&str] = &["b", "byte", "bytes", "kb", "kib", "mb", "mib"];
+const OPERATIONS: &[&str] = &["op", "ops", "operation", "call", "iter", "iteration", "it", "request", "req"];
 
 /// The symbol of a unit: 1 to [`Symbol::LONGEST`] characters that show as themselves. Copied about in every cell, so its text is kept
 /// once for the whole process.
@@ -136,16 +143,19 @@ mod tests {
     fn a_symbol_has_a_direction_by_what_it_counts_and_for_what() {
         for (symbols, better) in [
             (
-                &["s", "NS/op", "msec", "usec / call", "s/it", "cycles/B", "J", "J/op", "minutes"][..],
+                &["s", "NS/op", "msec", "usec / call", "s/it", "cycles/B", "J", "J/op", "minutes", "ms per op"][..],
                 Some(Better::Lower),
             ),
+            (&["latency (ms)", "latency", "allocs/op", "B/op", "ticks", "cpb", "cycles/byte"], Some(Better::Lower)),
             (&["MB/s", "H/s", "ns/day", "op/min", "cycles/s", "insn/cycle", "flop/J"], Some(Better::Higher)),
-            (&["units", "MIPS", "MB", "", "/"], None),
+            (&["throughput (MB/s)", "bytes per second", "allocs/s", "B/cycle"], Some(Better::Higher)),
+            (&["units", "MIPS", "MB", "", "/", "(", ")"], None),
         ] {
             symbols.iter().for_each(|symbol| assert_eq!(ReportedUnit::usual(symbol), better, "{symbol}"));
         }
         let is_time = |symbol: &str| ReportedUnit::new(symbol, Better::Lower).unwrap().is_time();
-        assert_eq!(["ns/op", "cycles", "J", "ns/day", "MB"].map(is_time), [true, true, false, false, false]);
+        assert_eq!(["ns/op", "cycles", "ticks", "latency (ms)"].map(is_time), [true; 4]);
+        assert_eq!(["J", "ns/day", "MB", "B/op", "allocs/op"].map(is_time), [false; 5]);
     }
 
     #[test]

@@ -48,7 +48,7 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'static>> = summary.next().map(Block::Title).into_iter().collect();
     blocks.extend(summary.map(Block::Text));
     let mut shorts: BTreeMap<&str, usize> = BTreeMap::new();
-    fleet.nodes.iter().for_each(|node| *shorts.entry(short(&node.host)).or_default() += 1);
+    fleet.nodes.iter().for_each(|node| *shorts.entry(words::short(&node.host)).or_default() += 1);
     for state in State::ALL {
         let nodes: Vec<&Node> = fleet.nodes.iter().filter(|node| node.state == state && node.is_told()).collect();
         blocks.extend((!nodes.is_empty()).then_some(Block::Gap));
@@ -66,18 +66,13 @@ fn table(fleet: &Fleet) -> Vec<Block<'static>> {
 /// The longest name that the first column holds.
 const NAME: usize = 18;
 
-/// The beginning of a name, up to its domain.
-fn short(host: &str) -> &str {
-    host.split('.').next().unwrap_or(host)
-}
-
 fn told(node: &Node, shorts: &BTreeMap<&str, usize>) -> Vec<Block<'static>> {
     let slow = (node.state == State::Slow).then(|| node.blame.iter().map(words::told).collect::<Vec<_>>());
     let sentences = slow.unwrap_or_default().into_iter().chain(node.why.iter().cloned()).chain(words::differs(node));
     let visits = if node.visits > 1 { format!(" ({})", counted(node.visits, "visit")) } else { String::new() };
     let words = format!("{}{visits}: {}", node.state.name(), sentences.collect::<Vec<_>>().join("; "));
     let is_long = node.host.chars().count() > NAME;
-    let name = if is_long && shorts[short(&node.host)] == 1 { short(&node.host) } else { &node.host };
+    let name = if is_long && shorts[words::short(&node.host)] == 1 { words::short(&node.host) } else { &node.host };
     let words = if name.chars().count() > NAME { format!("{name}: {words}") } else { words };
     let mut blocks = vec![Block::Item(name.to_owned(), words)];
     blocks.extend(node.drain.clone().map(Block::Code));

@@ -25,7 +25,9 @@ const OTHER_MEMORY: f64 = 0.03;
 /// What these reports say together. A report that comes twice counts once.
 pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
     let mut hosts: BTreeMap<&str, Vec<&Visit>> = BTreeMap::new();
+    let mut slurm_names: BTreeMap<&str, &str> = BTreeMap::new();
     for (host, visit) in once(visits) {
+        slurm_names.extend(visit.slurm_name.as_deref().map(|name| (host, name)));
         hosts.entry(host).or_default().push(visit);
     }
     let mut kinds: BTreeMap<&str, Vec<Own<'_>>> = BTreeMap::new();
@@ -42,6 +44,14 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
             visits: nodes.iter().map(|node| node.visits.len()).sum(),
         });
         fleet.nodes.extend(of_group(&nodes, group));
+    }
+    let mut shorts: BTreeMap<String, usize> = BTreeMap::new();
+    fleet.nodes.iter().for_each(|node| *shorts.entry(words::short(&node.host).to_owned()).or_default() += 1);
+    for node in fleet.nodes.iter_mut().filter(|node| node.state == State::Slow) {
+        // Slurm takes no domain. Where several nodes are one without theirs, it is not known which is meant.
+        let short = Some(words::short(&node.host)).filter(|short| shorts[*short] == 1 && words::is_name(&node.host));
+        let known = slurm_names.get(node.host.as_str()).copied().filter(|name| words::is_name(name));
+        node.drain = known.or(short).map(|name| words::drain(name, node));
     }
     let worst = |node: &Node| node.blame.first().map_or(0.0, |blame| blame.effect);
     fleet.nodes.sort_by(|one, other| {
@@ -180,7 +190,6 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         }
         node.name_disturbers(newest);
         node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
-        node.drain = (node.state == State::Slow).then(|| words::drain(&node)).flatten();
         node
     });
     judged.collect()

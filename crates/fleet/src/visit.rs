@@ -27,6 +27,8 @@ const MOST_NAMED: usize = 2;
 #[derive(Clone, Debug)]
 pub struct Visit {
     pub(crate) host: String,
+    /// Its name as Slurm has it, where that is known.
+    pub(crate) slurm_name: Option<String>,
     pub(crate) report: String,
     pub(crate) started: String,
     /// Of all configurations together.
@@ -271,6 +273,7 @@ impl Visit {
         disturbers.truncate(MOST_NAMED);
         Visit {
             host: host.name.clone().filter(|name| !name.is_empty()).unwrap_or_else(|| name.to_owned()),
+            slurm_name: host.slurm_name.clone(),
             report: report.id.clone(),
             started: report.started.clone(),
             runs: report.cells.iter().map(|cell| cell.invocations.len()).sum(),

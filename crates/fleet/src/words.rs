@@ -271,22 +271,32 @@ pub(crate) fn differs(node: &Node) -> Vec<String> {
     node.differs.iter().filter(is_new).map(sentence).collect()
 }
 
-/// The line for Slurm, with the setting that is the cause of the largest loss. `None` where the name is not one that a host can have: less of it would be that
-/// of another node.
-pub(crate) fn drain(node: &Node) -> Option<String> {
-    let is_name = |mark: char| mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_');
-    if node.host.is_empty() || node.host.starts_with('-') || !node.host.chars().all(is_name) {
-        return None;
-    }
+/// The name of a host without its domain; an address stays as it is.
+pub(crate) fn short(host: &str) -> &str {
+    let first = host.split('.').next().unwrap_or(host);
+    if first.bytes().all(|byte| byte.is_ascii_digit()) { host } else { first }
+}
+
+fn is_of_names(mark: char) -> bool {
+    mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_')
+}
+
+/// Whether a name is one that a host can have. A part of any other would be the name of another node.
+pub(crate) fn is_name(name: &str) -> bool {
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_of_names)
+}
+
+/// The line for Slurm that takes the node of this name out, with the setting that is the cause of the largest loss.
+pub(crate) fn drain(name: &str, node: &Node) -> String {
     let what = node.blame.first().map_or(String::new(), |blame| {
         let cpus =
             if blame.component == "node" { String::new() } else { format!(" CPUs {}", cpulist::print(&blame.ids)) };
         format!("{}{cpus} {:+.0}%", blame.component, blame.effect * 100.0)
     });
     let cause = node.blame.first().and_then(|blame| blame.cause.as_deref()).unwrap_or_default().replace('×', "x");
-    let cause: String = cause.chars().filter(|mark| is_name(*mark) || matches!(mark, ' ' | '/' | ',')).collect();
+    let cause: String = cause.chars().filter(|mark| is_of_names(*mark) || matches!(mark, ' ' | '/' | ',')).collect();
     let cause = if cause.is_empty() { cause } else { format!(", {cause}") };
-    Some(format!("scontrol update nodename={} state=drain reason=\"charz: {what}{cause}\"", node.host))
+    format!("scontrol update nodename={name} state=drain reason=\"charz: {what}{cause}\"")
 }
 
 /// A basic string of TOML, with escapes for what does not show as itself.

@@ -35,6 +35,15 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
     }
 }
 
+/// How many more invocations it is given at most if it stays as disturbed as it is.
+pub fn most_left(cell: &Cell, least: usize, most: usize) -> usize {
+    let all = match disturbance(cell) {
+        Some(Severity::Invalid) => ATTEMPTS.saturating_mul(most),
+        _ => most.saturating_add(RETRIES),
+    };
+    if wants_more(cell, least, most) { all.saturating_sub(cell.invocations.len()).max(1) } else { 0 }
+}
+
 /// How many invocations with hardware counters are missing to as many as the fewest without. None for a cell that cannot be measured, or
 /// not with counters.
 pub fn missing_counts(cell: &Cell, least: usize) -> usize {

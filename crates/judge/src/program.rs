@@ -1,8 +1,8 @@
-//! What the runs of a user's program say of each other, and what charz did to them: V37 to V39.
+//! What the runs of a user's program say of each other, and what charz did to them: V37 to V40.
 
 use std::collections::BTreeSet;
 
-use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39};
+use charz_data::checks::{FIRST_RUN_NS, SAME_TIME, V37, V38, V39, V40};
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Mark, Run, Severity};
 use charz_data::{Follow, units};
@@ -12,7 +12,12 @@ use super::case::{Case, total};
 use super::{mark, raise};
 
 pub(super) fn marks(case: &Case<'_>) -> Vec<Option<Mark>> {
-    vec![unlike_the_first(case), as_long_as_alone(case), stood_still(case)]
+    vec![
+        unlike_the_first(case).or_else(|| unlike_the_very_first(case)),
+        as_long_as_alone(case),
+        stood_still(case),
+        waited_for_its_reader(case),
+    ]
 }
 
 /// A program that stood still for charz, or that nothing followed, so its threads had their seats together.
@@ -41,6 +46,20 @@ fn stood_still(case: &Case<'_>) -> Option<Mark> {
     })
 }
 
+/// A program that printed faster than it was read.
+fn waited_for_its_reader(case: &Case<'_>) -> Option<Mark> {
+    let waited = |one: &Invocation| one.evidence.as_ref()?.program.as_ref()?.write_wait_ns;
+    let counted = || case.done().filter(|one| waited(one).is_some());
+    let time = total(counted().flat_map(|one| &one.runs).map(|run| run.interval_ns)) as f64;
+    let share = total(counted().filter_map(waited)) as f64 / time.max(1.0);
+    raise(&V40, share, || {
+        format!(
+            "stood still for up to {:.1}% of its time until charz read its output; --program-output null reads none",
+            share * 100.0
+        )
+    })
+}
+
 /// A program whose first run did what the others found done.
 fn unlike_the_first(case: &Case<'_>) -> Option<Mark> {
     let first_ns = |one: &Invocation| one.evidence.as_ref()?.program.as_ref()?.first_ns;
@@ -63,6 +82,26 @@ fn unlike_the_first(case: &Case<'_>) -> Option<Mark> {
     raise(&V37, ratio, || {
         let [first, later] = [first, later].map(units::nanos);
         format!("the first run took {first} and the later ones {later}: they find what it left; --setup can undo that")
+    })
+}
+
+/// A program whose very first run, of another configuration, did what all others found done. The later ones of that configuration say so or, as long as
+/// there is none, these if they took less time than its threads explain: one after the other at most.
+fn unlike_the_very_first(case: &Case<'_>) -> Option<Mark> {
+    let seen = || case.evidence().filter_map(|evidence| evidence.program.as_ref()?.first_elsewhere);
+    // A sweep that is resumed has a first run of its own, which finds what the first of all left.
+    let first = seen().max_by_key(|first| first.ns)?;
+    let own = median(case.clean_runs().map(|run| run.interval_ns as f64))?;
+    let turns = (first.threads as f64 / case.cell.workers.max(1) as f64).max(1.0);
+    let later = seen().filter_map(|first| first.later_ns).last();
+    let explained = later.map_or(own * turns, |later| own.max(later as f64));
+    let took = first.ns as f64;
+    let ratio = if took - explained >= FIRST_RUN_NS as f64 { took / explained } else { 0.0 };
+    raise(&V37, ratio, || {
+        let ([took, own], threads) = ([took, own].map(units::nanos), counted(first.threads as usize, "thread"));
+        format!(
+            "the first run of all, with {threads}, took {took} and these {own}: they find what it left; --setup can undo that"
+        )
     })
 }
 

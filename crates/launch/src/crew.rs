@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::marker::PhantomData;
 use std::mem;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -26,6 +27,7 @@ use crate::launch::{Ended, Error, Following, Id, Launch, Streams};
 use crate::left::{Left, adopt_orphans};
 use crate::observe;
 use crate::program::{Leaving, Look, Program, Task};
+use crate::reading::Reading;
 use crate::seats::Seats;
 use crate::spawn::{First, Spawned, spawn};
 use crate::sys::signals;
@@ -35,6 +37,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 const TERMINATION: Duration = Duration::from_secs(1);
 /// Why threads are not looked for.
 const OTHER_PROC: &str = "/proc belongs to another PID namespace (mount one here: unshare has --mount-proc)";
+/// So many programs at once have wide pipes: a user has 64 MiB in all pipes.
+const WIDE: usize = 32;
 /// How long killed processes may take to end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -51,9 +55,11 @@ pub struct Crew {
     /// Whatever appears is killed.
     pub(crate) killing: bool,
     started: usize,
-    events: VecDeque<Event>,
+    pub(crate) events: VecDeque<Event>,
+    /// When output was read last.
+    pub(crate) read: Instant,
     /// Becomes readable with SIGCHLD.
-    changes: UnixStream,
+    pub(crate) changes: UnixStream,
     registered: SigId,
     /// The thread that made it had SIGCHLD blocked, and has it so again afterwards. Its programs always do.
     blocked: bool,
@@ -100,6 +106,7 @@ impl Crew {
             killing: false,
             started: 0,
             events: VecDeque::new(),
+            read: Instant::now(),
             changes,
             registered,
             blocked: signals::block(libc::SIGCHLD, false),
@@ -156,6 +163,8 @@ impl Crew {
             adopt_orphans();
         }
         let outputs = [child.stdout.take().map(OwnedFd::from), child.stderr.take().map(OwnedFd::from)];
+        let reading = Reading::of(&outputs, self.programs.len() < WIDE);
+        self.read = Instant::now();
         let program = Program {
             pid,
             mark,
@@ -171,6 +180,7 @@ impl Crew {
             group: leads,
             tether,
             outputs,
+            reading,
             pages: Vec::new(),
             threads: Vec::new(),
             counts: None,
@@ -361,47 +371,6 @@ impl Crew {
         let tids: Vec<i32> = self.tasks.iter().filter_map(own).collect();
         tids.into_iter().for_each(|tid| self.forget(tid));
     }
-
-    /// Sleeps until a child changes, output arrives, or the time is over; whether the descriptor that wakes is readable.
-    fn sleep(&mut self, time: Option<Duration>, wake: Option<BorrowedFd<'_>>) -> io::Result<bool> {
-        let mut ends = vec![PollFd::new(&self.changes, PollFlags::IN)];
-        let mut open = Vec::new();
-        for (number, program) in &self.programs {
-            for (end, stream) in program.outputs.iter().zip([Stream::Out, Stream::Err]) {
-                if let Some(end) = end {
-                    ends.push(PollFd::new(end, PollFlags::IN));
-                    open.push((*number, stream));
-                }
-            }
-        }
-        let mut asking = Vec::new();
-        for (number, asked) in
-            self.programs.iter().filter_map(|(number, program)| Some((*number, program.asked.as_ref()?)))
-        {
-            ends.push(PollFd::from_borrowed_fd(asked.end(), PollFlags::IN));
-            asking.push(number);
-        }
-        ends.extend(wake.map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN)));
-        let time = time.and_then(|time| Timespec::try_from(time).ok());
-        match poll(&mut ends, time.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let ready: Vec<bool> = ends.iter().map(|end| !end.revents().is_empty()).collect();
-        if ready[0] {
-            let mut buffer = [0; 512];
-            while matches!((&self.changes).read(&mut buffer), Ok(count) if count == buffer.len()) {}
-        }
-        for (number, stream) in open.iter().zip(&ready[1..]).filter(|(_, ready)| **ready).map(|(end, _)| *end) {
-            if let Some(program) = self.programs.get_mut(&number) {
-                self.events.extend(read(Id(number), program, stream)?);
-            }
-        }
-        for (number, _) in asking.iter().zip(&ready[1 + open.len()..]).filter(|(_, ready)| **ready) {
-            self.answer(*number)?;
-        }
-        Ok(wake.is_some() && ready.last() == Some(&true))
-    }
 }
 
 impl Drop for Crew {
@@ -424,14 +393,14 @@ fn mark() -> String {
 }
 
 /// Reads what has arrived, up to a buffer of it; a stream at its end is closed.
-fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Event>> {
+pub fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<Event>> {
     let end = &mut program.outputs[stream as usize];
     let Some(open) = end else { return Ok(None) };
-    let mut bytes = vec![0; 1 << 16];
-    match rustix::io::read(open.as_fd(), &mut bytes) {
+    let mut bytes = Vec::with_capacity(1 << 16);
+    match rustix::io::read(open.as_fd(), spare_capacity(&mut bytes)) {
         Ok(0) => *end = None,
         Ok(count) => {
-            bytes.truncate(count);
+            program.reading.bytes += count as u64;
             return Ok(Some(Event::Output(id, stream, bytes)));
         }
         Err(Errno::INTR) => {}

@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 use std::io;
 use std::mem;
+use std::path::PathBuf;
 use std::process::ExitStatus;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use charz_data::Follow;
 use charz_data::report::Counts;
@@ -33,6 +34,8 @@ pub struct Launch {
     /// Whether a program that nothing follows begins when its crew is waited for first, with the others that were started. Until then ptrace
     /// holds it, so its first program does not get another user's rights.
     pub together: bool,
+    /// The file that standard output goes to where it is not inherited, written anew; none: it arrives as the other streams.
+    pub output: Option<PathBuf>,
 }
 
 /// Where a program's standard streams go.
@@ -87,6 +90,10 @@ pub struct Ended {
     /// Bytes by NUMA node of the memory that the first process had at its end, by OS id, ascending. Empty where there is but one
     /// node, or where it was not seen.
     pub pages: Vec<(u32, u64)>,
+    /// Bytes of output that were read.
+    pub printed: u64,
+    /// For how long at most the program may have waited for its reader: nothing was read then, and a pipe may have been full.
+    pub unread: Duration,
     /// Processes that still ran after the end of the first one and had to be ended, by process id.
     pub left: Vec<i32>,
     /// The CPUs on which its first process was allowed to run at its end, of a program that is not followed; empty where that was not seen.
@@ -123,6 +130,14 @@ impl Ended {
     #[must_use]
     pub fn missed_cpus(&self) -> Option<f64> {
         self.counts.run_delay_ns.map(|ns| self.per_wall(ns))
+    }
+
+    /// For how long at most none of its threads ran because its output was not read; `None` where they were not counted.
+    #[must_use]
+    pub fn write_wait(&self) -> Option<Duration> {
+        let at_work = Duration::from_nanos(self.counts.cpu_ns?.saturating_add(self.counts.run_delay_ns?));
+        let idle = self.end.saturating_duration_since(self.start).saturating_sub(at_work);
+        Some(self.unread.min(idle))
     }
 
     fn per_wall(&self, ns: u64) -> f64 {
@@ -248,6 +263,9 @@ pub enum Error {
     /// The system gives it no memory of these NUMA nodes, by OS ids.
     #[error("the system refuses memory of NUMA node {list}: {1}", list = charz_data::cpulist::print(.0))]
     Memory(Vec<u32>, #[source] io::Error),
+    /// A file that is none, or that the system does not let it write.
+    #[error("its output cannot go to {0:?}: {1}")]
+    Output(PathBuf, #[source] io::Error),
     /// The system starts no process.
     #[error("the system refuses a process: {0}")]
     Process(io::Error),
@@ -255,10 +273,8 @@ pub enum Error {
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-    use std::time::Duration;
-
     use super::*;
+    use std::ops::Range;
 
     /// A thread: its creator, when it lived, what it used, and what of that beside threads that it created, in microseconds.
     type Row = (Option<usize>, Range<u64>, u64, u64);
@@ -290,6 +306,8 @@ mod tests {
             unseen: 0,
             counts: Counts::default(),
             pages: Vec::new(),
+            printed: 0,
+            unread: Duration::ZERO,
             left: Vec::new(),
             stops: 0,
             allowed: Vec::new(),

@@ -14,6 +14,7 @@ use charz_data::report::Counts;
 use crate::asked::Asked;
 use crate::launch::{Ended, Following, MAX_THREADS, Thread};
 use crate::observe::{self, Seen};
+use crate::reading::Reading;
 use crate::seats::{Given, Seats};
 use crate::sys::affinity;
 use crate::sys::wait::Used;
@@ -152,6 +153,7 @@ pub struct Program {
     pub input: Option<ChildStdin>,
     /// Standard output and standard error, until they are closed.
     pub outputs: [Option<OwnedFd>; 2],
+    pub reading: Reading,
     pub pages: Vec<(u32, u64)>,
     pub threads: Vec<Thread>,
     pub counts: Option<Counts>,
@@ -280,6 +282,8 @@ impl Program {
             off_seat: self.off_seat,
             unseen: self.unseen,
             counts: self.counts.unwrap_or_default(),
+            printed: self.reading.bytes,
+            unread: self.reading.unread,
             pages: self.pages,
             left: self.left,
             stops: self.stops,

@@ -4,7 +4,7 @@ use std::env;
 use std::fs::File;
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
@@ -144,13 +144,22 @@ fn command(launch: &Launch) -> Result<Command, Error> {
         Streams::Captured => no_input().map_err(Error::Process)?,
         Streams::Conversation => Stdio::piped(),
     };
-    command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let output = launch.output.as_deref().map_or_else(|| Ok(Stdio::piped()), file)?;
+    command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
     Ok(command)
 }
 
+/// A file to write anew. Opening anything else, such as a named pipe, may wait.
+fn file(path: &Path) -> Result<Stdio, Error> {
+    let known = path.metadata().is_ok_and(|found| !found.is_file() && path != Path::new(NULL));
+    let opened = if known { Err(io::Error::other("it is no regular file")) } else { File::create(path) };
+    opened.map(Stdio::from).map_err(|error| Error::Output(path.to_owned(), error))
+}
+
+const NULL: &str = "/dev/null";
+
 /// [`Stdio::null`], whose error would be taken for one of the program where this system has no such device.
 fn no_input() -> io::Result<Stdio> {
-    const NULL: &str = "/dev/null";
     let named = |error: io::Error| io::Error::new(error.kind(), format!("{NULL} cannot be opened: {error}"));
     File::open(NULL).map(Stdio::from).map_err(named)
 }

@@ -263,6 +263,12 @@ impl Predictor {
         self.untraced
     }
 
+    /// The runs of the user's program that had the order of its very first run, each with it.
+    pub fn first_runs(&self) -> impl Iterator<Item = (&MeasureRequest, &Invocation)> {
+        let first = self.runs.first().map(|(order, _)| &order.seats);
+        self.runs.iter().filter(move |(order, _)| Some(&order.seats) == first).map(|(order, run)| (order, run))
+    }
+
     /// Whether too little is known of how long kernels take for more than small amounts.
     pub fn is_hurried(&self) -> bool {
         self.hurried

@@ -54,8 +54,8 @@ pub trait Listener {
     /// It is over; `left` is the predicted rest of the fewest invocations, zero while intervals are refined, and `longest` what the budget
     /// leaves.
     fn finish(&mut self, _cell: &Cell, _left: Duration, _longest: Duration) {}
-    /// Every cell has its fewest invocations, `took` after the begin. The sweep goes on until `until` at most: for cells without a
-    /// number, then to narrow intervals.
+    /// Every cell has its fewest invocations, `took` after the begin. The sweep goes on for cells without a number, then to narrow intervals:
+    /// until the budget ends or, as far as that can be predicted, all have as many as they get.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
     /// Only cells are left that lack a CPU, a NUMA node, memory or threads, as `gone` says; it is waited for so long at most.
@@ -182,7 +182,12 @@ impl Sweep<'_> {
             wait = Wait::default();
             if filling && turn != Turn::Due {
                 filling = false;
-                listener.fill(self.report, sitting.elapsed(), self.budget);
+                let rest: Duration = (0..self::places(self.report))
+                    .map(|place| takes(place).saturating_mul(u32::try_from(self.most_left(place)).unwrap_or(u32::MAX)))
+                    .fold(Duration::ZERO, Duration::saturating_add);
+                let rest = if self.adaptive.is_settled() { rest } else { Duration::MAX };
+                let took = sitting.elapsed();
+                listener.fill(self.report, took, took.saturating_add(rest).min(self.budget));
             }
             for place in places {
                 if self.stop.raised() {
@@ -232,6 +237,7 @@ impl Sweep<'_> {
         self.note_changes(place, found, &mut invocation);
         self.note_stops(&mut invocation);
         self.note_first_run(place, &mut invocation);
+        self.note_first_elsewhere(place, &mut invocation);
         self.note_run_alone(place, &mut invocation);
         let record = Record { cell: place as u64, invocation };
         self.recorder.record(&record)?;
@@ -384,6 +390,13 @@ impl Sweep<'_> {
         }
         charz_judge::wants_more(cell, count(plan.min_invocations), count(plan.max_invocations))
             || self.missing_counts(cell) > 0
+    }
+
+    fn most_left(&self, place: usize) -> usize {
+        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let (plan, cell) = (&self.report.plan, self.cell(place));
+        let left = charz_judge::most_left(cell, count(plan.min_invocations), count(plan.max_invocations));
+        if self.wants_more(place) { left.max(count(self.missing_counts(cell))) } else { 0 }
     }
 
     /// How many invocations with a value are missing to the fewest of a cell, and how many with hardware counters.

@@ -236,9 +236,9 @@ fn only_the_time_of_copies_is_shared_by_them() {
         let mut report = report(cells).on(4);
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
         let (command, value) = ("./a".to_owned(), ProgramValue::Last);
-        let (setup, verify, timeout_ns, ignored_failures, follow) = (None, None, None, None, None);
+        let (setup, output, verify, timeout_ns, ignored_failures, follow) = (None, None, None, None, None, None);
         report.plan.program =
-            Some(Program { command, setup, value, unit, verify, timeout_ns, ignored_failures, follow });
+            Some(Program { command, setup, value, unit, output, verify, timeout_ns, ignored_failures, follow });
         let regret = advise(&report)[0].regret[0];
         let lost = lost(&regret, Subject::One);
         format!("x{} {}", regret.number.cell.workers, lost.split(" (").next().unwrap())

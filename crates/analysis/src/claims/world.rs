@@ -144,6 +144,7 @@ impl World {
             setup: None,
             value: ProgramValue::Wall,
             unit: ReportedUnit::SECONDS,
+            output: None,
             verify: None,
             timeout_ns: None,
             ignored_failures: None,

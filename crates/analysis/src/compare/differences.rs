@@ -163,6 +163,7 @@ fn programs(base: &Report, new: &Report) -> Option<(&'static str, String, String
         [
             ("command", program.command.clone()),
             ("value", program.value.to_string()),
+            ("program-output", text(&program.output)),
             ("verify", text(&program.verify)),
             ("setup", text(&program.setup)),
             ("ignore-failure", program.ignored_failures.as_ref().map(|codes| format!("{codes:?}")).unwrap_or_default()),

@@ -111,6 +111,7 @@ mod tests {
                 setup: None,
                 value,
                 unit,
+                output: None,
                 verify: None,
                 timeout_ns: None,
                 ignored_failures: None,

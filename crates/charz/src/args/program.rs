@@ -43,9 +43,15 @@ pub(crate) struct ProgramArgs {
     /// The unit of the number, e.g. MB/s or tok/s
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub(crate) unit: Option<String>,
-    /// Whether a higher or a lower number is better [default: lower for time, cycles and joules, also per operation, else higher]
+    /// Whether a higher or a lower number is better [default: lower for time, cycles, joules and the like, also per operation, else higher]
     #[arg(long, value_name = "WHICH")]
     pub(crate) direction: Option<String>,
+    /// Where the program's standard output goes: pipe (charz reads it), null, or a file, written anew by each run [default: pipe]
+    ///
+    /// A program that prints much waits for the reader of a pipe. null is /dev/null, where nothing waits; some programs do less there. In the name
+    /// of a file {threads}, {cpus}, {mapping} and {rank} are replaced. Only with --value wall or --work, and without --verify.
+    #[arg(long, value_name = "WHERE")]
+    pub(crate) program_output: Option<String>,
     /// A regular expression that a line of output must match, or the result of the run is wrong; {threads} is replaced
     #[arg(long, value_name = "RE", allow_hyphen_values = true)]
     pub(crate) verify: Option<String>,
@@ -83,6 +89,7 @@ impl ProgramArgs {
             work: self.work.or(common.work.filter(|_| !counts)),
             unit: self.unit.or(common.unit),
             direction: self.direction.or(common.direction),
+            program_output: self.program_output.or(common.program_output),
             verify: self.verify.or(common.verify),
             setup: self.setup.or(common.setup),
             run_timeout: self.run_timeout.or(common.run_timeout),
@@ -91,12 +98,13 @@ impl ProgramArgs {
         }
     }
 
-    fn others(&self) -> [(&'static str, &Option<String>); 9] {
+    fn others(&self) -> [(&'static str, &Option<String>); 10] {
         [
             ("--value", &self.value),
             ("--work", &self.work),
             ("--unit", &self.unit),
             ("--direction", &self.direction),
+            ("--program-output", &self.program_output),
             ("--verify", &self.verify),
             ("--setup", &self.setup),
             ("--run-timeout", &self.run_timeout),
@@ -140,8 +148,10 @@ pub(super) fn program(
     SETUP.given(args.setup.as_deref(), layers)?;
     let value = layers.blame("--value", value(args))?;
     let unit = unit(args, &value, layers, notes)?;
+    let output = output(args, &value, layers)?;
     let program = Program {
         command: command.clone(),
+        output,
         setup: args.setup.clone(),
         value,
         unit,
@@ -157,9 +167,42 @@ pub(super) fn program(
             layers.label("--command")
         )));
     }
+    if let Some(file) = program.output.as_ref().filter(|file| *file != Program::NO_OUTPUT)
+        && program.in_copies() != file.contains("{rank}")
+    {
+        let label = layers.label("--program-output");
+        return Err(Error::bad_input(match program.in_copies() {
+            true => format!(
+                "{label}: copies of the program would write to one file; name one for each, example: out-{{rank}}.txt"
+            ),
+            false => {
+                format!("{label}: {file:?} has {{rank}}, the number of a copy, and the program runs once; leave it out")
+            }
+        }));
+    }
     notes.extend(user_program::note(&program));
     // What a file of settings names was permitted when that was read.
     permit(program, &Source::Words).map(Some).map_err(Error::bad_input)
+}
+
+/// The file that standard output goes to, where nothing is read from it.
+fn output(args: &ProgramArgs, value: &ProgramValue, layers: &Layers) -> Result<Option<String>, Error> {
+    let Some(place) = args.program_output.as_deref().filter(|place| *place != "pipe") else { return Ok(None) };
+    let label = layers.label("--program-output");
+    if place.is_empty() {
+        return Err(Error::bad_input(format!("{label}: it is pipe, null or a file; example: --program-output null")));
+    }
+    let reads = match value {
+        ProgramValue::Wall | ProgramValue::Work(_) => args.verify.as_ref().map(|_| "--verify"),
+        _ => Some("--value"),
+    };
+    match reads {
+        Some(flag) => {
+            Err(Error::bad_input(format!("{label}: {flag} reads the output of the program; leave one of them out")))
+        }
+        None if place == "null" => Ok(Some(Program::NO_OUTPUT.to_owned())),
+        None => Ok(Some(place.to_owned())),
+    }
 }
 
 /// The direction that was asked for.
@@ -269,6 +312,7 @@ mod tests {
             work: flag("work"),
             unit: flag("unit"),
             direction: flag("direction"),
+            program_output: flag("program-output"),
             verify: flag("verify"),
             setup: flag("setup"),
             run_timeout: flag("run-timeout"),

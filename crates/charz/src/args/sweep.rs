@@ -71,7 +71,7 @@ pub(super) struct SweepArgs {
     /// distance, and a lock, with 10 runs each.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["quick", "threads", "kernel", "family", "invocations", "command", "value",
         "work", "unit", "direction", "verify", "setup", "run_timeout",
-        "ignore_failure"])]
+        "program_output", "ignore_failure"])]
     pub(super) preset: Option<String>,
     /// Measure only what decides the advice, and predict the rest: about a fifth of the configurations of a large machine
     ///

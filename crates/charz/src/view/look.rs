@@ -1,6 +1,7 @@
 //! Standard output: how wide it is, and whether it knows colours and more than ASCII.
 
 use std::io::{IsTerminal, Write as _, stderr, stdout};
+use std::os::fd::AsFd;
 use std::sync::OnceLock;
 
 use charz_data::escape::one_line;
@@ -50,7 +51,7 @@ pub fn of_stdout() -> TerminalStyle {
 
 /// The width of paragraphs: the terminal's, 80 where there is none.
 pub fn paragraph() -> usize {
-    columns().unwrap_or(80).clamp(NARROWEST, WIDEST)
+    columns().unwrap_or(USUAL).clamp(NARROWEST, WIDEST)
 }
 
 /// The width of tables and of lines that are one thing: the terminal's; no limit where there is none, and programs may read them.
@@ -58,6 +59,7 @@ pub fn tables() -> usize {
     columns().map_or(usize::MAX, |columns| columns.max(NARROWEST))
 }
 
+const USUAL: usize = 80;
 /// Longer lines are hard to read, however wide the terminal; the help has the same limit.
 pub const WIDEST: usize = 110;
 /// Narrower terminals break lines themselves; an indented paragraph would have no room.
@@ -65,17 +67,23 @@ const NARROWEST: usize = 40;
 
 /// The columns of standard output: those of the terminal, else those of the environment, as other programs take them.
 fn columns() -> Option<usize> {
-    if chosen().1 {
-        return None;
-    }
-    let size = tcgetwinsize(stdout()).ok().map(|size| usize::from(size.ws_col));
-    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
-    size.or_else(said).filter(|columns| *columns > 0)
+    if chosen().1 { None } else { known(size(stdout())) }
 }
 
-/// The columns of standard error, where it is a terminal.
+/// The columns of standard error, where it is a terminal; one that does not say how wide it is has 80.
 pub fn of_stderr() -> Option<usize> {
-    tcgetwinsize(stderr()).ok().map(|size| usize::from(size.ws_col).max(NARROWEST))
+    let size = size(stderr())?;
+    Some(known(Some(size)).unwrap_or(USUAL).max(NARROWEST))
+}
+
+fn size(terminal: impl AsFd) -> Option<usize> {
+    tcgetwinsize(terminal).ok().map(|size| usize::from(size.ws_col))
+}
+
+/// A terminal of no columns, as a container or a remote shell may get, does not say how wide it is.
+fn known(size: Option<usize>) -> Option<usize> {
+    let said = || std::env::var("COLUMNS").ok()?.parse().ok();
+    size.filter(|columns| *columns > 0).or_else(said).filter(|columns| *columns > 0)
 }
 
 /// Writes a line to standard error, folded between words where that is a terminal. Texts out of files cannot steer the terminal, and long ones do

@@ -297,6 +297,8 @@ mod tests {
             unseen: places.iter().filter(|(_, allowed)| allowed.is_empty()).count(),
             counts: Counts::default(),
             pages: Vec::new(),
+            printed: 0,
+            unread: Duration::ZERO,
             left: Vec::new(),
             following: Following { by: Follow::Ptrace, refused: None, shows_seats: None },
             stops: 0,

@@ -126,7 +126,7 @@ impl Listener for Progress {
 
     fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
         self.count.is_filled = true;
-        self.say(&filled(report, took, until));
+        self.say(&filled(report, took, until, until < self.until));
     }
 
     fn wait(&mut self, gone: &str, most: Duration) {
@@ -163,16 +163,18 @@ fn announced(invocations: usize, predicted: Duration, until: Duration) -> String
     }
 }
 
-fn filled(report: &Report, took: Duration, until: Duration) -> String {
+/// `is_early`: the runs that configurations get at most end before the budget does.
+fn filled(report: &Report, took: Duration, until: Duration, is_early: bool) -> String {
     let numbers = report.cells.iter().filter(|cell| cell.capacity.is_some()).count();
     let cells = counted(report.cells.len(), "configuration");
     let (took, until) = (units::duration(took), units::duration(until));
+    let about = if is_early { "about " } else { "" };
     let (share, next) = match numbers == report.cells.len() {
         true if numbers == 1 => ("the one configuration has".to_owned(), "refining the interval"),
         true => (format!("all {cells} have"), "refining the intervals"),
         false => (format!("{numbers} of {cells} have"), "measuring the others again, then refining the intervals,"),
     };
-    format!("{share} a number after {took}; {next} until {until}; ^C keeps everything")
+    format!("{share} a number after {took}; {next} until {about}{until}; ^C keeps everything")
 }
 
 fn waiting(gone: &str, most: Duration) -> String {

@@ -119,12 +119,13 @@ pub static V37: Check = Check {
     cause: "The first run did what the others found done: it built what they do not build again, or filled a cache or a database. Or it found \
             less to do than they did. The number is then that of repeated runs only.",
     quantity: "The time of the first run over the median time of the later ones, or the inverse, whichever is larger; nothing where they are less than \
-               5 ms apart.",
+               5 ms apart. Of another configuration, the time of the first run over that of its own runs, or of the later ones of the first run's \
+               configuration if those are longer. Where there is none, over that of its own as often as it has fewer threads.",
     scale: Scale::Ratio,
     suspect: Some(2.0),
     evidence: "The run that was made before all others to see how long runs take, without the time in which its threads waited for a CPU, and \
-               the clean runs of the same configuration.",
-    families: "Programs of `--command`, the configuration that the first run was made with.",
+               the clean runs of the same configuration; of another one, those of both.",
+    families: "Programs of `--command`.",
     fix: "Undo before each run what a run leaves: `--setup 'make clean'`. If the number is to be that of repeated runs, or the first run only read \
           its files from the disk, start the sweep again: then the first run finds what the last one left.",
     source: "Charz: first guess; hyperfine warns of a first run that is an outlier.",
@@ -162,5 +163,21 @@ pub static V39: Check = Check {
     fix: "Suspect: leave out `--follow ptrace`, or take `--follow none`. Note: none where the number is that of these CPUs together; else let \
             the program bind its threads itself: `{cpus}` names its CPUs.",
     source: "Charz: 2% of a time is what its own loops are right within.",
+    ..Check::NEVER_RAISED
+};
+
+pub static V40: Check = Check {
+    code: "V40",
+    title: "waited for its reader",
+    cause: "The program printed faster than charz read, and stood still meanwhile: the number is also that of the pipe and of its reader.",
+    quantity: "The time in which no thread of the program ran and a pipe of its output may have been full, over the time of the runs; of programs \
+               that print more than 1 MiB.",
+    scale: Scale::Share,
+    suspect: Some(0.02),
+    evidence: "The bytes in the pipes and how long nothing was read, each time before charz waits for output; the processor time of the threads, \
+               and their waits for a CPU.",
+    families: "Programs of `--command`.",
+    fix: "Let the output go where nothing waits: `--program-output null`, or a file. Or let the program print less.",
+    source: "Charz: first guess; hyperfine's `--output` has the same reason.",
     ..Check::NEVER_RAISED
 };

@@ -113,6 +113,7 @@ decided! {
     }
     Host {
         name: out,
+        slurm_name: out,
         product: out,
         kernel: release,
         processor: stays,
@@ -218,6 +219,7 @@ decided! {
         value: within,
         // A number without its unit says nothing.
         unit: stays,
+        output: |file: Option<String>| file.map(|file| if file == Program::NO_OUTPUT { file } else { "FILE".into() }),
         verify: |verify: Option<String>| verify.map(|_| EXPRESSION.to_owned()),
         timeout_ns: number,
         ignored_failures: stays,
@@ -271,9 +273,11 @@ decided! {
         followed: stays,
         stops: number,
         stop_ns: number,
+        write_wait_ns: number,
         left: number,
         first_ns: number,
         first_working: number,
+        first_elsewhere: number,
         alone_ns: number,
         alone_cpu_ns: number,
     }

@@ -115,6 +115,10 @@ pub struct ProgramSeen {
     /// does not matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_ns: Option<u64>,
+    /// For how long at most the copies of these repetitions waited for charz to read their output, the longest of each, in all: nanoseconds in which
+    /// no thread ran, and a pipe may have been full. Null or absent where none of them printed more than 1 MiB, and where it was not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_wait_ns: Option<u64>,
     /// Processes that outlived the program that had started them, and were ended.
     pub left: u64,
     /// The time of the first run of the configuration, which was made before all others to predict how long runs take: nanoseconds without those
@@ -124,6 +128,9 @@ pub struct ProgramSeen {
     /// How many threads worked at the same time in that run, where it was followed and these are not; null or absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_working: Option<u64>,
+    /// The very first run of the program, where that was one of another configuration; null or absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_elsewhere: Option<FirstElsewhere>,
     /// The time of the last run before these of the same program with one thread, under the same mapping; null or absent where there was none,
     /// and of numbers that do not come from the time of a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,6 +138,19 @@ pub struct ProgramSeen {
     /// The processor time of that run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alone_cpu_ns: Option<u64>,
+}
+
+/// The very first run of a program, which was one of another configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FirstElsewhere {
+    /// Its time, as that of [`ProgramSeen::first_ns`].
+    pub ns: u64,
+    /// Its number of threads.
+    pub threads: u64,
+    /// The median time of the later runs of that configuration; null or absent as long as there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub later_ns: Option<u64>,
 }
 
 impl Evidence {

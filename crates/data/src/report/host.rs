@@ -40,6 +40,9 @@ impl Tool {
 pub struct Host {
     /// The host's name; in a job of Slurm the node's.
     pub name: Option<String>,
+    /// The node's name as Slurm has it; null or absent outside of its jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slurm_name: Option<String>,
     /// The vendor and the product, by the firmware; of a cloud's guests the type of the instance.
     pub product: Option<String>,
     /// The kernel's name and release.

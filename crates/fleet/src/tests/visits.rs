@@ -247,6 +247,22 @@ fn a_node_with_few_like_it_says_so_and_a_strange_name_has_no_line_for_slurm() {
 }
 
 #[test]
+fn slurm_is_given_the_name_that_it_knows() {
+    let line = |host: &str, slurm_name: Option<&str>, other: &str| {
+        let mut random = Rng::with_seed(12);
+        let [mut slow, mut like] = [Fault::Core(5), Fault::None].map(|fault| report(&mut random, 8, 0, fault));
+        (slow.host.name, slow.host.slurm_name) = (Some(host.into()), slurm_name.map(Into::into));
+        like.host.name = Some(other.into());
+        judged(&[slow, like]).nodes.swap_remove(0).drain
+    };
+    let names = |line: Option<String>, name: &str| line.unwrap().contains(&format!(" nodename={name} "));
+    assert!(names(line("n7.example.org", None, "n8.example.org"), "n7"));
+    assert!(names(line("n7.example.org", Some("rack-7"), "n8"), "rack-7"));
+    assert!(names(line("10.0.0.7", None, "10.0.0.8"), "10.0.0.7"));
+    assert_eq!(line("n7.example.org", None, "n7.example.com"), None);
+}
+
+#[test]
 fn a_baseline_that_cannot_be_checked_is_refused_and_one_that_is_strict_is_obeyed() {
     let mut random = Rng::with_seed(13);
     let mut reports: Vec<Report> = (0..12).map(|host| report(&mut random, host, 0, Fault::None)).collect();

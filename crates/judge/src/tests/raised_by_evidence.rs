@@ -6,7 +6,7 @@ use charz_data::{PageKind, Role};
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
 use charz_data::report::Severity::{Invalid, Note, Suspect};
-use charz_data::report::{Contention, ProgramSeen};
+use charz_data::report::{Contention, FirstElsewhere, ProgramSeen};
 
 #[test]
 fn v20_other_pages() {
@@ -371,6 +371,28 @@ fn v37_a_first_run_unlike_the_others() {
 }
 
 #[test]
+fn v37_a_very_first_run_of_another_configuration() {
+    // Factors of its time, and of that of the later ones of its configuration, with so many threads for the two of these.
+    let first = |trial: &mut Trial, (factor, later, threads): (f64, Option<f64>, u64)| {
+        let ns = |factor: f64| (INTERVAL_NS * factor) as u64;
+        let first_elsewhere = Some(FirstElsewhere { ns: ns(factor), threads, later_ns: later.map(ns) });
+        let seen = ProgramSeen { threads: 2, first_elsewhere, ..ProgramSeen::default() };
+        trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
+    };
+    let expected: [((f64, Option<f64>, u64), &[_]); 6] = [
+        ((2.1, Some(1.0), 2), &[("V37", Suspect)]),
+        // That configuration takes so long.
+        ((9.0, Some(8.0), 4), &[]),
+        ((9.0, Some(1.0), 4), &[("V37", Suspect)]),
+        // Four threads in turns take twice as long as two.
+        ((3.9, None, 4), &[]),
+        ((4.1, None, 4), &[("V37", Suspect)]),
+        ((0.1, None, 1), &[]),
+    ];
+    check_each(first, &expected);
+}
+
+#[test]
 fn v38_as_long_as_with_one_thread() {
     let alone = |trial: &mut Trial, (time, cpu): (f64, f64)| {
         let [alone_ns, alone_cpu_ns] = [time, cpu].map(|part| Some((part * INTERVAL_NS) as u64));
@@ -395,4 +417,14 @@ fn v39_a_program_that_stood_still_for_charz() {
     let suspect: &[_] = &[("V39", Suspect)];
     let expected = [((0.019, false), &[][..]), ((0.021, false), suspect), ((0.03, true), &[]), ((0.06, true), suspect)];
     check_each(stopped, &expected);
+}
+
+#[test]
+fn v40_a_program_that_waited_for_its_reader() {
+    let waits = |trial: &mut Trial, share: f64| {
+        let run = trial.cell.invocations[0].runs.iter().map(|run| run.interval_ns).sum::<u64>() as f64;
+        let seen = ProgramSeen { threads: 2, write_wait_ns: Some((run * share) as u64), ..ProgramSeen::default() };
+        trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
+    };
+    check_each(waits, &[(0.0, &[]), (0.015, &[]), (0.025, &[("V40", Suspect)])]);
 }

@@ -170,13 +170,14 @@ const CONFIGURATIONS: &str = "";
 
 fn of_program(program: Option<&Program>, aspects: &mut Aspects) {
     let Some(program) = program.map(Program::recorded) else { return };
-    let Program { command, setup, value, unit, verify, timeout_ns, ignored_failures, follow } = program;
+    let Program { command, setup, value, unit, output, verify, timeout_ns, ignored_failures, follow } = program;
     insert(aspects, "command", command);
     insert(aspects, "value", value.to_string());
     insert(aspects, "unit", unit.symbol.as_str().to_owned());
     insert(aspects, "direction", unit.better.name().to_owned());
     let others = [
         ("setup", setup),
+        ("program-output", output),
         ("verify", verify),
         ("run-timeout", timeout_ns.map(|time| format!("{time}ns"))),
         ("ignore-failure", ignored_failures.map(|codes| codes_said(&codes))),

@@ -86,7 +86,17 @@ fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions
     let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
     let program = |value, setup: Option<&str>| {
         let (command, setup, unit) = ("x".into(), setup.map(str::to_owned), ReportedUnit::SECONDS);
-        Program { command, setup, value, unit, verify: None, timeout_ns: None, ignored_failures: None, follow: None }
+        Program {
+            command,
+            setup,
+            value,
+            unit,
+            output: None,
+            verify: None,
+            timeout_ns: None,
+            ignored_failures: None,
+            follow: None,
+        }
     };
     let parts = |value, setup, runs| ProgramTime::parts(&program(value, setup), runs, took);
     let [once, each] = [(ProgramValue::Protocol, Some("x")), (ProgramValue::Wall, Some("x"))]

@@ -18,6 +18,7 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
     let [tlb_4k_entries, tlb_2m_entries] = [None; 2];
     Host {
         name: node(),
+        slurm_name: slurm_name(),
         product: dmi::product(),
         kernel: word("/proc/sys/kernel/ostype")
             .zip(word("/proc/sys/kernel/osrelease"))
@@ -50,8 +51,11 @@ pub fn host(machine: &Machine, limits: &Limits) -> Host {
 /// The name that the batch system has for this node, else the host's: several nodes of Slurm may be one host, and containers of one host
 /// share its name.
 pub fn node() -> Option<String> {
-    let of_job = std::env::var("SLURMD_NODENAME").ok().filter(|name| !name.is_empty());
-    of_job.or_else(|| word("/proc/sys/kernel/hostname"))
+    slurm_name().or_else(|| word("/proc/sys/kernel/hostname"))
+}
+
+fn slurm_name() -> Option<String> {
+    std::env::var("SLURMD_NODENAME").ok().filter(|name| !name.is_empty())
 }
 
 /// A file about the frequency of the first CPU, which need not be CPU 0.

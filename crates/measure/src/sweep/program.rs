@@ -1,27 +1,33 @@
 //! What other runs of a user's program say of an invocation, and of the end of a sweep.
 
+use std::ptr;
+
 use super::{Sweep, places};
 use crate::plan::nanos;
 use crate::user_program::stops;
-use charz_data::report::{Cell, Ending, FAILURE, Invocation, Lap};
+use charz_data::report::{Cell, Ending, FAILURE, FirstElsewhere, Invocation, Lap};
 use charz_data::{COMMAND, Follow, Program, ProgramValue};
+use charz_stats::median;
 
 /// The share of a run from which on it is mostly charz's.
 const MOSTLY: f64 = 0.5;
 
+/// The time of the first of a program's runs that came to their ends, without the longest wait of a thread for a CPU, and without what it stood
+/// still for charz.
+fn first_ns<'a>(runs: impl Iterator<Item = &'a Invocation>, in_copies: bool) -> Option<u64> {
+    let mut runs = runs.filter(|run| run.ending == Ending::Done);
+    let first = runs.next()?;
+    let share = stops::share(first, in_copies);
+    // Of what is mostly charz's the rest is no time.
+    let (first, share) = if share < MOSTLY { (first, share) } else { (runs.next().unwrap_or(first), 0.0) };
+    let run = first.runs.first()?;
+    let waited = run.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0);
+    Some((((1.0 - share) * run.interval_ns as f64) as u64).saturating_sub(waited))
+}
+
 impl Sweep<'_> {
-    /// The time of the first run of a configuration without the longest wait of a thread for a CPU, and without what it stood still for charz, if
-    /// there was one and it came to its end.
-    fn first_ns_of(&self, cell: &Cell) -> Option<u64> {
-        let in_copies = self.order.program.as_ref().is_some_and(Program::in_copies);
-        let mut runs = self.predictor.runs_of(cell).filter(|pilot| pilot.ending == Ending::Done);
-        let first = runs.next()?;
-        let share = stops::share(first, in_copies);
-        // Of what is mostly charz's the rest is no time.
-        let (pilot, share) = if share < MOSTLY { (first, share) } else { (runs.next().unwrap_or(first), 0.0) };
-        let run = pilot.runs.first()?;
-        let waited = run.laps.iter().filter_map(Lap::waited_ns).max().unwrap_or(0);
-        Some(((1.0 - share) * run.interval_ns as f64) as u64).map(|took| took.saturating_sub(waited))
+    fn is_in_copies(&self) -> bool {
+        self.order.program.as_ref().is_some_and(Program::in_copies)
     }
 
     /// How many threads worked in the first run of a configuration whose others are not followed.
@@ -45,11 +51,32 @@ impl Sweep<'_> {
         }
     }
 
+    /// Notes beside an invocation of a program what its very first run took, if that was one of another configuration.
+    pub(super) fn note_first_elsewhere(&self, place: usize, invocation: &mut Invocation) {
+        let cell = self.cell(place);
+        let mut first_runs = self.predictor.first_runs().peekable();
+        let Some((order, first)) = first_runs.peek().copied().filter(|_| cell.kernel == COMMAND) else { return };
+        let ns = first_ns(first_runs.map(|(_, run)| run), self.is_in_copies());
+        let is_first = |cell: &Cell| self.predictor.runs_of(cell).any(|run| ptr::eq(run, first));
+        let (Some(ns), Some(evidence), false) = (ns, &mut invocation.evidence, is_first(cell)) else { return };
+        let own = self.report.cells.iter().find(|cell| is_first(cell));
+        // The first run may be an invocation itself, before the one that has its time.
+        let has_first = |one: &Invocation| {
+            one.evidence.as_ref().and_then(|found| found.program.as_ref()).is_some_and(|seen| seen.first_ns.is_some())
+        };
+        let later = own.into_iter().flat_map(|own| own.invocations.iter().skip_while(|one| !has_first(one)));
+        let later = median(later.flat_map(|one| &one.runs).map(|run| run.interval_ns as f64));
+        let threads = order.seats.len() as u64;
+        evidence.program.get_or_insert_default().first_elsewhere =
+            Some(FirstElsewhere { ns, threads, later_ns: later.map(|ns| ns as u64) });
+    }
+
     /// Notes beside the first invocation of a program's configuration what the run before it took.
     pub(super) fn note_first_run(&self, place: usize, invocation: &mut Invocation) {
         let cell = self.cell(place);
         let seen = |one: &Invocation| one.evidence.as_ref().and_then(|evidence| evidence.program.as_ref()?.first_ns);
-        let first = self.first_ns_of(cell).filter(|_| cell.invocations.iter().find_map(seen).is_none());
+        let first = first_ns(self.predictor.runs_of(cell), self.is_in_copies())
+            .filter(|_| cell.invocations.iter().find_map(seen).is_none());
         if let (Some(first), Some(evidence)) = (first, &mut invocation.evidence) {
             let seen = evidence.program.get_or_insert_default();
             (seen.first_ns, seen.first_working) = (Some(first), self.first_working_of(cell));

@@ -237,6 +237,15 @@ fn a_budget_never_ends_without_a_number_where_a_pilot_ended() {
 }
 
 #[test]
+fn the_very_first_run_stands_beside_the_runs_of_other_configurations() {
+    let (report, _) = sweep_after_pilots(|_| {}, HOUR);
+    let last = |cell: &Cell| cell.invocations.last()?.evidence.as_ref()?.program.as_ref()?.first_elsewhere;
+    let seen: Vec<_> =
+        report.cells.iter().map(|cell| last(cell).map(|first| (first.threads, first.later_ns.is_some()))).collect();
+    assert_eq!(seen, [Some((8, true)), Some((8, true)), None]);
+}
+
+#[test]
 fn a_run_of_a_program_is_ended_before_the_process_that_waits_for_it() {
     for (setup, timeout_ns) in [(None, None), (None, Some(1_000_000_000)), (Some("true"), Some(1_000_000_000))] {
         let request = request_of_program("x {threads}", "round-robin", "1");
@@ -397,8 +406,9 @@ fn numbers_come_first_and_then_what_decides_the_advice() {
 fn a_full_table_is_announced_once_if_intervals_are_still_wide() {
     struct Fills(Vec<usize>);
     impl Listener for Fills {
-        fn fill(&mut self, report: &Report, _: Duration, _: Duration) {
+        fn fill(&mut self, report: &Report, took: Duration, until: Duration) {
             self.0.extend(report.cells.iter().map(made));
+            assert!(took < until && until < HOUR, "the most runs end before the budget: {until:?}");
         }
     }
     let check = |spread: fn(&MeasureRequest) -> f64, expected: &[usize]| {

@@ -110,6 +110,7 @@ mod tests {
                 setup,
                 value: ProgramValue::Wall,
                 unit,
+                output: None,
                 verify: None,
                 timeout_ns: None,
                 ignored_failures: None,

@@ -75,7 +75,7 @@ fn on_seats(threads: &[Thread]) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use std::process::ExitStatus;
-    use std::time::Instant;
+    use std::time::{Duration, Instant};
 
     use charz_launch::Following;
 
@@ -124,6 +124,8 @@ mod tests {
                 left: Vec::new(),
                 following: Following { by, refused: None, shows_seats: None },
                 stops: 0,
+                printed: 0,
+                unread: Duration::ZERO,
                 allowed: allowed.to_vec(),
             };
             let seats = if in_copies { &[Some(3)][..] } else { &[Some(3), Some(5)] };

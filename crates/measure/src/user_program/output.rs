@@ -1,6 +1,5 @@
 //! What a program prints, read as it arrives: a program may print more than there is memory.
 
-use std::io::BufRead;
 use std::mem;
 
 use charz_data::escape::one_line;
@@ -66,6 +65,19 @@ const TAIL: usize = 1 << 13;
 /// The most characters of a line in a message.
 const SHOWN: usize = 200;
 
+fn is_end(byte: &u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
+}
+
+/// What lines are looked at for.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Sought {
+    matched: bool,
+    numbered: bool,
+    verified: bool,
+    last: bool,
+}
+
 /// What is kept of the output of one run.
 pub(super) struct Output<'a> {
     readers: &'a Readers,
@@ -104,10 +116,11 @@ impl<'a> Output<'a> {
     pub(super) fn push(&mut self, from: Stream, bytes: &[u8]) {
         if self.readers.need_no_line() {
             let tail = &mut self.lines[from as usize];
-            if tail.len() + bytes.len() > 2 * LONGEST_LINE {
-                tail.drain(..tail.len().saturating_sub(TAIL));
+            if tail.len() + bytes.len() > LONGEST_LINE {
+                let kept = TAIL.saturating_sub(bytes.len());
+                tail.drain(..tail.len().saturating_sub(kept));
             }
-            tail.extend_from_slice(&bytes[bytes.len().saturating_sub(2 * LONGEST_LINE)..]);
+            tail.extend_from_slice(&bytes[bytes.len().saturating_sub(TAIL)..]);
             return;
         }
         if from == Stream::Out && matches!(self.readers.value, ProgramValue::Json(_)) {
@@ -118,23 +131,21 @@ impl<'a> Output<'a> {
     }
 
     /// A carriage return ends a line too: a progress bar prints over what it printed before.
-    fn push_lines(&mut self, from: Stream, mut bytes: &[u8]) {
-        while !bytes.is_empty() {
-            // The search for one byte is fast, and few lines have a carriage return.
-            let all = bytes;
-            let taken = bytes.skip_until(b'\n').unwrap_or(all.len());
-            let line = &all[..taken];
-            match line.contains(&b'\r') {
-                true => line.split_inclusive(|byte| *byte == b'\r').for_each(|piece| self.push_piece(from, piece)),
-                false => self.push_piece(from, line),
-            }
-        }
+    fn push_lines(&mut self, from: Stream, bytes: &[u8]) {
+        let Some(last) = bytes.iter().rposition(is_end) else { return self.push_piece(from, bytes) };
+        let (whole, rest) = bytes.split_at(last + 1);
+        // The line that has begun ends first.
+        let begun = if self.lines[from as usize].is_empty() { None } else { whole.iter().position(is_end) };
+        let (first, lines) = whole.split_at(begun.map_or(0, |end| end + 1));
+        self.push_piece(from, first);
+        self.look_at_lines(from, lines);
+        self.push_piece(from, rest);
     }
 
     fn push_piece(&mut self, from: Stream, piece: &[u8]) {
         let line = &mut self.lines[from as usize];
         line.extend_from_slice(piece);
-        if matches!(piece.last(), Some(b'\n' | b'\r')) {
+        if piece.last().is_some_and(is_end) {
             self.end_line(from);
         } else if line.len() > 2 * LONGEST_LINE {
             self.cut_line(from);
@@ -161,30 +172,74 @@ impl<'a> Output<'a> {
         self.lines[from as usize] = line;
     }
 
+    /// Looks at whole lines from the last one back, up to that which decides. The program may wait for its reader: most lines are looked at by a
+    /// search in all of them, or not at all.
+    fn look_at_lines(&mut self, from: Stream, lines: &[u8]) {
+        let each = || lines.split(is_end).filter(|line| !line.is_empty());
+        // Each of its lines counts, in their order.
+        if self.readers.value == ProgramValue::Protocol {
+            return each().for_each(|line| self.look_at(from, line));
+        }
+        let mut sought = self.sought(from);
+        if (sought.matched || sought.verified) && !lines.iter().any(|byte| matches!(byte, b'\r' | 0x1b)) {
+            sought.matched &= Readers::may_match(self.readers.regex.as_ref(), lines);
+            sought.verified &= Readers::may_match(self.readers.verify.as_ref(), lines);
+        }
+        for line in each().rev() {
+            if sought == Sought::default() {
+                break;
+            }
+            self.seek(from, line, &mut sought);
+        }
+    }
+
     fn look_at(&mut self, from: Stream, line: &[u8]) {
+        let mut sought = self.sought(from);
+        self.seek(from, line, &mut sought);
+    }
+
+    /// What the next lines of a stream may decide.
+    fn sought(&self, from: Stream) -> Sought {
+        Sought {
+            matched: self.readers.regex.is_some(),
+            numbered: self.readers.value == ProgramValue::Last && from == Stream::Out,
+            verified: !self.verified,
+            last: true,
+        }
+    }
+
+    /// Looks for these in a line; what is found is sought no more.
+    fn seek(&mut self, from: Stream, line: &[u8], sought: &mut Sought) {
         let line = &*value::without_escapes(line);
         if line.trim_ascii().is_empty() {
             return;
         }
-        if let Some(regex) = &self.readers.regex
-            && let Some(found) = regex.captures_iter(line).last()
+        if let Some(expression) = self.readers.regex.as_ref().filter(|_| sought.matched)
+            && let Some(found) = expression.line.captures_iter(line).last()
         {
             let whole = found.get(0);
             let group = found.iter().skip(1).flatten().next().or(whole);
             let places = group.zip(whole).map(|(group, whole)| [group.range(), whole.range()]);
             self.matched = places.map(|[at, whole]| printed::taken_of_bytes(line, at, whole, self.readers.locale));
+            sought.matched = false;
         }
-        if self.readers.value == ProgramValue::Last && from == Stream::Out && printed::may_have_a_number(line) {
+        if sought.numbered && printed::may_have_a_number(line) {
             self.numbered.clear();
             self.numbered.extend_from_slice(line);
+            sought.numbered = false;
         }
         if self.readers.value == ProgramValue::Protocol && from == Stream::Out {
             self.hear(Said::of(line));
         }
-        self.verified = self.verified || self.readers.verify.as_ref().is_some_and(|verify| verify.is_match(line));
-        let last = &mut self.last[from as usize];
-        last.clear();
-        last.extend_from_slice(&line[..line.len().min(4 * SHOWN)]);
+        if sought.verified && self.readers.verify.as_ref().is_some_and(|verify| verify.line.is_match(line)) {
+            (self.verified, sought.verified) = (true, false);
+        }
+        if sought.last {
+            let last = &mut self.last[from as usize];
+            last.clear();
+            last.extend_from_slice(&line[..line.len().min(4 * SHOWN)]);
+            sought.last = false;
+        }
     }
 
     fn hear(&mut self, said: Said) {
@@ -264,7 +319,7 @@ impl<'a> Output<'a> {
         let expression = self.readers.verify.as_ref().filter(|_| !self.verified);
         expression.map_or(Ok(()), |verify| {
             let said = self.said().map(|line| format!("; its last line is {line}")).unwrap_or_default();
-            Err(format!("no line of its output matches --verify {}{said}", quote(verify.as_str())))
+            Err(format!("no line of its output matches --verify {}{said}", quote(verify.line.as_str())))
         })
     }
 
@@ -293,6 +348,7 @@ mod tests {
                 setup: None,
                 value,
                 unit,
+                output: None,
                 verify,
                 timeout_ns: None,
                 ignored_failures: None,
@@ -415,6 +471,22 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn lines_that_arrive_together_are_read_as_one_by_one(
+            lines in proptest::collection::vec("(rate: [1-9]{1,3}|ok|x rate: 7|\x1b\\[1mrate: 8|\r|[a-z ]{0,5}){0,2}", 1..12)
+        ) {
+            for read in [ProgramValue::Regex("^rate: ([0-9]+)$".into()), ProgramValue::Last, ProgramValue::Wall] {
+                let readers = readers(read, Some("^ok$"));
+                let [mut together, mut alone] = [(), ()].map(|()| Output::new(&readers));
+                together.push(Stream::Out, lines.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+                for line in &lines {
+                    line.bytes().chain([b'\n']).for_each(|byte| alone.push(Stream::Out, &[byte]));
+                }
+                let of = |output: &Output<'_>| (output.value(1.0), output.verified(), output.said());
+                prop_assert_eq!(of(&together), of(&alone));
+            }
+        }
+
         #[test]
         fn the_pieces_in_which_it_arrives_do_not_matter(cuts in proptest::collection::vec(0_usize..40, 0..6)) {
             let text = b"rate: 1\nnoise\nrate: 2.5 MB/s\nend";

@@ -110,6 +110,9 @@ pub(super) fn measure(
     })
 }
 
+/// A program that prints no more than this does not wait for its reader for long.
+const MUCH: u64 = 1 << 20;
+
 /// What the repetitions gave.
 #[derive(Default)]
 pub(super) struct Measured {
@@ -130,6 +133,10 @@ impl Measured {
         let wanted = used.zip(missed).map(|(used, missed)| used + missed).or(used.filter(|used| *used > asked as f64));
         seen.wanted_cpus = wanted.map(|wanted| wanted.max(seen.wanted_cpus.unwrap_or(0.0))).or(seen.wanted_cpus);
         seen.threads = seen.threads.max(copies.clone().map(|ended| ended.appeared as u64).sum());
+        let prints = copies.clone().filter(|ended| ended.printed >= MUCH);
+        if let Some(wait) = prints.filter_map(Ended::write_wait).max() {
+            seen.write_wait_ns = Some(seen.write_wait_ns.unwrap_or(0).saturating_add(nanos(wait)));
+        }
         for ended in copies {
             self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
             seen.followed = ended.following.by.word().to_owned();
@@ -246,12 +253,15 @@ impl<'a> Site<'a> {
         let cpus: Option<Vec<u32>> = seats.iter().copied().collect();
         let cpus = cpus.filter(|cpus| !cpus.is_empty()).unwrap_or_else(|| self.usable.clone());
         let threads = self.order.seats.len();
-        let words = words.fill(Given { threads, cpus: &cpus, mapping: self.order.mapping, rank });
+        let given = Given { threads, cpus: &cpus, mapping: self.order.mapping, rank };
+        let output = self.order.program.output.as_deref().map(|file| given.fill(file).into());
+        let words = words.fill(given);
         let own = words.environment.into_iter().map(|(name, value)| (name.into(), Some(value.into())));
         Launch {
             program: words.program.into(),
             arguments: words.arguments.into_iter().map(Into::into).collect(),
             environment: variables.into_iter().chain(own).collect(),
+            output,
             ..Launch::default()
         }
     }
@@ -422,7 +432,7 @@ fn nanos(time: Duration) -> u64 {
 pub(super) fn refused(launch: &Launch, error: &Error) -> Failure {
     let what = launch.program.to_string_lossy();
     let ending = match error {
-        Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) => Ending::Died,
+        Error::NotFound | Error::NoInterpreter | Error::NotExecutable(_) | Error::Output(..) => Ending::Died,
         _ => Ending::Refused,
     };
     Failure::new(ending, format!("{what:?} was not started: {error}"))

@@ -30,7 +30,8 @@ impl Site<'_> {
         let mut crew = Crew::new(Follow::None).map_err(|error| Failure::new(Ending::Refused, error.to_string()))?;
         let seats = self.order.seats;
         let count = (runtimes::SEATS.into(), Some(seats.len().to_string().into()));
-        let launch = Launch { streams: Streams::Captured, ..self.unseated(words, seats, None, vec![count]) };
+        let launch =
+            Launch { streams: Streams::Captured, output: None, ..self.unseated(words, seats, None, vec![count]) };
         // This process starts nothing else before the program, which has ended when this is dropped.
         let others = Children::now();
         let id = crew.start(&launch).map_err(|error| refused(&launch, &error))?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use charz_data::{Program, ProgramValue, ReportedUnit, Symbol, quote, unit_word};
-use regex::bytes::Regex;
+use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 
 use super::printed::{self, Locale, Printed};
@@ -12,10 +12,18 @@ use super::printed::{self, Locale, Printed};
 /// The expressions of a program, compiled once.
 pub struct Readers {
     pub(super) value: ProgramValue,
-    pub(super) regex: Option<Regex>,
-    pub(super) verify: Option<Regex>,
+    pub(super) regex: Option<Expression>,
+    pub(super) verify: Option<Expression>,
     pub(super) unit: Symbol,
     pub(super) locale: Locale,
+}
+
+/// A regular expression for lines.
+pub(super) struct Expression {
+    /// For one line.
+    pub(super) line: Regex,
+    /// The same for many lines at once, where it finds something in them if it does in one; it may find what is of two.
+    all: Option<Regex>,
 }
 
 /// What follows what is wrong with a program whose time is not that of its work.
@@ -31,6 +39,11 @@ impl Readers {
     /// Whether nothing that the program prints decides a number.
     pub(super) fn need_no_line(&self) -> bool {
         self.are_of_time() && self.verify.is_none()
+    }
+
+    /// Whether one of these lines may match; `false` without an expression.
+    pub(super) fn may_match(expression: Option<&Expression>, lines: &[u8]) -> bool {
+        expression.is_some_and(|expression| expression.all.as_ref().is_none_or(|all| all.is_match(lines)))
     }
 
     /// For runs with so many threads, which `--verify` may name.
@@ -50,9 +63,12 @@ impl Readers {
 }
 
 /// The parser draws its message beneath the expression: a caret marks the place.
-fn compile(flag: &str, text: &str) -> Result<Regex, String> {
+fn compile(flag: &str, text: &str) -> Result<Expression, String> {
     const INDENT: usize = 4;
-    Regex::new(text).map_err(|error| {
+    // The ends of a text, or a flag that is taken away, would be those of all lines.
+    let is_of_lines = !text.contains("\\A") && !text.contains("\\z") && !(text.contains("(?") && text.contains('-'));
+    let all = || RegexBuilder::new(text).multi_line(true).build().ok().filter(|_| is_of_lines);
+    Regex::new(text).map(|line| Expression { line, all: all() }).map_err(|error| {
         let drawn = error.to_string();
         let place = drawn.lines().find(|line| line.trim_start().starts_with('^')).and_then(|line| line.find('^'));
         let place = place.map(|at| format!(" at character {}", (at + 1).saturating_sub(INDENT))).unwrap_or_default();
@@ -168,7 +184,7 @@ mod tests {
     #[test]
     fn the_place_of_a_mistake_in_an_expression_is_named() {
         for (text, place) in [("ab(c", "character 3"), ("[z-a]", "character 2"), ("a{2,1}", "character 2")] {
-            let why = compile("--value: regex:", text).unwrap_err();
+            let why = compile("--value: regex:", text).err().unwrap();
             assert!(why.starts_with("--value: ") && why.contains(place) && !why.contains('\n'), "{why}");
         }
     }

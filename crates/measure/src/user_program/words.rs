@@ -28,6 +28,15 @@ pub(super) struct Given<'a> {
     pub(super) rank: Option<usize>,
 }
 
+impl Given<'_> {
+    /// A text with what takes the place of the names in braces.
+    pub(super) fn fill(&self, text: &str) -> String {
+        let filled = Program::fill(text, self.threads, self.cpus, self.mapping);
+        let rank = self.rank.map(|rank| rank.to_string());
+        rank.map_or(filled.clone(), |rank| filled.replace("{rank}", &rank))
+    }
+}
+
 impl Words {
     /// # Errors
     /// Why it is no command line, as a clause.
@@ -45,11 +54,7 @@ impl Words {
 
     /// The words of one run.
     pub(super) fn fill(&self, given: Given<'_>) -> Self {
-        let fill = |text: &String| {
-            let filled = Program::fill(text, given.threads, given.cpus, given.mapping);
-            let rank = given.rank.map(|rank| rank.to_string());
-            rank.map_or(filled.clone(), |rank| filled.replace("{rank}", &rank))
-        };
+        let fill = |text: &String| given.fill(text);
         Words {
             environment: self.environment.iter().map(|(name, value)| (name.clone(), fill(value))).collect(),
             program: fill(&self.program),

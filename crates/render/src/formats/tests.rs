@@ -262,6 +262,7 @@ fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] 
         setup,
         value,
         unit,
+        output: None,
         verify: None,
         timeout_ns: None,
         ignored_failures: None,

@@ -321,6 +321,7 @@ fn what_an_anonymous_report_leaves_out_is_no_difference() {
         setup: None,
         value,
         unit,
+        output: None,
         verify: None,
         timeout_ns: None,
         ignored_failures: None,

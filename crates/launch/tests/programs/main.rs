@@ -1,6 +1,8 @@
 //! Programs of the system, launched.
 #![allow(clippy::disallowed_methods)] // A test may panic.
 
+mod asked;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -54,6 +56,40 @@ fn status_and_output_are_the_programs_own() {
         let (ended, _) = run(follow, &shell("kill -USR1 $$"));
         assert_eq!(ended.status.signal(), Some(libc::SIGUSR1), "{follow:?}");
     }
+}
+
+#[test]
+fn a_program_that_waits_for_its_reader_is_told_from_one_that_does_not() {
+    let waits = |script: &str, pause: Duration| {
+        let mut crew = Crew::new(Follow::Ptrace).unwrap();
+        crew.start(&shell(script)).unwrap();
+        loop {
+            match crew.next(None, None).unwrap() {
+                Event::Output(..) => thread::sleep(pause),
+                Event::Ended(_, ended) => return (ended.printed, ended.unread, ended.write_wait()),
+                _ => {}
+            }
+        }
+    };
+    let pause = Duration::from_millis(20);
+    let (printed, unread, wait) = waits("head -c 4000000 /dev/zero", pause);
+    assert_eq!(printed, 4_000_000);
+    assert!(unread >= pause && wait.is_none_or(|wait| wait > Duration::ZERO && wait <= unread), "{unread:?} {wait:?}");
+    assert_eq!(waits("echo; sleep 0.1; echo", pause).1, Duration::ZERO, "the pipe was never full");
+}
+
+#[test]
+fn output_goes_to_a_file_that_is_written_anew() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("out");
+    let launch = |path: &Path| Launch { output: Some(path.to_owned()), ..shell("echo out; echo err >&2") };
+    for _ in 0..2 {
+        assert_eq!(run(Follow::Ptrace, &launch(&file)).1, "err\n");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "out\n");
+    }
+    assert_eq!(run(Follow::None, &launch(Path::new("/dev/null"))).1, "err\n");
+    let refused = Crew::new(Follow::Ptrace).unwrap().start(&launch(folder.path()));
+    assert!(matches!(refused, Err(Error::Output(..))), "{refused:?}");
 }
 
 #[test]
@@ -133,88 +169,6 @@ fn a_program_is_on_its_seat_from_its_first_instruction() {
 /// Prints where the shell, or a fork of it, may run.
 const OWN: &str =
     "while read -r name list; do case $name in Cpus_allowed_list:) echo $list;; esac; done < /proc/self/status";
-
-/// What the system lists is where it is bound: all seats as long as it is alone, if it cannot be shown more.
-#[test]
-fn a_program_that_cannot_be_shown_its_seats_has_them_until_it_makes_threads() {
-    let cpus = cpus();
-    let (all, first) = (charz_data::cpulist::print(&cpus), cpus[0].to_string());
-    let seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
-    for follow in [Follow::Ptrace, Follow::Poll] {
-        let (ended, said) = run(follow, &Launch { seats: seats.clone(), ..shell(OWN) });
-        let is_shown = ended.following.shows_seats == Some(true);
-        assert_eq!(said.trim(), if is_shown { &first } else { &all }, "{follow:?}");
-    }
-    // A shell that waits is no company for the program that it starts, and has its own seat from then on.
-    let script = format!("grep Cpus_allowed_list /proc/self/status; {OWN}");
-    let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(&script) });
-    let lists: Vec<&str> = said.lines().filter_map(|line| line.split_whitespace().last()).collect();
-    if ended.following.shows_seats == Some(false) {
-        assert_eq!(lists, [&all, &first]);
-    }
-    assert_eq!(ended.threads[0].on_seat(), Some(true));
-}
-
-/// In whichever process, before and after others appeared, by the number of a process and without.
-#[test]
-#[allow(clippy::print_stdout, reason = "a skipped test says so")]
-fn whoever_asks_is_shown_all_seats_and_has_one() {
-    let cpus = cpus();
-    let seats: Vec<Option<u32>> = cpus.iter().copied().map(Some).collect();
-    let script = format!(
-        "unset OMP_NUM_THREADS; nproc; (nproc); nproc & wait; taskset -pc $$; (taskset -pc $$; {OWN}) & {OWN}; wait"
-    );
-    for follow in [Follow::Ptrace, Follow::Poll] {
-        let (ended, said) = run(follow, &Launch { seats: seats.clone(), ..shell(&script) });
-        if ended.following.shows_seats != Some(true) {
-            println!("not shown by {follow:?}: {:?} of {} CPUs", ended.following.shows_seats, cpus.len());
-            continue;
-        }
-        let count = cpus.len().to_string();
-        assert!(said.lines().take(3).all(|line| line == count), "{follow:?}: {said}");
-        let (asked, bound): (Vec<&str>, Vec<&str>) = said.lines().skip(3).partition(|line| line.starts_with("pid"));
-        let list = |line: &str| charz_data::cpulist::parse(line.rsplit(' ').next().unwrap()).unwrap();
-        assert_eq!(asked.iter().map(|line| list(line)).collect::<Vec<_>>(), [&cpus[..]; 2], "{follow:?}: {said}");
-        assert!(
-            bound.len() == 2 && (follow == Follow::Poll || bound.iter().all(|line| list(line).len() == 1)),
-            "{said}"
-        );
-        assert!(ended.stops >= 5, "{}", ended.stops);
-    }
-    // What has set its own CPUs is shown these, and so are its children.
-    let own = cpus[cpus.len() - 1];
-    let script = format!("taskset -pc {own} $$ > /dev/null; taskset -pc $$; nproc");
-    let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(&script) });
-    if ended.following.shows_seats == Some(true) {
-        let lines: Vec<&str> = said.lines().map(|line| line.rsplit(' ').next().unwrap()).collect();
-        assert_eq!(lines, [own.to_string().as_str(), "1"]);
-    }
-}
-
-/// Of processes that left its group, and of one that was left for a moment, the end counts; others are ended.
-#[test]
-fn what_a_program_leaves_that_is_not_followed_is_waited_for_a_moment() {
-    for together in [false, true] {
-        let launch = Launch { together, ..shell("sleep 0.05 & (setsid sleep 0.06 &)") };
-        let (ended, _) = run(Follow::None, &launch);
-        assert!(ended.left.is_empty(), "{ended:?}");
-        assert!(ended.last.duration_since(ended.start) >= Duration::from_millis(60), "{ended:?}");
-        let (ended, said) =
-            run(Follow::None, &Launch { together, ..shell("(trap '' TERM; exec sleep 1000) & echo $!") });
-        assert_eq!(ended.left, [said.trim().parse::<i32>().unwrap()]);
-        assert!(!Path::new(&format!("/proc/{}", said.trim())).exists());
-    }
-}
-
-#[test]
-fn a_program_that_is_not_followed_is_counted_in_whole() {
-    let work = "n=0; while [ $n -lt 300000 ]; do n=$((n + 1)); done";
-    let launch = Launch { together: true, ..shell(&format!("({work}); {work}")) };
-    let (ended, _) = run(Follow::None, &launch);
-    let used = ended.used_cpus().unwrap();
-    assert!(used > 0.1 && used <= 1.1, "{used}");
-    assert!(ended.counts.minor_faults.is_some() && ended.stops == 0);
-}
 
 #[test]
 fn a_polled_program_that_ends_at_once_is_seen_at_its_end() {
