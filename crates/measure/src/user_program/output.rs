@@ -180,15 +180,16 @@ impl<'a> Output<'a> {
         if self.readers.value == ProgramValue::Protocol {
             return each().for_each(|line| self.look_at(from, line));
         }
-        let mut sought = self.sought(from);
-        if (sought.matched || sought.verified) && !lines.iter().any(|byte| matches!(byte, b'\r' | 0x1b)) {
+        let (mut sought, mut rest) = (self.sought(from), each().rev());
+        // The last one decides as often as not.
+        rest.next().into_iter().for_each(|line| self.seek(from, line, &mut sought));
+        if (sought.matched || sought.verified) && value::is_plain(lines) {
             sought.matched &= Readers::may_match(self.readers.regex.as_ref(), lines);
             sought.verified &= Readers::may_match(self.readers.verify.as_ref(), lines);
         }
-        for line in each().rev() {
-            if sought == Sought::default() {
-                break;
-            }
+        while sought != Sought::default()
+            && let Some(line) = rest.next()
+        {
             self.seek(from, line, &mut sought);
         }
     }

@@ -117,6 +117,12 @@ pub(super) fn in_unit(printed: &Printed, unit: Symbol) -> Result<f64, String> {
     }
 }
 
+/// Whether lines end as lines do, and have no escape sequences.
+pub(super) fn is_plain(lines: &[u8]) -> bool {
+    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?-u)[\r\x1b]").expect("a constant"));
+    !MARK.is_match(lines)
+}
+
 /// A line without the escape sequences of terminals (ECMA-48: colours and cursor, titles), whose numbers are none of the program's.
 pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
     static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
