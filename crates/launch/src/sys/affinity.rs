@@ -1,7 +1,6 @@
 //! Which CPUs a thread may run on. rustix and the C library's `cpu_set_t` end at CPU 1023; the kernel takes masks of any length.
 
 use std::io;
-use std::sync::LazyLock;
 
 use libc::{c_ulong, pid_t};
 
@@ -24,24 +23,17 @@ pub fn set(tid: pid_t, ids: &[u32]) -> io::Result<()> {
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The mask that the kernel would write for these CPUs where there is so much room; `None` where it would refuse, or one is beyond its mask.
+/// The mask that the kernel would write for these CPUs where there is so much room; `None` where it would refuse, or one is beyond its mask
+/// (sched_setaffinity(2), "C library/kernel differences").
 pub fn as_kernel_writes(ids: &[u32], room: usize) -> Option<Vec<u8>> {
-    let size = kernel_size()?;
+    let mut own: [c_ulong; 1024] = [0; 1024];
+    let room = room.min(size_of_val(&own));
+    // SAFETY: the pointer is that of `own`, and the length at most its own; it outlives the call, and the kernel writes no more than that.
+    let written = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, room, own.as_mut_ptr()) };
     let mut bytes: Vec<u8> = words(ids).into_iter().flat_map(c_ulong::to_ne_bytes).collect();
-    let fits = bytes.len() <= size && room >= size && room.is_multiple_of(size_of::<c_ulong>());
-    bytes.resize(size, 0);
-    fits.then_some(bytes)
-}
-
-/// How many bytes of a mask the kernel has (sched_setaffinity(2), "C library/kernel differences").
-fn kernel_size() -> Option<usize> {
-    static SIZE: LazyLock<Option<usize>> = LazyLock::new(|| {
-        let mut words: [c_ulong; 1024] = [0; 1024];
-        // SAFETY: the pointer and the length are those of `words`, which outlives the call; the kernel writes no more than the length.
-        let size = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&words), words.as_mut_ptr()) };
-        usize::try_from(size).ok()
-    });
-    *SIZE
+    let written = usize::try_from(written).ok().filter(|written| bytes.len() <= *written)?;
+    bytes.resize(written, 0);
+    Some(bytes)
 }
 
 /// The CPUs that a thread, 0 for the calling one, may run on, ascending; `None` where the system does not say.
@@ -62,16 +54,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mask_is_written_as_the_kernel_does() {
-        let mut words: [c_ulong; 1024] = [0; 1024];
-        // SAFETY: as above.
-        let size =
-            unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, size_of_val(&words), words.as_mut_ptr()) } as usize;
-        let kernel: Vec<u8> = words.into_iter().flat_map(c_ulong::to_ne_bytes).take(size).collect();
+    fn a_mask_is_written_as_the_kernel_does_in_any_room() {
         let own = get(0).unwrap();
-        assert_eq!(as_kernel_writes(&own, 8192), Some(kernel));
-        assert_eq!([size - 1, 0, size + 1].map(|room| as_kernel_writes(&own, room)), [None, None, None]);
-        assert_eq!(as_kernel_writes(&[size as u32 * 8], 8192), None);
+        for room in [0, 4, 8, 12, 16, 128, 1024, 8192] {
+            let mut words: [c_ulong; 1024] = [0; 1024];
+            // SAFETY: the pointer is that of `words`, and the length at most its own; it outlives the call.
+            let size = unsafe { libc::syscall(libc::SYS_sched_getaffinity, 0, room, words.as_mut_ptr()) };
+            let bytes: Vec<u8> = words.into_iter().flat_map(c_ulong::to_ne_bytes).collect();
+            let kernel = usize::try_from(size).ok().map(|size| bytes[..size].to_vec());
+            assert_eq!(as_kernel_writes(&own, room), kernel, "{room}");
+        }
+        assert_eq!(as_kernel_writes(&[1 << 16], 8192), None);
     }
 
     #[test]
