@@ -41,6 +41,24 @@ impl Seats {
         (ordinal, seat)
     }
 
+    /// The seat of a process that becomes another program, beside so many threads at work on each seat: that with the fewest of them, of these
+    /// with the fewest live threads, if possible the one that it has. What started it, such as a shell or a compiler's driver, waits and works
+    /// no more, so a seat with such threads only is as good as a free one.
+    pub fn again(&mut self, given: Given, busy: &[usize]) -> Given {
+        let own = given?;
+        let others = |seat: usize| self.live[seat] - usize::from(seat == own && self.live[seat] > 0);
+        let best = (0..self.seats.len()).min_by_key(|seat| (busy[*seat], others(*seat), *seat != own))?;
+        self.release(given);
+        self.live[best] += 1;
+        self.given[best] += usize::from(best != own);
+        Some(best)
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.seats.len()
+    }
+
     /// A thread has ended.
     pub fn release(&mut self, given: Given) {
         if let Some(seat) = given {
@@ -115,6 +133,18 @@ mod tests {
         seats.release(Some(0));
         let workers = [(); 2].map(|()| taken(&mut seats));
         assert_ne!(workers[0], workers[1], "{workers:?}");
+    }
+
+    #[test]
+    fn a_new_program_has_a_seat_on_which_nothing_works() {
+        let mut seats = Seats::new(vec![Some(0), Some(1)], vec![], vec![]);
+        // A shell, a worker, another shell that waits, and what that starts.
+        assert_eq!([(); 4].map(|()| taken(&mut seats)), [Some(0), Some(1), Some(0), Some(1)]);
+        assert_eq!(seats.again(Some(1), &[0, 1]), Some(0));
+        assert_eq!(seats.again(Some(0), &[0, 0]), Some(1), "with fewer that wait");
+        assert_eq!(seats.again(Some(1), &[1, 1]), Some(1));
+        assert_eq!(seats.again(None, &[0, 0]), None);
+        assert_eq!(seats.live, [2, 2]);
     }
 
     proptest! {

@@ -49,6 +49,9 @@ fn change(status: i32) -> Change {
     }
 }
 
+/// Threads whose states are read when one of them becomes another program: some 10 µs each.
+const MOST_LOOKED_AT: usize = 64;
+
 impl Crew {
     /// Lets every stopped thread go on, after what is to be done with it. Programs that a signal has stopped, each with the signal.
     pub(crate) fn look_at_traced(&mut self) -> io::Result<Vec<(usize, i32)>> {
@@ -180,9 +183,32 @@ impl Crew {
                 task.before = program.before;
             }
             (program.start, program.stops) = (Some(Instant::now()), 0);
+        } else {
+            self.seat_again(tid);
         }
         self.begin(tid);
         trace::resume(tid, 0)
+    }
+
+    /// Gives a process that has become another program a seat beside those that work.
+    fn seat_again(&mut self, tid: i32) {
+        let Some((number, given)) = self.tasks.get(&tid).map(|task| (task.program, task.given)) else { return };
+        let Some(count) = self.programs.get(&number).map(|program| program.seats.len()) else { return };
+        if given.is_none() || count < 2 || self.tasks.len() > MOST_LOOKED_AT {
+            return;
+        }
+        let parent = observe::kin(tid).map_or(0, |(_, parent)| parent);
+        let mut busy = vec![0; count];
+        for (other, task) in self.tasks.iter().filter(|(other, task)| task.program == number && **other != tid) {
+            // What has started it will wait.
+            if let Some(seat) = task.given.filter(|_| *other != parent && observe::used_ns(*other).1) {
+                busy[seat] += 1;
+            }
+        }
+        if let (Some(program), Some(task)) = (self.programs.get_mut(&number), self.tasks.get_mut(&tid)) {
+            task.given = program.seats.again(given, &busy);
+            task.hold(tid, program.seats.mask(task.given));
+        }
     }
 
     /// Counts a thread that is about to end.

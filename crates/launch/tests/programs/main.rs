@@ -226,6 +226,19 @@ fn forked_workers_have_a_seat_each() {
     assert_eq!(used, cpus);
 }
 
+/// As make, a compiler's driver and the compiler: those that wait for what they started keep no seat from it.
+#[test]
+fn programs_that_work_are_not_where_another_one_works() {
+    let cpus = cpus();
+    let seats = cpus.iter().copied().take(2).map(Some).collect();
+    let work = "n=0; while [ $n -lt 400000 ]; do n=$((n + 1)); done";
+    let script = format!("export W='{work}'; sh -c \"$W\" & sleep 0.02; sh -c 'sh -c \"$W\"; :' & wait");
+    let (mut ended, _) = run(Follow::Ptrace, &Launch { seats, ..shell(&script) });
+    ended.threads.sort_by_key(|thread| std::cmp::Reverse(thread.counts.cpu_ns));
+    let busiest: Vec<Option<u32>> = ended.threads[..2].iter().map(|thread| thread.seat).collect();
+    assert!(cpus.len() < 2 || busiest[0] != busiest[1], "{ended:?}");
+}
+
 #[test]
 fn seats_are_taken_in_the_order_of_creation() {
     let script = "i=0; while [ $i -lt 200 ]; do : & i=$((i + 1)); done; wait";

@@ -5,7 +5,7 @@ use std::time::Duration;
 use charz_data::report::Invocation;
 
 /// The share of a first run from which on nothing follows the others: less than what is marked, as others may have more threads.
-pub(crate) const LITTLE: f64 = 0.015;
+pub(crate) const LITTLE: f64 = 0.01;
 /// More than a stop costs anywhere, so the cost need not be measured where there are few.
 const MOST: Duration = Duration::from_micros(500);
 
