@@ -14,7 +14,7 @@ use charz_data::Follow;
 use crate::files;
 use crate::launch::{Error, Launch, Streams};
 use crate::program::MARK;
-use crate::sys::gate::{self, Gate, Offer};
+use crate::sys::gate::{self, Gate};
 use crate::sys::notify::{self, Listener};
 use crate::sys::{affinity, memory, signals, tether, trace, wait};
 
@@ -56,13 +56,10 @@ pub fn spawn(launch: &Launch, first: First, follow: Follow, mark: &str, blocked:
     let tether = (leads && follow == Follow::None).then(|| tether::tie(&mut command));
     let tether = tether.transpose().map_err(Error::Process)?;
     let First { seat, alone } = first;
-    let offer = match follow {
-        Follow::Ptrace if seat != alone => Offer::WithoutRights,
-        Follow::Poll if seat != alone => Offer::WithRights,
-        _ => Offer::Nothing,
-    };
-    let mask = if offer == Offer::Nothing { alone.clone() } else { seat };
-    let gate = gate::hold(&mut command, offer).map_err(Error::Process)?;
+    // A polled one may go on without this process, and may be to get the rights of another user.
+    let offers = follow == Follow::Ptrace && seat != alone;
+    let mask = if offers { seat } else { alone.clone() };
+    let gate = gate::hold(&mut command, offers).map_err(Error::Process)?;
     let start = move || {
         if !mask.is_empty() {
             affinity::set(0, &mask).map_err(|source| Error::Seat(mask, source))?;
@@ -81,7 +78,7 @@ pub fn spawn(launch: &Launch, first: First, follow: Follow, mark: &str, blocked:
     thread::scope(|scope| {
         let starter = thread::Builder::new().name("launch".to_owned());
         let starter = starter.spawn_scoped(scope, start).map_err(Error::Process)?;
-        let passed = pass(&gate, offer, &alone, trace);
+        let passed = pass(&gate, offers, &alone, trace);
         drop(gate);
         let child = starter.join().map_err(|_| Error::Process(ErrorKind::Other.into()))??;
         // The starter knows why there is no child.
@@ -99,11 +96,11 @@ struct Passed {
 }
 
 /// Lets the child go through the gate.
-fn pass(gate: &Gate, offer: Offer, alone: &[u32], trace: Option<fn(i32) -> io::Result<()>>) -> io::Result<Passed> {
+fn pass(gate: &Gate, offers: bool, alone: &[u32], trace: Option<fn(i32) -> io::Result<()>>) -> io::Result<Passed> {
     let pid = gate.child()?;
     let listener = gate.listener()?;
     let shows = listener.is_some() && notify::reaches(pid);
-    if offer != Offer::Nothing && !shows && !alone.is_empty() {
+    if offers && !shows && !alone.is_empty() {
         // One that cannot be shown more CPUs than it may use may use them until others appear.
         let _ = affinity::set(pid, alone);
     }

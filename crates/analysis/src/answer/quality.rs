@@ -53,7 +53,7 @@ charz_data::words! { Level { Good = "good", Fair = "fair", Noisy = "noisy", Empt
 
 /// Causes in the order in which they are named where they are equally common, and the deepest of a configuration first: the checks that
 /// show them, and what to do; where that is empty, what the commonest check says.
-const CAUSES: [(&str, &[&str], &str); 19] = [
+const CAUSES: [(&str, &[&str], &str); 21] = [
     ("CPU quota", &["V07"], "lift it, or take fewer threads than the quota has CPUs (charz explain V07)"),
     ("no line of the output matches --value", &[], "the expression of --value, or what the program prints"),
     (
@@ -61,6 +61,8 @@ const CAUSES: [(&str, &[&str], &str); 19] = [
         &["V36"],
         "write {threads} where the program takes its number of threads, or measure the number that it has alone",
     ),
+    ("first run unlike the others", &["V37"], "undo before each run what a run leaves: --setup 'make clean'"),
+    ("time that is charz's", &["V39", "V40"], "--follow none, or --program-output null (charz explain V39 V40)"),
     (TOO_FEW, &["V12", "V30"], FINISH),
     ("threads off their CPUs", &["V01", "V02"], ""),
     ("CPU contention", &["V03", "V04", "V05", "V06", "V18", "V33"], QUIETEN),

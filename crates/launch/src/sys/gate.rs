@@ -48,20 +48,9 @@ impl Drop for Gate {
     }
 }
 
-/// Whether a child lets its parent answer which CPUs it may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Offer {
-    /// It does not.
-    Nothing,
-    /// Where it has the right to.
-    WithRights,
-    /// Also where it has to do without the rights of other users for that.
-    WithoutRights,
-}
-
-/// Makes the child wait at a gate. One that need not wait any more since its parent has gone ends at once instead of becoming the program: an
+/// Makes the child wait at a gate, and offer there to let its parent answer which CPUs it may use. One that need not wait any more since its parent has gone ends at once instead of becoming the program: an
 /// error would be for the standard library's end of the parent, and without that it says so on standard error, and aborts.
-pub fn hold(command: &mut Command, offer: Offer) -> io::Result<Gate> {
+pub fn hold(command: &mut Command, offers: bool) -> io::Result<Gate> {
     let (ours, theirs) = UnixStream::pair()?;
     let ours = Arc::new(ours);
     // The command keeps the number from becoming another's before the fork.
@@ -71,8 +60,8 @@ pub fn hold(command: &mut Command, offer: Offer) -> io::Result<Gate> {
         // SAFETY: the descriptor is open in the child, which has a copy of its parent's table, and there nothing else uses it.
         unsafe { libc::close(parents.as_raw_fd()) };
         let mut told = (&theirs).write_all(&std::process::id().to_ne_bytes());
-        if offer != Offer::Nothing {
-            told = told.and_then(|()| notify::offer(&theirs, offer == Offer::WithoutRights));
+        if offers {
+            told = told.and_then(|()| notify::offer(&theirs));
         }
         if told.and_then(|()| (&theirs).read_exact(&mut [0])).is_err() {
             // SAFETY: it ends this child at once, without anything that was registered for an exit of its parent.
@@ -83,7 +72,7 @@ pub fn hold(command: &mut Command, offer: Offer) -> io::Result<Gate> {
     // SAFETY: between fork and exec the closure makes system calls (close, getpid, write, seccomp, prctl, sendmsg, read and _exit) and nothing
     // else; it neither takes memory nor locks.
     unsafe { command.pre_exec(wait) };
-    Ok(Gate { end: ours, offers: offer != Offer::Nothing })
+    Ok(Gate { end: ours, offers })
 }
 
 /// Gives the child this limit on open files.
@@ -116,7 +105,7 @@ mod tests {
         if env::var_os(VARIABLE).is_some() {
             let mut command = Command::new("sh");
             command.args(["-c", "echo began >&2"]).stdout(Stdio::null());
-            let gate = hold(&mut command, Offer::Nothing).unwrap();
+            let gate = hold(&mut command, false).unwrap();
             thread::spawn(move || command.spawn());
             println!("waits {}", gate.child().unwrap());
             loop {
@@ -145,7 +134,7 @@ mod tests {
     fn a_child_that_is_not_let_go_becomes_no_program() {
         for lets_go in [false, true] {
             let mut command = Command::new("true");
-            let gate = hold(&mut command, Offer::Nothing).unwrap();
+            let gate = hold(&mut command, false).unwrap();
             let starter = thread::spawn(move || command.spawn()?.wait());
             gate.child().unwrap();
             if lets_go {

@@ -30,11 +30,11 @@ const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
 
 /// Gives the calling process, and what it starts, a filter that lets its parent answer which CPUs it may use, and its parent the listener.
-/// Without the rights for that it takes `gives_up_rights`: no program that it starts gets the rights of another user then.
+/// Without the right to do that it gives up that a program which it starts gets the rights of another user.
 ///
 /// It neither takes memory nor locks, so it may be called between fork and exec. The parent is sent one byte: 1 with a listener, else 0.
-pub fn offer(to: &UnixStream, gives_up_rights: bool) -> io::Result<()> {
-    let listener = filter(gives_up_rights);
+pub fn offer(to: &UnixStream) -> io::Result<()> {
+    let listener = filter();
     let said = [IoSlice::new(if listener.is_some() { &[1] } else { &[0] })];
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -62,7 +62,7 @@ pub fn take(from: &UnixStream) -> io::Result<Option<Listener>> {
     Ok(listener.map(Listener))
 }
 
-fn filter(gives_up_rights: bool) -> Option<OwnedFd> {
+fn filter() -> Option<OwnedFd> {
     const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
     const IS: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
     const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
@@ -83,7 +83,7 @@ fn filter(gives_up_rights: bool) -> Option<OwnedFd> {
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) }
     };
     let mut fd = install();
-    if fd < 0 && gives_up_rights && io::Error::last_os_error().raw_os_error() == Some(libc::EACCES) {
+    if fd < 0 && io::Error::last_os_error().raw_os_error() == Some(libc::EACCES) {
         // SAFETY: the call takes numbers only.
         let given_up = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
         fd = if given_up == 0 { install() } else { -1 };
