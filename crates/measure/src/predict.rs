@@ -269,6 +269,13 @@ impl Predictor {
         self.runs.iter().filter(move |(order, _)| Some(&order.seats) == first).map(|(order, run)| (order, run))
     }
 
+    /// The same, with programs followed as they are by this one and by another, if both follow them, else by neither: numbers of programs that
+    /// are followed in different ways are not comparable.
+    #[must_use]
+    pub fn following_as(self, other: &Self) -> Self {
+        Predictor { untraced: self.untraced || other.untraced, ..self }
+    }
+
     /// Whether too little is known of how long kernels take for more than small amounts.
     pub fn is_hurried(&self) -> bool {
         self.hurried

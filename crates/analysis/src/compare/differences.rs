@@ -195,7 +195,7 @@ pub(super) fn notes(base: &Report, new: &Report) -> Vec<String> {
         }
     }
     // Reports from before they were read say nothing of them, and an anonymous one leaves some out.
-    let later = |what| [MICROCODE, FIRMWARE, SLACK, PROGRAM, FOLDER].contains(&what);
+    let later = |what| [MICROCODE, FIRMWARE, SLACK, PROGRAM, FOLDER, FOLLOWED].contains(&what);
     let is_unsaid = |what| base.anonymous != new.anonymous && [HOST, KERNEL, FIRMWARE].contains(&what);
     let silent = |one: Option<&str>, other: Option<&str>, what| {
         is_unsaid(what) || (later(what) && (one.is_none() || other.is_none()))
@@ -241,9 +241,10 @@ const FIRMWARE: &str = "firmware";
 const SLACK: &str = "timer slack";
 const PROGRAM: &str = "program";
 const FOLDER: &str = "program's folder";
+const FOLLOWED: &str = "way in which the program was followed";
 
 /// The surroundings of a report's numbers that do not prevent a comparison, by name; `None` if the report does not have them.
-pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 12] {
+pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 13] {
     let (host, identity) = (&report.host, report.plan.program_identity.as_ref());
     [
         (HOST, host.name.clone()),
@@ -258,7 +259,16 @@ pub fn surroundings(report: &Report) -> [(&'static str, Option<String>); 12] {
         ("list of usable CPUs", Some(usable_cpus(report))),
         (PROGRAM, identity.map(|identity| files(&identity.files))),
         (FOLDER, identity.map(|identity| identity.folder.clone())),
+        (FOLLOWED, followed(report)),
     ]
+}
+
+/// How a program with seats was followed, all ways where there are several; `None` where there is none.
+fn followed(report: &Report) -> Option<String> {
+    let seated = report.cells.iter().filter(|cell| cell.seats.iter().any(Option::is_some));
+    let evidence = seated.flat_map(|cell| &cell.invocations).filter_map(|one| one.evidence.as_ref()?.program.as_ref());
+    let ways: BTreeSet<&str> = evidence.map(|seen| seen.followed.as_str()).filter(|way| !way.is_empty()).collect();
+    (!ways.is_empty()).then(|| ways.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 /// What two identities of a program differ in: what it is, and how each is described.

@@ -78,7 +78,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         stage.with_program(predictor, params, measured.as_ref(), First::of(request), Budget::Of(until), &processes[at])
     };
     let ((of_a, printed_a), (of_b, printed_b)) = (predictor(0)?, predictor(1)?);
-    let predictors = [of_a, of_b];
+    let of_b = of_b.following_as(&of_a);
+    let predictors = [of_a.following_as(&of_b), of_b];
     // Both in the unit of the first, so they can be compared.
     let printed = printed_a.or(printed_b);
     for side in &mut sides {
