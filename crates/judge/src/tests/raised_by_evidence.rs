@@ -379,7 +379,8 @@ fn v37_a_very_first_run_of_another_configuration() {
         let seen = ProgramSeen { threads: 2, first_elsewhere, ..ProgramSeen::default() };
         trial.cell.invocations[0].evidence.as_mut().unwrap().program = Some(seen);
     };
-    let expected: [((f64, Option<f64>, u64), &[_]); 6] = [
+    type Elsewhere = (f64, Option<f64>, u64);
+    let expected: [(Elsewhere, &[_]); 6] = [
         ((2.1, Some(1.0), 2), &[("V37", Suspect)]),
         // That configuration takes so long.
         ((9.0, Some(8.0), 4), &[]),

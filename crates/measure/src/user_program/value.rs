@@ -66,7 +66,7 @@ impl Readers {
 fn compile(flag: &str, text: &str) -> Result<Expression, String> {
     const INDENT: usize = 4;
     // The ends of a text, or a flag that is taken away, would be those of all lines.
-    let is_of_lines = !text.contains("\\A") && !text.contains("\\z") && !(text.contains("(?") && text.contains('-'));
+    let is_of_lines = !(text.contains("\\A") || text.contains("\\z") || text.contains("(?") && text.contains('-'));
     let all = || RegexBuilder::new(text).multi_line(true).build().ok().filter(|_| is_of_lines);
     Regex::new(text).map(|line| Expression { line, all: all() }).map_err(|error| {
         let drawn = error.to_string();
