@@ -425,7 +425,12 @@ fn drain(id: Id, program: &mut Program, events: &mut VecDeque<Event>) -> io::Res
 
 /// Reads what a program writes that is left running: a closed pipe would end it at its next line, and a full one would stop it.
 fn read_on(end: OwnedFd) {
-    let _ = thread::Builder::new().name("output".into()).spawn(|| io::copy(&mut File::from(end), &mut io::sink()));
+    let kept = end.try_clone();
+    let reader = thread::Builder::new().name("output".into());
+    if reader.spawn(|| io::copy(&mut File::from(end), &mut io::sink())).is_err() {
+        // Unread is better than closed.
+        mem::forget(kept);
+    }
 }
 
 #[cfg(test)]
