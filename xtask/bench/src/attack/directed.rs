@@ -1,4 +1,4 @@
-//! What chance seldom makes: reports that contradict themselves in one place, texts in every place where a report has one, archives that
+//! What chance seldom makes: CPUs that no machine has, failures of which nothing is to be printed, reports that contradict themselves in one place, texts in every place where a report has one, archives that
 //! grow, a report of another machine for a history, a supervisor that is killed while its children stand still or before its last record
 //! is old, children that stand still while it goes on, and what has to be on the disk before it counts.
 
@@ -33,8 +33,8 @@ const STUCK: Duration = Duration::from_secs(60);
 
 type Check = fn(&Target, &mut Case<'_>, &mut Rng) -> Outcome;
 
-const CHECKS: [Check; 9] =
-    [contradictions, texts, archive, another_machine, frozen, served, orphaned, resumed, durable];
+const CHECKS: [Check; 11] =
+    [contradictions, texts, archive, another_machine, frozen, served, orphaned, resumed, durable, beyond, reasons];
 
 pub fn lacks() -> Lacks {
     let lack = packages::ensure(&[STRACE]).err().map(|failure| format!("what is on the disk and when ({failure})"));
@@ -127,6 +127,33 @@ fn contradictions(target: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcom
             put(case, &report)?;
             let run = case.run(&["render", REPORT], &[], None)?;
             refused(run.code, &format!("a report in which {what} is refused"))?;
+        }
+    }
+    Ok(())
+}
+
+/// CPUs that no machine has, in every way in which a list names them.
+fn beyond(_: &Target, case: &mut Case<'_>, rng: &mut Rng) -> Outcome {
+    let id = rng.u64((1 << 20)..=u64::from(u32::MAX) + 1);
+    for list in [format!("{id}"), format!("0-{id}"), format!("0,{id}"), format!("0-{id}:2")] {
+        let run = case.run(&["map", "--threads", "1", "--mapping", &format!("list:{list}")], &[], None)?;
+        refused(run.code, "a CPU beyond all that there can be is refused")?;
+    }
+    Ok(())
+}
+
+/// A sweep that fails says why, also where it is to print nothing.
+fn reasons(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
+    for output in ["wall", "last"] {
+        case.empty()?;
+        let sweep =
+            format!("sweep --threads 1 --mapping dumb --invocations 2 --budget 4s --value {output} -q --output r.json");
+        let words: Vec<&str> = sweep.split(' ').chain(["--command", "sh -c 'exit 7'"]).collect();
+        let run = case.run(&words, &[REPORT], None)?;
+        // Of the configuration, not of a first run only.
+        let is_told = String::from_utf8_lossy(&run.err).contains("command dumb x1: the program ended with exit code 7");
+        if run.code != Some(3) || !is_told {
+            return Err(Failure::found("a quiet sweep of a program that fails says why it failed"));
         }
     }
     Ok(())

@@ -85,7 +85,7 @@ const PLANTS: [Plant; 17] = [
     },
     Plant {
         what: "a list of CPUs that is too long ends in a panic",
-        by: "arguments",
+        by: "directed",
         file: "crates/data/src/cpulist.rs",
         from: "        .filter(|id| *id <= MAX_ID)\n",
         to: "        .inspect(|id: &u32| assert!(*id <= MAX_ID))\n",
@@ -134,7 +134,7 @@ const PLANTS: [Plant; 17] = [
     },
     Plant {
         what: "a quiet sweep that fails says nothing",
-        by: "limits",
+        by: "directed",
         file: "crates/charz/src/command/sweep/stage.rs",
         from: "why(&shown, exit).filter(|_| session.quiet)",
         to: "why(&shown, exit).filter(|_| !session.quiet)",
