@@ -13,7 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::buffer::spare_capacity;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group};
 use signal_hook::SigId;
@@ -26,14 +26,14 @@ use crate::asked::Asked;
 use crate::launch::{Ended, Error, Following, Id, Launch, Streams};
 use crate::left::{Left, adopt_orphans};
 use crate::observe;
-use crate::program::{Leaving, Look, Program, Task};
+use crate::program::{FAREWELL, Leaving, Look, Program, Task};
 use crate::reading::Reading;
+use crate::ready::ready;
 use crate::seats::Seats;
 use crate::spawn::{First, Spawned, spawn};
 use crate::sys::signals;
 
-/// How long processes that a program leaves behind may take to end by themselves, and then after SIGTERM.
-const FAREWELL: Duration = Duration::from_millis(100);
+/// How long processes that a program leaves behind may take to end after SIGTERM.
 const TERMINATION: Duration = Duration::from_secs(1);
 /// Why threads are not looked for.
 const OTHER_PROC: &str = "/proc belongs to another PID namespace (mount one here: unshare has --mount-proc)";
@@ -277,8 +277,8 @@ impl Crew {
             };
             // What is not followed is not known before that.
             let remains = program.remains();
-            if program.live > 0 || !remains.is_empty() {
-                self.hurry(number, now, remains);
+            if program.live > 0 || remains.is_some() {
+                self.hurry(number, now, remains.unwrap_or_default());
             } else if let Some(mut program) = self.programs.remove(&number) {
                 drain(Id(number), &mut program, &mut self.events)?;
                 if program.following.by == Follow::None {
@@ -355,7 +355,8 @@ impl Crew {
         let tids = self.tasks.iter().filter(|(_, task)| task.program == number).map(|(tid, _)| *tid);
         // A thread's id stands for its process where nothing more is known.
         let known = tids.map(|tid| observe::kin(tid).map_or(tid, |(process, _)| process));
-        let mut processes: Vec<i32> = known.chain(remains).collect();
+        let mut processes: Vec<i32> =
+            known.chain(remains).chain(program.tether.iter().flat_map(observe::readers)).collect();
         processes.sort_unstable();
         processes.dedup();
         processes.iter().for_each(|pid| signals::send(*pid, with));
@@ -413,8 +414,7 @@ pub fn read(id: Id, program: &mut Program, stream: Stream) -> io::Result<Option<
 fn drain(id: Id, program: &mut Program, events: &mut VecDeque<Event>) -> io::Result<()> {
     for stream in [Stream::Out, Stream::Err] {
         while let Some(open) = &program.outputs[stream as usize] {
-            let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
-            if poll(&mut [PollFd::new(open, PollFlags::IN)], Some(&nothing)) == Ok(0) {
+            if ready(open, PollFlags::IN).is_empty() {
                 break;
             }
             events.extend(read(id, program, stream)?);

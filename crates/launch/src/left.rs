@@ -5,8 +5,6 @@ use std::io::PipeWriter;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use charz_data::Follow;
-
 use rustix::process::{
     Pid, Signal, WaitOptions, getpgid, getpid, kill_process_group, set_child_subreaper, test_kill_process_group,
     waitpgid,
@@ -14,7 +12,7 @@ use rustix::process::{
 
 use crate::observe;
 use crate::program::{MARK, Program};
-use crate::sys::{signals, wait};
+use crate::sys::{signals, tether, wait};
 
 /// From one look at what is to end to the next.
 const LOOK: Duration = Duration::from_millis(2);
@@ -137,20 +135,25 @@ impl Drop for Left {
 }
 
 impl Program {
-    /// The processes that it left running, of one that is not followed, has ended, and nothing else stands for: those of its group, and
-    /// those with its mark. When the last of them is seen to have ended, that is its end.
-    pub fn remains(&mut self) -> Vec<i32> {
-        if self.following.by != Follow::None || self.tether.is_none() {
-            return Vec::new();
-        }
+    /// What is known of the processes that it left running, of one that is not followed, has ended, and nothing else stands for: those of its
+    /// group, and those with its mark. `None` where there are no others either, which hold the tether: a process has no mark while it
+    /// becomes another program, and may have cleared its environment. When the last of all is seen to have ended, that is the program's end.
+    pub fn remains(&mut self) -> Option<Vec<i32>> {
+        self.tether.as_ref()?;
         while let Some(used) = wait::one_of_group(self.pid) {
             self.lost(used);
         }
-        let remains = of_program(self.pid, &self.mark);
-        if !remains.is_empty() || self.leaving.is_some() {
+        let known = of_program(self.pid, &self.mark);
+        let are_there = !known.is_empty() || self.held_tether().is_some();
+        if are_there || self.leaving.is_some() {
             self.last = Some(Instant::now());
         }
-        remains
+        are_there.then_some(known)
+    }
+
+    /// The tether, if the program's first process has ended and another one holds it.
+    pub fn held_tether(&self) -> Option<&PipeWriter> {
+        self.tether.as_ref().filter(|tether| self.end.is_some() && tether::is_held(tether))
     }
 }
 

@@ -12,6 +12,7 @@ mod observe;
 mod polled;
 mod program;
 mod reading;
+mod ready;
 mod relay;
 pub mod runtimes;
 mod seats;

@@ -2,7 +2,10 @@
 //! processes.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, DirEntry};
+use std::io::PipeWriter;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
@@ -110,6 +113,24 @@ pub fn variable(pid: i32, name: &str) -> Option<String> {
     environment.split(|byte| *byte == 0).find_map(value).and_then(|value| String::from_utf8(value).ok())
 }
 
+/// The other processes that have the end open from which a pipe is read, as far as this process may look at them. One that has both ends is
+/// a copy of this process that is about to become a program.
+pub fn readers(pipe: &PipeWriter) -> Vec<i32> {
+    let files = |pid: i32| folder(pid).map(|folder| folder.join("fd"));
+    let number = pipe.as_raw_fd().to_string();
+    let pipe = files(std::process::id() as i32).and_then(|files| fs::read_link(files.join(number)).ok());
+    let Some((pipe, processes)) = pipe.zip(fs::read_dir("/proc").ok()) else { return Vec::new() };
+    let is_of_pipe = |file: &DirEntry| fs::read_link(file.path()).is_ok_and(|name| name == pipe);
+    // The mode of such a link is that of the open file.
+    let writes = |file: DirEntry| file.metadata().is_ok_and(|link| link.permissions().mode() & 0o200 != 0);
+    let only_reads = |pid: &i32| {
+        let Some(Ok(files)) = files(*pid).map(fs::read_dir) else { return false };
+        let ends: Vec<bool> = files.flatten().filter(is_of_pipe).map(writes).collect();
+        ends.contains(&false) && !ends.contains(&true)
+    };
+    processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(only_reads).collect()
+}
+
 /// The CPUs on which the calling thread may run, ascending; empty where the system does not say. In contrast to the list in `/proc` it
 /// has none that are offline.
 pub fn own_allowed() -> Vec<u32> {
@@ -136,6 +157,8 @@ fn sum_pages(text: &str) -> Vec<(u32, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -151,6 +174,15 @@ mod tests {
     fn huge_pages_count_by_their_size() {
         let text = "7f0 default anon=3 dirty=3 N0=1 N2=2 kernelpagesize_kB=4\n8f0 bind:0 huge anon=2 N2=2 kernelpagesize_kB=2048\nx\n";
         assert_eq!(sum_pages(text), [(0, 4096), (2, 2 * 4096 + 2 * (2 << 20))]);
+    }
+
+    #[test]
+    fn a_pipe_is_read_by_those_that_have_only_that_end() {
+        let (end, pipe) = std::io::pipe().unwrap();
+        let mut child = Command::new("cat").stdin(end.try_clone().unwrap()).spawn().unwrap();
+        assert_eq!(readers(&pipe), [child.id() as i32]);
+        drop(pipe);
+        assert!(child.wait().unwrap().success());
     }
 
     /// Its name is cut inside of a character, as the kernel cuts long ones.

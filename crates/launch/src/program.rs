@@ -6,7 +6,7 @@ use std::mem;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{ChildStdin, ExitStatus};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use charz_data::Follow;
 use charz_data::report::Counts;
@@ -16,8 +16,8 @@ use crate::launch::{Ended, Following, MAX_THREADS, Thread};
 use crate::observe::{self, Seen};
 use crate::reading::Reading;
 use crate::seats::{Given, Seats};
-use crate::sys::affinity;
 use crate::sys::wait::Used;
+use crate::sys::{affinity, tether};
 
 /// What the poller knows of a program.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +37,9 @@ impl Look {
 
 /// A variable by which the poller knows processes of a program whose parents have ended.
 pub const MARK: &str = "CHARZ_LAUNCH";
+
+/// How long processes that a program leaves behind may take to end by themselves.
+pub const FAREWELL: Duration = Duration::from_millis(100);
 
 /// The system brings up to date what a running thread has used at each tick, and when it stops. One that ran between two ticks, and
 /// slept before it stopped, was not seen to run at all, and counts as if it had run for this long: enough for one that works in many
@@ -248,7 +251,11 @@ impl Program {
 
     /// Its first process has ended, and has used so much with those that it waited for.
     pub fn exited(&mut self, status: i32, used: Used) {
-        self.end = Some((ExitStatus::from_raw(status), Instant::now()));
+        // Before its end is noted: what holds the tether no more has ended by then.
+        let is_held = self.tether.as_ref().is_some_and(tether::is_held);
+        let now = Instant::now();
+        self.end = Some((ExitStatus::from_raw(status), now));
+        self.leaving = is_held.then_some((now + FAREWELL, Leaving::Terminate));
         if self.following.by == Follow::None {
             let mut counts = used.counts();
             counts.cpu_ns = counts.cpu_ns.map(|all| all.saturating_sub(self.before.cpu_ns.unwrap_or(0)));
@@ -295,8 +302,6 @@ impl Program {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     /// What a thread that runs has used is seen late.

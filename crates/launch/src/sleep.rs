@@ -9,6 +9,8 @@ use rustix::io::Errno;
 
 use crate::crew::{Crew, Stream, read};
 use crate::launch::Id;
+use crate::program::Program;
+use crate::ready::ready;
 
 impl Crew {
     /// Sleeps until a child changes, output arrives, or the time is over; whether the descriptor that wakes is readable.
@@ -32,6 +34,9 @@ impl Crew {
             ends.push(PollFd::new(&asked.listener, PollFlags::IN));
             asking.push(number);
         }
+        // With its last holder the program has ended, whose end need not be reported here.
+        let held = self.programs.values().filter_map(Program::held_tether);
+        ends.extend(held.map(|tether| PollFd::new(tether, PollFlags::empty())));
         ends.extend(wake.map(|wake| PollFd::from_borrowed_fd(wake, PollFlags::IN)));
         let time = time.and_then(|time| Timespec::try_from(time).ok());
         match poll(&mut ends, time.as_ref()) {
@@ -59,16 +64,15 @@ impl Crew {
     fn answer(&mut self, number: usize) -> io::Result<()> {
         let Some(program) = self.programs.get_mut(&number) else { return Ok(()) };
         let Some(asked) = &mut program.asked else { return Ok(()) };
-        let mut ends = [PollFd::new(&asked.listener, PollFlags::IN)];
+        let state = ready(&asked.listener, PollFlags::IN);
         // All that asked have gone, and what was readable with them.
-        let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let is_open = poll(&mut ends, Some(&nothing)).is_ok() && !ends[0].revents().contains(PollFlags::HUP);
-        let is_asked = ends[0].revents().contains(PollFlags::IN);
-        if !is_open {
+        if state.contains(PollFlags::HUP) {
             program.asked = None;
             return Ok(());
         }
-        if is_asked && let Some(question) = asked.listener.ask()? {
+        if state.contains(PollFlags::IN)
+            && let Some(question) = asked.listener.ask()?
+        {
             asked.answer(&question, |of| self.tasks.get(&of).is_some_and(|task| task.program == number));
             program.stops += 1;
         }

@@ -5,6 +5,10 @@ use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+use rustix::event::PollFlags;
+
+use crate::ready::ready;
+
 /// `F_SETSIG` of `fcntl.h`, which the `libc` crate does not have for every C library.
 const SET_SIGNAL: libc::c_int = 10;
 
@@ -32,11 +36,19 @@ pub fn tie(command: &mut Command) -> io::Result<PipeWriter> {
     Ok(ours)
 }
 
+/// Whether a process has the other end of a tether open: one of those that were tied, or one that these started.
+pub fn is_held(tether: &PipeWriter) -> bool {
+    !ready(tether, PollFlags::empty()).contains(PollFlags::ERR)
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
     use std::os::unix::process::ExitStatusExt;
     use std::process::Stdio;
+
+    use rustix::event::{PollFd, poll};
+    use rustix::io::retry_on_intr;
 
     use super::*;
 
@@ -50,9 +62,27 @@ mod tests {
         let mut said = child.stdout.take().unwrap();
         said.read_exact(&mut [0; 6]).unwrap();
         assert_eq!(child.try_wait().unwrap(), None);
+        assert!(is_held(&tether));
         drop(tether);
         assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
         // At its end when no process has it open any more.
         assert_eq!(said.read(&mut [0; 1]).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_left_the_group_holds_the_tether_until_it_ends() {
+        let mut command = Command::new("setsid");
+        command.args(["env", "-i", "/bin/cat"]).process_group(0).stdin(Stdio::piped());
+        let tether = tie(&mut command).unwrap();
+        let mut child = command.spawn().unwrap();
+        drop(command);
+        let input = child.stdin.take();
+        assert!(child.wait().unwrap().success());
+        assert!(is_held(&tether));
+        // It is no child of this process, which may not wait for it.
+        drop(input);
+        let mut ends = [PollFd::new(&tether, PollFlags::empty())];
+        retry_on_intr(|| poll(&mut ends, None)).unwrap();
+        assert!(!is_held(&tether));
     }
 }

@@ -1,7 +1,10 @@
 //! Programs that ask which CPUs they may use, and programs that nothing follows.
 
+use std::ffi::OsString;
+use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use charz_launch::{Follow, Launch};
 
@@ -77,6 +80,37 @@ fn what_a_program_leaves_that_is_not_followed_is_waited_for_a_moment() {
             run(Follow::None, &Launch { together, ..shell("(trap '' TERM; exec sleep 1000) & echo $!") });
         assert_eq!(ended.left, [said.trim().parse::<i32>().unwrap()]);
         assert!(!Path::new(&format!("/proc/{}", said.trim())).exists());
+    }
+}
+
+/// A process has no mark while it becomes another program, and after it has cleared its environment.
+#[test]
+fn what_is_left_without_a_mark_is_waited_for_and_ended_too() {
+    for together in [false, true] {
+        // It ends at once, as the leader of a group, and leaves a child with a session of its own.
+        let daemon = |words: &[&str]| {
+            let arguments = words.iter().map(OsString::from).collect();
+            run(Follow::None, &Launch { program: "setsid".into(), arguments, together, ..shell("") }).0
+        };
+        for _ in 0..30 {
+            let ended = daemon(&["sleep", "0.01"]);
+            let is_whole = ended.last.duration_since(ended.start) >= Duration::from_millis(10);
+            assert!(is_whole || !ended.left.is_empty(), "{ended:?}");
+        }
+        let ended = daemon(&["env", "-i", "/bin/sleep", "0.03"]);
+        let is_whole = ended.last.duration_since(ended.start) >= Duration::from_millis(30);
+        assert!(is_whole || !ended.left.is_empty(), "{ended:?}");
+        let ended = daemon(&["env", "-i", "/bin/sleep", "1000"]);
+        assert!(!ended.left.is_empty(), "{ended:?}");
+        // It closes its files on its way to its end.
+        for pid in ended.left {
+            let runs = || fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+            let until = Instant::now() + Duration::from_secs(60);
+            while runs() {
+                assert!(Instant::now() < until, "{pid} goes on");
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
     }
 }
 
