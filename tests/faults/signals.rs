@@ -101,7 +101,7 @@ fn a_signal_stops_a_storm() {
 }
 
 #[test]
-fn a_second_signal_ends_it_at_once() {
+fn a_second_signal_ends_it_too() {
     let _machine = together();
     let trial = long();
     let mut child = trial.start();

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::sys::notify::{Affinity, Listener, Question};
+use crate::sys::affinity;
+use crate::sys::notify::{Listener, Question};
 
 /// What a program asks, and what it is shown.
 #[derive(Debug)]
@@ -21,20 +22,20 @@ impl Asked {
         Asked { listener, shows, seats, chosen: HashSet::new() }
     }
 
-    /// `is_own`: whether it is asked of a thread that is known to be the program's.
-    pub fn answer(&mut self, question: &Question, is_own: impl FnOnce(i32) -> bool) {
-        match question.of {
-            Affinity::Get(of, ..) => {
-                let of = if of == 0 { question.tid } else { of };
-                match self.shows && !self.chosen.contains(&of) && (of == question.tid || is_own(of)) {
-                    true => self.listener.show(question, &self.seats),
-                    false => self.listener.pass(question),
-                }
+    /// `seat`: the CPUs of a thread that is known to be the program's.
+    pub fn answer<'a>(&mut self, question: &Question, seat: impl FnOnce(i32) -> Option<&'a [u32]>) {
+        let of = question.of;
+        if question.sets {
+            // What is set again as it was shown, as hwloc and Open MPI do that try CPUs out, was not chosen.
+            let is_again = self.shows && question.cpus().is_some_and(|cpus| cpus == self.seats);
+            if is_again && seat(of).is_some_and(|cpus| affinity::set(of, cpus).is_ok()) {
+                self.chosen.remove(&of);
+                return self.listener.agree(question);
             }
-            Affinity::Set(of) => {
-                self.chosen.insert(if of == 0 { question.tid } else { of });
-                self.listener.pass(question);
-            }
+            self.chosen.insert(of);
+        } else if self.shows && !self.chosen.contains(&of) && (of == question.tid || seat(of).is_some()) {
+            return self.listener.show(question, &self.seats);
         }
+        self.listener.pass(question);
     }
 }

@@ -53,7 +53,7 @@ pub struct Task {
     pub ordinal: usize,
     pub given: Given,
     /// Where it may run: its seat or, as long as it has none of its own, several.
-    cpus: Vec<u32>,
+    pub cpus: Vec<u32>,
     /// How often it had moved before it got them.
     moved: u64,
     pub unseated_ns: Option<u64>,

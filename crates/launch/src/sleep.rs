@@ -73,7 +73,8 @@ impl Crew {
         if state.contains(PollFlags::IN)
             && let Some(question) = asked.listener.ask()?
         {
-            asked.answer(&question, |of| self.tasks.get(&of).is_some_and(|task| task.program == number));
+            let task = |of: i32| self.tasks.get(&of).filter(|task| task.program == number);
+            asked.answer(&question, |of| task(of).map(|task| &task.cpus[..]));
             program.stops += 1;
         }
         Ok(())

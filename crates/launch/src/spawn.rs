@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Instant;
 
 use charz_data::Follow;
+use charz_system::origin::{self, Invoker};
 
 use crate::files;
 use crate::launch::{Error, Launch, Streams};
@@ -146,11 +147,16 @@ fn command(launch: &Launch) -> Result<Command, Error> {
     Ok(command)
 }
 
-/// A file to write anew. Opening anything else, such as a named pipe, may wait.
+/// A file to write anew. Opening anything else, such as a named pipe, may wait, and a link of another user leads wherever that one likes.
 fn file(path: &Path) -> Result<Stdio, Error> {
-    let known = path.metadata().is_ok_and(|found| !found.is_file() && path != Path::new(NULL));
-    let opened = if known { Err(io::Error::other("it is no regular file")) } else { File::create(path) };
-    opened.map(Stdio::from).map_err(|error| Error::Output(path.to_owned(), error))
+    let refused = |why: String| Err(Error::Output(path.to_owned(), io::Error::other(why)));
+    if let Some(user) = origin::foreign_link(path, &Invoker::current()) {
+        return refused(format!("it is a link that {} made", origin::name(user)));
+    }
+    if path.metadata().is_ok_and(|found| !found.is_file() && path != Path::new(NULL)) {
+        return refused("it is no regular file".to_owned());
+    }
+    File::create(path).map(Stdio::from).map_err(|error| Error::Output(path.to_owned(), error))
 }
 
 const NULL: &str = "/dev/null";

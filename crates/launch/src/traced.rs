@@ -66,13 +66,13 @@ impl Crew {
     }
 
     fn treat(&mut self, tid: i32, status: i32, used: Used) -> Option<(usize, i32)> {
-        let mut stopped = None;
-        let of = self.tasks.get(&tid).map(|task| task.program);
+        let (change, mut stopped) = (change(status), None);
+        let of = self.tasks.get(&tid).filter(|_| change != Change::Gone).map(|task| task.program);
         if let Some(program) = of.and_then(|number| self.programs.get_mut(&number)) {
             program.stops += 1;
         }
         // A thread that SIGKILL ends meanwhile takes no more requests, and is reported again.
-        let done = match change(status) {
+        let done = match change {
             Change::Gone => {
                 self.gone(tid, status, used);
                 return None;

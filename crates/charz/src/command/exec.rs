@@ -75,8 +75,9 @@ fn stood_still(ended: &Ended) -> f64 {
     if ended.stops < FEW_STOPS {
         return 0.0;
     }
-    let time = ended.end.saturating_duration_since(ended.start).as_secs_f64();
-    stop_cost().map_or(0.0, |cost| cost.as_secs_f64() * ended.stops as f64 / time)
+    let time = ended.end.saturating_duration_since(ended.start);
+    let share = |cost: Duration| cost.as_secs_f64() * ended.stops as f64 / time.as_secs_f64();
+    stop_cost(ended.stops, time).map_or(0.0, share)
 }
 
 /// What is started, how it is followed, the user's own variables that bind threads too, and whether a quota leaves it fewer seats than CPUs.

@@ -42,11 +42,16 @@ pub fn get(tid: pid_t) -> Option<Vec<u32>> {
     let mut words: [c_ulong; 1024] = [0; 1024];
     // SAFETY: the pointer and the length are those of `words`, which outlives the call; the kernel writes no more than the length.
     let code = unsafe { libc::sched_getaffinity(tid, size_of_val(&words), words.as_mut_ptr().cast()) };
-    let ids = |(at, word): (usize, c_ulong)| {
+    (code == 0).then(|| ids(words))
+}
+
+/// The CPUs of a mask, ascending.
+pub fn ids(words: impl IntoIterator<Item = c_ulong>) -> Vec<u32> {
+    let of_word = |(at, word): (usize, c_ulong)| {
         (0..BITS).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * BITS + bit)
     };
     let set = words.into_iter().enumerate().filter(|(_, word)| *word != 0);
-    (code == 0).then(|| set.flat_map(ids).map(|id| id as u32).collect())
+    set.flat_map(of_word).map(|id| id as u32).collect()
 }
 
 #[cfg(test)]
@@ -75,5 +80,6 @@ mod tests {
         assert!(get(0).is_some_and(|own| !own.is_empty() && own.iter().all(|id| listed.contains(id))));
         assert_eq!(get(i32::MAX), None);
         assert_eq!((words.len(), words[0], words[1], words[16]), (17, 1 | 1 << 63, 1, 2));
+        assert_eq!(ids(words), [0, 63, 64, 1025]);
     }
 }

@@ -29,6 +29,9 @@ const SEND: c_ulong = 3 << 30 | (size_of::<libc::seccomp_notif_resp>() as c_ulon
 const NUMBER: u32 = 0;
 const PROCESSOR: u32 = 4;
 
+/// As many bytes as a mask of any kernel has, and eight times more.
+const LONGEST_MASK: usize = 1 << 13;
+
 /// Gives the calling process, and what it starts, a filter that lets its parent answer which CPUs it may use, and its parent the listener.
 /// Without the right to do that it gives up that a program which it starts gets the rights of another user.
 ///
@@ -102,16 +105,22 @@ pub struct Listener(OwnedFd);
 pub struct Question {
     id: u64,
     pub tid: i32,
-    pub of: Affinity,
+    /// The thread whose CPUs it asks for, or sets.
+    pub of: i32,
+    pub sets: bool,
+    /// Where in its memory the mask is, and how many bytes that has.
+    at: u64,
+    room: usize,
 }
 
-/// What is asked of a thread's CPUs.
-#[derive(Clone, Copy, Debug)]
-pub enum Affinity {
-    /// Which they are: of this thread, 0 for the one that asks, as a mask with so much room at this address.
-    Get(i32, usize, u64),
-    /// It sets those of this thread, 0 for its own.
-    Set(i32),
+impl Question {
+    /// The CPUs that are to be set; `None` where they cannot be read.
+    pub fn cpus(&self) -> Option<Vec<u32>> {
+        let mut mask = [0; LONGEST_MASK];
+        let is_read = read(self.tid, self.at, &mut mask[..self.room.min(LONGEST_MASK)]);
+        let (words, _) = mask.as_chunks();
+        is_read.then(|| super::affinity::ids(words.iter().copied().map(c_ulong::from_ne_bytes)))
+    }
 }
 
 impl AsFd for Listener {
@@ -134,10 +143,10 @@ impl Listener {
             };
         }
         let [of, room, at, ..] = asked.data.args;
-        let is_get = c_long::from(asked.data.nr) == libc::SYS_sched_getaffinity;
-        // The kernel, too, takes these arguments for an `int` and an `unsigned int`.
-        let of = if is_get { Affinity::Get(of as i32, room as u32 as usize, at) } else { Affinity::Set(of as i32) };
-        Ok(Some(Question { id: asked.id, tid: asked.pid as i32, of }))
+        // The kernel, too, takes these arguments for an `int`, 0 for the thread itself, and an `unsigned int`.
+        let (tid, of, room) = (asked.pid as i32, of as i32, room as u32 as usize);
+        let sets = c_long::from(asked.data.nr) == libc::SYS_sched_setaffinity;
+        Ok(Some(Question { id: asked.id, tid, of: if of == 0 { tid } else { of }, sets, at, room }))
     }
 
     /// Lets the system answer.
@@ -145,10 +154,15 @@ impl Listener {
         self.send(question, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
     }
 
+    /// Answers that the CPUs are set.
+    pub fn agree(&self, question: &Question) {
+        self.send(question, 0, 0);
+    }
+
     /// Answers that these are the CPUs; where that cannot be done, the system answers.
     pub fn show(&self, question: &Question, cpus: &[u32]) {
-        let Affinity::Get(_, room, at) = question.of else { return self.pass(question) };
-        match super::affinity::as_kernel_writes(cpus, room).filter(|mask| write(question.tid, at, mask)) {
+        let mask = super::affinity::as_kernel_writes(cpus, question.room);
+        match mask.filter(|mask| write(question.tid, question.at, mask)) {
             Some(mask) => self.send(question, mask.len() as i64, 0),
             None => self.pass(question),
         }
@@ -173,10 +187,15 @@ fn write(tid: i32, at: u64, bytes: &[u8]) -> bool {
 /// Whether the memory of a child can be reached that is a copy of this process.
 pub fn reaches(child: i32) -> bool {
     static KNOWN: u8 = 1;
-    let mut byte = 0_u8;
-    let own = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
-    let other = libc::iovec { iov_base: (&raw const KNOWN).cast_mut().cast(), iov_len: 1 };
-    // SAFETY: the call writes one byte to `byte`, which outlives it; of the other process it only reads.
-    let done = unsafe { libc::process_vm_readv(child, &raw const own, 1, &raw const other, 1, 0) };
-    done == 1 && byte == KNOWN
+    let mut byte = [0];
+    read(child, (&raw const KNOWN) as u64, &mut byte) && byte == [KNOWN]
+}
+
+/// Whether the memory of another process could be read.
+fn read(tid: i32, at: u64, bytes: &mut [u8]) -> bool {
+    let own = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let other = libc::iovec { iov_base: at as *mut _, iov_len: bytes.len() };
+    // SAFETY: the call writes to `bytes`, no more than its length, which outlives it; of the other process it only reads.
+    let done = unsafe { libc::process_vm_readv(tid, &raw const own, 1, &raw const other, 1, 0) };
+    usize::try_from(done) == Ok(bytes.len())
 }

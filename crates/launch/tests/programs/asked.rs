@@ -67,6 +67,26 @@ fn whoever_asks_is_shown_all_seats_and_has_one() {
     }
 }
 
+/// As hwloc and Open MPI do, which bind a thread to each CPU in turn.
+#[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
+fn a_thread_that_sets_again_what_it_was_shown_is_back_on_its_seat() {
+    let cpus = cpus();
+    let (all, seats) = (charz_data::cpulist::print(&cpus), cpus.iter().copied().map(Some).collect());
+    let visits: String = cpus.iter().map(|cpu| format!("taskset -pc {cpu} $$; ")).collect();
+    let script = format!("({visits} taskset -pc {all} $$) > /dev/null; {OWN}; nproc; taskset -c {all} sh -c '{OWN}'");
+    let (ended, said) = run(Follow::Ptrace, &Launch { seats, ..shell(&script) });
+    if ended.following.shows_seats != Some(true) {
+        println!("not shown: {:?} of {} CPUs", ended.following.shows_seats, cpus.len());
+        return;
+    }
+    let lines: Vec<&str> = said.lines().collect();
+    let [first, count, other] = lines[..] else { panic!("{said}") };
+    assert_eq!((first, count), (cpus[0].to_string().as_str(), cpus.len().to_string().as_str()));
+    assert!(!other.contains(['-', ',']), "{other}");
+    assert!(ended.threads.iter().all(|thread| thread.on_seat() == Some(true)), "{ended:?}");
+}
+
 /// Of processes that left its group, and of one that was left for a moment, the end counts; others are ended.
 #[test]
 fn what_a_program_leaves_that_is_not_followed_is_waited_for_a_moment() {

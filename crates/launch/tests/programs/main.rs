@@ -5,6 +5,7 @@ mod asked;
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::{lchown, symlink};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -79,6 +80,7 @@ fn a_program_that_waits_for_its_reader_is_told_from_one_that_does_not() {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "a skipped test says so")]
 fn output_goes_to_a_file_that_is_written_anew() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("out");
@@ -90,6 +92,17 @@ fn output_goes_to_a_file_that_is_written_anew() {
     assert_eq!(run(Follow::None, &launch(Path::new("/dev/null"))).1, "err\n");
     let refused = Crew::new(Follow::Ptrace).unwrap().start(&launch(folder.path()));
     assert!(matches!(refused, Err(Error::Output(..))), "{refused:?}");
+    let link = folder.path().join("link");
+    symlink(&file, &link).unwrap();
+    assert_eq!(run(Follow::Ptrace, &launch(&link)).1, "err\n");
+    if lchown(&link, Some(65_534), None).is_err() {
+        println!("not tested: only root makes links of other users");
+        return;
+    }
+    fs::write(&file, "kept").unwrap();
+    let refused = Crew::new(Follow::Ptrace).unwrap().start(&launch(&link));
+    assert!(matches!(refused, Err(Error::Output(..))), "{refused:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "kept");
 }
 
 #[test]
