@@ -282,17 +282,8 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
     }
     let own = report.cards[..all].iter_mut().find(|card| card.name == COMMAND).unwrap();
     (own.role, own.metric) = (Role::Program, Metric::Reported(text()));
-    report.plan.program = Some(Program {
-        command: String::new(),
-        setup: None,
-        value,
-        unit: ReportedUnit::new("J", Better::Lower).unwrap(),
-        output: None,
-        verify: None,
-        timeout_ns: None,
-        ignored_failures: None,
-        follow: None,
-    });
+    let unit = ReportedUnit::new("J", Better::Lower).unwrap();
+    report.plan.program = Some(Program::new("", value, unit));
     let file = ProgramFile { path: "x".into(), device: 0, inode: 0, bytes: 0, modified_ns: 0 };
     report.plan.program_identity = Some(ProgramIdentity { folder: "x".into(), files: vec![file] });
     report.machine.groups = vec![Group { what: "die".into(), strands: 2 }];

@@ -120,17 +120,7 @@ mod tests {
 
     fn program(command: &str) -> Program {
         let unit = ReportedUnit::new("s", Better::Lower).unwrap();
-        Program {
-            command: command.into(),
-            setup: None,
-            value: ProgramValue::Wall,
-            unit,
-            output: None,
-            verify: None,
-            timeout_ns: None,
-            ignored_failures: None,
-            follow: None,
-        }
+        Program::new(command, ProgramValue::Wall, unit)
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cpulist;
 use crate::escape::quoted;
 use crate::reported::ReportedUnit;
+use crate::words::words;
 
 /// The name of the kernel that a program is measured as.
 pub const COMMAND: &str = "command";
@@ -60,21 +61,8 @@ pub enum Follow {
     None,
 }
 
-impl Follow {
-    /// All, each with the word that stands for it.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("ptrace", Follow::Ptrace), ("poll", Follow::Poll), ("none", Follow::None)];
-
-    /// Its word in reports and on command lines.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            Follow::Ptrace => "ptrace",
-            Follow::Poll => "poll",
-            Follow::None => "none",
-        }
-    }
-}
+// The words of reports and of command lines.
+words! { Follow { Ptrace = "ptrace", Poll = "poll", None = "none" } }
 
 /// Which program a command line starts: another one under the same name has other numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,6 +130,21 @@ impl Program {
 
     /// The words that stand for the number of threads. A program that has one of them runs once, with all threads.
     pub const COUNTS: [&str; 3] = ["{threads}", "{n}", "{cpus}"];
+
+    /// A program of which nothing else is asked for.
+    pub fn new(command: impl Into<String>, value: ProgramValue, unit: ReportedUnit) -> Self {
+        Program {
+            command: command.into(),
+            setup: None,
+            value,
+            unit,
+            output: None,
+            verify: None,
+            timeout_ns: None,
+            ignored_failures: None,
+            follow: None,
+        }
+    }
 
     /// The program as reports keep it: without the values of its environment, which may be secrets.
     #[must_use]
@@ -340,17 +343,7 @@ mod tests {
     }
 
     fn program(command: &str) -> Program {
-        Program {
-            command: command.into(),
-            setup: None,
-            value: ProgramValue::Json("a.0".into()),
-            unit: ReportedUnit::new("MB/s", Better::Higher).unwrap(),
-            output: None,
-            verify: None,
-            timeout_ns: None,
-            ignored_failures: None,
-            follow: None,
-        }
+        Program::new(command, ProgramValue::Json("a.0".into()), ReportedUnit::new("MB/s", Better::Higher).unwrap())
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub(super) fn marks(case: &Case<'_>) -> Vec<Mark> {
 
     // V39 says of a program that nothing follows what is not known of it.
     let is_free =
-        case.evidence().filter_map(|found| found.program.as_ref()).any(|seen| seen.followed == Follow::None.word());
+        case.evidence().filter_map(|found| found.program.as_ref()).any(|seen| seen.followed == Follow::None.name());
     let seated = |missing: fn(&Lap) -> bool| !is_free && case.seated_laps().any(missing);
     let run = |missing: fn(&Run) -> bool| case.runs().any(missing);
     let counts =

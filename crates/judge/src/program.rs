@@ -39,7 +39,7 @@ fn stood_still(case: &Case<'_>) -> Option<Mark> {
         });
     }
     let cpus: BTreeSet<u32> = case.cell.seats.iter().copied().flatten().collect();
-    let is_free = programs().any(|(_, seen)| seen.followed == Follow::None.word());
+    let is_free = programs().any(|(_, seen)| seen.followed == Follow::None.name());
     (is_free && cpus.len() > 1 && !case.facts.in_copies).then(|| {
         let cpus = counted(cpus.len(), "CPU");
         mark(&V39, Severity::Note, format!("nothing followed the program, so its threads had its {cpus} together"))

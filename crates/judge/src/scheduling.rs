@@ -53,11 +53,11 @@ fn other_threads(case: &Case<'_>) -> Option<Mark> {
     let wanted = programs().filter_map(|seen| seen.wanted_cpus.filter(|_| floats)).fold(0.0_f64, f64::max);
     let beyond = (0.95 * wanted).round() - asked as f64;
     // Of threads that were not looked for, none were seen.
-    let seen = programs().filter(|seen| seen.followed != Follow::None.word()).min_by_key(|seen| working(seen));
+    let seen = programs().filter(|seen| seen.followed != Follow::None.name()).min_by_key(|seen| working(seen));
     // Those of threads without a seat are counted on the first one.
-    let idle = seen.filter(|seen| seen.followed == Follow::Ptrace.word()).map_or(0, |_| idle_seats(case));
+    let idle = seen.filter(|seen| seen.followed == Follow::Ptrace.name()).map_or(0, |_| idle_seats(case));
     // Of threads that were not looked for in these runs, those of a first run that was followed.
-    let first = programs().find_map(|seen| seen.first_working.filter(|_| seen.followed == Follow::None.word()));
+    let first = programs().find_map(|seen| seen.first_working.filter(|_| seen.followed == Follow::None.name()));
     let lacking = seen.map(working).or(first).map_or(0, |working| (asked as u64).saturating_sub(working));
     raise(&V36, (lacking.max(idle) as f64).max(beyond), || {
         if let Some(first) = first.filter(|_| beyond <= 0.0 && seen.is_none()) {

@@ -235,10 +235,7 @@ fn only_the_time_of_copies_is_shared_by_them() {
         let cells = cells.map(|cell| Cell { unit: Unit::Reported(unit), ..cell }).to_vec();
         let mut report = report(cells).on(4);
         report.cards.iter_mut().for_each(|card| card.role = Role::Program);
-        let (command, value) = ("./a".to_owned(), ProgramValue::Last);
-        let (setup, output, verify, timeout_ns, ignored_failures, follow) = (None, None, None, None, None, None);
-        report.plan.program =
-            Some(Program { command, setup, value, unit, output, verify, timeout_ns, ignored_failures, follow });
+        report.plan.program = Some(Program::new("./a", ProgramValue::Last, unit));
         let regret = advise(&report)[0].regret[0];
         let lost = lost(&regret, Subject::One);
         format!("x{} {}", regret.number.cell.workers, lost.split(" (").next().unwrap())

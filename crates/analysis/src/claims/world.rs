@@ -139,17 +139,8 @@ impl World {
             card.blocks_in_kernel = card.name == BLOCKS;
             card.role = if card.name == COMMAND { Role::Program } else { card.role.clone() };
         }
-        report.plan.program = Some(Program {
-            command: if self.in_copies { "./a" } else { "./a {threads}" }.to_owned(),
-            setup: None,
-            value: ProgramValue::Wall,
-            unit: ReportedUnit::SECONDS,
-            output: None,
-            verify: None,
-            timeout_ns: None,
-            ignored_failures: None,
-            follow: None,
-        });
+        let command = if self.in_copies { "./a" } else { "./a {threads}" };
+        report.plan.program = Some(Program::new(command, ProgramValue::Wall, ReportedUnit::SECONDS));
         report
     }
 

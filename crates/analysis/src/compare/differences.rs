@@ -167,7 +167,7 @@ fn programs(base: &Report, new: &Report) -> Option<(&'static str, String, String
             ("verify", text(&program.verify)),
             ("setup", text(&program.setup)),
             ("ignore-failure", program.ignored_failures.as_ref().map(|codes| format!("{codes:?}")).unwrap_or_default()),
-            ("follow", program.follow.map(|follow| follow.word().to_owned()).unwrap_or_default()),
+            ("follow", program.follow.map(|follow| follow.name().to_owned()).unwrap_or_default()),
             ("unit", program.unit.symbol.as_str().to_owned()),
             ("direction", program.unit.better.to_string()),
         ]

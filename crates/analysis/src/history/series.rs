@@ -216,19 +216,7 @@ mod tests {
     fn programs_without_names_are_of_series_of_their_own() {
         let of = |id: &str, is_anonymous| {
             let mut report = fixtures::report(vec![fixtures::cell(COMMAND, 1, Unit::OpsPerSecond, 1e9)]);
-            let (value, unit) = (ProgramValue::Last, ReportedUnit::RATE);
-            let command = "./a".to_owned();
-            report.plan.program = Some(Program {
-                command,
-                setup: None,
-                value,
-                unit,
-                output: None,
-                verify: None,
-                timeout_ns: None,
-                ignored_failures: None,
-                follow: None,
-            });
+            report.plan.program = Some(Program::new("./a", ProgramValue::Last, ReportedUnit::RATE));
             report.id = id.into();
             if is_anonymous {
                 report = anonymous(report);

@@ -105,18 +105,7 @@ mod tests {
             let cells = cells.map(|(threads, value)| fixtures::cell("command", threads, Unit::Reported(unit), value));
             let mut report = fixtures::report(cells.to_vec()).on(4);
             report.cards.iter_mut().for_each(|card| card.role = Role::Program);
-            let (command, value) = (command.to_owned(), ProgramValue::Last);
-            report.plan.program = Some(Program {
-                command,
-                setup: None,
-                value,
-                unit,
-                output: None,
-                verify: None,
-                timeout_ns: None,
-                ignored_failures: None,
-                follow: None,
-            });
+            report.plan.program = Some(Program::new(command, ProgramValue::Last, unit));
             let page = page(&[Source { name: "r", report: &report }]);
             let figure = page.figures().find(|figure| figure.title.ends_with(" vs threads")).unwrap();
             (figure.title.clone(), figure.about[0].clone())

@@ -17,8 +17,9 @@ use charz_data::MemoryPolicy;
 /// Run a program with its threads pinned as a mapping says
 ///
 /// Each thread is bound to its seat when it appears, without root; threads of processes that the program starts are too. A thread
-/// or process of it that asks on which CPUs it may run is shown all seats, so it finds as many as the program may use. Runtimes (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to bind
-/// none itself; variables that are set are kept. CHARZ_SEATS has the number. More threads than seats share them evenly.
+/// or process of it that asks on which CPUs it may run is shown all seats, so it finds as many as the program may use. Runtimes
+/// (OpenMP, OpenBLAS, rayon, tokio, Go, Julia) are asked by their variables for as many threads as there are seats, and OpenMP to
+/// bind none itself; variables that are set are kept. CHARZ_SEATS has the number. More threads than seats share them evenly.
 ///
 /// Exit code, signals, terminal and streams are the program's own. When it has ended, standard error gets a summary: whether threads
 /// stayed on their seats, what they waited for, and on which NUMA nodes the memory was. What the program leaves running is ended.
@@ -28,7 +29,8 @@ pub(crate) struct ExecArgs {
     #[arg(long, visible_alias = "placement", value_name = "MAPPING", default_value = "round-robin",
         help = "The mapping; --help lists them", long_help = help::mappings("The mapping"))]
     pub(crate) mapping: String,
-    /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once, or as many as a CPU quota has time for]
+    /// How many seats, and the number of threads that runtimes are asked for [default: each CPU of the mapping once, or as many as a CPU
+    /// quota has time for]
     #[arg(long, value_name = "N", allow_hyphen_values = true)]
     pub(crate) threads: Option<String>,
     /// Let a list: name a CPU more than once, so threads share it on purpose
@@ -68,7 +70,10 @@ pub(super) fn exec(args: ExecArgs) -> Result<Options, Error> {
         threads: args.threads.map(|text| count("--threads", &text, MOST_MAPPED)).transpose()?,
         memory: memory(&args.memory)?,
         skip: args.skip.iter().map(|text| ordinal(text)).collect::<Result<_, _>>()?,
-        follow: args.follow.map(|text| choice("--follow", &text, Follow::ALL)).transpose()?,
+        follow: args
+            .follow
+            .map(|text| choice("--follow", &text, Follow::ALL.map(|way| (way.name(), way))))
+            .transpose()?,
         quiet: args.quiet,
         program: words.next().unwrap_or_default(),
         arguments: words.collect(),

@@ -121,7 +121,8 @@ const DIRECTION: Flag<Better> = Flag {
     read: |name, text| choice(name, text, Better::ALL.map(|better| (better.name(), better))),
 };
 const IGNORE_FAILURE: Flag<Vec<u8>> = Flag { name: "--ignore-failure", read: codes };
-const FOLLOW: Flag<Follow> = Flag { name: "--follow", read: |name, text| choice(name, text, Follow::ALL) };
+const FOLLOW: Flag<Follow> =
+    Flag { name: "--follow", read: |name, text| choice(name, text, Follow::ALL.map(|way| (way.name(), way))) };
 const RUN_TIMEOUT: Flag<u64> = Flag { name: "--run-timeout", read: timeout };
 
 fn split(name: &str, text: &str) -> Result<Words, Error> {

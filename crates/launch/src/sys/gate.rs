@@ -48,8 +48,9 @@ impl Drop for Gate {
     }
 }
 
-/// Makes the child wait at a gate, and offer there to let its parent answer which CPUs it may use. One that need not wait any more since its parent has gone ends at once instead of becoming the program: an
-/// error would be for the standard library's end of the parent, and without that it says so on standard error, and aborts.
+/// Makes the child wait at a gate, and offer there to let its parent answer which CPUs it may use. One that need not wait any more since its
+/// parent has gone ends at once instead of becoming the program: an error would be for the standard library's end of the parent, and without
+/// that it says so on standard error, and aborts.
 pub fn hold(command: &mut Command, offers: bool) -> io::Result<Gate> {
     let (ours, theirs) = UnixStream::pair()?;
     let ours = Arc::new(ours);

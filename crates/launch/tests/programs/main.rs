@@ -288,7 +288,7 @@ fn nothing_outlives_its_program() {
     for follow in [Follow::Ptrace, Follow::Poll] {
         // Two forks and a session of its own: a daemon. Of some the poller sees no parent. Its shell says "Killed" where a `sleep` is
         // killed before it.
-        let daemon = "setsid sh -c 'trap \"\" TERM HUP; echo $$; n=0; while [ $n -lt 400 ]; do sleep 0.05; n=$((n+1)); done' \
+        let daemon = "setsid sh -c 'trap \"\" TERM HUP; echo $$; n=0; while [ $n -lt 2400 ]; do sleep 0.05; n=$((n+1)); done' \
                       2> /dev/null";
         let launch = shell(&format!("for i in 1 2 3 4 5 6 7 8; do ({daemon} &); done; sleep 1"));
         let (ended, said) = run(follow, &launch);

@@ -181,7 +181,7 @@ fn of_program(program: Option<&Program>, aspects: &mut Aspects) {
         ("verify", verify),
         ("run-timeout", timeout_ns.map(|time| format!("{time}ns"))),
         ("ignore-failure", ignored_failures.map(|codes| codes_said(&codes))),
-        ("follow", follow.map(|follow| follow.word().to_owned())),
+        ("follow", follow.map(|follow| follow.name().to_owned())),
     ];
     others
         .into_iter()

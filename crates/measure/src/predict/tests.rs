@@ -85,18 +85,8 @@ fn what_a_program_prepares_is_counted_once_where_one_process_has_all_repetitions
     let took = Duration::from_millis(1600);
     let runs = [20_000_000, 40_000_000].map(|interval_ns| Run { interval_ns, ..Run::default() });
     let program = |value, setup: Option<&str>| {
-        let (command, setup, unit) = ("x".into(), setup.map(str::to_owned), ReportedUnit::SECONDS);
-        Program {
-            command,
-            setup,
-            value,
-            unit,
-            output: None,
-            verify: None,
-            timeout_ns: None,
-            ignored_failures: None,
-            follow: None,
-        }
+        let setup = setup.map(str::to_owned);
+        Program { setup, ..Program::new("x", value, ReportedUnit::SECONDS) }
     };
     let parts = |value, setup, runs| ProgramTime::parts(&program(value, setup), runs, took);
     let [once, each] = [(ProgramValue::Protocol, Some("x")), (ProgramValue::Wall, Some("x"))]

@@ -33,13 +33,13 @@ impl Sweep<'_> {
     /// How many threads worked in the first run of a configuration whose others are not followed.
     fn first_working_of(&self, cell: &Cell) -> Option<u64> {
         let seen = |pilot: &Invocation| pilot.evidence.as_ref()?.program.clone();
-        let first = self.predictor.runs_of(cell).find_map(seen).filter(|seen| seen.followed != Follow::None.word())?;
+        let first = self.predictor.runs_of(cell).find_map(seen).filter(|seen| seen.followed != Follow::None.name())?;
         self.is_untraced(cell).then(|| first.working.unwrap_or(first.threads).min(first.threads))
     }
 
     /// Whether nothing is to follow the program in this configuration: as in those of its invocations that there are, else as its first run was.
     pub(super) fn is_untraced(&self, cell: &Cell) -> bool {
-        let seen = |one: &Invocation| Some(one.evidence.as_ref()?.program.as_ref()?.followed == Follow::None.word());
+        let seen = |one: &Invocation| Some(one.evidence.as_ref()?.program.as_ref()?.followed == Follow::None.name());
         cell.invocations.iter().find_map(seen).unwrap_or_else(|| self.predictor.is_untraced())
     }
 

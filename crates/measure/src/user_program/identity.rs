@@ -105,17 +105,7 @@ mod tests {
         let path = script.to_str().unwrap();
         let of = |command: String, setup: Option<String>| {
             let unit = ReportedUnit::new("s", Better::Lower).unwrap();
-            identity(&Program {
-                command,
-                setup,
-                value: ProgramValue::Wall,
-                unit,
-                output: None,
-                verify: None,
-                timeout_ns: None,
-                ignored_failures: None,
-                follow: None,
-            })
+            identity(&Program { setup, ..Program::new(command, ProgramValue::Wall, unit) })
         };
         let is_last = |found: &ProgramIdentity| found.files.last().is_some_and(|file| file.path.ends_with("x.sh"));
         for command in [

@@ -343,21 +343,7 @@ mod tests {
     fn readers(value: ProgramValue, verify: Option<&str>) -> Readers {
         let unit = ReportedUnit::new("x", Better::Higher).unwrap();
         let verify = verify.map(str::to_owned);
-        Readers::of(
-            &Program {
-                command: "x".into(),
-                setup: None,
-                value,
-                unit,
-                output: None,
-                verify,
-                timeout_ns: None,
-                ignored_failures: None,
-                follow: None,
-            },
-            8,
-        )
-        .unwrap()
+        Readers::of(&Program { verify, ..Program::new("x", value, unit) }, 8).unwrap()
     }
 
     /// The value of an output that arrives in these pieces.

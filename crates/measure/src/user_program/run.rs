@@ -139,7 +139,7 @@ impl Measured {
         }
         for ended in copies {
             self.cpu_ns = self.cpu_ns.saturating_add(ended.counts.cpu_ns.unwrap_or(0));
-            seen.followed = ended.following.by.word().to_owned();
+            seen.followed = ended.following.by.name().to_owned();
             if ended.following.by != Follow::None {
                 seen.stops = Some(seen.stops.unwrap_or(0).saturating_add(ended.stops));
             }

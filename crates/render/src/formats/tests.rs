@@ -256,18 +256,7 @@ fn every_format_takes_every_report() {
 fn series(command: &str, symbol: &str, value: ProgramValue) -> [Vec<String>; 4] {
     let unit = ReportedUnit::new(symbol, Better::Lower).unwrap();
     let mut report = fixtures::report(vec![cell(COMMAND, 1, Unit::Reported(unit), 7.0)]);
-    let setup = None;
-    report.plan.program = Some(Program {
-        command: command.into(),
-        setup,
-        value,
-        unit,
-        output: None,
-        verify: None,
-        timeout_ns: None,
-        ignored_failures: None,
-        follow: None,
-    });
+    report.plan.program = Some(Program::new(command, value, unit));
     let text = |name: &str| {
         let format = FORMATS.iter().find(|format| format.name == name).unwrap();
         written(|out| format.write(&report, &TerminalStyle::PLAIN, out))

@@ -314,19 +314,7 @@ fn no_quota_is_known_and_enough_runs_are_not_too_few() {
 #[test]
 fn what_an_anonymous_report_leaves_out_is_no_difference() {
     let mut base = report(&[("a", &around(1.0))]);
-    let (value, unit) = (ProgramValue::Last, ReportedUnit::RATE);
-    let command = "./a".to_owned();
-    base.plan.program = Some(Program {
-        command,
-        setup: None,
-        value,
-        unit,
-        output: None,
-        verify: None,
-        timeout_ns: None,
-        ignored_failures: None,
-        follow: None,
-    });
+    base.plan.program = Some(Program::new("./a", ProgramValue::Last, ReportedUnit::RATE));
     base.host.kernel = Some("Linux 6.8.0-45-generic".into());
     let notes = |base: &Report, new: &Report| {
         let options = Options { cross_plan: true, ..Options::default() };
