@@ -18,7 +18,8 @@ const MACHINES: [&str; 2] = ["restricted", "clusters"];
 const ATTACKED: &str = "60";
 
 /// Conventions, format and lints; the program for the other architecture, and its loops in an emulator; then the tests, as an ordinary user
-/// also where this is root, and beside them the count of instructions against the base; then a minute of the attack, and two machines.
+/// also where this is root, and beside them the build and the counts of the benches; then what the benches say; then a minute of the attack,
+/// and two machines. A commit that passes is the base of what comes after it.
 pub fn start(words: &[String]) -> Outcome {
     let checks_only = arguments::flag("ci", "--checks-only", words)?;
     let mut stages = Stages::default();
@@ -46,16 +47,12 @@ pub fn start(words: &[String]) -> Outcome {
         stages.stage("build of the tests", test::build)?;
         // Beside the tests, which wait a lot: what is counted does not depend on what else runs. It is the program that was built with
         // them: for its package alone cargo would build the dependencies again, with fewer features.
-        let gate = || aside(Command::new(workspace::built("debug").join("xtask-bench")).args(["gate", "--quick"]));
-        let gate = thread::spawn(gate);
+        let counts = thread::spawn(|| aside(gate().arg("--count")));
         let tests = test::run(&mut stages, &[], user.as_ref());
-        let gate = gate.join().expect("it does not panic");
-        let gate = stages.stage("instructions", || {
-            let (said, ended) = gate?;
-            print!("{said}");
-            ended
-        });
-        tests.and(gate)?;
+        let (said, counted) = counts.join().expect("it does not panic")?;
+        tests?;
+        stages
+            .stage("benches", || counted.and_then(|()| process::run(&mut gate())).inspect_err(|_| print!("{said}")))?;
         // Of the programs of the tests, and as root where this is: it needs several users.
         stages.stage("attack", || {
             let [bench, charz] = ["xtask-bench", "charz"].map(|program| workspace::built("debug").join(program));
@@ -63,9 +60,17 @@ pub fn start(words: &[String]) -> Outcome {
         })?;
         // The programs are those that the stages before built.
         stages.where_possible("machines", || machines::start(&MACHINES.map(str::to_owned)))?;
+        process::run(gate().arg("--passed"))?;
     }
     stages.summary("passed");
     Ok(())
+}
+
+/// The task of that name, as it was built with the tests.
+fn gate() -> Command {
+    let mut gate = Command::new(workspace::built("debug").join("xtask-bench"));
+    gate.arg("gate");
+    gate
 }
 
 /// Runs a program to its end, and gives what it said.

@@ -49,7 +49,7 @@ const TASKS: &[Task] = &[
     Task(
         "ci",
         "[--checks-only]",
-        "format and lint checks, then the tests and the count of instructions unless --checks-only",
+        "format and lint checks, then the tests, the benches and the attack unless --checks-only",
         ci::start,
     ),
     Task("tidy", "", "check the conventions: layers, unsafe, words", tidy::start),
@@ -93,8 +93,8 @@ const TASKS: &[Task] = &[
     ),
     Task(
         "bench-gate",
-        "[--quick] [--base REV] [--rounds N] [--plant PERCENT] | --self-test [--rounds N]",
-        "compare the benches of two revisions; fail on a slowdown",
+        "[--base REV] [--all] [--night] | --count | --planted | --passed",
+        "compare the benches of two revisions, and fail on a slowdown; see whether it would; remember a commit as base",
         |words| bench::start("gate", words),
     ),
     Task(

@@ -26,7 +26,7 @@ const PARTS: [Part; 16] = [
     Part("conditions", &[&["conditions"]]),
     Part("calibrate", &[&["calibrate"]]),
     Part("peers", &[&["peers", "--pairs", "5"]]),
-    Part("gate", &[&["bench-gate", "--self-test"], &["bench-gate"]]),
+    Part("gate", &[&["bench-gate", "--planted"], &["bench-gate", "--night"]]),
 ];
 
 /// How a part ended.

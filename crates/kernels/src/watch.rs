@@ -103,6 +103,8 @@ pub struct Watch {
     deadline: Option<Instant>,
     /// When a run that lasts a given time is over; `None` for one that does a given work.
     until: Cell<Option<Instant>>,
+    /// The look that ends the run; the largest number for none.
+    last_look: u64,
     seat: Option<u32>,
     clock: Arc<dyn Clock>,
     passed: Cell<bool>,
@@ -119,13 +121,32 @@ impl Watch {
         let [polls, unknown, off_seat] = [const { Cell::new(0) }; 3];
         let clock = Arc::new(OsClock::default());
         let blocks = RefCell::new(Blocks::new());
-        Watch { stop, deadline: None, until, seat: None, clock, passed, polls, unknown, off_seat, blocks }
+        Watch {
+            stop,
+            deadline: None,
+            until,
+            last_look: u64::MAX,
+            seat: None,
+            clock,
+            passed,
+            polls,
+            unknown,
+            off_seat,
+            blocks,
+        }
     }
 
     /// The same, which also ends the run at this time of the monotonic clock, `None` for never.
     #[must_use]
     pub fn with_deadline(self, deadline: Option<Instant>) -> Self {
         Watch { deadline, ..self }
+    }
+
+    /// The same, which also ends the run at its so-manieth look: a kernel that does what it can in a given time then does the same work each
+    /// time, for counting its instructions.
+    #[must_use]
+    pub fn with_looks(self, looks: u64) -> Self {
+        Watch { last_look: looks, ..self }
     }
 
     /// The same over a worker bound to the strand with this OS id, `None` for one that may float.
@@ -183,7 +204,7 @@ impl Watch {
         if !over && is_past(self.deadline) {
             self.passed.set(true);
         }
-        over || self.passed.get() || self.stop.raised()
+        over || self.passed.get() || self.polls.get() >= self.last_look || self.stop.raised()
     }
 
     /// The blocks of the run, in order; none of kernels that do not tell their work at looks.
@@ -252,6 +273,13 @@ mod tests {
         assert!(watch.should_stop() && watch.should_stop());
         assert!(!watch.deadline_passed());
         assert_eq!(watch.polls(), 3);
+    }
+
+    #[test]
+    fn looks_end_a_run_that_is_to_do_the_same_work_each_time() {
+        let watch = watch(None).with_looks(3);
+        assert_eq!([(); 4].map(|()| watch.should_stop()), [false, false, true, true]);
+        assert!(!watch.deadline_passed());
     }
 
     #[test]

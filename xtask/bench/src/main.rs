@@ -6,6 +6,7 @@ mod calibrate;
 mod gate;
 mod hog;
 mod peers;
+mod tree;
 
 use std::process::ExitCode;
 

@@ -11,10 +11,10 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use charz_data::report::{Busy, Counts};
+use charz_kernels::sys::clocks;
 use charz_system::energy::{self, Meter};
 use charz_system::stat::{self, TICK_NS, Ticks};
 use charz_system::{cgroup, pressure, task};
-use rustix::time::{ClockId, Timespec};
 
 use hardware::{EVENTS, OpenCounters, PerfEvents};
 
@@ -34,7 +34,7 @@ pub(super) fn before() -> Counts {
 /// The processor time of the calling thread; some 0.2 µs. It grows while others are read, so it is read last before a run, and first after
 /// it.
 pub(super) fn cpu_ns() -> Option<u64> {
-    time(ClockId::ThreadCPUTime)
+    time(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 /// The same after a run, with the processor time.
@@ -81,7 +81,7 @@ impl MachineCounts {
     /// Reads the counts; steal from the strands with these OS ids, or from all where there are none.
     pub fn read(seats: &[u32]) -> Self {
         MachineCounts {
-            time_ns: time(ClockId::Monotonic),
+            time_ns: time(libc::CLOCK_MONOTONIC),
             steal_ns: processors().and_then(|text| steal(&text, seats)),
             throttled_periods: cgroup::throttled_periods(),
             pressure_ns: fs::read_to_string("/proc/pressure/cpu").ok().and_then(|text| pressure::waited_ns(&text)),
@@ -123,10 +123,11 @@ impl Usage {
     pub(crate) fn read() -> Option<Self> {
         let all_ns = tasks_ns(&processors()?)?;
         // With the programs that it started and has waited for, whichever `/proc` shows them.
-        let own_ns = time(ClockId::ProcessCPUTime)?.checked_add(children_ns()?)?;
+        let own_ns = time(libc::CLOCK_PROCESS_CPUTIME_ID)?.checked_add(children_ns()?)?;
         // The coarse clock is set at each tick.
-        let tick_ns = nanos(rustix::time::clock_getres(ClockId::MonotonicCoarse));
-        Some(Usage(Busy { time_ns: time(ClockId::Monotonic)?, all_ns, own_ns, tick_ns }))
+        let tick = clocks::resolution(libc::CLOCK_MONOTONIC_COARSE);
+        let tick_ns = tick.and_then(|tick| u64::try_from(tick.as_nanos()).ok());
+        Some(Usage(Busy { time_ns: time(libc::CLOCK_MONOTONIC)?, all_ns, own_ns, tick_ns }))
     }
 
     pub(crate) fn since(self, earlier: Usage) -> Busy {
@@ -151,12 +152,9 @@ fn difference(later: Option<u64>, earlier: Option<u64>) -> Option<u64> {
     Some(later?.saturating_sub(earlier?))
 }
 
-fn time(clock: ClockId) -> Option<u64> {
-    nanos(rustix::time::clock_gettime(clock))
-}
-
-fn nanos(time: Timespec) -> Option<u64> {
-    u64::try_from(time.tv_sec).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::try_from(time.tv_nsec).ok()?)
+/// Nanoseconds since the clock's origin; `None` at the origin, where the kernel does not have it.
+fn time(clock: libc::clockid_t) -> Option<u64> {
+    Some(clocks::gettime(clock).nanos(1_000_000_000)).filter(|nanos| *nanos > 0)
 }
 
 fn resource_usage(of: i32) -> Option<libc::rusage> {

@@ -1,143 +1,170 @@
 //! Whether the attack finds what it is for: charz is built with one defect after the other, and each has to be found.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use xtask::{Failure, Outcome, process, workspace};
 
 use super::{PARTS, Prepared, Request, Target, run, turns};
+use crate::tree::{Edit, Tree};
 
-/// A defect: what is wrong, the part that is for it, and the change of a file that makes it so.
+/// A defect: what is wrong, the part that is for it, and the edit that makes it so.
 struct Plant {
     what: &'static str,
     by: &'static str,
-    file: &'static str,
-    from: &'static str,
-    to: &'static str,
+    edit: Edit,
 }
 
 const PLANTS: [Plant; 17] = [
     Plant {
         what: "the reader takes two cells that are the same",
         by: "directed",
-        file: "crates/data/src/report/read.rs",
-        from: "keys.find(|key| !seen.insert(*key)) {",
-        to: "keys.find(|key| !seen.insert(*key) && false) {",
+        edit: Edit {
+            file: "crates/data/src/report/read.rs",
+            from: "keys.find(|key| !seen.insert(*key)) {",
+            to: "keys.find(|key| !seen.insert(*key) && false) {",
+        },
     },
     Plant {
         what: "a control character of the second block steers the terminal",
         by: "directed",
-        file: "crates/data/src/escape.rs",
-        from: "matches!(mark, ' '..='~')",
-        to: "matches!(mark, ' '..='~' | '\\u{80}'..='\\u{9f}')",
+        edit: Edit {
+            file: "crates/data/src/escape.rs",
+            from: "matches!(mark, ' '..='~')",
+            to: "matches!(mark, ' '..='~' | '\\u{80}'..='\\u{9f}')",
+        },
     },
     Plant {
         what: "a line of the journal does not wait for the disk",
         by: "directed",
-        file: "crates/measure/src/journal.rs",
-        from: "self.file.write_all(&line).and_then(|()| self.file.sync_data())",
-        to: "self.file.write_all(&line)",
+        edit: Edit {
+            file: "crates/measure/src/journal.rs",
+            from: "self.file.write_all(&line).and_then(|()| self.file.sync_data())",
+            to: "self.file.write_all(&line)",
+        },
     },
     Plant {
         what: "a program outlives the charz exec that is killed",
         by: "directed",
-        file: "crates/launch/src/sys/trace.rs",
-        from: "    | libc::PTRACE_O_EXITKILL;",
-        to: "    | 0;",
+        edit: Edit { file: "crates/launch/src/sys/trace.rs", from: "    | libc::PTRACE_O_EXITKILL;", to: "    | 0;" },
     },
     Plant {
         what: "an archive is read whatever it grows to",
         by: "directed",
-        file: "crates/data/src/report/read.rs",
-        from: "if packed && length > ANY_RATIO && ratio > MOST_RATIO {",
-        to: "if packed && length > ANY_RATIO && ratio > u64::MAX - MOST_RATIO {",
+        edit: Edit {
+            file: "crates/data/src/report/read.rs",
+            from: "if packed && length > ANY_RATIO && ratio > MOST_RATIO {",
+            to: "if packed && length > ANY_RATIO && ratio > u64::MAX - MOST_RATIO {",
+        },
     },
     Plant {
         what: "a report leaves the file that it was written to first",
         by: "reports",
-        file: "crates/measure/src/atomic_file.rs",
-        from: "    let file = temporary(path, mode)?;\n",
-        to: "    let file = temporary(path, mode)?;\n    let _ = temporary(path, mode)?.keep();\n",
+        edit: Edit {
+            file: "crates/measure/src/atomic_file.rs",
+            from: "    let file = temporary(path, mode)?;\n",
+            to: "    let file = temporary(path, mode)?;\n    let _ = temporary(path, mode)?.keep();\n",
+        },
     },
     Plant {
         what: "the last line of a journal is lost",
         by: "kills",
-        file: "crates/measure/src/journal.rs",
-        from: "    Ok(recovered)\n}",
-        to: "    recovered.records.pop();\n    Ok(recovered)\n}",
+        edit: Edit {
+            file: "crates/measure/src/journal.rs",
+            from: "    Ok(recovered)\n}",
+            to: "    recovered.records.pop();\n    Ok(recovered)\n}",
+        },
     },
     Plant {
         what: "a wrong command line has an exit code that no page names",
         by: "arguments",
-        file: "crates/charz/src/program.rs",
-        from: "ExitCode::from(exit.code())",
-        to: "ExitCode::from(if exit.code() == 2 { 64 } else { exit.code() })",
+        edit: Edit {
+            file: "crates/charz/src/program.rs",
+            from: "ExitCode::from(exit.code())",
+            to: "ExitCode::from(if exit.code() == 2 { 64 } else { exit.code() })",
+        },
     },
     Plant {
         what: "a history takes reports of other machines",
         by: "directed",
-        file: "crates/charz/src/history.rs",
-        from: "if let Some(difference) = other_machine(&first.report, report) {",
-        to: "if let Some(difference) = other_machine(report, report) {",
+        edit: Edit {
+            file: "crates/charz/src/history.rs",
+            from: "if let Some(difference) = other_machine(&first.report, report) {",
+            to: "if let Some(difference) = other_machine(report, report) {",
+        },
     },
     Plant {
         what: "a list of CPUs that is too long ends in a panic",
         by: "directed",
-        file: "crates/data/src/cpulist.rs",
-        from: "        .filter(|id| *id <= MAX_ID)\n",
-        to: "        .inspect(|id: &u32| assert!(*id <= MAX_ID))\n",
+        edit: Edit {
+            file: "crates/data/src/cpulist.rs",
+            from: "        .filter(|id| *id <= MAX_ID)\n",
+            to: "        .inspect(|id: &u32| assert!(*id <= MAX_ID))\n",
+        },
     },
     Plant {
         what: "a program that another user's report names is started",
         by: "neighbour",
-        file: "crates/charz/src/permit.rs",
-        from: "    if !is_typed && !trusted {\n",
-        to: "    if !is_typed && !trusted && false {\n",
+        edit: Edit {
+            file: "crates/charz/src/permit.rs",
+            from: "    if !is_typed && !trusted {\n",
+            to: "    if !is_typed && !trusted && false {\n",
+        },
     },
     Plant {
         what: "reading a collection writes into it what another user put beside it",
         by: "neighbour",
-        file: "crates/charz/src/database.rs",
-        from: "        refuse_others_aside(path, layout)?;\n        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY, layout)?;",
-        to: "        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;",
+        edit: Edit {
+            file: "crates/charz/src/database.rs",
+            from: "        refuse_others_aside(path, layout)?;\n        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY, layout)?;",
+            to: "        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;",
+        },
     },
     Plant {
         what: "a thread that the system refuses is a panic",
         by: "limits",
-        file: "crates/data/src/at_once.rs",
-        from: "let _ = thread::Builder::new().spawn_scoped(scope, help);",
-        to: "thread::Builder::new().spawn_scoped(scope, help).unwrap();",
+        edit: Edit {
+            file: "crates/data/src/at_once.rs",
+            from: "let _ = thread::Builder::new().spawn_scoped(scope, help);",
+            to: "thread::Builder::new().spawn_scoped(scope, help).unwrap();",
+        },
     },
     Plant {
         what: "a set-up has no time in the last second of a budget",
         by: "budgets",
-        file: "crates/measure/src/user_program/setup.rs",
-        from: "    time_box.saturating_add(LEAST_DEADLINE)\n",
-        to: "    time_box.saturating_sub(Duration::from_secs(1))\n",
+        edit: Edit {
+            file: "crates/measure/src/user_program/setup.rs",
+            from: "    time_box.saturating_add(LEAST_DEADLINE)\n",
+            to: "    time_box.saturating_sub(Duration::from_secs(1))\n",
+        },
     },
     Plant {
         what: "what a set-up left running outlives the sweep",
         by: "directed",
-        file: "crates/measure/src/invoke/process.rs",
-        from: "            others.kill_new();\n",
-        to: "            let _ = others;\n",
+        edit: Edit {
+            file: "crates/measure/src/invoke/process.rs",
+            from: "            others.kill_new();\n",
+            to: "            let _ = others;\n",
+        },
     },
     Plant {
         what: "a mark that turns the direction of a text reaches the terminal",
         by: "directed",
-        file: "crates/fleet/src/words.rs",
-        from: "mark if is_harmless(mark) => quoted.push(mark),",
-        to: "mark if is_harmless(mark) || !mark.is_control() => quoted.push(mark),",
+        edit: Edit {
+            file: "crates/fleet/src/words.rs",
+            from: "mark if is_harmless(mark) => quoted.push(mark),",
+            to: "mark if is_harmless(mark) || !mark.is_control() => quoted.push(mark),",
+        },
     },
     Plant {
         what: "a quiet sweep that fails says nothing",
         by: "directed",
-        file: "crates/charz/src/command/sweep/stage.rs",
-        from: "why(&shown, exit).filter(|_| session.quiet)",
-        to: "why(&shown, exit).filter(|_| !session.quiet)",
+        edit: Edit {
+            file: "crates/charz/src/command/sweep/stage.rs",
+            from: "why(&shown, exit).filter(|_| session.quiet)",
+            to: "why(&shown, exit).filter(|_| !session.quiet)",
+        },
     },
 ];
 
@@ -146,8 +173,8 @@ const MISSED: usize = 1;
 
 /// Attacks charz as it is, and then with each defect until it is found: each time with the counts of this time.
 pub fn all(request: &Request) -> Outcome {
-    let tree = Tree::export()?;
-    let sound = tree.build()?;
+    let tree = Tree::of_checkout(workspace::target().join("planted/source"))?;
+    let sound = build(&tree)?;
     // What is changed later was written without a defect.
     let mut target = Target::new(sound.clone())?;
     target.prepare(&scratch(), &turns(request))?;
@@ -162,7 +189,7 @@ pub fn all(request: &Request) -> Outcome {
             println!("           not tried: {}: {} is not run: {why}", plant.what, plant.by);
             continue;
         }
-        let Hunt { cases, took, broken } = tree.with(plant, |charz| hunt(charz, &prepared, request))?;
+        let Hunt { cases, took, broken } = tree.with(&plant.edit, || hunt(&build(&tree)?, &prepared, request))?;
         (found, tried) = (found + usize::from(broken.is_some()), tried + 1);
         let verdict = if broken.is_some() { "found" } else { "MISSED" };
         let by = broken.map_or_else(String::new, |by| format!(" ({by})"));
@@ -206,59 +233,15 @@ fn hunt(charz: &Path, prepared: &Prepared, request: &Request) -> Outcome<Hunt> {
     Ok(Hunt { cases, took: start.elapsed(), broken: broken.into_inner().expect("it does not panic") })
 }
 
-/// A copy of the files that git knows, as they are now. It is kept between runs, so the next one builds only what changed.
-struct Tree(PathBuf);
-
-impl Tree {
-    fn export() -> Outcome<Self> {
-        let root = workspace::root();
-        let tree = workspace::target().join("planted/source");
-        let known = process::read(Command::new("git").current_dir(root).args(["ls-files", "--cached"]))?;
-        for file in known.lines() {
-            let (from, to) = (root.join(file), tree.join(file));
-            let Ok(bytes) = fs::read(&from) else { continue };
-            write(&to, &bytes)?;
-        }
-        Ok(Tree(tree))
-    }
-
-    fn build(&self) -> Outcome<PathBuf> {
-        let target = workspace::target().join("planted/target");
-        let mut cargo = workspace::cargo();
-        cargo
-            .args(["build", "--quiet", "--locked", "--package", "charz", "--manifest-path"])
-            .arg(self.0.join("Cargo.toml"));
-        process::run(cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
-        Ok(target.join("debug/charz"))
-    }
-
-    /// Does something with a build that has the defect.
-    fn with<T>(&self, plant: &Plant, work: impl FnOnce(&Path) -> Outcome<T>) -> Outcome<T> {
-        let path = self.0.join(plant.file);
-        let sound = fs::read_to_string(&path).map_err(|error| Failure::io(format!("read {path:?}"), &error))?;
-        let broken = planted(plant, &sound)?;
-        write(&path, broken.as_bytes())?;
-        let worked = self.build().and_then(|charz| work(&charz));
-        write(&path, sound.as_bytes())?;
-        worked
-    }
-}
-
-fn planted(plant: &Plant, sound: &str) -> Outcome<String> {
-    match sound.matches(plant.from).count() {
-        1 => Ok(sound.replace(plant.from, plant.to)),
-        count => Err(Failure::found(format!("{}: {:?} is there {count} times, not once", plant.file, plant.from))),
-    }
-}
-
-/// Writes a file if it is another one: cargo builds again what is newer.
-fn write(path: &Path, bytes: &[u8]) -> Outcome {
-    if fs::read(path).is_ok_and(|there| there == bytes) {
-        return Ok(());
-    }
-    let failed = |error| Failure::io(format!("write {path:?}"), &error);
-    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
-    fs::write(path, bytes).map_err(failed)
+/// Builds a tree's charz.
+fn build(tree: &Tree) -> Outcome<PathBuf> {
+    let target = workspace::target().join("planted/target");
+    let mut cargo = workspace::cargo();
+    cargo
+        .args(["build", "--quiet", "--locked", "--package", "charz", "--manifest-path"])
+        .arg(tree.path().join("Cargo.toml"));
+    process::run(cargo.env("CARGO_TARGET_DIR", &target).env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
+    Ok(target.join("debug/charz"))
 }
 
 #[cfg(test)]
@@ -268,8 +251,7 @@ mod tests {
     #[test]
     fn each_defect_still_has_its_place() {
         for plant in &PLANTS {
-            let sound = fs::read_to_string(workspace::root().join(plant.file)).unwrap();
-            assert_ne!(planted(plant, &sound).unwrap(), sound);
+            assert!(plant.edit.has_its_place(), "{}", plant.what);
             assert!(PARTS.iter().any(|part| part.name == plant.by), "{}", plant.by);
         }
     }

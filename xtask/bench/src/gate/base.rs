@@ -1,6 +1,10 @@
 //! What a change is compared with.
 
+use std::fs;
+
 use xtask::{Failure, Outcome, process, workspace};
+
+use super::programs;
 
 /// A commit by its full name, and why this one.
 pub struct Base {
@@ -11,15 +15,60 @@ pub struct Base {
 /// Names the base for a CI that knows it. The name may be that of no commit: of a new branch some services give zeros.
 const VARIABLE: &str = "CHARZ_BASE";
 
-/// The commit where the head left `asked`, or what [`VARIABLE`] names; without these the commit where it left the main branch
-/// upstream, or the head's first parent. Where the head has left nothing but files have changed, the head itself. `Err` says why
-/// there is none.
-pub fn choose(asked: Option<&str>) -> Outcome<Result<Base, String>> {
+/// A record of commits, one in a line, the newest last.
+#[derive(Clone, Copy)]
+pub enum Record {
+    /// Those that passed a whole CI.
+    Passed,
+    /// Those that a night compared.
+    Nights,
+}
+
+impl Record {
+    const fn file(self) -> &'static str {
+        match self {
+            Record::Passed => "passed",
+            Record::Nights => "nights",
+        }
+    }
+
+    /// The newest commit before the head, or the head itself where files differ from it.
+    fn newest(self, head: &str, is_clean: bool) -> Option<String> {
+        let record = fs::read_to_string(programs::folder().join(self.file())).ok()?;
+        let is_before = |id: &&str| {
+            let earlier = git(&["merge-base", "--is-ancestor", id, head]).is_some();
+            earlier && (*id != head || !is_clean)
+        };
+        record.lines().rev().find(is_before).map(str::to_owned)
+    }
+
+    /// Adds the head, if no file differs from it.
+    pub fn add_head(self) -> Outcome {
+        let Some(head) = clean_head() else { return Ok(()) };
+        let file = programs::folder().join(self.file());
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        let lines = before.lines().filter(|line| *line != head).chain([head.as_str()]);
+        let text: String = lines.map(|line| format!("{line}\n")).collect();
+        fs::create_dir_all(programs::folder())
+            .and_then(|()| fs::write(&file, text))
+            .map_err(|error| Failure::io(format!("write {file:?}"), &error))
+    }
+}
+
+/// The commit where the head left `asked`, or what [`VARIABLE`] names; without these the commit where it left the main branch upstream;
+/// on the main branch the last one that the record has, or the head's first parent. Where files have changed, the head itself may be it.
+/// `Err` says why there is none.
+pub fn choose(asked: Option<&str>, record: Record) -> Outcome<Result<Base, String>> {
     let Some(head) = commit("HEAD") else { return Ok(Err("there is no git repository with a commit".into())) };
     if let Some(asked) = asked {
         let known = commit(asked).ok_or_else(|| Failure::usage(format!("git knows no commit {asked:?}")))?;
         let id = git(&["merge-base", &known, &head]).unwrap_or(known);
         return Ok(Ok(Base { id, why: format!("where HEAD left {asked}") }));
+    }
+    let is_clean = clean_head().is_some();
+    let night = || record.newest(&head, is_clean).map(|id| Base { id, why: "the last night's".into() });
+    if let Some(base) = matches!(record, Record::Nights).then(night).flatten() {
+        return Ok(Ok(base));
     }
     let named = std::env::var(VARIABLE).unwrap_or_default();
     for branch in [named.as_str(), "origin/HEAD", "origin/main", "origin/master"] {
@@ -28,7 +77,10 @@ pub fn choose(asked: Option<&str>) -> Outcome<Result<Base, String>> {
             return Ok(Ok(Base { id, why: format!("where HEAD left {branch}") }));
         }
     }
-    if clean_head().is_none() {
+    if let Some(id) = Record::Passed.newest(&head, is_clean) {
+        return Ok(Ok(Base { id, why: "the last that passed here".into() }));
+    }
+    if !is_clean {
         return Ok(Ok(Base { id: head, why: "HEAD, which files differ from".into() }));
     }
     Ok(match commit("HEAD^") {
@@ -39,30 +91,7 @@ pub fn choose(asked: Option<&str>) -> Outcome<Result<Base, String>> {
 
 /// The full name of the head where no file differs from it.
 pub fn clean_head() -> Option<String> {
-    commit("HEAD")
-        .filter(|_| git(&["status", "--porcelain", "--untracked-files=no"]).is_some_and(|list| list.is_empty()))
-}
-
-/// Whether nothing that a quick build counts differs from a commit: the package of the benches, and what it is built of.
-pub fn is_same(commit: &str) -> Outcome<bool> {
-    let mut tree = workspace::cargo();
-    tree.current_dir(workspace::root()).args(["tree", "--quiet", "--locked", "--prefix", "none", "--format", "{p}"]);
-    tree.args(["--edges", "all", "--package", "charz-benches", "--no-default-features"]);
-    let packages = process::read(&mut tree)?;
-    // Packages of the workspace have their folders in parentheses; a manifest that names another one has changed itself.
-    let root = format!("({}/", workspace::root().display());
-    let own = packages.lines().filter_map(|line| Some(line.split_once(&root)?.1.split_once(')')?.0));
-    let own: Vec<&str> = own.collect();
-    Ok(!own.is_empty() && differ_not(commit, &[&own[..], &["Cargo.lock", "Cargo.toml", ".cargo"]].concat()))
-}
-
-/// Whether a commit runs each case as often, and counts the same of it: its counts can be compared.
-pub fn counts_alike(commit: &str) -> bool {
-    differ_not(commit, &["benches/cases.rs"])
-}
-
-fn differ_not(commit: &str, paths: &[&str]) -> bool {
-    git(&[&["diff", "--quiet", commit, "--"], paths].concat()).is_some()
+    commit("HEAD").filter(|_| git(&["status", "--porcelain"]).is_some_and(|list| list.is_empty()))
 }
 
 /// The full name of a commit. An option of git in place of a revision is no commit.
@@ -70,6 +99,6 @@ fn commit(revision: &str) -> Option<String> {
     git(&["rev-parse", "--verify", "--quiet", "--end-of-options", &format!("{revision}^{{commit}}")])
 }
 
-fn git(words: &[&str]) -> Option<String> {
+pub fn git(words: &[&str]) -> Option<String> {
     process::git(workspace::root(), words).map(|text| text.trim().to_owned())
 }

@@ -1,102 +1,146 @@
-//! Comparing by instructions: the benches `pure`, `answers` and `loops`, one case a process, under callgrind.
+//! Comparing by instructions, which no neighbour can move: one case a process, under callgrind.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use xtask::{Failure, Outcome, process, workspace};
+use serde::{Deserialize, Serialize};
+use xtask::{Failure, Outcome, process};
 
-use super::programs::{self, Build, COUNTED, Side};
-use super::{Row, Verdict, base};
+use super::programs::{self, Side};
+use super::{Row, Target, Verdict};
+use crate::tree::remove;
 
-/// The function of those benches inside which instructions are counted, and where it was in a base of before.
-const INSIDE: [&str; 2] = ["--toggle-collect=*cases::counted*", "--toggle-collect=*pure::counted*"];
+/// The functions inside of which instructions are counted: that of the benches, and that of the harness' workers, which are threads of
+/// their own.
+const INSIDE: [&str; 2] = ["--toggle-collect=*cases::once*", "--toggle-collect=*WorkerContext*serve*"];
 
-/// The variable that makes a bench plant a slowdown, in percent.
-pub const PLANT: &str = "CHARZ_BENCH_PLANT";
+/// The function at which what has been counted since is written to a file.
+const EACH: &str = "--dump-before=*cases::told*";
 
-/// The variable that says how often a case whose instructions are counted is run.
-const TIMES: &str = "CHARZ_BENCH_TIMES";
-
-/// So often where a slowdown of some percent can be planted, which is some times more.
-const OFTEN: u32 = 10;
-
-/// A larger ratio of instructions counts as slower. Counts of the same program repeat to the instruction but for what depends
-/// on addresses, such as how a copy is aligned; on the benches here that is far below 0.1 %. Code that is only moved between
-/// crates is inlined otherwise, though, which whole-program optimisation makes up for, and a quick build does not.
-const SLOWER: f64 = 1.01;
-const SLOWER_QUICK: f64 = 1.05;
-
-/// A difference of at most this many instructions does not fail the gate, even if its share is large.
+/// A difference of at most this many instructions does not fail the gate, even if its share is large: the start of a thread, or a lock that
+/// was taken at the second try.
 const FEW: u64 = 2000;
 
 /// A commit trailer that accepts a slowdown: `Slower: CASE and the reason`; `*` at the end of CASE matches any end.
 const TRAILER: &str = "--format=%(trailers:key=Slower,valueonly)";
 
-/// Why instructions of a base are not compared.
-pub const OTHERWISE: &str = "benches/cases.rs has changed, so the base does not count the same";
-
 type Counts = BTreeMap<String, u64>;
 
-/// Compares two sides that are built.
-pub fn compare(base: &Side, head: &Side, plant: u32) -> Outcome<Vec<Row>> {
-    let times = OFTEN + OFTEN * plant / 100;
-    Ok(rows(&count(base, OFTEN)?, &count(head, times)?, SLOWER, ""))
+/// What is kept with a program: another machine has other instructions.
+#[derive(Deserialize, Serialize)]
+struct Kept {
+    machine: u64,
+    counts: Counts,
 }
 
-/// Builds what is counted and compares. Counts of a commit are kept: the head of today is a base tomorrow. `Err` says why
-/// there is nothing to compare with.
-pub fn quick(commit: &str) -> Outcome<Result<Vec<Row>, String>> {
-    if base::is_same(commit)? {
-        return Ok(Err("nothing that is counted has changed".into()));
+/// Counts what differs between two sides, where it is not known yet.
+pub fn prepare(base: &Side, head: &Side, targets: &[&'static Target]) -> Outcome {
+    for target in targets {
+        of(base, target)?;
+        of(head, target)?;
     }
-    if !base::counts_alike(commit) {
-        return Ok(Err(OTHERWISE.into()));
-    }
-    let known = fs::read_to_string(kept(commit)?).ok();
-    let base = match known.and_then(|text| serde_json::from_str(&text).ok()) {
-        Some(counts) => counts,
-        None => {
-            let side = match programs::base(commit, Build::Pure) {
-                Ok(Some(side)) => side,
-                Ok(None) => return Ok(Err("the base has no benches".into())),
-                Err(failure) => return Ok(Err(format!("the base does not build: {failure}"))),
-            };
-            match count(&side, 1) {
-                Ok(counts) => keep(commit, counts)?,
-                Err(failure) => return Ok(Err(format!("the base cannot be counted: {failure}"))),
-            }
-        }
-    };
-    let mut head = count(&programs::head(Build::Pure)?, 1)?;
-    if let Some(commit) = base::clean_head() {
-        head = keep(&commit, head)?;
-    }
-    println!("slower: more than {:.0} % and {FEW} instructions above the base", (SLOWER_QUICK - 1.0) * 100.0);
-    let mut log = Command::new("git");
-    log.current_dir(workspace::root()).args(["log", TRAILER, &format!("{commit}..HEAD")]);
-    Ok(Ok(rows(&base, &head, SLOWER_QUICK, &process::read(&mut log)?)))
+    Ok(())
 }
 
-/// Where the counts of a commit are kept: another compiler has others.
-fn kept(commit: &str) -> Outcome<PathBuf> {
-    let rustc = process::read(Command::new("rustc").arg("--version"))?;
-    let rustc: String = rustc.trim().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
-    Ok(programs::folder().join(format!("counts-{commit}-{rustc}")))
+/// Compares the counts of two sides; `accepted` has a line for what may be slower.
+pub fn compare(base: &Side, head: &Side, targets: &[&'static Target], accepted: &str) -> Outcome<Vec<Row>> {
+    let rows = |target: &&'static Target| Ok(rows(&of(base, target)?, &of(head, target)?, target.counted, accepted));
+    Ok(targets.iter().map(rows).collect::<Outcome<Vec<_>>>()?.into_iter().flatten().collect())
 }
 
-fn keep(commit: &str, counts: Counts) -> Outcome<Counts> {
-    let file = kept(commit)?;
-    fs::write(&file, serde_json::json!(counts).to_string())
+/// The slowdowns that the commits since a base accept.
+pub fn accepted(commit: &str) -> String {
+    super::base::git(&["log", TRAILER, &format!("{commit}..HEAD")]).unwrap_or_default()
+}
+
+/// Whether a side has the program of a target, and it says which of its cases can be counted.
+pub fn has_cases(side: &Side, target: &Target) -> bool {
+    let lists = |program: &PathBuf| process::succeeds(Command::new(program).arg("--counted"));
+    side.program(target.name).is_some_and(|program| lists(&program))
+}
+
+/// Whether a trailer names the case.
+pub fn accepts(trailer: &str, case: &str) -> bool {
+    let named = trailer.split_whitespace().next().unwrap_or_default();
+    named.strip_suffix('*').map_or(named == case, |start| case.starts_with(start))
+}
+
+/// The counts of a side's program: those that are kept with it, or new ones.
+fn of(side: &Side, target: &Target) -> Outcome<Counts> {
+    let Some(program) = side.program(target.name) else { return Ok(Counts::new()) };
+    let (file, machine) = (side.beside(target.name, "counts"), machine());
+    let kept = fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<Kept>(&bytes).ok());
+    if let Some(kept) = kept.filter(|kept| kept.machine == machine) {
+        return Ok(kept.counts);
+    }
+    let kept = Kept { machine, counts: count(&program).map_err(|failure| failure.within(side.name))? };
+    fs::write(&file, serde_json::json!(kept).to_string())
         .map_err(|error| Failure::io(format!("write {file:?}"), &error))?;
+    Ok(kept.counts)
+}
+
+/// What decides which instructions a program chooses when it starts.
+fn machine() -> u64 {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let of_first =
+        |line: &&str| ["flags", "Features", "model name", "cache size"].iter().any(|key| line.starts_with(key));
+    let mut hasher = DefaultHasher::new();
+    text.split("\n\n").next().into_iter().flat_map(str::lines).filter(of_first).for_each(|line| line.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Counts every case of a program, in as many processes as there are strands: a neighbour costs no instructions.
+fn count(program: &Path) -> Outcome<Counts> {
+    let listed = process::read(Command::new(program).arg("--counted"))?;
+    let cases: Vec<&str> = listed.lines().collect();
+    let parts = thread::available_parallelism().map_or(1, usize::from).min(cases.len().max(1));
+    let counted: Vec<Outcome<Vec<u64>>> = thread::scope(|scope| {
+        let part = |first| scope.spawn(move || part(program, first, parts));
+        let parts: Vec<_> = (0..parts).map(part).collect();
+        parts.into_iter().map(|part| part.join().expect("it does not panic")).collect()
+    });
+    let mut counts = Counts::new();
+    for (first, counted) in counted.into_iter().enumerate() {
+        let (own, counted) = (cases.iter().skip(first).step_by(parts), counted?);
+        if own.clone().count() != counted.len() {
+            return Err(Failure::found(format!("callgrind wrote {} counts of {} cases", counted.len(), own.count())));
+        }
+        counts.extend(own.map(|case| (*case).to_owned()).zip(counted));
+    }
     Ok(counts)
 }
 
-/// Judges the counts; `accepted` has a line for what may be slower.
+/// Counts every so-manieth case. Callgrind writes a file each time that the function which is counted returns, and starts anew.
+fn part(program: &Path, first: usize, step: usize) -> Outcome<Vec<u64>> {
+    let place = programs::folder().join(format!("callgrind-{first}"));
+    remove(&place)?;
+    fs::create_dir_all(&place).map_err(|error| Failure::io(format!("create {place:?}"), &error))?;
+    let out = place.join("out");
+    let mut command = Command::new("valgrind");
+    command.args(["--quiet", "--tool=callgrind"]).args(INSIDE).arg(EACH);
+    command.arg(format!("--callgrind-out-file={}", out.display())).arg(program);
+    let said = process::read(command.args(["--count", &first.to_string(), &step.to_string()]).stdin(Stdio::null()))?;
+    let work = said.lines().filter_map(|line| line.parse::<u64>().ok().filter(|work| *work > 0));
+    let file = |number: usize| fs::read_to_string(place.join(format!("out.{number}"))).ok();
+    // Of one that does what it gets to, those of a million units of work.
+    let each = |count: u64, work: u64| if work == 1 { count } else { (count as f64 / work as f64 * 1e6) as u64 };
+    let counts = (1..).map_while(file).zip(work).map(|(text, work)| Some(each(total(&text)?, work)));
+    let counts = counts.collect::<Option<_>>().ok_or_else(|| Failure::found("callgrind counted nothing in a case"));
+    remove(&place)?;
+    counts
+}
+
+/// The total of the first event, which is instructions; `None` when nothing was counted.
+fn total(text: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix("totals:").or_else(|| line.strip_prefix("summary:")))?;
+    line.split_whitespace().next()?.parse().ok().filter(|count| *count > 0)
+}
+
+/// Judges the counts; `slower` is the ratio beyond which a case is slower.
 fn rows(base: &Counts, head: &Counts, slower: f64, accepted: &str) -> Vec<Row> {
     let gone = base.keys().filter(|case| !head.contains_key(*case));
     let gone = gone.map(|case| Row::unmatched(case.clone(), Verdict::Gone));
@@ -105,67 +149,14 @@ fn rows(base: &Counts, head: &Counts, slower: f64, accepted: &str) -> Vec<Row> {
         let Some(&old) = base.get(case) else { return Row::unmatched(bench, Verdict::New) };
         let worth = |more: u64, less: u64| more as f64 > less as f64 * slower && more.saturating_sub(less) > FEW;
         let percent = (new as f64 / old.max(1) as f64 - 1.0) * 100.0;
-        let mut evidence = format!("{percent:+.3} %  {old} -> {new} instructions");
-        let verdict = match accepted.lines().find(|line| accepts(line, case)) {
-            Some(reason) if worth(new, old) => {
-                evidence += &format!("; slower, accepted: {reason}");
-                Verdict::Same
-            }
-            _ if worth(new, old) => Verdict::Slower,
-            _ if worth(old, new) => Verdict::Faster,
-            _ => Verdict::Same,
+        let verdict = match () {
+            () if worth(new, old) => Verdict::Slower,
+            () if worth(old, new) => Verdict::Faster,
+            () => Verdict::Same,
         };
-        Row { bench, verdict, evidence }
+        Row { bench, verdict, evidence: format!("{percent:+.2} %  {old} -> {new} instructions") }.accepted(accepted)
     });
     judged.chain(gone).collect()
-}
-
-/// Whether a trailer names the case.
-fn accepts(trailer: &str, case: &str) -> bool {
-    let named = trailer.split_whitespace().next().unwrap_or_default();
-    named.strip_suffix('*').map_or(named == case, |start| case.starts_with(start))
-}
-
-/// Counts every case of a side, run so often, as many at a time as there are strands: a neighbour costs no instructions.
-fn count(side: &Side, times: u32) -> Outcome<Counts> {
-    let mut cases = Vec::new();
-    let counted = |name: &str| COUNTED.iter().any(|target| name.ends_with(&format!("-{target}")));
-    for (_, program) in side.programs.iter().filter(|(name, _)| counted(name)) {
-        let listed = process::read(Command::new(program).arg("--list"))?;
-        cases.extend(listed.lines().map(|case| (program, case.to_owned())));
-    }
-    let (next, counted) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some((program, case)) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let count = one(program, case, times).map(|count| (case.clone(), count));
-                    counted.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(count);
-                }
-            });
-        }
-    });
-    let counted = counted.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
-    counted.into_iter().collect::<Outcome<_>>().map_err(|failure| failure.within(side.name))
-}
-
-fn one(program: &PathBuf, case: &str, times: u32) -> Outcome<u64> {
-    let file = programs::folder().join(format!("callgrind-{case}.out"));
-    let mut command = Command::new("valgrind");
-    command.args(["--quiet", "--tool=callgrind"]).args(INSIDE);
-    command.arg(format!("--callgrind-out-file={}", file.display())).arg(program).args(["--case", case]);
-    // What the program prints is of no interest here, and an inherited variable would be counted as a difference.
-    command.env(TIMES, times.to_string()).stdin(Stdio::null()).stdout(Stdio::null());
-    process::run(&mut command)?;
-    let text = fs::read_to_string(&file).map_err(|error| Failure::io(format!("read {file:?}"), &error))?;
-    let _ = fs::remove_file(&file);
-    total(&text).ok_or_else(|| Failure::found(format!("callgrind counted nothing in {case}")))
-}
-
-/// The total of the first event, which is instructions; `None` when nothing was counted.
-fn total(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("totals:").or_else(|| line.strip_prefix("summary:")))?;
-    line.split_whitespace().next()?.parse().ok().filter(|count| *count > 0)
 }
 
 #[cfg(test)]
@@ -182,7 +173,7 @@ mod tests {
 
     #[test]
     fn counts_are_judged() {
-        let of = |count| Counts::from([("order-dumb".to_owned(), count)]);
+        let of = |count| Counts::from([("order/dumb".to_owned(), count)]);
         let verdict = |base, head, accepted| rows(&of(base), &of(head), 1.01, accepted)[0].verdict;
         for (base, head, expected) in [
             (1_000_000, 1_009_000, Verdict::Same),
@@ -196,10 +187,10 @@ mod tests {
             assert_eq!(verdict(base, head, ""), expected, "{base} -> {head}");
         }
         for (accepted, expected) in [
-            ("order-dumb checks more", Verdict::Same),
-            ("order-*: checks more", Verdict::Slower),
-            ("order-* checks more", Verdict::Same),
-            ("order-dumber", Verdict::Slower),
+            ("order/dumb checks more", Verdict::Accepted),
+            ("order/*: checks more", Verdict::Slower),
+            ("order/* checks more", Verdict::Accepted),
+            ("order/dumber", Verdict::Slower),
         ] {
             assert_eq!(verdict(10_000, 20_000, accepted), expected, "{accepted}");
         }

@@ -1,49 +1,70 @@
-//! Building the benches of both revisions.
+//! The bench programs of a revision. Both revisions are built at one place, one after the other: what does not differ between them is
+//! compiled once, and a program that no change reaches is the same to the byte.
 
-use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::SystemTime;
 
 use serde_json::Value;
 use xtask::{Failure, Outcome, process, workspace};
 
-/// The bench target whose cases are counted for each change.
-const PURE: &str = "pure";
+use super::base;
+use crate::tree::{Edit, Tree, remove};
 
-/// The bench targets whose cases are counted: pure code, what concludes and draws, and the loops of the kernels.
-pub const COUNTED: [&str; 3] = [PURE, "answers", "loops"];
+/// How many commits' programs are kept: a base of today was a head of before.
+const KEPT: usize = 4;
 
-/// How much to build, and how well.
-#[derive(Clone, Copy, PartialEq)]
-pub enum Build {
-    /// Only what is counted, optimised as much as its counts need: whole programs take twice as long to build.
-    Pure,
-    Full,
-}
-
-/// The benches of one revision.
+/// The bench programs of one revision.
+#[derive(Clone, Copy)]
 pub struct Side {
-    /// `base` or `head`.
-    pub name: &'static str,
-    /// The program of each bench target. Its path is equally long on both sides, since it lies on the program's stack and
+    /// A link of this name leads to the programs. Its length is that of the other side's, since the path of a program lies on its stack and
     /// so decides how the rest is aligned there.
-    pub programs: BTreeMap<String, PathBuf>,
+    pub name: &'static str,
 }
 
-pub fn head(build: Build) -> Outcome<Side> {
-    compile("head", workspace::root(), build)
-}
-
-pub fn base(commit: &str, build: Build) -> Outcome<Option<Side>> {
-    let place = folder().join("source");
-    // Files that an interrupted run left there.
-    remove(&place)?;
-    let source = Source { place };
-    if !source.extract(commit)? {
-        return Ok(None);
+impl Side {
+    /// The program of a bench target, if it has it.
+    pub fn program(&self, target: &str) -> Option<PathBuf> {
+        Some(folder().join(self.name).join(target)).filter(|program| program.is_file())
     }
-    compile("base", &source.place, build).map(Some)
+
+    /// Whether a target's program is the same as that of another side.
+    pub fn has_the_same(&self, other: &Side, target: &str) -> bool {
+        let bytes = |side: &Side| side.program(target).and_then(|program| fs::read(program).ok());
+        bytes(self).is_some_and(|own| Some(own) == bytes(other))
+    }
+
+    /// Where something that is known of a program is kept, such as `counts`: with the program.
+    pub fn beside(&self, target: &str, what: &str) -> PathBuf {
+        folder().join(self.name).join(format!("{target}.{what}"))
+    }
+}
+
+/// The checkout as it is.
+pub fn head() -> Outcome<Side> {
+    let kept = base::clean_head();
+    Ok(side("head", kept.as_deref(), || Tree::of_checkout(source()))?.0)
+}
+
+/// A commit.
+pub fn commit(id: &str) -> Outcome<Side> {
+    Ok(side("base", Some(id), || Tree::of_commit(source(), id))?.0)
+}
+
+/// The checkout with an edit.
+pub fn edited(edit: &Edit) -> Outcome<Side> {
+    let tree = Tree::of_checkout(source())?;
+    tree.with(edit, || compile(&tree, &folder().join("kept/edited")))?;
+    link("head", "edited")
+}
+
+/// The checkout as it is, as the base of an edit.
+pub fn unedited() -> Outcome<Side> {
+    let (_, place) = side("head", base::clean_head().as_deref(), || Tree::of_checkout(source()))?;
+    link("base", &place)
 }
 
 /// The folder of the gate's builds and measurements. It is kept between runs, so the next one builds only what changed.
@@ -51,96 +72,78 @@ pub fn folder() -> PathBuf {
     workspace::target().join("bench-gate")
 }
 
-/// The files of a revision, for as long as the build takes. They are exported rather than checked out, so an
-/// interrupted run leaves nothing behind in git.
-struct Source {
-    place: PathBuf,
+fn source() -> PathBuf {
+    folder().join("source")
 }
 
-impl Source {
-    /// Returns whether the revision has benches.
-    fn extract(&self, commit: &str) -> Outcome<bool> {
-        let git = || {
-            let mut git = Command::new("git");
-            git.current_dir(workspace::root());
-            git
-        };
-        let files = process::read(git().args(["ls-tree", "-r", "--name-only", commit]))?;
-        if !files.lines().any(|file| file.ends_with(".rs") && file.split('/').any(|part| part == "benches")) {
-            return Ok(false);
-        }
-        fs::create_dir_all(&self.place).map_err(|error| Failure::io(format!("create {:?}", self.place), &error))?;
-        let archive = folder().join("base.tar");
-        process::run(git().args(["archive", "--format=tar", "--output"]).arg(&archive).arg(commit))?;
-        // Cargo rebuilds what is newer than its last build, which files as old as their commit would not be.
-        let unpacked =
-            process::run(Command::new("tar").args(["-x", "-m", "-f"]).arg(&archive).arg("-C").arg(&self.place));
-        let _ = fs::remove_file(&archive);
-        unpacked.map(|()| true)
-    }
-}
-
-impl Drop for Source {
-    fn drop(&mut self) {
-        // The next run removes what is left here now.
-        let _ = remove(&self.place);
-    }
-}
-
-/// Removes a folder where there is one.
-pub fn remove(place: &Path) -> Outcome {
-    match fs::remove_dir_all(place) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Failure::io(format!("remove {place:?}"), &error))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Builds. Both sides share a folder, and so the packages that both depend on. Their own crates have the same names there, and
-/// which of them is newer says nothing, so those are built anew.
-fn compile(name: &'static str, source: &Path, build: Build) -> Outcome<Side> {
-    let shared = folder().join("target");
-    // From the checkout's root also for the base, whose own configuration would else be merged into the checkout's around it.
-    let cargo = |arguments: &[&str]| {
-        let mut cargo = workspace::cargo();
-        cargo.current_dir(workspace::root()).env("CARGO_TARGET_DIR", &shared).args(arguments);
-        cargo.arg("--locked").arg("--manifest-path").arg(source.join("Cargo.toml"));
-        cargo
+/// Takes the programs that are kept of a commit, or builds them; also gives the name of their folder.
+fn side(name: &'static str, commit: Option<&str>, tree: impl FnOnce() -> Outcome<Tree>) -> Outcome<(Side, String)> {
+    let place = match commit {
+        Some(id) => format!("{id}-{:016x}", compiler()?),
+        None => "checkout".to_owned(),
     };
-    process::run(&mut cargo(&["clean", "--quiet", "--workspace", "--profile", "bench"]))?;
-    let mut command = cargo(&["bench", "--no-run", "--message-format", "json"]);
-    // Only targets of this kind: the benches of a library's own tests would not understand criterion's options.
-    command.args(match build {
-        Build::Pure => ["--package", "charz-benches", "--no-default-features", "--bench", PURE].as_slice(),
-        Build::Full => &["--workspace", "--bench", "*"],
-    });
-    command.env("CARGO_PROFILE_BENCH_STRIP", "none");
-    if build == Build::Pure {
-        let quick = [("OPT_LEVEL", "2"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "false")];
-        command.envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_BENCH_{key}"), value)));
+    let programs = folder().join("kept").join(&place);
+    if commit.is_none() || !programs.is_dir() {
+        compile(&tree()?, &programs)?;
     }
-    let messages = process::read(&mut command)?;
-    let place = folder().join(name);
-    remove(&place)?;
-    fs::create_dir_all(&place).map_err(|error| Failure::io(format!("create {place:?}"), &error))?;
-    let copy = |(bench, built): (String, PathBuf)| {
-        let program = place.join(&bench);
-        fs::copy(&built, &program).map_err(|error| Failure::io(format!("copy {built:?}"), &error))?;
-        Ok((bench, program))
-    };
-    Ok(Side { name, programs: messages.lines().filter_map(program).map(copy).collect::<Outcome<_>>()? })
+    let side = link(name, &place)?;
+    forget();
+    Ok((side, place))
 }
 
-/// The name and program in one of cargo's messages, if it is about a bench. Several crates may have a bench of one name, so
-/// the crate's comes first.
+fn link(name: &'static str, place: &str) -> Outcome<Side> {
+    let link = folder().join(name);
+    let _ = fs::remove_file(&link);
+    // Of a run before this one, which knew no links.
+    remove(&link)?;
+    symlink(Path::new("kept").join(place), &link).map_err(|error| Failure::io(format!("link {link:?}"), &error))?;
+    Ok(Side { name })
+}
+
+/// Another compiler, or the same with other flags, makes other programs.
+fn compiler() -> Outcome<u64> {
+    let mut hasher = DefaultHasher::new();
+    process::read(Command::new("rustc").args(["--version", "--verbose"]))?.hash(&mut hasher);
+    std::env::var_os("RUSTFLAGS").hash(&mut hasher);
+    Ok(hasher.finish())
+}
+
+/// Removes what was kept longest, but for what a link leads to.
+fn forget() {
+    let linked = ["base", "head"].map(|name| fs::read_link(folder().join(name)).ok());
+    let kept = fs::read_dir(folder().join("kept")).into_iter().flatten().flatten();
+    let age = |path: &PathBuf| path.metadata().and_then(|data| data.modified()).unwrap_or(SystemTime::UNIX_EPOCH);
+    let mut kept: Vec<PathBuf> = kept.map(|entry| entry.path()).collect();
+    kept.sort_by_key(|path| std::cmp::Reverse(age(path)));
+    let is_linked = |path: &PathBuf| linked.iter().flatten().any(|link| link.file_name() == path.file_name());
+    for old in kept.iter().skip(KEPT).filter(|path| !is_linked(path)) {
+        let _ = fs::remove_dir_all(old);
+    }
+}
+
+/// Builds a tree's programs, and moves them to `place` when all are there.
+fn compile(tree: &Tree, place: &Path) -> Outcome {
+    let mut cargo = workspace::cargo();
+    // From the checkout's root also for another tree, whose own configuration would else be merged into the checkout's around it.
+    cargo.current_dir(workspace::root()).env("CARGO_TARGET_DIR", folder().join("target"));
+    cargo.args(["bench", "--no-run", "--quiet", "--locked", "--package", "charz-benches", "--message-format", "json"]);
+    let messages = process::read(cargo.arg("--manifest-path").arg(tree.path().join("Cargo.toml")))?;
+    let growing = place.with_extension("growing");
+    remove(&growing)?;
+    fs::create_dir_all(&growing).map_err(|error| Failure::io(format!("create {growing:?}"), &error))?;
+    for (bench, built) in messages.lines().filter_map(program) {
+        fs::copy(&built, growing.join(bench)).map_err(|error| Failure::io(format!("copy {built:?}"), &error))?;
+    }
+    remove(place)?;
+    fs::rename(&growing, place).map_err(|error| Failure::io(format!("rename {growing:?}"), &error))
+}
+
+/// The name and program in one of cargo's messages, if it is about a bench.
 fn program(message: &str) -> Option<(String, PathBuf)> {
     let message: Value = serde_json::from_str(message).ok()?;
     let target = message.get("target")?;
     let is_bench = target["kind"].as_array()?.iter().any(|kind| kind == "bench");
-    let folder = Path::new(message["manifest_path"].as_str()?).parent()?.file_name()?.to_str()?;
-    let name = format!("{folder}-{}", target["name"].as_str()?);
-    is_bench.then_some((name, message["executable"].as_str()?.into()))
+    is_bench.then_some((target["name"].as_str()?.to_owned(), message["executable"].as_str()?.into()))
 }
 
 #[cfg(test)]
@@ -149,9 +152,9 @@ mod tests {
 
     #[test]
     fn programs_are_found_in_cargos_messages() {
-        let bench = r#"{"reason":"compiler-artifact","manifest_path":"/c/stats/Cargo.toml","target":{"kind":["bench"],"name":"pure"},"executable":"/t/pure-0f"}"#;
-        assert_eq!(program(bench), Some(("stats-pure".to_owned(), PathBuf::from("/t/pure-0f"))));
-        for other in [bench.replace("bench", "bin"), bench.replace("\"/t/pure-0f\"", "null"), "not json".into()] {
+        let bench = r#"{"reason":"compiler-artifact","target":{"kind":["bench"],"name":"reports"},"executable":"/t/reports-0f"}"#;
+        assert_eq!(program(bench), Some(("reports".to_owned(), PathBuf::from("/t/reports-0f"))));
+        for other in [bench.replace("bench", "bin"), bench.replace("\"/t/reports-0f\"", "null"), "not json".into()] {
             assert_eq!(program(&other), None, "{other}");
         }
     }

@@ -1,0 +1,101 @@
+//! Whether the gate sees a slowdown: one thing after the other is given about a tenth more work, and each has to fail.
+
+use xtask::{Failure, Outcome};
+
+use super::{CLOCKED, compared, differing, programs};
+use crate::tree::Edit;
+
+/// What is slowed down, how its benches' names begin, and the edit that does it.
+struct Plant {
+    what: &'static str,
+    seen_by: &'static str,
+    edit: Edit,
+}
+
+const PLANTS: [Plant; 6] = [
+    Plant {
+        what: "a kernel",
+        seen_by: "kernel/arith-int",
+        edit: Edit {
+            file: "crates/kernels/src/sys/arith.rs",
+            from: "\"inc {n}\",",
+            to: "\"inc {n}\", \"nop\", \"nop\",",
+        },
+    },
+    Plant {
+        what: "the harness",
+        seen_by: "harness/",
+        edit: Edit {
+            file: "crates/measure/src/harness/cell.rs",
+            from: "let before = Fingerprint::read(cell.seats);",
+            to: "let _ = Fingerprint::read(cell.seats);\n    let before = Fingerprint::read(cell.seats);",
+        },
+    },
+    Plant {
+        what: "discovery",
+        seen_by: "discovery/",
+        edit: Edit {
+            file: "crates/topology/src/discover.rs",
+            from: "let online = file::list(file::ONLINE_NODES).unwrap_or_default();",
+            to: "let online = (0..20).filter_map(|_| file::list(file::ONLINE_NODES)).last().unwrap_or_default();",
+        },
+    },
+    Plant {
+        what: "the reader",
+        seen_by: "report/",
+        edit: Edit {
+            file: "crates/data/src/report/read.rs",
+            from: "    check(&report)?;\n    Ok(report)",
+            to: "    check(&report)?;\n    check(&report)?;\n    Ok(report)",
+        },
+    },
+    Plant {
+        what: "advice",
+        seen_by: "conclude/",
+        edit: Edit {
+            file: "crates/analysis/src/advise.rs",
+            from: "    Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()\n",
+            to: "    let _ = each(Load::ALL[0], report);\n    Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()\n",
+        },
+    },
+    Plant {
+        what: "a renderer",
+        seen_by: "show/",
+        edit: Edit {
+            file: "crates/render/src/html.rs",
+            from: "    out.write_all(document(page).0.as_bytes())\n",
+            to: "    let _ = hero::section(page);\n    out.write_all(document(page).0.as_bytes())\n",
+        },
+    },
+];
+
+/// Compares the checkout with itself, where nothing may be slower, and then with each slowdown.
+pub fn all() -> Outcome {
+    let sound = programs::unedited()?;
+    let mut missed = Vec::new();
+    for Plant { what, seen_by, edit } in &PLANTS {
+        println!("\n== {what}");
+        let slow = programs::edited(edit)?;
+        let sides = [sound, slow];
+        let slower = compared(&sides, &differing(&sides, false), "", CLOCKED, false)?;
+        let seen = slower.iter().any(|bench| bench.starts_with(seen_by));
+        println!("== {what}: {}", if seen { "seen" } else { "MISSED" });
+        if !seen {
+            missed.push(*what);
+        }
+    }
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::found(format!("the gate does not see a slowdown of {}", missed.join(", ")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_slowdown_still_has_its_place() {
+        PLANTS.iter().for_each(|plant| assert!(plant.edit.has_its_place(), "{}", plant.what));
+    }
+}
