@@ -116,7 +116,7 @@ fn time(case: &Case, criterion: &mut Criterion) {
         })),
         Body::Timed(build) => drop(criterion.bench_function(name, |bencher| {
             let mut timed = build();
-            bencher.iter_custom(|times| timed(times));
+            bencher.iter_custom(&mut *timed);
         })),
     }
 }

@@ -63,14 +63,13 @@ impl Cells {
         measure(&cell, bench).unwrap_or_else(|failure| panic!("{}: {}", kernel.card().name, failure.reason))
     }
 
-    /// The shortest time of a unit of the workers' work, an operation or a byte, of a cell's repetitions.
+    /// The shortest time of a million units of the workers' work, operations or bytes, of a cell's repetitions.
     pub fn measured(&self, kernel: &'static dyn Kernel, params: Params, workers: usize) -> Duration {
         let unit = |run: &Run| {
             let work = |of: fn(&Lap) -> u64| run.laps.iter().map(of).sum::<u64>();
             run.interval_ns as f64 / work(|lap| lap.ops).max(work(|lap| lap.bytes)).max(1) as f64
         };
         let runs = self.whole(kernel, params, workers, true).runs;
-        // In picoseconds and more: a duration has none.
-        Duration::from_secs_f64(runs.iter().map(unit).fold(f64::INFINITY, f64::min) * 1e-9)
+        Duration::from_secs_f64(runs.iter().map(unit).fold(f64::INFINITY, f64::min) * 1e-9 * 1e6)
     }
 }

@@ -20,7 +20,7 @@ static CELLS: LazyLock<Cells> = LazyLock::new(Cells::here);
 
 fn main() {
     let here = charz_workloads::kernels().filter(|kernel| kernel.check().is_ok());
-    cases::run(&here.flat_map(|kernel| cases_of(kernel)).collect::<Vec<_>>());
+    cases::run(&here.flat_map(cases_of).collect::<Vec<_>>());
 }
 
 fn cases_of(kernel: &'static dyn Kernel) -> Vec<Case> {

@@ -2,7 +2,7 @@
 
 use charz_data::checks::V12;
 use charz_data::report::{Cell, Ending, Invocation, Severity, Status};
-use charz_stats::{Sample, looks, precision};
+use charz_stats::{Sample, looks, needed, precision};
 
 /// How many invocations may fail, and how many a cell that is suspect for a passing disturbance gets beyond what its precision
 /// takes. All of them count; none takes the place of another.
@@ -36,12 +36,22 @@ pub fn wants_more(cell: &Cell, least: usize, most: usize) -> bool {
 }
 
 /// How many more invocations it is given at most if it stays as disturbed as it is.
-pub fn most_left(cell: &Cell, least: usize, most: usize) -> usize {
+fn most_left(cell: &Cell, least: usize, most: usize) -> usize {
     let all = match disturbance(cell) {
         Some(Severity::Invalid) => ATTEMPTS.saturating_mul(most),
         _ => most.saturating_add(RETRIES),
     };
     if wants_more(cell, least, most) { all.saturating_sub(cell.invocations.len()).max(1) } else { 0 }
+}
+
+/// How many more invocations it will be given, as far as its values so far tell.
+pub fn likely_left(cell: &Cell, least: usize, most: usize) -> usize {
+    let values: Vec<f64> = cell.invocations.iter().filter_map(|invocation| invocation.value).collect();
+    let made = values.len();
+    let needed = Sample::new(values).and_then(|sample| needed(&sample, cell.precision)).unwrap_or(least);
+    // It is looked at after some numbers of values only.
+    let settled = looks(least).find(|look| *look >= needed).unwrap_or(most);
+    settled.max(made + 1).saturating_sub(made).min(most_left(cell, least, most))
 }
 
 /// How many invocations with hardware counters are missing to as many as the fewest without. None for a cell that cannot be measured, or

@@ -33,7 +33,7 @@ use charz_data::checks::{self, Check, V23, V24, V29};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
-pub use attempts::{ATTEMPTS, RETRIES, missing_counts, most_left, wants_more};
+pub use attempts::{ATTEMPTS, RETRIES, likely_left, missing_counts, wants_more};
 pub use reread::judge_again;
 
 use case::Case;

@@ -23,7 +23,7 @@ pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;
 pub use threads::Threads;
 
-use amounts::{AUTO_SPAN, LONG};
+use amounts::{AUTO_SPAN, Length};
 
 use crate::limits::Limits;
 use crate::predict::Predictor;
@@ -122,8 +122,8 @@ pub struct Plan {
     remedy: &'static str,
     /// Whether only those cells are measured that decide what is advised.
     pub adaptive: bool,
-    /// Whether the repetitions of an invocation take [`LONG`].
-    is_long: bool,
+    /// How long the repetitions of an invocation are at least, where the budget allows it.
+    length: Option<Length>,
     /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
     /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
@@ -397,7 +397,7 @@ impl Plan {
             budget: request.budget.least(),
             remedy: request.budget.remedy(),
             adaptive: Plan::adapts(request, machine),
-            is_long: false,
+            length: None,
             cells,
         };
         plan.fit_classes(request, limits, predictor);
@@ -459,9 +459,9 @@ impl Plan {
                 Family::Memory => matches!(cell.level.as_deref(), Some("L1" | "L2")),
                 _ => false,
             };
-            let is_long = self.is_long && may_be_more && cell.kernel.card().obeys(&params::SPAN);
-            let long =
-                if is_long { LONG.as_nanos().div_ceil(self.params.span().as_nanos().max(1)) as usize } else { 0 };
+            let length = self.length.filter(|_| may_be_more && cell.kernel.card().obeys(&params::SPAN));
+            let long = length
+                .map_or(0, |length| length.all.as_nanos().div_ceil(self.params.span().as_nanos().max(1)) as usize);
             cell.repetitions = self.repetitions.unwrap_or_else(|| usual().max(long));
             let own = cell.point.params_with(&self.params, cell.block_bytes);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);

@@ -8,12 +8,14 @@ use std::time::{Duration, Instant};
 
 use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
 
+use crate::harness::counters::Usage;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::user_program::stops;
 use charz_data::COMMAND;
 use charz_data::machine::Machine;
 use charz_data::report::{Cell, Ending, Invocation, Run};
 use charz_data::{MemoryPolicy, Mix, Program, ProgramValue};
+use charz_system::cgroup;
 
 #[derive(Clone, Debug)]
 pub struct Predictor {
@@ -33,6 +35,8 @@ pub struct Predictor {
     untraced: bool,
     /// Whether there was no time for a pilot of each kernel.
     hurried: bool,
+    /// Whether others take CPU time from what is measured: programs, as far as they were seen, or a quota.
+    shared: bool,
 }
 
 /// The time of a program as Amdahl's law has it: a part that all threads share, and one that they do not (G. Amdahl, "Validity of the
@@ -125,6 +129,8 @@ impl Rate {
     }
 }
 
+/// So many CPUs are in use by the services of an idle machine.
+const OTHERS: f64 = 0.1;
 /// Repetitions of a pilot: another process rarely disturbs three spans of 1 ms in a row.
 const PILOTS: u64 = 3;
 const PILOT_ITERATIONS: u64 = 200_000;
@@ -156,7 +162,7 @@ impl Predictor {
     /// Runs each kernel small, with as few workers as it takes, with the pages and the layout of `like`: a single one floats, several take the
     /// first seats of `like`. A kernel that cannot run gets no rate; after `most` nor does any other, and amounts are to be small.
     pub fn pilot(kernels: &[&'static dyn Kernel], like: &MeasureRequest, most: Duration, invoke: &dyn Invoke) -> Self {
-        let begun = Instant::now();
+        let (begun, before) = (Instant::now(), Usage::read());
         let small = MeasureRequest {
             params: Params {
                 iterations: PILOT_ITERATIONS,
@@ -200,7 +206,10 @@ impl Predictor {
             rates.extend(rate.map(|rate| (&*card.name, rate)));
         }
         let strands = usize::try_from(like.strands).unwrap_or(usize::MAX).max(1);
-        Predictor { process, rates, hurried, ..Predictor::with_rates(strands, []) }
+        let used = before.zip(Usage::read()).map(|(before, now)| now.since(before));
+        // Where the system does not tell, the machine may be anybody's.
+        let shared = cgroup::quota().is_some() || used.is_none_or(|used| used.by_others() > OTHERS);
+        Predictor { process, rates, hurried, shared, ..Predictor::with_rates(strands, []) }
     }
 
     /// With the time of the program of this order, which is run once on all its seats and, where that is quick, on the first. Also the former run.
@@ -281,6 +290,17 @@ impl Predictor {
         self.hurried
     }
 
+    /// Whether other programs were at work while the pilots ran, or a quota may stop what is measured.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+
+    /// The same rates beside other programs.
+    #[cfg(test)]
+    pub(crate) fn beside_others(self) -> Self {
+        Predictor { shared: true, ..self }
+    }
+
     /// The same rates on a machine of which so many strands can be used.
     pub fn on(self, machine: &Machine, strands: usize) -> Self {
         let nodes = machine.usable_strands().filter_map(|strand| Some((strand.os_id, strand.numa?)));
@@ -322,6 +342,7 @@ impl Predictor {
             runs: Vec::new(),
             untraced: false,
             hurried: false,
+            shared: false,
         }
     }
 

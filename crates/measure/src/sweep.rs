@@ -8,6 +8,7 @@ mod adaptive;
 mod away;
 mod host;
 mod issue_width;
+mod judging;
 mod order;
 mod pace;
 mod program;
@@ -17,18 +18,17 @@ mod start;
 mod tests;
 mod turns;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_judge::JudgeContext;
 use charz_kernels::noop::NOOP;
-use charz_kernels::{Params, Sizes, Stop};
-use charz_topology::{Mapping, Order, Present, place};
+use charz_kernels::{Params, Stop};
+use charz_topology::Present;
 
 pub use adaptive::Adaptive;
 use away::{LOOK_AGAIN, Wait, changed, for_now, shortfall};
 pub use host::{host, node};
+pub use judging::{judge_context, reread};
 use order::Turn;
 use pace::Pace;
 pub use record::{Record, Recorder};
@@ -44,18 +44,19 @@ use crate::plan::nanos;
 use crate::predict::Predictor;
 use crate::user_program;
 use charz_data::COMMAND;
-use charz_data::checks::V27;
 use charz_data::report::{self, Cell, Ending, Estimator, Invocation, Report, Status, Unit};
+use charz_stats::LEAST_FOR_INTERVAL;
 
 /// Receives the events of a sweep, for display. Every method has an empty default.
 pub trait Listener {
-    /// At least `invocations` are going to be made, in `predicted` time; the sweep ends after `until` at most.
-    fn begin(&mut self, _invocations: usize, _predicted: Duration, _until: Duration) {}
+    /// At least `invocations` are going to be made, in `predicted` time; the sweep ends after `until` at most, and after `likely` on a quiet
+    /// machine.
+    fn begin(&mut self, _invocations: usize, _predicted: Duration, _likely: Duration, _until: Duration) {}
     /// It is over; `left` is the predicted rest of the fewest invocations, zero while intervals are refined, and `longest` what the budget
     /// leaves.
     fn finish(&mut self, _cell: &Cell, _left: Duration, _longest: Duration) {}
-    /// Every cell has its fewest invocations, `took` after the begin. The sweep goes on for cells without a number, then to narrow intervals:
-    /// until the budget ends or, as far as that can be predicted, all have as many as they get.
+    /// Every cell has as many invocations as an interval takes, `took` after the begin. The sweep goes on for cells without a number, then to
+    /// narrow intervals: as far as their values tell, `until` then.
     fn fill(&mut self, _report: &Report, _took: Duration, _until: Duration) {}
     fn end(&mut self) {}
     /// Only cells are left that lack a CPU, a NUMA node, memory or threads, as `gone` says; it is waited for so long at most.
@@ -105,7 +106,8 @@ impl Sweep<'_> {
         });
         let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
         if !self.budget.is_zero() {
-            listener.begin(due, self.left().min(self.budget), self.longest());
+            let (left, longest) = (self.left().min(self.budget), self.longest());
+            listener.begin(due, left, left.mul_f64(USUALLY).min(longest), longest);
         }
         let swept = first.and_then(|()| self.rounds(listener, sitting));
         // A cold start is no matter where it is all that there is.
@@ -180,10 +182,16 @@ impl Sweep<'_> {
                 break;
             };
             wait = Wait::default();
-            if filling && turn != Turn::Due {
+            let have_intervals = || {
+                let least = self.report.plan.min_invocations.min(LEAST_FOR_INTERVAL as u64);
+                (0..self::places(self.report)).all(|place| order::missing(self.cell(place), least) == 0)
+            };
+            if filling && (turn != Turn::Due || have_intervals()) {
                 filling = false;
                 let rest: Duration = (0..self::places(self.report))
-                    .map(|place| takes(place).saturating_mul(u32::try_from(self.most_left(place)).unwrap_or(u32::MAX)))
+                    .map(|place| {
+                        takes(place).saturating_mul(u32::try_from(self.likely_left(place)).unwrap_or(u32::MAX))
+                    })
                     .fold(Duration::ZERO, Duration::saturating_add);
                 let rest = if self.adaptive.is_settled() { rest } else { Duration::MAX };
                 let took = sitting.elapsed();
@@ -392,10 +400,11 @@ impl Sweep<'_> {
             || self.missing_counts(cell) > 0
     }
 
-    fn most_left(&self, place: usize) -> usize {
+    /// How many invocations it will be given, as far as its values tell.
+    fn likely_left(&self, place: usize) -> usize {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let (plan, cell) = (&self.report.plan, self.cell(place));
-        let left = charz_judge::most_left(cell, count(plan.min_invocations), count(plan.max_invocations));
+        let left = charz_judge::likely_left(cell, count(plan.min_invocations), count(plan.max_invocations));
         if self.wants_more(place) { left.max(count(self.missing_counts(cell))) } else { 0 }
     }
 
@@ -432,56 +441,13 @@ impl Sweep<'_> {
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.
 const OVERTIME: u32 = 8;
+/// How many times the time of its fewest invocations a sweep takes on a quiet machine: some intervals take more.
+const USUALLY: f64 = 1.5;
 /// Predictions are right within a half on a quiet machine.
 const ENOUGH: f64 = 1.5;
 /// How many times its deadline an invocation may take where other programs keep the CPUs busy. What is stuck in earnest and waits for CPUs
 /// besides is ended then.
 const BUSY: u32 = 4;
-
-/// What a cell is judged by: the card of its kernel, or the report's where the kernel is none of this program's; `None` without either.
-pub fn judge_context(report: &Report, cell: &Cell) -> Option<JudgeContext> {
-    let kernel = user_program::find(&cell.kernel);
-    let about_memory = match kernel.map(|kernel| kernel.axes().sizes) {
-        Some(Sizes::Block) => true,
-        Some(Sizes::Levels) => cell.level.as_deref() == Some("memory"),
-        Some(Sizes::Fixed(_) | Sizes::BetweenCaches(_) | Sizes::Curve) => false,
-        // Only the program that has it knows.
-        None => cell.marks.iter().any(|mark| mark.code == V27.code),
-    };
-    let card = match kernel {
-        Some(kernel) => Cow::Borrowed(kernel.card()),
-        None => Cow::Owned(report.card(&cell.kernel)?.clone()),
-    };
-    Some(JudgeContext::of(report, cell, card, about_memory))
-}
-
-/// Holds a report that was read to what it measured: numbers to repetitions, as [`charz_judge::judge_again`] does, and seats to mappings.
-///
-/// # Errors
-/// The first contradiction, as the end of a sentence about the report.
-pub fn reread(report: &mut Report) -> Result<(), String> {
-    charz_judge::judge_again(report, judge_context)?;
-    // Another version may have had another order.
-    let is_own = report.tool.version == env!("CARGO_PKG_VERSION");
-    let mut orders: HashMap<&str, Option<Order>> = HashMap::new();
-    for cell in &report.cells {
-        let order = || {
-            // Nothing is run that a report names, and what another program has added is not known here.
-            let mapping = Some(&cell.mapping).filter(|mapping| is_own && !mapping.starts_with("command:"))?;
-            mapping.parse::<Mapping>().ok()?.order(&report.machine).ok()
-        };
-        let order = orders.entry(&cell.mapping).or_insert_with(order);
-        let laps = cell.invocations.iter().flat_map(|invocation| &invocation.runs).flat_map(|run| &run.laps);
-        let mut elsewhere = laps.filter(|lap| cell.seats.get(lap.rank as usize) != Some(&lap.seat));
-        if elsewhere.next().is_some()
-            || order.as_ref().is_some_and(|order| place(order, cell.seats.len()).seats != cell.seats)
-        {
-            let (kernel, mapping, workers) = (&cell.kernel, &cell.mapping, cell.workers);
-            return Err(format!("{kernel:?} with {workers} workers has seats that are not those of {mapping:?}"));
-        }
-    }
-    Ok(())
-}
 
 /// The floor's cells and the plan's are counted through.
 fn places(report: &Report) -> usize {

@@ -20,8 +20,8 @@ use programs::Side;
 /// A bench program, and what counts as slower of its cases.
 struct Target {
     name: &'static str,
-    /// The ratio of instructions. Counts of one program repeat to a tenth of a percent, and to 4% of kernels that do what they get to in a given
-    /// time; code that is moved between files or crates is inlined otherwise.
+    /// The ratio of instructions. Counts of one program repeat to a tenth of a percent, and to 4% where a lock is in the way; code that is moved
+    /// between files or crates is inlined otherwise.
     counted: f64,
     /// The share of the time. Where the linker happens to place a loop moves it by a few percent without any change of its code.
     margin: f64,
@@ -29,7 +29,7 @@ struct Target {
 
 /// All of them: `docs/benches.md` says what they are for.
 static TARGETS: [Target; 4] = [
-    Target { name: "kernels", counted: 1.06, margin: 0.10 },
+    Target { name: "kernels", counted: 1.05, margin: 0.10 },
     Target { name: "harness", counted: 1.03, margin: 0.05 },
     Target { name: "discovery", counted: 1.03, margin: 0.10 },
     Target { name: "reports", counted: 1.03, margin: 0.10 },

@@ -1,5 +1,5 @@
 //! A copy of the project's files that is built in the checkout's place: of another commit, or with a change that is planted. It is kept
-//! between runs, and only what differs is written, so that the next build compiles no more than that.
+//! between runs, and only what differs is written: the next build compiles no more than that.
 
 use std::collections::HashSet;
 use std::fs;

@@ -14,6 +14,8 @@ use charz_render::term::pen::short;
 /// How often a line is written: one that is drawn anew, and one that stays.
 const REDRAW_EVERY: Duration = Duration::from_millis(50);
 const LINE_EVERY: Duration = Duration::from_secs(10);
+/// The first of those that stay comes sooner.
+const FIRST_LINE: Duration = Duration::from_secs(2);
 
 /// The most columns of the bar, and its share of a narrow terminal.
 const BAR: usize = 30;
@@ -25,6 +27,8 @@ pub struct Progress {
     is_anonymous: bool,
     count: Count,
     last: Option<Instant>,
+    /// How long after that another one is written.
+    pause: Duration,
     /// How long the sweep may last.
     until: Duration,
 }
@@ -58,9 +62,11 @@ impl Count {
 
 impl Progress {
     pub fn on_stderr(is_anonymous: bool) -> Self {
+        let is_terminal = look::redraws();
         Progress {
-            is_terminal: look::redraws(),
+            is_terminal,
             is_anonymous,
+            pause: if is_terminal { REDRAW_EVERY } else { FIRST_LINE },
             count: Count::default(),
             last: None,
             until: Duration::ZERO,
@@ -98,10 +104,10 @@ fn drawn(columns: usize, left: f64, line: &str, rest: &str) -> String {
 }
 
 impl Listener for Progress {
-    fn begin(&mut self, invocations: usize, predicted: Duration, until: Duration) {
+    fn begin(&mut self, invocations: usize, predicted: Duration, likely: Duration, until: Duration) {
         self.count.due = invocations;
         self.until = until;
-        let announced = announced(invocations, predicted, until);
+        let announced = announced(invocations, predicted, likely, until);
         match self.is_terminal {
             true => self.draw(until, "", &announced),
             false => {
@@ -113,9 +119,9 @@ impl Listener for Progress {
 
     fn finish(&mut self, cell: &Cell, left: Duration, longest: Duration) {
         let line = self.count.line(left, longest);
-        let pause = if self.is_terminal { REDRAW_EVERY } else { LINE_EVERY };
-        if self.last.is_none_or(|last| last.elapsed() >= pause) {
+        if self.last.is_none_or(|last| last.elapsed() >= self.pause) {
             self.last = Some(Instant::now());
+            self.pause = if self.is_terminal { REDRAW_EVERY } else { LINE_EVERY };
             let rest = if self.is_anonymous { told(&anonymous_cell(cell)) } else { told(cell) };
             match self.is_terminal {
                 true => self.draw(longest, &line, &rest),
@@ -152,14 +158,14 @@ fn told(cell: &Cell) -> String {
     }
 }
 
-/// The end first, then when there is a number for each configuration.
-fn announced(invocations: usize, predicted: Duration, until: Duration) -> String {
-    let (runs, first, end) = (counted(invocations, "run"), units::duration(predicted), units::duration(until));
+/// The end first, as it will be and as it may be; then when there is a number for each configuration.
+fn announced(invocations: usize, predicted: Duration, likely: Duration, until: Duration) -> String {
+    let (runs, [first, likely, end]) = (counted(invocations, "run"), [predicted, likely, until].map(units::duration));
     match () {
         () if invocations == 0 => format!("up to {end}, to refine the intervals"),
-        () if predicted < until => format!("up to {end} (a number for each configuration after about {first}, {runs})"),
         () if predicted > until => format!("up to {end}, too short for all {runs}, which take about {first}"),
-        () => format!("about {end}, {runs}"),
+        () if likely == end => format!("about {end}, {runs}"),
+        () => format!("about {likely}, at most {end} on a busy machine; {runs} or more"),
     }
 }
 
@@ -229,11 +235,14 @@ mod tests {
 
     #[test]
     fn the_end_is_announced_first() {
-        let of = |runs, first, end| announced(runs, Duration::from_secs(first), Duration::from_secs(end));
-        assert_eq!(of(108, 9, 89), "up to 1 min 29 s (a number for each configuration after about 9.00 s, 108 runs)");
-        assert_eq!(of(1, 9, 9), "about 9.00 s, 1 run", "no interval is refined, or there is no time for it");
-        assert_eq!(of(740, 60, 15), "up to 15.0 s, too short for all 740 runs, which take about 1 min 00 s");
-        assert_eq!(of(0, 0, 30), "up to 30.0 s, to refine the intervals");
+        let of = |runs, first, likely, end| {
+            let [first, likely, end] = [first, likely, end].map(Duration::from_secs);
+            announced(runs, first, likely, end)
+        };
+        assert_eq!(of(108, 9, 13, 89), "about 13.0 s, at most 1 min 29 s on a busy machine; 108 runs or more");
+        assert_eq!(of(1, 9, 9, 9), "about 9.00 s, 1 run", "no interval is refined, or there is no time for it");
+        assert_eq!(of(740, 60, 15, 15), "up to 15.0 s, too short for all 740 runs, which take about 1 min 00 s");
+        assert_eq!(of(0, 0, 0, 30), "up to 30.0 s, to refine the intervals");
     }
 
     #[test]

@@ -204,6 +204,13 @@ pub struct Busy {
     pub tick_ns: Option<u64>,
 }
 
+impl Busy {
+    /// How many CPUs other processes used on average.
+    pub fn by_others(&self) -> f64 {
+        self.all_ns.saturating_sub(self.own_ns) as f64 / self.time_ns.max(1) as f64
+    }
+}
+
 /// Resident bytes by kind of page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

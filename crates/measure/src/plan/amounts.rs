@@ -28,12 +28,25 @@ const LARGEST_FACTOR: u32 = 100;
 /// prediction. A busy machine takes twice the time, and the rest narrows wide intervals.
 const PLANNED_SHARE: f64 = 0.12;
 
-/// How long the repetitions of an invocation take together where [`LONG_SHARE`] of the budget allows it: other programs have their turns
-/// of a CPU, and a quota its pauses, within that time. What is taken between shorter ones would count as delivered.
-pub(super) const LONG: Duration = Duration::from_millis(100);
-/// What `auto` takes at least then: 10 repetitions of the fastest kernel, or of those that run by time. Longer ones would all be disturbed.
-const LONG_ITERATIONS: u64 = 2_500_000;
-const LONG_SPAN: Duration = Duration::from_millis(10);
+/// How long the repetitions of an invocation take together where [`LONG_SHARE`] of the budget allows it: of the fastest kernel, and of those
+/// that run by time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Length {
+    /// All repetitions of those that run by time.
+    pub(super) all: Duration,
+    /// The least of each.
+    span: Duration,
+    /// The least steps of each repetition.
+    iterations: u64,
+}
+
+/// Where a machine is shared, other programs have their turns of a CPU, and a quota its pauses, within that time. What is taken between shorter
+/// ones would count as delivered. Longer ones would all be disturbed.
+pub(super) const BESIDE_OTHERS: Length =
+    Length { all: Duration::from_millis(100), span: Duration::from_millis(10), iterations: 2_500_000 };
+/// Where it is not, as the chains of arithmetic kernels take 40 ms: their intervals are those of 200 ms.
+pub(super) const ALONE: Length =
+    Length { all: Duration::from_millis(40), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS };
 const LONG_SHARE: f64 = 0.25;
 
 impl Request {
@@ -53,7 +66,7 @@ impl Plan {
     /// Takes as much of each amount that was not asked for as fits well into the budget, or adds a quarter to what takes its time
     /// anyway, as far as the largest budget holds that: its largest, or less by the same factor of 1, 2 or 5 times a power of ten for all.
     pub(super) fn fit_amounts(&mut self, request: &Request, predictor: &Predictor) {
-        (self.budget, self.is_long) = (request.budget.least(), false);
+        (self.budget, self.length) = (request.budget.least(), None);
         let longest = longest_span(self.cells.iter().map(|cell| cell.kernel.card()));
         let factors = (0..).flat_map(|power| [1, 2, 5].map(|step| step * 10_u32.pow(power)));
         let least = if predictor.is_hurried() { LARGEST_FACTOR } else { 1 };
@@ -67,12 +80,13 @@ impl Plan {
             }
         }
         let short = self.params;
-        self.params.iterations = request.iterations.unwrap_or(short.iterations.max(LONG_ITERATIONS));
-        self.params.span_ns = nanos(request.span.unwrap_or(short.span().max(LONG_SPAN)));
-        self.is_long = request.span.is_none();
+        let long = if predictor.is_shared() { BESIDE_OTHERS } else { ALONE };
+        self.params.iterations = request.iterations.unwrap_or(short.iterations.max(long.iterations));
+        self.params.span_ns = nanos(request.span.unwrap_or(short.span().max(long.span)));
+        self.length = request.span.is_none().then_some(long);
         self.predict(predictor);
         if predictor.is_hurried() || self.predicted() > self.budget.mul_f64(LONG_SHARE) {
-            (self.params, self.is_long) = (short, false);
+            (self.params, self.length) = (short, None);
             self.predict(predictor);
         }
         let predicted = self.predicted();

@@ -1,4 +1,4 @@
-use super::amounts::longest_span;
+use super::amounts::{ALONE, BESIDE_OTHERS, longest_span};
 use super::*;
 use crate::fixtures::{predictor, request};
 use charz_data::machine::Kind;
@@ -58,7 +58,7 @@ fn automatic_iterations_fill_the_budget_but_not_more() {
     for (budget, expected) in amounts {
         let mut request = request(&["arith-int"], "dumb", "1");
         request.budget = Budget::Of(Duration::from_millis(budget));
-        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]));
+        let plan = plan(&request, &Limits::unlimited(), &predictor(&["arith-int"]).beside_others());
         assert_eq!(plan.params.iterations, expected, "budget {budget} ms");
     }
     let mut request = request(&["arith-int"], "dumb", "1");
@@ -70,26 +70,32 @@ fn automatic_iterations_fill_the_budget_but_not_more() {
 
 /// Where the budget allows it; the best of more would be another number.
 #[test]
-fn the_repetitions_of_an_invocation_take_the_turns_of_a_scheduler() {
+fn the_repetitions_of_an_invocation_take_the_turns_of_a_scheduler_where_others_have_some() {
     let ms = Duration::from_millis;
     let caches = "L3:1(size=32MiB) L2:2(size=1MiB) L1d:1(size=32KiB) Core:1 PU:1";
     let machine = discover(&Source::Synthetic(caches.into())).unwrap();
-    let predictor = Predictor::with_rates(2, [("level-read", 1.0, 0.0), ("flag", 1.0, 0.0)]);
-    let repetitions = |kernel: &str, budget: u64, span: Option<Duration>| {
-        let budget = Budget::Of(ms(budget));
-        let request = Request { repetitions: None, budget, span, ..request(&[kernel], "dumb", "2") };
-        let limits = Limits::unlimited();
-        let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, &predictor);
-        let all = |cell: &PlannedCell| plan.params.span() * cell.repetitions as u32;
-        plan.cells.iter().map(|cell| (cell.level.clone(), all(cell))).collect::<Vec<_>>()
-    };
-    assert!(repetitions("flag", 600, None).iter().all(|(_, all)| *all >= LONG));
-    assert!(repetitions("flag", 0, None).iter().all(|(_, all)| *all < LONG));
-    assert!(repetitions("flag", 600, Some(ms(20))).iter().all(|(_, all)| *all == ms(40)), "it was asked for");
-    let levels = repetitions("level-read", 2000, None);
-    assert!(levels.len() > 2, "{levels:?}");
-    for (level, all) in levels {
-        assert_eq!(all >= LONG, matches!(level.as_deref(), Some("L1" | "L2")), "{level:?}: {all:?}");
+    let alone = Predictor::with_rates(2, [("level-read", 1.0, 0.0), ("flag", 1.0, 0.0)]);
+    let beside = alone.clone().beside_others();
+    for (predictor, long) in [(&alone, ALONE.all), (&beside, BESIDE_OTHERS.all)] {
+        let repetitions = |kernel: &str, budget: u64, span: Option<Duration>| {
+            let budget = Budget::Of(ms(budget));
+            let request = Request { repetitions: None, budget, span, ..request(&[kernel], "dumb", "2") };
+            let limits = Limits::unlimited();
+            let plan = Plan::new(&request, &request.fit(&machine, &limits).unwrap(), &limits, predictor);
+            let all = |cell: &PlannedCell| plan.params.span() * cell.repetitions as u32;
+            plan.cells.iter().map(|cell| (cell.level.clone(), all(cell))).collect::<Vec<_>>()
+        };
+        assert!(repetitions("flag", 600, None).iter().all(|(_, all)| *all >= long));
+        assert!(repetitions("flag", 0, None).iter().all(|(_, all)| *all < long));
+        assert!(repetitions("flag", 600, Some(ms(20))).iter().all(|(_, all)| *all == ms(40)), "it was asked for");
+        let levels = repetitions("level-read", 2000, None);
+        assert!(levels.len() > 2, "{levels:?}");
+        for (level, all) in levels {
+            match level.as_deref() {
+                Some("L1" | "L2") => assert!(all >= long, "{level:?}: {all:?}"),
+                _ => assert_eq!(all, ms(50), "{level:?}: five, as in every sweep"),
+            }
+        }
     }
 }
 

@@ -28,7 +28,8 @@ pub fn take_turns(sides: &mut [Sweep<'_>; 2], seed: u64, listener: &mut dyn List
     assert_eq!(places(sides[0].report), places(sides[1].report), "pairs have two sides");
     let sitting = Instant::now();
     let due = (0..places(sides[0].report)).map(|place| wanted(sides, place) * 2).sum();
-    listener.begin(due, left(sides), sides[0].budget);
+    let (left, budget) = (left(sides), sides[0].budget);
+    listener.begin(due, left, left.min(budget), budget);
     let taken = blocks(sides, &mut fastrand::Rng::with_seed(seed), sitting, listener);
     for side in sides.iter_mut() {
         let complete = !(0..places(side.report)).any(|place| side.wants_more(place));

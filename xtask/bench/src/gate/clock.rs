@@ -102,7 +102,7 @@ fn confirmed(mut benches: Vec<Bench>, until: Instant) -> Outcome<Vec<Row>> {
 }
 
 impl Bench {
-    /// The times of base and head, one after the other; which comes first alternates, so that a drift of the machine affects both alike.
+    /// The times of base and head, one after the other; which comes first alternates, and a drift of the machine affects both alike.
     fn pair(&self, turn: usize) -> Outcome<[f64; 2]> {
         let [base, head] = &self.programs;
         let time = |program| time(&self.name, program);

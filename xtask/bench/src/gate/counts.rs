@@ -28,7 +28,19 @@ const FEW: u64 = 2000;
 /// A commit trailer that accepts a slowdown: `Slower: CASE and the reason`; `*` at the end of CASE matches any end.
 const TRAILER: &str = "--format=%(trailers:key=Slower,valueonly)";
 
-type Counts = BTreeMap<String, u64>;
+/// The ratio, in place of its target's, of a case that does what it gets to: in an emulator it looks at its watch after less work, and the
+/// looks, which are part of its instructions, after more work or less each time.
+const SLOWER_BY_TIME: f64 = 1.09;
+
+type Counts = BTreeMap<String, Count>;
+
+/// The instructions of a case.
+#[derive(Clone, Copy, Deserialize, Serialize)]
+struct Count {
+    instructions: u64,
+    /// Whether they are those of a million units of what it gets to; else those of the same work each time.
+    by_time: bool,
+}
 
 /// What is kept with a program: another machine has other instructions.
 #[derive(Deserialize, Serialize)]
@@ -98,7 +110,7 @@ fn count(program: &Path) -> Outcome<Counts> {
     let listed = process::read(Command::new(program).arg("--counted"))?;
     let cases: Vec<&str> = listed.lines().collect();
     let parts = thread::available_parallelism().map_or(1, usize::from).min(cases.len().max(1));
-    let counted: Vec<Outcome<Vec<u64>>> = thread::scope(|scope| {
+    let counted: Vec<Outcome<Vec<Count>>> = thread::scope(|scope| {
         let part = |first| scope.spawn(move || part(program, first, parts));
         let parts: Vec<_> = (0..parts).map(part).collect();
         parts.into_iter().map(|part| part.join().expect("it does not panic")).collect()
@@ -115,7 +127,7 @@ fn count(program: &Path) -> Outcome<Counts> {
 }
 
 /// Counts every so-manieth case. Callgrind writes a file each time that the function which is counted returns, and starts anew.
-fn part(program: &Path, first: usize, step: usize) -> Outcome<Vec<u64>> {
+fn part(program: &Path, first: usize, step: usize) -> Outcome<Vec<Count>> {
     let place = programs::folder().join(format!("callgrind-{first}"));
     remove(&place)?;
     fs::create_dir_all(&place).map_err(|error| Failure::io(format!("create {place:?}"), &error))?;
@@ -126,8 +138,10 @@ fn part(program: &Path, first: usize, step: usize) -> Outcome<Vec<u64>> {
     let said = process::read(command.args(["--count", &first.to_string(), &step.to_string()]).stdin(Stdio::null()))?;
     let work = said.lines().filter_map(|line| line.parse::<u64>().ok().filter(|work| *work > 0));
     let file = |number: usize| fs::read_to_string(place.join(format!("out.{number}"))).ok();
-    // Of one that does what it gets to, those of a million units of work.
-    let each = |count: u64, work: u64| if work == 1 { count } else { (count as f64 / work as f64 * 1e6) as u64 };
+    let each = |count: u64, work: u64| match work {
+        1 => Count { instructions: count, by_time: false },
+        _ => Count { instructions: (count as f64 / work as f64 * 1e6) as u64, by_time: true },
+    };
     let counts = (1..).map_while(file).zip(work).map(|(text, work)| Some(each(total(&text)?, work)));
     let counts = counts.collect::<Option<_>>().ok_or_else(|| Failure::found("callgrind counted nothing in a case"));
     remove(&place)?;
@@ -147,6 +161,8 @@ fn rows(base: &Counts, head: &Counts, slower: f64, accepted: &str) -> Vec<Row> {
     let judged = head.iter().map(|(case, &new)| {
         let bench = case.clone();
         let Some(&old) = base.get(case) else { return Row::unmatched(bench, Verdict::New) };
+        let slower = if new.by_time { SLOWER_BY_TIME } else { slower };
+        let (old, new) = (old.instructions, new.instructions);
         let worth = |more: u64, less: u64| more as f64 > less as f64 * slower && more.saturating_sub(less) > FEW;
         let percent = (new as f64 / old.max(1) as f64 - 1.0) * 100.0;
         let verdict = match () {
@@ -173,7 +189,11 @@ mod tests {
 
     #[test]
     fn counts_are_judged() {
-        let of = |count| Counts::from([("order/dumb".to_owned(), count)]);
+        let counted = |instructions, by_time| Count { instructions, by_time };
+        let of = |count| Counts::from([("order/dumb".to_owned(), counted(count, false))]);
+        let by_time = |count| Counts::from([("order/dumb".to_owned(), counted(count, true))]);
+        assert_eq!(rows(&by_time(1_000_000), &by_time(1_080_000), 1.01, "")[0].verdict, Verdict::Same);
+        assert_eq!(rows(&by_time(1_000_000), &by_time(1_100_000), 1.01, "")[0].verdict, Verdict::Slower);
         let verdict = |base, head, accepted| rows(&of(base), &of(head), 1.01, accepted)[0].verdict;
         for (base, head, expected) in [
             (1_000_000, 1_009_000, Verdict::Same),
