@@ -15,6 +15,7 @@ mod compare;
 mod conventions;
 mod docs;
 mod doctor;
+mod environment;
 mod exec;
 mod extension;
 mod fleet;

@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use charz_data::Follow;
 use charz_system::origin::{self, Invoker};
+use charz_system::plugins;
 
 use crate::files;
 use crate::launch::{Error, Launch, Streams};
@@ -130,7 +131,7 @@ fn pass_signals(pid: i32) {
 
 fn command(launch: &Launch) -> Result<Command, Error> {
     let mut command = Command::new(&launch.program);
-    command.args(&launch.arguments);
+    plugins::restore(command.args(&launch.arguments));
     for (name, value) in &launch.environment {
         match value {
             Some(value) => command.env(name, value),

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 pub mod affinity;
+pub mod environment;
 pub mod gate;
 pub mod memory;
 pub mod notify;

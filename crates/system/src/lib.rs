@@ -14,6 +14,7 @@ pub mod numa_maps;
 mod oom;
 pub mod origin;
 pub mod per_cpu;
+pub mod plugins;
 pub mod pressure;
 pub mod stat;
 mod status;

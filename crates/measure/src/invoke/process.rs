@@ -31,9 +31,6 @@ const ABOUT_TIME: Duration = Duration::from_secs(10);
 const MAX_PADDING: u64 = 4096;
 /// How many parts the heap of a process of glibc may have (mallopt(3)).
 const ARENAS: &str = "MALLOC_ARENA_MAX";
-/// Where hwloc looks for plugins, and a folder that has none.
-const PLUGINS: &str = "HWLOC_PLUGINS_PATH";
-const NO_PLUGINS: &str = "/proc/self/fdinfo";
 /// How long after SIGKILL a process is waited for without a word, and how long by a user who wants to leave.
 const SILENCE: Duration = Duration::from_secs(2);
 const PARTING: Duration = Duration::from_secs(1);
@@ -93,10 +90,6 @@ impl<'a> Processes<'a> {
         // A group of its own: ^C is for the sweeping process, which then ends this one.
         command.process_group(0);
         command.env("CHARZ_PADDING", "x".repeat((seed % MAX_PADDING) as usize));
-        // Plugins of hwloc are for devices and displays, and take a third of a short invocation to load. A user's program may want them.
-        if !is_program && env::var_os(PLUGINS).is_none() {
-            command.env(PLUGINS, NO_PLUGINS);
-        }
         // The C library's allocator reserves 64 MiB of addresses for each of the first threads. Where addresses are limited these are all that
         // there are, and hwloc does not look whether it got memory. A user's program has what the user gave it.
         let is_limited = !is_program && getrlimit(Resource::As).current.is_some();

@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use charz_system::plugins;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, ioctl_fionbio};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -66,7 +67,7 @@ impl Ask {
     /// Runs the program once and returns what it wrote to its standard output.
     fn ask(&self, question: Vec<u8>) -> Result<Vec<u8>, String> {
         let deadline = Instant::now() + self.limit;
-        let mut child = Command::new(&self.words[0])
+        let mut child = plugins::restore(&mut Command::new(&self.words[0]))
             .args(&self.words[1..])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
