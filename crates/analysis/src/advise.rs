@@ -24,7 +24,7 @@ use charz_data::card::{Access, Card, Chase, CounterKind, Family, Numbers};
 use charz_data::checks::V34;
 use charz_data::escape::quoted;
 use charz_data::report::{Cell, Interval, Mark, MemoryHome, Report, Severity, Unit};
-use charz_data::{Role, params, units};
+use charz_data::{Arrange, Role, params, units};
 use serde::Serialize;
 
 pub use extras::Strands;
@@ -184,7 +184,7 @@ fn each(load: Load, report: &Report) -> Vec<Advice<'_>> {
             Advice::of(load, main_point(numbers, role), report)
         })
         .collect();
-    all.sort_by_key(|advice| asked(report.role(&advice.best.cell.kernel)));
+    all.arrange_by_key(|advice| asked(report.role(&advice.best.cell.kernel)));
     all
 }
 
@@ -247,7 +247,7 @@ impl<'a> Advice<'a> {
         let is_other = |number: &Number<'a>| !std::ptr::eq(number.cell, best.cell);
         let mut regret: Vec<Loss<'a>> =
             numbers.iter().copied().filter(is_other).map(|number| rivals.loss(number, &best)).collect();
-        regret.sort_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
+        regret.arrange_by(|one, other| of_performance(other)[0].total_cmp(&of_performance(one)[0]));
         let is_auto = |loss: &&Loss<'_>| loss.number.cell.mapping == AUTO && loss.number.cell.workers == fewest;
         // What the host moved is not known to be alike.
         let is_alike = |number: &Number<'a>| is_alike(number, &best) && number.is_placed_as(&best);

@@ -11,9 +11,9 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use charz_data::Role;
 use charz_data::card::{Access, Chase};
 use charz_data::machine::{Cache, CacheHolds, Machine, Strand};
+use charz_data::{Arrange, Role};
 
 use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::{Curve, clocks};
@@ -158,7 +158,7 @@ fn claims(machine: &Machine, measured: Option<&Strand>) -> Vec<(Cache, u32)> {
     let data = data.filter(|cache| own.as_ref().is_none_or(|own| own.contains(&kind(cache))));
     let alike = grouped(data, |cache| kind(cache));
     let mut claims: Vec<(Cache, u32)> = alike.iter().map(|all| (all[0].clone(), all.len() as u32)).collect();
-    claims.sort_by_key(|(cache, count)| (cache.level, Reverse(count.saturating_mul(cache.strands))));
+    claims.arrange_by_key(|(cache, count)| (cache.level, Reverse(count.saturating_mul(cache.strands))));
     claims.dedup_by_key(|(cache, _)| cache.level);
     claims
 }
@@ -203,7 +203,7 @@ fn bandwidths(level: &str, report: &Report) -> Vec<Bandwidth> {
         });
         // Of several for a number of workers the best: the others are on other pages, or under other mappings.
         let mut numbers: Vec<Bandwidth> = numbers.collect();
-        numbers.sort_by(|one, other| {
+        numbers.arrange_by(|one, other| {
             one.workers.cmp(&other.workers).then(other.bytes_per_second.total_cmp(&one.bytes_per_second))
         });
         numbers.dedup_by_key(|number| number.workers);
@@ -220,7 +220,7 @@ fn curves(report: &Report) -> Vec<Curve<'_>> {
     // Of several mappings the first one counts.
     let mut kinds = BTreeSet::new();
     curves.retain(|curve| kinds.insert(curve.pages));
-    curves.sort_by_key(|curve| curve.pages != SMALL);
+    curves.arrange_by_key(|curve| curve.pages != SMALL);
     curves
 }
 

@@ -1,5 +1,6 @@
 //! What used the CPUs while something was measured, in words.
 
+use charz_data::Arrange;
 use std::collections::BTreeSet;
 
 use crate::group::grouped;
@@ -44,7 +45,7 @@ pub fn disturbers<'a>(runs: impl Iterator<Item = &'a Invocation>) -> Vec<Disturb
     };
     let mut found: Vec<Disturber> = all.into_iter().filter_map(disturber).collect();
     found.retain(|disturber| disturber.cpus >= Culprit::LEAST);
-    found.sort_by(|one, other| other.cpus.total_cmp(&one.cpus));
+    found.arrange_by(|one, other| other.cpus.total_cmp(&one.cpus));
     found
 }
 

@@ -29,6 +29,7 @@ mod levels;
 #[cfg(test)]
 mod tests;
 
+use charz_data::Arrange;
 use charz_stats::median;
 use evidence::ENOUGH;
 pub use evidence::lack;
@@ -283,7 +284,7 @@ fn split<T>(points: &[T], is_beyond: impl Fn(&T) -> bool) -> usize {
 fn sorted(points: &[Point]) -> Vec<Point> {
     let mut points: Vec<Point> =
         points.iter().filter(|point| point.size_bytes > 0 && point.ns.is_finite() && point.ns > 0.0).copied().collect();
-    points.sort_by(|one, other| one.size_bytes.cmp(&other.size_bytes).then(one.ns.total_cmp(&other.ns)));
+    points.arrange_by(|one, other| one.size_bytes.cmp(&other.size_bytes).then(one.ns.total_cmp(&other.ns)));
     points.dedup_by_key(|point| point.size_bytes);
     points
 }

@@ -1,5 +1,6 @@
 //! Several machines, each against the first: what one thread does, what the whole machine does, and what that is worth for its price.
 
+use charz_data::Arrange;
 use serde::Serialize;
 
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
@@ -340,7 +341,7 @@ impl Machines {
 /// `1.31 times (from 0.98 to 1.60 by kernel, 8 of them)`; of one kernel with its interval.
 fn middle(ratios: impl Iterator<Item = Ratio>) -> Option<String> {
     let mut ratios: Vec<Ratio> = ratios.filter(|ratio| ratio.times.is_finite()).collect();
-    ratios.sort_by(|one, other| one.times.total_cmp(&other.times));
+    ratios.arrange_by(|one, other| one.times.total_cmp(&other.times));
     let (low, high) = (ratios.first()?.times, ratios.last()?.times);
     let (under, over) = (ratios[(ratios.len() - 1) / 2], ratios[ratios.len() / 2]);
     let noisy = ratios.iter().any(|ratio| ratio.noisy);

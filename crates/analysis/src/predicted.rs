@@ -1,5 +1,6 @@
 //! What a model makes of a kernel's measured configurations.
 
+use charz_data::Arrange;
 use std::collections::BTreeSet;
 
 use charz_data::report::{Cell, Point, Report, Status};
@@ -41,6 +42,6 @@ fn line(topology: &Topology, model: &Model, cells: &[&Cell], mapping: &str) -> V
     let own = cells.iter().filter(|cell| cell.mapping == mapping).map(|cell| (cell.workers, placed(topology, cell)));
     let within = own.filter(|(_, placed)| topology.holds(placed));
     let mut line: Vec<(u64, Prediction)> = within.map(|(workers, placed)| (workers, model.predict(&placed))).collect();
-    line.sort_by_key(|(threads, _)| *threads);
+    line.arrange_by_key(|(threads, _)| *threads);
     line
 }

@@ -13,6 +13,7 @@ mod relation;
 mod tests;
 mod transfers;
 
+use charz_data::Arrange;
 use std::collections::BTreeMap;
 
 use charz_data::machine::{Machine, Strand};
@@ -154,6 +155,6 @@ pub fn audit(claim: &Machine, seed: u64, lab: &mut dyn Lab) -> Audit {
 /// The value in the middle, or the lower of the two in the middle; `None` of none.
 fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
-    values.sort_unstable_by(f64::total_cmp);
+    values.arrange_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied()
 }

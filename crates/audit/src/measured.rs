@@ -1,5 +1,6 @@
 //! The machine as measured: the claim, with the cores and ALU groups that were found.
 
+use charz_data::Arrange;
 use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::{AluSource, Core, Machine, Strand};
@@ -47,10 +48,10 @@ pub(super) fn machine(bench: &Bench<'_>, cores: &Cores, relations: &[Relation]) 
     }
     if moved {
         // By the places, so strands of a part follow each other.
-        order.sort_by_key(|strand| (strand.package, strand.numa, strand.caches.last().copied(), strand.core));
+        order.arrange_by_key(|strand| (strand.package, strand.numa, strand.caches.last().copied(), strand.core));
     } else {
         let logical: HashMap<u32, usize> = machine.strands.iter().map(|s| s.os_id).zip(0..).collect();
-        order.sort_by_key(|strand| logical[&strand.os_id]);
+        order.arrange_by_key(|strand| logical[&strand.os_id]);
     }
     machine.strands = order;
     machine.alu = AluSource::Measured;

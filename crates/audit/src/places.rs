@@ -1,5 +1,6 @@
 //! The NUMA node of strands, by the latency of its memory and of another node's, and their kind of core, by rates.
 
+use charz_data::Arrange;
 use std::collections::BTreeMap;
 
 use super::caches::{cache_of, last_level};
@@ -116,7 +117,7 @@ pub(super) fn kinds(bench: &Bench<'_>, integer: &Interference) -> Vec<Relation> 
     };
     let mut kinds: Vec<OfKind> =
         of_kind.into_values().map(|strands| OfKind { typical: typical(&strands), strands }).collect();
-    kinds.sort_by(|a, b| a.typical.total_cmp(&b.typical));
+    kinds.arrange_by(|a, b| a.typical.total_cmp(&b.typical));
     match &kinds[..] {
         [] => Vec::new(),
         [OfKind { strands, .. }] => one_kind(bench, strands).into_iter().collect(),

@@ -23,6 +23,7 @@ mod history;
 mod kernels;
 mod layers;
 mod lockutil;
+mod manual;
 mod map;
 mod named;
 mod numa;

@@ -3,6 +3,7 @@
 //! `text` is the report as it was added, to the byte. `summary` is the same with one number per cell, as JSON too, so
 //! commands read all reports without their texts. What is read goes through the parser of reports.
 
+use charz_data::Arrange;
 use std::cmp::Ordering;
 use std::path::Path;
 
@@ -79,7 +80,7 @@ impl Store {
             }
             Ok(entries)
         })?;
-        entries.sort_by_key(|entry| (entry.at, entry.id));
+        entries.arrange_by_key(|entry| (entry.at, entry.id));
         Ok(entries)
     }
 

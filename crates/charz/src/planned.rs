@@ -3,6 +3,7 @@
 
 mod modelled;
 
+use charz_data::Arrange;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
@@ -217,7 +218,7 @@ fn merged<'a>(cells: impl Iterator<Item = &'a Cell>) -> Vec<String> {
         rows = groups
             .into_iter()
             .map(|(mut row, mut values)| {
-                values.sort_by_key(|value| (value.parse().unwrap_or(u64::MAX), value.clone()));
+                values.arrange_by_key(|value| (value.parse().unwrap_or(u64::MAX), value.clone()));
                 if !values.is_empty() {
                     row.insert(column, values);
                 }

@@ -3,15 +3,16 @@
 //! A seal is an authentication code under a secret key of the user, by SipHash-2-4 with 128 bits (J.-P. Aumasson and D. J. Bernstein,
 //! *SipHash: a fast short-input PRF*, INDOCRYPT 2012): without the key no user makes one that holds.
 
+mod siphash;
+
 use std::env;
 use std::fs::{File, OpenOptions};
-use std::hash::Hasher;
 use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
-use siphasher::sip128::{Hasher128, SipHasher24};
+use siphash::siphash;
 
 use crate::settings::user_file;
 use charz_data::Program;
@@ -65,9 +66,7 @@ fn sealed(key: &Key, report: &Report, program: &Program) -> String {
     let cells: Vec<_> = cells.map(|cell| (&cell.kernel, cell.point, &cell.mapping, &cell.seats)).collect();
     // As JSON, in which no two lists of texts look alike.
     let sealed = serde_json::to_vec(&(VERSION, &report.id, place, folder, plan, cells)).expect("it can be written");
-    let mut hasher = SipHasher24::new_with_key(key);
-    hasher.write(&sealed);
-    format!("{:032x}", hasher.finish128().as_u128())
+    format!("{:032x}", siphash(*key, &sealed))
 }
 
 /// The key in a file that only this user can read or replace; `None` where there is none, or one that a crash has cut short.

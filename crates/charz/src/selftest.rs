@@ -3,6 +3,7 @@
 #[cfg(test)]
 mod tests;
 
+use charz_data::Arrange;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -44,7 +45,7 @@ impl Tally {
         self.verdicts.push(row.verdict);
         if let Some(effect) = row.effect.filter(|_| row.verdict != Verdict::Uncompared) {
             self.effects.push(effect.max(1.0 / effect) - 1.0);
-            self.effects.sort_unstable_by(f64::total_cmp);
+            self.effects.arrange_by(f64::total_cmp);
         }
         if let Some(reason) = &row.reason {
             add_reason(&mut self.reasons, reason, 1);

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::f64::consts::FRAC_PI_2;
 
-use charz_data::Family;
+use charz_data::{Arrange, Family};
 use charz_stats::{Sample, median};
 
 use crate::norms::{EACH, FLOOR, LEAST, Levels, MAY_BE, Own, VISITS, deviation};
@@ -144,7 +144,7 @@ impl Gap {
     pub(crate) fn of(middles: &[Option<f64>], least: f64) -> Option<Self> {
         let mut sorted: Vec<(f64, usize)> =
             middles.iter().enumerate().filter_map(|(at, level)| Some(((*level)?, at))).collect();
-        sorted.sort_by(|one, other| one.0.total_cmp(&other.0));
+        sorted.arrange_by(|one, other| one.0.total_cmp(&other.0));
         let count = sorted.len();
         let places = count.div_ceil(2)..=count.checked_sub(count.div_ceil(FEWEST_FAST).max(2))?;
         let gap = |at: &usize| sorted[*at].0 - sorted[*at - 1].0;

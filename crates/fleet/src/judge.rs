@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_analysis::culprits::Disturber;
-use charz_data::{Family, cpulist};
+use charz_data::{Arrange, Family, cpulist};
 use charz_stats::median;
 
 use crate::classes::is_known;
@@ -54,7 +54,7 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
         node.drain = known.or(short).map(|name| words::drain(name, node));
     }
     let worst = |node: &Node| node.blame.first().map_or(0.0, |blame| blame.effect);
-    fleet.nodes.sort_by(|one, other| {
+    fleet.nodes.arrange_by(|one, other| {
         (one.state.cmp(&other.state)).then(worst(one).total_cmp(&worst(other))).then_with(|| one.host.cmp(&other.host))
     });
     fleet
@@ -95,7 +95,7 @@ fn by_structure<'a>(kind: &str, nodes: Vec<Own<'a>>) -> Vec<(String, Vec<Own<'a>
         sizes.entry(own.newest().structure.clone()).or_default().push(own);
     }
     let mut sizes: Vec<(String, Vec<Own<'a>>)> = sizes.into_iter().collect();
-    sizes.sort_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
+    sizes.arrange_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
     let most = sizes.first().map_or(0, |(_, nodes)| nodes.len());
     let is_stray = |(_, nodes): &(String, Vec<Own<'_>>)| nodes.len() < OWN_KIND && most >= 2 * nodes.len();
     let (strays, mut own): (Vec<_>, Vec<_>) = sizes.into_iter().partition(is_stray);
@@ -189,7 +189,7 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
             }
         }
         node.name_disturbers(newest);
-        node.blame.sort_by(|one, other| one.effect.total_cmp(&other.effect));
+        node.blame.arrange_by(|one, other| one.effect.total_cmp(&other.effect));
         node
     });
     judged.collect()
@@ -370,7 +370,7 @@ pub(crate) fn delivered(nodes: &[Own<'_>]) -> Vec<Option<f64>> {
 /// The median of the other nodes, for each.
 fn of_others(all: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut sorted: Vec<f64> = all.iter().copied().flatten().collect();
-    sorted.sort_by(f64::total_cmp);
+    sorted.arrange_by(f64::total_cmp);
     let others = |own: &Option<f64>| {
         let own = own.map(|own| sorted.partition_point(|other| *other < own));
         let other = |at: usize| sorted.get(at + usize::from(own.is_some_and(|own| at >= own))).copied();

@@ -1,5 +1,6 @@
 //! What the contrasts of parts are in nodes that are well, and which are further off.
 
+use charz_data::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_stats::{MAD_TO_DEVIATION, Sample, median, median_interval};
@@ -60,7 +61,7 @@ pub(crate) struct Own<'a> {
 impl<'a> Own<'a> {
     /// Of at least one report. Those of another kind of machine than the newest are no visits. `is_timed` says whether beginnings are times.
     pub(crate) fn of(host: &'a str, mut all: Vec<&'a Visit>, is_timed: bool) -> Self {
-        all.sort_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
+        all.arrange_by(|one, other| (one.began, &one.started).cmp(&(other.began, &other.started)));
         let overlap = |pair: &[&Visit]| {
             // One that waited for the other may have noted its beginning before.
             let begun = pair[0].began.zip(pair[1].began).filter(|_| is_timed);

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_data::Family;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::{Cell, MemoryHome, Report};
+use charz_data::{Arrange, Family};
 use charz_stats::Sample;
 
 /// A part of a machine. Levels count from the outermost partition on, and the last is that of cores; parts have the machine's indices.
@@ -109,7 +109,7 @@ impl Partitions {
                 None => levels.push(Level { by: vec![by], of_core, parts: known.len() }),
             }
         }
-        levels.sort_by_key(|level| level.parts);
+        levels.arrange_by_key(|level| level.parts);
         let of_core = (0..cores.len()).collect();
         levels.push(Level { by: vec![By::Core], of_core, parts: cores.len() });
         Partitions { levels, cpus, usable }

@@ -8,7 +8,7 @@ use charz_analysis::history::seconds;
 use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
-use charz_data::{Family, Metric, Role};
+use charz_data::{Arrange, Family, Metric, Role};
 use charz_stats::median;
 
 use crate::parts::{Part, Partitions};
@@ -340,10 +340,10 @@ fn middle(runs: &[f64]) -> f64 {
 
 /// The runs of the configuration in the middle: one that was disturbed says nothing against the others.
 fn middle_of(mut cells: Vec<Vec<f64>>) -> Vec<f64> {
-    cells.sort_by(|one, other| middle(one).total_cmp(&middle(other)));
+    cells.arrange_by(|one, other| middle(one).total_cmp(&middle(other)));
     // Of two the one that says less.
     if cells.len() == 2 {
-        cells.sort_by(|one, other| middle(one).abs().total_cmp(&middle(other).abs()));
+        cells.arrange_by(|one, other| middle(one).abs().total_cmp(&middle(other).abs()));
     }
     let at = (cells.len() - 1) / 2;
     cells.swap_remove(at)

@@ -7,6 +7,7 @@ mod identity;
 mod laps;
 mod lines;
 mod output;
+mod pattern;
 mod printed;
 mod run;
 mod setup;

@@ -1,5 +1,6 @@
 //! Least squares on logarithms, with priors.
 
+use charz_data::Arrange;
 use std::cmp::Ordering;
 
 use crate::topology::Placed;
@@ -57,7 +58,7 @@ const STEPS: usize = 60;
 /// Points by placement: those at the same places beside each other.
 fn sorted<'a>(points: &[&'a (Placed, f64)]) -> Vec<&'a (Placed, f64)> {
     let mut sorted = points.to_vec();
-    sorted.sort_by(|one, other| one.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal));
+    sorted.arrange_by(|one, other| one.0.partial_cmp(&other.0).unwrap_or(Ordering::Equal));
     sorted
 }
 

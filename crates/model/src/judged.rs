@@ -1,5 +1,6 @@
 //! Whether a model predicts points that it has not seen.
 
+use charz_data::Arrange;
 use charz_data::escape::counted;
 use charz_data::units::percent;
 use serde::Serialize;
@@ -46,7 +47,7 @@ struct Unseen<'a> {
 
 /// The size of an error that nine of ten do not exceed, as a logarithm.
 fn quantile(mut errors: Vec<f64>) -> f64 {
-    errors.sort_by(f64::total_cmp);
+    errors.arrange_by(f64::total_cmp);
     (errors.len() * 9).div_ceil(10).checked_sub(1).map_or(0.0, |at| errors[at])
 }
 
@@ -156,7 +157,7 @@ pub fn missed(pairs: impl Iterator<Item = (f64, f64)>) -> Missed {
 fn interpolated(points: &[&(Placed, f64)], threads: usize) -> f64 {
     let mut known: Vec<(f64, f64)> = Vec::new();
     let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
-    sorted.sort_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
+    sorted.arrange_by(|one, other| one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)));
     for own in sorted.chunk_by(|one, other| one.0 == other.0) {
         known.push((own[0].0 as f64, own.iter().map(|(_, value)| value).sum::<f64>() / own.len() as f64));
     }

@@ -10,6 +10,7 @@ mod placement;
 mod tests;
 mod topology;
 
+use charz_data::Arrange;
 use charz_data::units::percent;
 use serde::Serialize;
 
@@ -374,7 +375,7 @@ impl Model {
                 .position(|level| level == name)
                 .map_or(usize::from(name != "thread") * usize::MAX, |at| at + 1)
         };
-        all.sort_by_key(|(name, ..)| place(name));
+        all.arrange_by_key(|(name, ..)| place(name));
         all.into_iter().map(|(name, sum, weight)| Parameter { name, value: (sum / weight).exp(), weight }).collect()
     }
 }

@@ -1,5 +1,6 @@
 //! Where threads are, as a model sees it: how many share each part of the machine.
 
+use charz_data::Arrange;
 use std::collections::BTreeMap;
 
 use charz_data::machine::{Machine, Strand};
@@ -152,7 +153,7 @@ impl Topology {
         let mut levels: Vec<Level> = vec![Level::new("CPU".into(), &(0..all).collect::<Vec<_>>())];
         let machine_level = Level::new("machine".into(), &vec![0; all]);
         let mut found: Vec<Level> = partitions.into_iter().map(|(name, ids)| Level::new(name, &ids)).collect();
-        found.sort_by_key(|level| level.size);
+        found.arrange_by_key(|level| level.size);
         for mut level in found.into_iter().chain([machine_level]) {
             let last = &levels[levels.len() - 1];
             if level.of == last.of && last.name != "CPU" {
@@ -231,7 +232,7 @@ impl Topology {
         };
         // Neighbours meet the same as a rule.
         merge(&mut kinds);
-        kinds.sort_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
+        kinds.arrange_by(|one, other| one.partial_cmp(other).unwrap_or(std::cmp::Ordering::Equal));
         merge(&mut kinds);
         if kinds.is_empty() {
             kinds.push((vec![1.0; self.levels.len()], cpus.len()));

@@ -22,7 +22,7 @@ use charz_analysis::figure::{Body, DataPoint, Datum, Figure, Plot, Quantity, Row
 use charz_analysis::page::{Page, whole};
 use charz_data::escape::counted;
 use charz_data::report::Report;
-use charz_data::units;
+use charz_data::{Arrange, units};
 use pen::{Pen, short};
 
 /// The findings and figures of a page.
@@ -165,7 +165,7 @@ fn listed(plot: &Plot) -> Table {
     };
     let spots = plot.measured().flat_map(|(_, series)| series.points.iter().map(move |spot| (series, spot)));
     let mut rows: Vec<(usize, Row)> = spots.filter_map(|(series, spot)| row(series, spot)).collect();
-    rows.sort_by_key(|(at, _)| *at);
+    rows.arrange_by_key(|(at, _)| *at);
     Table::new(&["name", "series", &plot.y.label, "interval"], rows.into_iter().map(|(_, row)| row))
 }
 

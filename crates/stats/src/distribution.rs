@@ -3,7 +3,7 @@
 //! U counts the pairs, one value of each side, in which the new value is the larger; equal values count one half. To stay
 //! among whole numbers, everything here is in **doubled U**, 0 to 2nm.
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use super::tails::normal_above;
 
 /// Up to how many values of both sides together the distribution is counted out. All counts up to there are whole numbers
 /// below 2⁵³, so sums of them are exact; 20 against 20 takes a fraction of a millisecond. Beyond, the normal
@@ -58,7 +58,7 @@ impl Null {
             Null::Normal { deviation: 0.0, .. } => 1.0,
             Null::Normal { mean, deviation } => {
                 let distance = ((doubled_u as f64 - mean).abs() - 1.0).max(0.0);
-                (2.0 * Normal::standard().sf(distance / deviation)).min(1.0)
+                (2.0 * normal_above(distance / deviation)).min(1.0)
             }
         }
     }

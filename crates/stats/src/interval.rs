@@ -28,10 +28,9 @@
 //! interpolation has little to go by; the conservative order statistics are taken as they are, with the confidence
 //! that they have.
 
-use statrs::distribution::{Binomial, DiscreteCDF};
-
 use super::Sample;
 use super::distribution::first_without;
+use super::tails::heads_at_most;
 
 /// The fewest values that have an interval: of 5, even the whole range holds the median in 93.75 % only.
 pub const LEAST_FOR_INTERVAL: usize = 6;
@@ -73,8 +72,8 @@ pub fn median_interval(sample: &Sample, confidence: f64) -> Option<Interval> {
         return None;
     }
     // How many values lie below the median is binomial. `sure(d)` is the confidence of [x_(d), x_(n+1−d)], counted from 1.
-    let below = Binomial::new(0.5, n as u64).expect("one half is a probability");
-    let sure = |d: usize| 1.0 - 2.0 * below.cdf(d as u64 - 1);
+    let below = heads_at_most(n);
+    let sure = |d: usize| 1.0 - 2.0 * below[d - 1];
     let d = first_without(n / 2, |before| sure(before + 1) >= confidence);
     if d == 0 {
         return None;

@@ -39,6 +39,7 @@ mod robust;
 mod simulate;
 mod stopping;
 mod superiority;
+mod tails;
 mod trend;
 mod verdict;
 

@@ -4,9 +4,8 @@
 //! The interval is that of the ratio estimator (W. Cochran, "Sampling Techniques", 3rd ed. 1977, section 6.4): the residuals of the parts
 //! from the common quotient, and the t distribution.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
-
 use super::interval::{Interval, LEAST_FOR_INTERVAL};
+use super::tails::t_quantile;
 
 /// The sum of all work over the sum of all time of `(work, time)`, and where it lies with `confidence` (between 0 and 1, usually 0.95):
 /// no interval from fewer than [`LEAST_FOR_INTERVAL`] parts. `None` where there is no time.
@@ -17,8 +16,7 @@ pub fn pooled(parts: &[(f64, f64)], confidence: f64) -> Option<(f64, Option<Inte
     let interval = (parts.len() >= LEAST_FOR_INTERVAL).then(|| {
         let squares: f64 = parts.iter().map(|(work, time)| (work - quotient * time).powi(2)).sum();
         let error = (squares * n / (n - 1.0)).sqrt() / time;
-        let t = StudentsT::new(0.0, 1.0, n - 1.0).expect("degrees of freedom are positive");
-        let half = t.inverse_cdf(0.5 + confidence / 2.0) * error;
+        let half = t_quantile(0.5 + confidence / 2.0, parts.len() - 1) * error;
         Interval { low: (quotient - half).max(0.0), high: quotient + half, confidence }
     });
     Some((quotient, interval))

@@ -6,9 +6,8 @@
 //! statistic. Part 2: asymptotic methods and evaluation", Statistics in Medicine 25 (2006): a score interval with the variance of Hanley
 //! and McNeil. It has a width also where no value of one side is above any of the other.
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
 use super::interval::Interval;
+use super::tails::normal_quantile;
 
 /// The probability that a value of `new` is larger than one of `base`, and its interval with `confidence` (between 0 and 1). `None` where a
 /// side is empty or has a value that is no number.
@@ -19,7 +18,7 @@ pub fn superiority(base: &[f64], new: &[f64], confidence: f64) -> Option<(f64, I
     }
     let wins = |n: &f64| base.iter().map(|b| f64::from(n > b) + 0.5 * f64::from(n == b)).sum::<f64>();
     let found = new.iter().map(wins).sum::<f64>() / pairs;
-    let z = Normal::standard().inverse_cdf((1.0 + confidence) / 2.0);
+    let z = normal_quantile((1.0 + confidence) / 2.0);
     let others = (base.len() + new.len()) as f64 / 2.0 - 1.0;
     let is_within = |p: f64| {
         let variance = p * (1.0 - p) * (1.0 + others * ((1.0 - p) / (2.0 - p) + p / (1.0 + p))) / pairs;

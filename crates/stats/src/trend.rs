@@ -1,6 +1,6 @@
 //! Does a series rise or fall as it goes on?
 
-use statrs::distribution::{ContinuousCDF, Normal};
+use super::tails::normal_above;
 
 /// How often chance alone would let a series without a trend rise or fall as steadily as this one, in order: the two-sided
 /// test of Mann, "Nonparametric Tests Against Trend", Econometrica 13 (1945), and Kendall. It counts the pairs whose later
@@ -19,7 +19,7 @@ pub fn trend(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let deviation = (n * (n - 1.0) * (2.0 * n + 5.0) / 18.0).sqrt();
     let distance = (rises.abs() - 1.0).max(0.0) / deviation;
-    Some(2.0 * Normal::standard().sf(distance))
+    Some(2.0 * normal_above(distance))
 }
 
 #[cfg(test)]

@@ -34,11 +34,10 @@
 
 use std::fmt;
 
-use statrs::distribution::{ContinuousCDF, Normal};
-
 use super::discoveries::benjamini_hochberg;
 use super::interval::Interval;
 use super::ranks::{Ranks, Shift, min_invocations};
+use super::tails::normal_quantile;
 
 #[cfg(test)]
 mod tests;
@@ -275,9 +274,8 @@ fn judge(sides: &Sides, (p, adjusted_p): (f64, f64), many: &Many, rule: &Rule, r
     let margin = rule.margin.ln_1p();
     let half = (high - low) / 2.0;
     let smallest_effect = shift.interval(null, level).map(|(low, high, _)| {
-        let normal = Normal::standard();
-        let error = half / normal.inverse_cdf((1.0 + confidence) / 2.0);
-        ((margin + half).max((high - low) / 2.0) + normal.inverse_cdf(POWER) * error).exp()
+        let error = half / normal_quantile((1.0 + confidence) / 2.0);
+        ((margin + half).max((high - low) / 2.0) + normal_quantile(POWER) * error).exp()
     });
     let called = adjusted_p < rule.alpha;
     let verdict = if low > margin && called {

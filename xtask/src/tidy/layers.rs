@@ -30,7 +30,6 @@ const RESERVED: &[Reserved] = &[
     },
     Reserved { word: "clap", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
     Reserved { word: "clap_complete", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
-    Reserved { word: "clap_mangen", within: OURS, allowed: ARGS, purpose: "crates/charz/src/args*" },
     Reserved {
         word: "charz_topology",
         within: &["crates/kernels/", "crates/workloads/", "xtask/"],

@@ -3,9 +3,9 @@
 use super::Reading;
 use crate::group::grouped;
 use crate::number::{Basis, Best, Number, Origin, kind};
-use charz_data::Role;
 use charz_data::card::Waiter;
 use charz_data::report::{Cell, Report};
+use charz_data::{Arrange, Role};
 
 /// The kernels of one kind, the cheapest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,7 +64,7 @@ pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
             [only] => by_mapping(only),
             _ => kernels.iter().filter_map(|numbers| at(numbers, place)).collect(),
         };
-        shown.sort_by(|one, other| one.1.value.total_cmp(&other.1.value));
+        shown.arrange_by(|one, other| one.1.value.total_cmp(&other.1.value));
         let alike = |end: Option<&(String, Number<'_>)>| -> Vec<String> {
             let all = shown.iter().filter(|(_, number)| end.is_some_and(|(_, end)| number.meets(end)));
             all.map(|(name, _)| name.clone()).collect()
@@ -82,7 +82,7 @@ pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
     };
     let mut costs: Vec<Costs> = kinds.map(list).collect();
     let place = |kind: &str| FIRST.iter().position(|first| *first == kind).unwrap_or(FIRST.len());
-    costs.sort_by_key(|costs| (costs.kind == OTHERS, place(&costs.kind)));
+    costs.arrange_by_key(|costs| (costs.kind == OTHERS, place(&costs.kind)));
     costs
 }
 

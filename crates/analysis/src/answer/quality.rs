@@ -9,7 +9,7 @@ use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
 use charz_data::units;
-use charz_data::{NO_MATCH, Role};
+use charz_data::{Arrange, NO_MATCH, Role};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quality {
@@ -126,7 +126,7 @@ impl Quality {
             groups.entry(cause(cell, *report.role(&cell.kernel) == Role::Program)).or_default().push(cell);
         }
         let mut causes: Vec<(usize, Vec<&Cell>)> = groups.into_iter().collect();
-        causes.sort_by_key(|(at, cells)| (std::cmp::Reverse(cells.len()), *at));
+        causes.arrange_by_key(|(at, cells)| (std::cmp::Reverse(cells.len()), *at));
         let known = |at: usize| CAUSES.get(at).map_or(NOT_MEASURED, |(name, _, fix)| (*name, *fix));
         let level = match reliable {
             _ if reliable + noisy == 0 => Level::Empty,

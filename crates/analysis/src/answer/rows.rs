@@ -12,7 +12,7 @@ use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, Point, Report};
-use charz_data::{Role, units};
+use charz_data::{Arrange, Role, units};
 
 /// The most points of a kernel that have rows of their own.
 const MOST_POINTS: usize = 4;
@@ -81,7 +81,7 @@ pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<
         |verdict: &&Verdict<'_>| matches!(family(verdict), Some(Family::Sync | Family::Timer | Family::Floor));
     let kernels = grouped(verdicts.iter().filter(|verdict| !elsewhere(verdict)), |verdict| verdict.kernel);
     let mut shown: Vec<&Verdict<'_>> = kernels.iter().flat_map(|all| counting(report, all)).collect();
-    shown.sort_by_key(|verdict| asked(report.role(verdict.kernel)));
+    shown.arrange_by_key(|verdict| asked(report.role(verdict.kernel)));
     shown.into_iter().map(|verdict| row(report, verdict, cpus)).collect()
 }
 
@@ -357,7 +357,7 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let at = columns.iter().position(|threads| Some(*threads) == most).unwrap_or(0);
     let key =
         |readings: &[Option<Reading>]| readings.get(at).and_then(Option::as_ref).map_or(0.0, |reading| reading.value);
-    rows.sort_by(|one, other| {
+    rows.arrange_by(|one, other| {
         // Threads with words of their own contend for nothing.
         let shares = |kernel: &str| report.card(kernel).is_some_and(|card| card.contends || card.blocks_in_kernel);
         let late = |kernel: &str| match is_asked_first(report.role(kernel)) {

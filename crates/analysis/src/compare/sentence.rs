@@ -5,7 +5,7 @@ use crate::group::grouped;
 use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::Interval;
-use charz_data::units;
+use charz_data::{Arrange, units};
 
 /// The most configurations that are named.
 const MOST: usize = 3;
@@ -17,7 +17,7 @@ impl Comparison {
         let of = |verdict| self.rows.iter().filter(move |row| row.verdict == verdict);
         let mut clauses = Vec::new();
         let mut differing: Vec<&Row> = of(Verdict::Slower).chain(of(Verdict::Faster)).collect();
-        differing.sort_by(|one, other| distance(other).total_cmp(&distance(one)));
+        differing.arrange_by(|one, other| distance(other).total_cmp(&distance(one)));
         if !differing.is_empty() {
             let named = differing.iter().take(MOST).copied();
             let equal = grouped(named, |row| self.times(row));
@@ -36,7 +36,7 @@ impl Comparison {
         }
         let totals = &self.totals;
         let mut same: Vec<f64> = of(Verdict::Same).map(|row| row.margin).collect();
-        same.sort_by(f64::total_cmp);
+        same.arrange_by(f64::total_cmp);
         // Those with a noise floor of their own by the largest of these.
         let (usual, wide) = same.split_at(same.partition_point(|margin| *margin <= self.margin));
         let same = |margins: &[f64]| {
@@ -153,7 +153,7 @@ impl Comparison {
     pub fn rule(&self) -> String {
         let wide = self.rows.iter().filter(|row| row.verdict != Verdict::Uncompared && row.margin > self.margin);
         let mut wide: Vec<&Row> = wide.collect();
-        wide.sort_by(|one, other| other.margin.total_cmp(&one.margin));
+        wide.arrange_by(|one, other| other.margin.total_cmp(&one.margin));
         let more = wide.len().saturating_sub(MOST);
         let named = wide.iter().take(MOST).map(|row| format!("{} for {}", units::percent(row.margin), row.name()));
         let named: Vec<String> = named.chain((more > 0).then(|| format!("up to that for {more} more"))).collect();

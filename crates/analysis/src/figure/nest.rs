@@ -1,6 +1,7 @@
 //! The parts of a machine inside each other.
 
 use crate::group::grouped;
+use charz_data::Arrange;
 use charz_data::escape::counted;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -150,7 +151,7 @@ impl MachineDiagram {
         let level = |level: &Level| {
             if level.what == What::Cache { level.name.chars().take(2).collect() } else { String::new() }
         };
-        levels.sort_by(|one, other| {
+        levels.arrange_by(|one, other| {
             (other.what == What::Core).cmp(&(one.what == What::Core)).then_with(|| level(other).cmp(&level(one)))
         });
         levels
@@ -185,7 +186,7 @@ fn said(parts: &[Part]) -> String {
     let mut row: Vec<(&Part, usize)> = with_cpus.map(|part| (part, part.times.max(1))).collect();
     while !row.is_empty() {
         let mut kinds = grouped(&row, |(part, _)| part.what);
-        kinds.sort_by_key(|alike| alike[0].0.what as usize);
+        kinds.arrange_by_key(|alike| alike[0].0.what as usize);
         levels.extend(kinds.iter().map(|alike| (alike[0].0.what, alike.iter().map(|(_, times)| times).sum())));
         let next = row.iter().flat_map(|(part, times)| {
             part.parts.iter().map(move |inner| (inner, times.saturating_mul(inner.times.max(1))))

@@ -5,7 +5,7 @@ use crate::group::grouped;
 use crate::number::{Number, time};
 use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Point, Report, Unit};
-use charz_data::{Role, units};
+use charz_data::{Arrange, Role, units};
 use charz_stats::median;
 
 /// From so many times the idle latency on the memory's queues have filled.
@@ -45,7 +45,7 @@ pub(super) struct Knee {
 pub(super) fn knee(loads: &[Load]) -> Option<Knee> {
     let mut loads = loads.to_vec();
     // By what was asked for: where the memory is full, less delay no longer moves more bytes.
-    loads.sort_by_key(|load| std::cmp::Reverse(load.delay));
+    loads.arrange_by_key(|load| std::cmp::Reverse(load.delay));
     let idle = *loads.first().filter(|_| loads.len() > 1)?;
     let is_full = |load: &Load| load.ns >= FULL * idle.ns;
     let free = loads.iter().rposition(|load| !is_full(load))?;

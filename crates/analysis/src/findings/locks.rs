@@ -4,10 +4,10 @@ use super::on_cell;
 use super::series::{Series, list};
 use crate::group::grouped;
 use crate::number::{Number, Origin, better};
-use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
 use charz_data::units;
+use charz_data::{Arrange, Role};
 
 /// Nothing is advised from an interval that is wider than this to either side, as a fraction.
 pub(crate) const WIDEST: f64 = 0.25;
@@ -62,7 +62,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
     };
     let mut rivals: Vec<&Contest<'_>> = contests.iter().filter(is_beside).collect();
-    rivals.sort_by(|one, other| other.several.by_value(&one.several));
+    rivals.arrange_by(|one, other| other.several.by_value(&one.several));
     let (best, others) = rivals.split_first()?;
     // One that does more, and has no number of one thread, is the one to name.
     let has_more = |number: &Number<'_>| {

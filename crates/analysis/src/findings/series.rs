@@ -3,7 +3,7 @@
 use crate::group::grouped;
 use crate::number::{Basis, Number};
 use charz_data::report::{Cell, Finding, FindingKind, Report, Status, Unit};
-use charz_data::{Card, Role};
+use charz_data::{Arrange, Card, Role};
 
 /// The cells of a kernel under a mapping, by ascending number of workers.
 pub(super) struct Series<'a> {
@@ -19,7 +19,7 @@ impl<'a> Series<'a> {
     pub(super) fn of(report: &'a Report, basis: &'a Basis<'a>) -> Vec<Self> {
         let groups = grouped(&report.cells, |cell| (cell.kernel.as_str(), cell.mapping.as_str(), cell.point));
         let series = groups.into_iter().map(|mut cells| {
-            cells.sort_by_key(|cell| cell.workers);
+            cells.arrange_by_key(|cell| cell.workers);
             let Cell { kernel, mapping, .. } = cells[0];
             Series { kernel, card: report.card(kernel), mapping, cells, basis }
         });

@@ -1,5 +1,6 @@
 //! Which report of a history a new one is compared with.
 
+use charz_data::Arrange;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -54,7 +55,7 @@ impl Baseline {
         let mut fitting: Vec<usize> =
             earlier.iter().copied().filter(|&at| covered[at] > 0 && obstacle(at).is_none()).collect();
         // Sorting is stable, so of those with as many cells the newest stays first.
-        fitting.sort_by_key(|&at| Reverse(covered[at]));
+        fitting.arrange_by_key(|&at| Reverse(covered[at]));
         if let Some(&at) = fitting.first() {
             let Entry { id, report, label, .. } = &timeline.entries[at];
             let label = label.as_ref().map(|label| format!(", {label:?}")).unwrap_or_default();

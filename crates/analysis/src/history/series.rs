@@ -7,7 +7,7 @@ use super::entry::Entry;
 use charz_data::checks::MOVED;
 use charz_data::params::{INSIDE, MEMORY, OUTSIDE, PARAMS, Param, Params};
 use charz_data::report::{Cell, Estimator, Report, Unit};
-use charz_data::{COMMAND, Program, units};
+use charz_data::{Arrange, COMMAND, Program, units};
 use charz_stats::Sample;
 
 #[derive(Clone, Debug)]
@@ -130,11 +130,11 @@ impl Series {
                         *last = place;
                     }
                     own.extend(values);
-                    own.sort_by_key(|value| value.entry);
+                    own.arrange_by_key(|value| value.entry);
                 }
             }
         }
-        series.sort_by_key(|(_, (values, place))| (Reverse(values.last().map(|value| value.entry)), *place));
+        series.arrange_by_key(|(_, (values, place))| (Reverse(values.last().map(|value| value.entry)), *place));
         series.into_iter().flat_map(|(key, (values, _))| Series::by_placement(key, values)).collect()
     }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::{Form, Launch, Placed, Tool};
-use charz_data::cpulist;
 use charz_data::escape::counted;
 use charz_data::report::MemoryHome;
+use charz_data::{Arrange, cpulist};
 
 #[rustfmt::skip]
 pub static TOOLS: &[Tool] = &[
@@ -136,7 +136,7 @@ fn likwid(placed: &Placed<'_>) -> Launch {
     if inside.len() == all {
         return Launch { notes, form: line(&join(&round, ","), is_over) };
     }
-    inside.sort_by_key(|strand| strand.strand_in_core);
+    inside.arrange_by_key(|strand| strand.strand_in_core);
     let number = |seat: &u32| inside.iter().position(|strand| strand.os_id == *seat).map(|at| at as u32);
     let Some(numbers) = round.iter().map(number).collect::<Option<Vec<u32>>>() else { return without("likwid-pin") };
     notes.push(format!(

@@ -7,7 +7,7 @@ use crate::group::grouped;
 use crate::numa;
 use crate::verdict::Verdict;
 use charz_data::report::{Cell, Finding, FindingKind, MemoryHome, Unit};
-use charz_data::{Card, Family, Role};
+use charz_data::{Arrange, Card, Family, Role};
 
 /// What kernels of a role are called together, as a part of an id and as a title; of the others those whose names begin alike.
 pub(super) fn family(kernel: &Kernel<'_>) -> (String, String) {
@@ -85,7 +85,7 @@ impl<'a> Kernel<'a> {
     /// Its cells that share a figure over workers: those of one point that count the same, in the order of the points.
     pub(super) fn by_point(&self) -> Vec<Vec<SourcedCell<'a>>> {
         let mut groups = grouped(self.cells.iter().copied(), |own| (own.cell.point, own.cell.unit));
-        groups.sort_by_key(|cells| cells[0].cell.point);
+        groups.arrange_by_key(|cells| cells[0].cell.point);
         groups
     }
 }

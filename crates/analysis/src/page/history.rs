@@ -10,7 +10,7 @@ use crate::figure::{
 use crate::history::{ALPHA, Change, Entry, Segment, Timeline, Track, Value, display, env_diff};
 use charz_data::escape::counted;
 use charz_data::report::{Status, Unit};
-use charz_data::units;
+use charz_data::{Arrange, units};
 use charz_stats::{LEAST_FOR_CHANGE, MOST_FOR_CHANGE};
 
 /// The max number of series with a figure of their own, to keep a page readable.
@@ -19,7 +19,7 @@ const MOST: usize = 60;
 /// The page of `tracks`, those with changes first; what is said is said of all of `asked`, among which they are.
 pub fn history(timeline: &Timeline, asked: &[&Track], tracks: &[&Track]) -> Page {
     let mut tracks = tracks.to_vec();
-    tracks.sort_by_key(|track| track.changes.is_empty());
+    tracks.arrange_by_key(|track| track.changes.is_empty());
     let mut about_series = vec![
         "Each point is the median of several processes in one report; the band is the interval of that median"
             .to_owned(),
@@ -183,7 +183,7 @@ fn sorted<'a>(tracks: &[&'a Track]) -> Vec<(&'a Track, &'a Change)> {
     let mut changes: Vec<(&Track, &Change)> =
         tracks.iter().flat_map(|track| track.changes.iter().map(move |change| (*track, change))).collect();
     let size = |change: &Change| change.effect.map_or(0.0, |effect| effect.ln().abs());
-    changes.sort_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
+    changes.arrange_by(|(_, a), (_, b)| b.after.first.cmp(&a.after.first).then(size(b).total_cmp(&size(a))));
     changes
 }
 

@@ -11,7 +11,7 @@ use crate::figure::{Axis, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, 
 use crate::group::grouped;
 use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
-use charz_data::{Card, units};
+use charz_data::{Arrange, Card, units};
 
 /// The most figures of a page: each is a large picture of its own.
 const MOST_FIGURES: usize = 8;
@@ -52,7 +52,7 @@ fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
     let mut before: HashMap<(usize, &str), usize> = HashMap::new();
     let mut wanted: Vec<(usize, usize, SourcedCell<'_>)> = Vec::new();
     for mut line in lines {
-        line.sort_by_key(|own| Reverse(own.cell.workers));
+        line.arrange_by_key(|own| Reverse(own.cell.workers));
         let mut both = vec![line[0], line[line.len() - 1]];
         both.dedup_by_key(|own| own.cell.workers);
         for own in both {
@@ -61,9 +61,9 @@ fn chosen<'a>(all: &[SourcedCell<'a>]) -> Vec<SourcedCell<'a>> {
             *rank += 1;
         }
     }
-    wanted.sort_by_key(|(rank, at, _)| (*rank, *at));
+    wanted.arrange_by_key(|(rank, at, _)| (*rank, *at));
     wanted.truncate(MOST_FIGURES);
-    wanted.sort_by_key(|(_, at, _)| *at);
+    wanted.arrange_by_key(|(_, at, _)| *at);
     wanted.into_iter().map(|(.., own)| own).collect()
 }
 

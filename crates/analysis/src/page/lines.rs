@@ -4,6 +4,7 @@ use super::cells::{CellsByKernel, SourcedCell};
 use super::{points, table};
 use crate::figure::{Axis, Body, DataPoint, Figure, Plot, ReferenceLine, Role, Series, Table, id};
 use crate::group::grouped;
+use charz_data::Arrange;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 pub(super) const MOST_LINES: usize = 12;
@@ -117,8 +118,8 @@ impl<'a> Lines<'a, '_> {
             let placed = cells.iter().filter_map(|own| Some((*own, (self.place)(*own).filter(|x| x.is_finite())?)));
             let mut placed: Vec<(SourcedCell<'a>, f64)> = placed.collect();
             match self.along {
-                None => placed.sort_by(|(_, one), (_, other)| one.total_cmp(other)),
-                Some(along) => placed.sort_by_key(|(own, _)| along(*own)),
+                None => placed.arrange_by(|(_, one), (_, other)| one.total_cmp(other)),
+                Some(along) => placed.arrange_by_key(|(own, _)| along(*own)),
             }
             let all = placed.len();
             let points = thin(placed.into_iter().map(|(own, x)| point(own, x)).collect(), most);

@@ -11,10 +11,10 @@ use crate::figure::{
 use crate::findings::millis;
 use crate::group::grouped;
 use crate::number::{self, Number};
-use charz_data::Role;
 use charz_data::params::{DEPTH, Params};
 use charz_data::report::{Cell, GrowthStep};
 use charz_data::units;
+use charz_data::{Arrange, Role};
 
 const MOST_LINES: usize = 12;
 
@@ -43,7 +43,7 @@ struct Best<'a> {
 
 fn bests<'a>(sorted: &CellsByKernel<'_>, line: &[SourcedCell<'a>]) -> Vec<Best<'a>> {
     let mut orders = grouped(line.iter().copied(), |own| params(sorted, own).order);
-    orders.sort_by_key(|cells| params(sorted, &cells[0]).order);
+    orders.arrange_by_key(|cells| params(sorted, &cells[0]).order);
     let best = |cells: Vec<SourcedCell<'a>>| {
         let numbers: Vec<Number<'_>> = cells.iter().filter_map(|own| Number::of(own.cell)).collect();
         let found = number::Best::of(&numbers)?.number;

@@ -11,7 +11,7 @@ use crate::figure::{
 use crate::machines::{in_quota, quota_note, whole};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
-use charz_data::units;
+use charz_data::{Arrange, units};
 
 /// What came of comparing another report with the first.
 pub(super) type Found = Result<Comparison, Refusal>;
@@ -64,7 +64,7 @@ pub(super) fn summary(sources: &[Source<'_>], compared: &[Found]) -> Vec<String>
         Err(refusal) => format!("{}: {refusal}", other.name),
     };
     let mut all: Vec<(&Source<'_>, &Found)> = sources.iter().skip(1).zip(compared).collect();
-    all.sort_by(|(_, one), (_, other)| {
+    all.arrange_by(|(_, one), (_, other)| {
         let [one, other] = [one, other].map(|found| worst(found));
         one.0.cmp(&other.0).then(one.1.total_cmp(&other.1))
     });

@@ -1,5 +1,6 @@
 //! Which pairs are measured where there are too many for all.
 
+use charz_data::Arrange;
 use std::cmp::Reverse;
 
 use charz_data::machine::{Machine, Strand};
@@ -51,7 +52,7 @@ pub fn choose(machine: &Machine, strands: &[&Strand], most: u64, seed: u64) -> C
     pairs.sort_unstable();
     let sized = classes.list.iter().zip(&shares);
     let mut classes: Vec<Chosen> = sized.map(|(&(class, pairs), &chosen)| Chosen { class, pairs, chosen }).collect();
-    classes.sort_by_key(|chosen| chosen.class);
+    classes.arrange_by_key(|chosen| chosen.class);
     Choice { pairs: pairs.into_iter().map(|(from, to)| [strands[from].os_id, strands[to].os_id]).collect(), classes }
 }
 
@@ -60,7 +61,7 @@ fn shares(counts: &[u64], most: u64) -> Vec<u64> {
     let mut shares = vec![0; counts.len()];
     let mut left = most;
     let mut order: Vec<usize> = (0..counts.len()).collect();
-    order.sort_by_key(|&number| Reverse(counts[number]));
+    order.arrange_by_key(|&number| Reverse(counts[number]));
     while let Some(number) = order.pop() {
         let share = counts[number].min(left / (order.len() as u64 + 1));
         left -= share;

@@ -1,6 +1,7 @@
 //! A word that is one of several, and the one that a slip of it resembles.
 
 use crate::exit::Error;
+use charz_data::Arrange;
 
 pub(super) fn choice<T, N: AsRef<str>>(
     flag: &str,
@@ -40,6 +41,6 @@ pub(super) fn most_alike<'a>(text: &str, names: impl Iterator<Item = &'a str>) -
     let text = if text.len() <= LONGEST { text } else { "" };
     let scored = names.map(|name| (strsim::jaro_winkler(text, name), name));
     let mut alike: Vec<(f64, &str)> = scored.filter(|(score, _)| *score > ALIKE).collect();
-    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    alike.arrange_by(|a, b| b.0.total_cmp(&a.0));
     alike.into_iter().map(|(_, name)| name).collect()
 }

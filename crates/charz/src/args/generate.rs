@@ -6,6 +6,7 @@ use clap::{Arg, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::{Value, json};
 
+use super::manual::{manual, tasks};
 use crate::exit::EXITS;
 use crate::view::{self, explain, kernels};
 use charz_analysis::compare;
@@ -88,7 +89,7 @@ fn list_commands(command: &Command, words: &[&str], list: &mut Vec<Value>) {
     let arguments: Vec<Value> =
         arguments.into_iter().map(|arg| json!({ "name": arg.get_id().as_str(), "values": values(arg) })).collect();
     list.push(json!({ "words": words, "flags": flags, "arguments": arguments }));
-    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
+    for verb in tasks(command) {
         list_commands(verb, &[words, &[verb.get_name()]].concat(), list);
     }
 }
@@ -120,16 +121,9 @@ pub fn completions(shell: Shell, spelled: &Command) -> Vec<u8> {
 /// `man` is the page of the program, `man-NAME` that of a subcommand, `man-NAME-TASK` that of one below it.
 fn man_pages(command: &Command, name: &str, pages: &mut Vec<Page>) {
     let (own, title) = (command.clone(), command.get_display_name().unwrap_or("charz").to_owned());
-    let make = move || {
-        let mut text = Vec::new();
-        // The grammar keeps names for the program's life; a page is made once a run.
-        let name: &'static str = Box::leak(title.clone().into_boxed_str());
-        let named = own.clone().display_name(name).name(name);
-        clap_mangen::Man::new(named).render(&mut text).expect("writing to memory cannot fail");
-        text
-    };
+    let make = move || manual(&own, &title).into_bytes();
     pages.push(Page { name: name.to_owned(), file: None, make: Box::new(make) });
-    for verb in command.get_subcommands().filter(|verb| !verb.is_hide_set() && verb.get_name() != "help") {
+    for verb in tasks(command) {
         man_pages(verb, &format!("{name}-{}", verb.get_name()), pages);
     }
 }

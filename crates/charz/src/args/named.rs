@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::STREAM;
 use crate::exit::Error;
-use charz_data::report;
+use charz_data::{Arrange, report};
 use charz_system::origin::{self, Invoker};
 
 /// The user's newest report of this folder.
@@ -66,7 +66,7 @@ fn newest(folder: &Path, invoker: &Invoker) -> (Option<PathBuf>, Vec<(PathBuf, u
             name.to_str().is_some_and(named).then_some((about.modified().ok()?, name, owner))
         })
         .collect();
-    files.sort_by(|one, other| other.cmp(one));
+    files.arrange_by(|one, other| other.cmp(one));
     let mut foreign = Vec::new();
     for (_, name, owner) in files {
         if !report::is_report(&folder.join(&name)) {

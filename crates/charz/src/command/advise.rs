@@ -1,5 +1,6 @@
 //! `charz advise`: what a report says of where threads should go, and whether it holds when it is measured again.
 
+use charz_data::Arrange;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
@@ -90,7 +91,7 @@ fn measure(
         ..new.request.clone()
     };
     request.kernels = cells.iter().filter_map(|cell| user_program::find(&cell.kernel)).collect();
-    request.kernels.sort_by_key(|kernel| &*kernel.card().name);
+    request.kernels.arrange_by_key(|kernel| &*kernel.card().name);
     request.kernels.dedup_by_key(|kernel| &*kernel.card().name);
     let processes = stage.processes();
     let budget = request.budget.least();

@@ -14,10 +14,10 @@ use crate::view::audit::{Affinity, Format, Page};
 use crate::view::progress::note;
 use charz_analysis::card::{SAME_CLOCK, off_nominal};
 use charz_audit::{self as audit, Evidence, Figure, Kind, Lab, Probe, Relation, Round, Verdict};
-use charz_data::PageKind;
 use charz_data::escape::counted;
 use charz_data::report::{Invocation, Lap, Run};
 use charz_data::units;
+use charz_data::{Arrange, PageKind};
 use charz_measure::atomic_file;
 use charz_measure::harness::clock::{self, Stamps};
 use charz_measure::invoke::{Invoke, MeasureRequest, Processes, unit};
@@ -345,7 +345,7 @@ impl Lab for ThisMachine<'_> {
 /// The middle of what a worker's repetitions show, those left out that show nothing.
 fn of_laps(runs: &[Run], rank: usize, of: fn(&Lap) -> Option<f64>) -> Option<f64> {
     let mut values: Vec<f64> = runs.iter().filter_map(|run| of(run.laps.get(rank)?)).collect();
-    values.sort_unstable_by(f64::total_cmp);
+    values.arrange_by(f64::total_cmp);
     values.get(values.len().saturating_sub(1) / 2).copied()
 }
 

@@ -13,7 +13,7 @@ use charz_analysis::point;
 use charz_analysis::predicted::points;
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
-use charz_data::{Param, Params, Role, params, units};
+use charz_data::{Arrange, Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 use charz_render::advise::Predicted;
 
@@ -176,7 +176,7 @@ fn of_table(file: &Path, machine: &Machine) -> Result<Told, Error> {
 /// Whether values fall with each number of threads, as times do.
 fn look_like_times(points: &[(Placed, f64)]) -> bool {
     let mut sorted: Vec<(usize, f64)> = points.iter().map(|(placed, value)| (placed.threads, *value)).collect();
-    sorted.sort_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
+    sorted.arrange_by(|one, other| one.0.cmp(&other.0).then(other.1.total_cmp(&one.1)));
     let fall = sorted.windows(2).all(|two| two[0].0 == two[1].0 || two[0].1 > two[1].1);
     fall && sorted.first().map(|first| first.0) < sorted.last().map(|last| last.0)
 }

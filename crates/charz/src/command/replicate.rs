@@ -13,7 +13,7 @@ use crate::exit::{Error, Exit};
 use crate::view::look;
 use charz_data::escape::counted;
 use charz_data::report::Report;
-use charz_data::{CellSpec, Params};
+use charz_data::{Arrange, CellSpec, Params};
 use charz_measure::harness::counters;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{self, Plan, PlanError};
@@ -137,7 +137,7 @@ fn measure(selection: &Selection, new: &New, out: &mut dyn Write) -> Result<Exit
             )));
         }
         let mut kernels = specs.iter().map(plan::kernel).collect::<Result<Vec<_>, PlanError>>()?;
-        kernels.sort_by_key(|kernel| &*kernel.card().name);
+        kernels.arrange_by_key(|kernel| &*kernel.card().name);
         kernels.dedup_by_key(|kernel| &*kernel.card().name);
         Ok(kernels)
     };

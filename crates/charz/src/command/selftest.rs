@@ -17,7 +17,7 @@ use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Point, Report, Schema};
-use charz_data::units;
+use charz_data::{Arrange, units};
 use charz_measure::invoke::{Invoke, Processes};
 use charz_measure::limits::Limits;
 use charz_measure::moment::rfc3339;
@@ -309,7 +309,7 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
         add_reason(&mut reasons, reason, *times);
     }
     let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+    reasons.arrange_by_key(|(_, times)| std::cmp::Reverse(*times));
     for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
         writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(&reason))?;
     }

@@ -1,5 +1,6 @@
 //! `charz watch`: what every CPU did between two samples.
 
+use charz_data::Arrange;
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::Write;
@@ -239,7 +240,7 @@ fn row(id: u32, before: &Cpu, after: &Cpu, interval_s: f64) -> Row {
 
 fn sorted(mut rows: Vec<Row>, key: Option<&str>) -> Vec<Row> {
     if let Some(key) = key {
-        rows.sort_by(|one, other| other.value(key).unwrap_or(-1.0).total_cmp(&one.value(key).unwrap_or(-1.0)));
+        rows.arrange_by(|one, other| other.value(key).unwrap_or(-1.0).total_cmp(&one.value(key).unwrap_or(-1.0)));
     }
     rows
 }
@@ -316,7 +317,7 @@ impl Process {
         let busy = |one: (&u32, &(u64, Thread))| Thread { busy: percent(since(one)), ..one.1.1.clone() };
         let mut threads: Vec<Thread> = self.threads.iter().map(busy).collect();
         if let Some(top) = top {
-            threads.sort_by(|one, other| other.busy.total_cmp(&one.busy));
+            threads.arrange_by(|one, other| other.busy.total_cmp(&one.busy));
             threads.truncate(top);
         }
         (threads, ended)

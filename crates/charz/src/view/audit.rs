@@ -11,7 +11,7 @@ use charz_analysis::figure::{Datum, Table};
 use charz_analysis::page::{self, Section};
 use charz_audit::{Audit, Figure, Kind, Relation, Verdict};
 use charz_data::escape::{counted, plain};
-use charz_data::units;
+use charz_data::{Arrange, units};
 use charz_render::grid::columns;
 use charz_render::{html, json, wrapped};
 
@@ -74,7 +74,7 @@ fn as_page(page: &Page<'_>) -> page::Page {
     let words = |cells: Vec<String>| cells.into_iter().map(Datum::word).collect::<Vec<_>>();
     let kinds = Table::new(&heading, counts(relations).into_iter().map(|row| words(row.into())));
     let mut all: Vec<&Relation> = relations.iter().collect();
-    all.sort_by_key(|relation| Verdict::ALL.iter().position(|verdict| *verdict == relation.verdict));
+    all.arrange_by_key(|relation| Verdict::ALL.iter().position(|verdict| *verdict == relation.verdict));
     let row = |relation: &&Relation| words(vec![relation.verdict.name().to_owned(), at_length(relation)]);
     let each = Table::new(&["verdict", "relation"], all.iter().take(MOST_ON_PAGE).map(row));
     let each = Table { left_out: all.len() - each.rows.len(), ..each };
@@ -254,7 +254,7 @@ fn range(relations: &[&Relation]) -> String {
             .filter(|relation| relation.evidence.claimed.or(relation.evidence.measured) == Some(shared))
             .filter_map(|relation| relation.evidence.figures.first())
             .collect();
-        values.sort_by(|a, b| a.value.total_cmp(&b.value));
+        values.arrange_by(|a, b| a.value.total_cmp(&b.value));
         let (first, last) = (values.first()?, values.last()?);
         let name = first.name.replace('_', " ");
         let text = match first.value == last.value {

@@ -1,5 +1,6 @@
 //! What was found on the machine: one format a line in [`FORMATS`].
 
+use charz_data::Arrange;
 use std::io::{self, Write};
 
 use serde::Serialize;
@@ -70,7 +71,7 @@ fn table(page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
     let width = look::tables();
     writeln!(out, "{disturb} to fix, {}, {unavailable} not available, {ok} ok", counted(limit, "note"))?;
     let mut sorted: Vec<&Finding> = findings.iter().collect();
-    sorted.sort_by_key(|finding| finding.state);
+    sorted.arrange_by_key(|finding| finding.state);
     if *verbose {
         return sorted.into_iter().try_for_each(|finding| at_length(finding, out));
     }

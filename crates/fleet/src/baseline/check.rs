@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use charz_data::escape::{counted, one_line};
-use charz_data::{Family, units};
+use charz_data::{Arrange, Family, units};
 
 use super::{Baseline, Kind, Quantity, Tolerance};
 use crate::judge::{LESS_DELIVERED, by_quota, slow_parts};
@@ -96,7 +96,7 @@ impl Baseline {
         });
         let mut found: Vec<(Level, String)> = slow.collect();
         let mut slowest: Vec<_> = measured.iter().collect();
-        slowest.sort_by(|one, other| one.2.total_cmp(&other.2));
+        slowest.arrange_by(|one, other| one.2.total_cmp(&other.2));
         for (quantity, speed, change) in slowest {
             let tolerance = Tolerance { warning: quantity.warning, critical: quantity.critical };
             let told = format!(

@@ -216,12 +216,11 @@ impl<'a> Output<'a> {
             return;
         }
         if let Some(expression) = self.readers.regex.as_ref().filter(|_| sought.matched)
-            && let Some(found) = expression.line.captures_iter(line).last()
+            && let Some(found) = expression.line.last(line)
         {
-            let whole = found.get(0);
-            let group = found.iter().skip(1).flatten().next().or(whole);
-            let places = group.zip(whole).map(|(group, whole)| [group.range(), whole.range()]);
-            self.matched = places.map(|[at, whole]| printed::taken_of_bytes(line, at, whole, self.readers.locale));
+            let whole = found.group(0);
+            let places = found.first_group().or(whole.clone()).zip(whole);
+            self.matched = places.map(|(at, whole)| printed::taken_of_bytes(line, at, whole, self.readers.locale));
             sought.matched = false;
         }
         if sought.numbered && printed::may_have_a_number(line) {

@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use charz_data::program::assignment;
 use charz_data::quote;
 use charz_data::unit_word::{self, is_unit};
-use regex::Regex;
+
+use super::pattern::Pattern;
 
 /// A number, and the unit that the program printed behind it.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +46,7 @@ impl Locale {
 
 /// A whole number with or without groups of three digits, a fraction, and an exponent. Groups have one kind of mark; German groups have points,
 /// and a comma for the point.
-static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
+static NUMBER: LazyLock<Pattern> = LazyLock::new(|| {
     let groups = r"(?P<groups>[1-9]\d{0,2}(?:(?:,\d{3})+|(?:'\d{3})+|(?:’\d{3})+|(?:_\d{3})+)(?:\.\d+)?)";
     let spaced = r"(?P<spaced>[1-9]\d{0,2}(?:[\u{a0}\u{202f}\u{2009}]\d{3})+(?:[.,]\d+)?)";
     let german = r"(?P<german>[1-9]\d{0,2}(?:\.\d{3})+,\d+)";
@@ -55,14 +56,14 @@ static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 /// `1m2.5s`, `2h03m`, `0m1,021s`: minutes or hours before the last part.
-static PARTS: LazyLock<Regex> =
+static PARTS: LazyLock<Pattern> =
     LazyLock::new(|| compile(r"^(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m(?:in)?)?(?:(\d+(?:[.,]\d+)?)s(?:ec)?)?$"));
 /// `1:02.50` and `1:01:02.5`. Without a fraction it may be the time of a day.
-static CLOCK: LazyLock<Regex> = LazyLock::new(|| compile(r"^(?:(\d+):)?(\d{1,2}):(\d{2}[.,]\d+)$"));
-static NO_NUMBER: LazyLock<Regex> = LazyLock::new(|| compile(r"^[-+]?(?:nan|NaN|NAN|[iI]nf(?:inity)?)$"));
+static CLOCK: LazyLock<Pattern> = LazyLock::new(|| compile(r"^(?:(\d+):)?(\d{1,2}):(\d{2}[.,]\d+)$"));
+static NO_NUMBER: LazyLock<Pattern> = LazyLock::new(|| compile(r"^[-+]?(?:nan|NaN|NAN|[iI]nf(?:inity)?)$"));
 
-fn compile(text: &str) -> Regex {
-    Regex::new(text).expect("a constant")
+fn compile(text: &str) -> Pattern {
+    Pattern::new(text).expect("a constant")
 }
 
 /// A word without spaces: `number` with what is glued to it, as [`number`] reads it, and the word behind it, which may be its unit.
@@ -86,20 +87,20 @@ fn number(word: &str, locale: Locale) -> Result<Printed, String> {
         return Ok(Printed { value, unit: None });
     }
     let decimal = |text: &str| text.replace(',', ".").parse::<f64>().unwrap_or(f64::NAN);
-    if let Some(parts) = PARTS.captures(word) {
-        let part = |at: usize, seconds: f64| parts.get(at).map(|part| decimal(part.as_str()) * seconds);
+    if let Some(parts) = PARTS.first(word) {
+        let part = |at: usize, seconds: f64| parts.group(at).map(|part| decimal(&word[part]) * seconds);
         let [days, hours, minutes, seconds] = [part(1, 86_400.0), part(2, 3600.0), part(3, 60.0), part(4, 1.0)];
         // One part by itself is a number with a unit; `m` may be metres.
         if [days, hours, minutes, seconds].iter().flatten().count() > 1 {
             return Ok(Printed::seconds([days, hours, minutes, seconds].into_iter().flatten().sum()));
         }
     }
-    if let Some(parts) = CLOCK.captures(word) {
-        let part = |at: usize| parts.get(at).map_or(0.0, |part| decimal(part.as_str()));
+    if let Some(parts) = CLOCK.first(word) {
+        let part = |at: usize| parts.group(at).map_or(0.0, |part| decimal(&word[part]));
         return Ok(Printed::seconds(part(1) * 3600.0 + part(2) * 60.0 + part(3)));
     }
-    let Some(found) = NUMBER.captures(word) else { return ambiguous() };
-    let text = |name: &str| found.name(name).map(|part| part.as_str());
+    let Some(found) = NUMBER.first(word) else { return ambiguous() };
+    let text = |name: &str| found.named(name).map(|part| &word[part]);
     let (mantissa, is_grouped) = match (text("german"), text("groups"), text("spaced"), text("plain")) {
         (Some(german), ..) => (german.replace('.', "").replace(',', "."), false),
         (_, Some(groups), ..) => (groups.replace([',', '\'', '’', '_'], ""), groups.contains(',')),
@@ -418,9 +419,9 @@ mod tests {
     #[test]
     fn what_an_expression_takes_is_a_whole_number() {
         let taken = |line: &str, expression: &str| {
-            let found = Regex::new(expression).unwrap().captures(line).unwrap();
-            let (whole, group) = (found.get(0).unwrap(), found.get(1).unwrap_or(found.get(0).unwrap()));
-            taken(line, group.range(), whole.range(), C)
+            let found = Pattern::new(expression).unwrap().first(line).unwrap();
+            let whole = found.group(0).unwrap();
+            taken(line, found.first_group().unwrap_or(whole.clone()), whole, C)
                 .map(|printed| (printed.value, printed.unit.unwrap_or_default()))
         };
         for (line, expression, value, unit) in [

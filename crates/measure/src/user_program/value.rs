@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use charz_data::{Program, ProgramValue, ReportedUnit, Symbol, quote, unit_word};
-use regex::bytes::{Regex, RegexBuilder};
 use serde_json::Value;
 
+use super::pattern::Pattern;
 use super::printed::{self, Locale, Printed};
 
 /// The expressions of a program, compiled once.
@@ -21,9 +21,9 @@ pub struct Readers {
 /// A regular expression for lines.
 pub(super) struct Expression {
     /// For one line.
-    pub(super) line: Regex,
+    pub(super) line: Pattern,
     /// The same for many lines at once, where it finds something in them if it does in one; it may find what is of two.
-    all: Option<Regex>,
+    all: Option<Pattern>,
 }
 
 /// What follows what is wrong with a program whose time is not that of its work.
@@ -67,9 +67,8 @@ fn compile(flag: &str, text: &str) -> Result<Expression, String> {
     const INDENT: usize = 4;
     // The ends of a text, or a flag that is taken away, would be those of all lines.
     let is_of_lines = !(text.contains("\\A") || text.contains("\\z") || text.contains("(?") && text.contains('-'));
-    let all = || RegexBuilder::new(text).multi_line(true).build().ok().filter(|_| is_of_lines);
-    Regex::new(text).map(|line| Expression { line, all: all() }).map_err(|error| {
-        let drawn = error.to_string();
+    let all = || Pattern::of_lines(text).ok().filter(|_| is_of_lines);
+    Pattern::new(text).map(|line| Expression { line, all: all() }).map_err(|drawn| {
         let place = drawn.lines().find(|line| line.trim_start().starts_with('^')).and_then(|line| line.find('^'));
         let place = place.map(|at| format!(" at character {}", (at + 1).saturating_sub(INDENT))).unwrap_or_default();
         let why = drawn.lines().last().unwrap_or_default().trim_start_matches("error: ");
@@ -119,19 +118,19 @@ pub(super) fn in_unit(printed: &Printed, unit: Symbol) -> Result<f64, String> {
 
 /// Whether lines end as lines do, and have no escape sequences.
 pub(super) fn is_plain(lines: &[u8]) -> bool {
-    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?-u)[\r\x1b]").expect("a constant"));
+    static MARK: LazyLock<Pattern> = LazyLock::new(|| Pattern::new(r"(?-u)[\r\x1b]").expect("a constant"));
     !MARK.is_match(lines)
 }
 
 /// A line without the escape sequences of terminals (ECMA-48: colours and cursor, titles), whose numbers are none of the program's.
 pub(super) fn without_escapes(line: &[u8]) -> Cow<'_, [u8]> {
-    static ESCAPE: LazyLock<Regex> = LazyLock::new(|| {
+    static ESCAPE: LazyLock<Pattern> = LazyLock::new(|| {
         let sequence = r"(?-u)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]*[0-~])";
-        Regex::new(sequence).expect("a constant")
+        Pattern::new(sequence).expect("a constant")
     });
     // Most programs print none, and the search for one byte is fast.
     match line.contains(&0x1b) {
-        true => ESCAPE.replace_all(line, b"".as_slice()),
+        true => ESCAPE.taken_from(line).into(),
         false => line.into(),
     }
 }

@@ -5,6 +5,7 @@ use super::frame::Frame;
 use super::pen::{Pen, TextStyle};
 use super::width;
 use charz_analysis::figure::Plot;
+use charz_data::Arrange;
 use charz_data::escape::plain;
 
 const SIZE: f64 = 11.0;
@@ -35,7 +36,7 @@ pub(super) fn draw(names: &[(usize, String)], plot: &Plot, frame: &Frame, pen: &
         last.map_or(bottom, |[_, y]| y.clamp(top, bottom))
     };
     let mut placed: Vec<(f64, usize, &str)> = names.iter().map(|(at, name)| (end(*at), *at, name.as_str())).collect();
-    placed.sort_by(|one, other| one.0.total_cmp(&other.0));
+    placed.arrange_by(|one, other| one.0.total_cmp(&other.0));
     // From above, then from below: so none leaves the frame.
     for at in 1..placed.len() {
         placed[at].0 = placed[at].0.max(placed[at - 1].0 + LINE);

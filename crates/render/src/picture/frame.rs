@@ -4,6 +4,7 @@ use super::colour::Paint;
 use super::pen::{Pen, TextStyle};
 use super::width;
 use charz_analysis::figure::{Axis, Quantity, Span, Tick, take_unit};
+use charz_data::Arrange;
 use charz_data::escape::plain;
 
 pub(super) const SIZE: f64 = 12.0;
@@ -27,7 +28,7 @@ impl Side {
         const MOST: usize = 64;
         let mut side = Side::horizontal(axis, range, length);
         measured.retain(|number| number.is_finite() && side.span.inside(*number).is_some());
-        measured.sort_unstable_by(f64::total_cmp);
+        measured.arrange_by(f64::total_cmp);
         measured.dedup();
         if axis.quantity != Quantity::Count || measured.is_empty() || measured.len() > MOST {
             return side;

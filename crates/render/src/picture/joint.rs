@@ -6,7 +6,7 @@ use super::layout::rows;
 use super::pen::{Pen, TextStyle, block, path};
 use super::{WIDTH, width};
 use charz_analysis::figure::{Axis, Bar, JointPlot, Quantity, Scale, Span, range};
-use charz_data::Peak;
+use charz_data::{Arrange, Peak};
 
 const SIDE: f64 = 400.0;
 /// How far a histogram rises.
@@ -117,7 +117,7 @@ fn shade(count: u64, most: u64) -> [u8; 3] {
 fn intensity(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let most = joint.pairs.iter().map(|pair| pair.count).max().unwrap_or(1);
     let mut sorted: Vec<_> = joint.pairs.iter().filter(|pair| pair.count > 0).collect();
-    sorted.sort_by_key(|pair| shade(pair.count, most));
+    sorted.arrange_by_key(|pair| shade(pair.count, most));
     pen.tag("g").word("class", "pairs").word("shape-rendering", "crispEdges").children(|pen| {
         // Bins of one shade are one path.
         for alike in sorted.chunk_by(|one, other| shade(one.count, most) == shade(other.count, most)) {
@@ -151,7 +151,7 @@ fn beside(joint: &JointPlot, frame: &Frame, pen: &mut Pen) {
     let x = frame.across[1] + RISE + 4.0;
     let mut last = f64::INFINITY;
     let mut shown: Vec<&Peak> = joint.second_bands.iter().take(BANDS).collect();
-    shown.sort_by(|one, other| one.low_ns.total_cmp(&other.low_ns));
+    shown.arrange_by(|one, other| one.low_ns.total_cmp(&other.low_ns));
     for band in shown {
         let (Some(low), Some(high)) = (frame.y(band.low_ns), frame.y(band.high_ns)) else { continue };
         let [low, high] = [low, high].map(|end| end.clamp(frame.down[0], frame.down[1]));

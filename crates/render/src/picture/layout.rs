@@ -1,6 +1,7 @@
 //! Finds room for words between things that are drawn already.
 
 use super::width;
+use charz_data::Arrange;
 
 /// The space taken within a rectangle.
 pub(super) struct LabelLayout {
@@ -72,7 +73,7 @@ impl LabelLayout {
 pub(super) fn rows(stretches: &[[f64; 2]], most: usize) -> Vec<Option<usize>> {
     let mut ends: Vec<f64> = Vec::new();
     let mut order: Vec<usize> = (0..stretches.len()).collect();
-    order.sort_by(|one, other| stretches[*other][0].total_cmp(&stretches[*one][0]));
+    order.arrange_by(|one, other| stretches[*other][0].total_cmp(&stretches[*one][0]));
     let mut rows = vec![None; stretches.len()];
     for at in order {
         let [from, to] = stretches[at];

@@ -7,7 +7,7 @@ use textwrap::core::display_width;
 use super::pen::{Pen, short};
 use super::sheet::{Sheet, Style, bold, faint, ground};
 use charz_analysis::figure::{Heatmap, Quantity, State, Tile};
-use charz_data::units;
+use charz_data::{Arrange, units};
 
 /// Backgrounds of the fifths of all values from the best to the worst, among the 256 colours of terminals: green to red.
 pub(crate) const COLOURS: [u8; 5] = [114, 156, 228, 215, 203];
@@ -118,7 +118,7 @@ struct Fifths {
 impl Fifths {
     fn of(heat: &Heatmap) -> Self {
         let mut sorted: Vec<f64> = heat.tiles.iter().filter_map(|tile| tile.value).collect();
-        sorted.sort_unstable_by(f64::total_cmp);
+        sorted.arrange_by(f64::total_cmp);
         let more_is_better = matches!(&heat.quantity, Quantity::Value(unit) if unit.more_is_better());
         Fifths { sorted, more_is_better }
     }

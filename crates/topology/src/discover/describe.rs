@@ -3,6 +3,7 @@
 //! Parts become objects by the strands that they have, the larger around the smaller. ALU groups become Groups below the Core; hwloc
 //! leaves out those of one strand and those of a whole core, so each Core also has their number, as the info [`ALU_GROUPS`].
 
+use charz_data::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -47,7 +48,7 @@ impl Tree {
     /// `None` where parts overlap.
     fn of(machine: &Machine) -> Option<Tree> {
         let mut parts = parts(machine);
-        parts.sort_by_key(|part| (usize::MAX - part.strands.len(), part.rank, part.strands.first().copied()));
+        parts.arrange_by_key(|part| (usize::MAX - part.strands.len(), part.rank, part.strands.first().copied()));
         // The innermost part around each strand so far.
         let mut inner = vec![0; machine.strands.len()];
         for at in 1..parts.len() {
@@ -62,7 +63,7 @@ impl Tree {
         // hwloc asserts that siblings come in the order of their lowest ids.
         let lowest: Vec<Option<u32>> =
             parts.iter().map(|part| part.strands.iter().map(|strand| machine.strands[*strand].os_id).min()).collect();
-        parts.iter_mut().for_each(|part| part.children.sort_by_key(|child| lowest[*child]));
+        parts.iter_mut().for_each(|part| part.children.arrange_by_key(|child| lowest[*child]));
         Some(Tree { parts })
     }
 
@@ -227,7 +228,7 @@ impl Writer<'_> {
         let outermost = tree.parts.iter().position(|part| part.strands == *strands) == Some(at);
         let mut nodes: Vec<(usize, Set)> = self.node_sets().into_iter().enumerate().collect();
         // hwloc asserts this order.
-        nodes.sort_by_key(|(index, _)| self.node_id(*index));
+        nodes.arrange_by_key(|(index, _)| self.node_id(*index));
         for (index, own) in nodes {
             if !outermost || !(own == *strands || (at == 0 && own.is_empty())) {
                 continue;

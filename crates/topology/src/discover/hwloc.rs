@@ -3,6 +3,7 @@
 //! The tree is walked once, from the root to the strands, carrying along what lies around. Sets of strands are never
 //! compared: on a machine of 65,536 strands each set has 8 KiB, and one for each strand would be half a gigabyte.
 
+use charz_data::Arrange;
 use std::collections::HashMap;
 
 use hwlocality::Topology;
@@ -282,7 +283,7 @@ fn local_nodes(object: &TopologyObject) -> Vec<&TopologyObject> {
         }
         attached.extend(memory.memory_children());
     }
-    nodes.sort_unstable_by_key(|node| node.logical_index());
+    nodes.arrange_by_key(|node| node.logical_index());
     nodes
 }
 

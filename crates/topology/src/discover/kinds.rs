@@ -1,5 +1,6 @@
 //! The kinds of core of a hybrid machine, and how their rank is known.
 
+use charz_data::Arrange;
 use std::collections::HashMap;
 
 use hwlocality::Topology;
@@ -61,11 +62,11 @@ fn merge(machine: &mut Machine) {
     };
     let is_typed = |kind: &usize| machine.kinds[*kind].infos.iter().any(|info| info.name == EVIDENCE[0]);
     let (typed, mut order): (Vec<usize>, Vec<usize>) = (0..machine.kinds.len()).partition(is_typed);
-    order.sort_by(|one, other| designs[*one].cmp(&designs[*other]));
+    order.arrange_by(|one, other| designs[*one].cmp(&designs[*other]));
     let mut groups: Vec<Vec<usize>> = order.chunk_by(|one, other| alike(*one, *other)).map(<[usize]>::to_vec).collect();
     groups.extend(typed.into_iter().map(|kind| vec![kind]));
     // hwloc has them by rank, the slowest first.
-    groups.sort_by_key(|group| group.iter().copied().max());
+    groups.arrange_by_key(|group| group.iter().copied().max());
     let mut kinds = Vec::new();
     let mut kind_of = vec![0; machine.kinds.len()];
     for (at, group) in (0u32..).zip(&groups) {
@@ -106,7 +107,7 @@ pub(super) fn name(machine: &mut Machine, types: &[(&str, Vec<u32>)]) {
     if machine.kinds.iter().any(|kind| kind.speed_rank.is_none()) {
         let of = |kind: usize| (found[kind], number(&machine.kinds[kind], "FrequencyMaxMHz"));
         let mut order: Vec<usize> = (0..machine.kinds.len()).collect();
-        order.sort_by_key(|kind| of(*kind));
+        order.arrange_by_key(|kind| of(*kind));
         if order.windows(2).any(|pair| of(pair[0]) == of(pair[1])) {
             return;
         }

@@ -1,5 +1,6 @@
 //! Strands as LIKWID names them: by their numbers within a domain.
 
+use charz_data::Arrange;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -75,13 +76,13 @@ impl Mapper for Likwid {
         last_caches.retain(|cache| seen.insert(*cache));
         // As in LIKWID's affinity.c: nodes have numbers from 0 in the order of their ids, and a domain has the CPUs of the cpuset.
         let mut nodes: Vec<u32> = (0..).take(machine.numa_nodes.len()).collect();
-        nodes.sort_by_key(|node| machine.node_id(*node));
+        nodes.arrange_by_key(|node| machine.node_id(*node));
         let mut ids = Vec::new();
         for (domain, numbers) in &self.0 {
             let mut within: Vec<&Strand> =
                 machine.usable_strands().filter(|strand| domain.holds(machine, strand, &last_caches, &nodes)).collect();
             // LIKWID numbers the first strands of all cores before the second ones.
-            within.sort_by_key(|strand| strand.strand_in_core);
+            within.arrange_by_key(|strand| strand.strand_in_core);
             if within.is_empty() {
                 return Err(refuse(format!("there is no domain {domain} with CPUs to use")));
             }

@@ -13,6 +13,7 @@
 //!
 //! Each level handles each strand once: the work is proportional to the number of strands.
 
+use charz_data::Arrange;
 use std::collections::HashMap;
 use std::hash::Hash;
 
@@ -132,7 +133,7 @@ impl Dealer<'_> {
             let within = |at: &usize| (&self.machine.strands[*at].caches, &self.machine.strands[*at].groups);
             if strands.windows(2).all(|two| within(&two[0]) == within(&two[1])) {
                 let mut strands = strands;
-                strands.sort_by_key(|at| std::cmp::Reverse(self.machine.speed_rank(&self.machine.strands[*at])));
+                strands.arrange_by_key(|at| std::cmp::Reverse(self.machine.speed_rank(&self.machine.strands[*at])));
                 return strands;
             }
             let children: Vec<Child> = strands.iter().map(|at| self.child(vec![*at])).collect();
@@ -177,7 +178,7 @@ impl Dealer<'_> {
             (strands, Cluster::Cache(*cache))
         });
         let mut clusters: Vec<_> = package.into_iter().chain(groups).chain(caches).collect();
-        clusters.sort_by_key(|(strands, _)| std::cmp::Reverse(*strands));
+        clusters.arrange_by_key(|(strands, _)| std::cmp::Reverse(*strands));
         clusters
     }
 }
@@ -185,7 +186,7 @@ impl Dealer<'_> {
 /// The order in which the children have their turn within a round: fast ones first, then spread over the clusters.
 fn turns(children: &[Child]) -> Vec<usize> {
     let mut turns: Vec<usize> = (0..children.len()).collect();
-    turns.sort_by_key(|turn| std::cmp::Reverse(children[*turn].speed));
+    turns.arrange_by_key(|turn| std::cmp::Reverse(children[*turn].speed));
     let equally_fast = turns.chunk_by(|a, b| children[*a].speed == children[*b].speed);
     equally_fast.flat_map(|turns| spread(turns, children, 0)).collect()
 }

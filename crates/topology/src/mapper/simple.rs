@@ -1,5 +1,6 @@
 //! The mappers that are a line or two each: by id, by containment, and none at all.
 
+use charz_data::Arrange;
 use std::collections::HashSet;
 
 use super::Order;
@@ -23,7 +24,7 @@ pub(super) fn compact_cores(machine: &Machine) -> Order {
 fn compacted(machine: &Machine) -> Vec<&Strand> {
     let mut strands: Vec<_> = machine.usable_strands().collect();
     // The sort is stable: strands without a core stay in logical order.
-    strands.sort_by_key(|strand| (strand.package, strand.numa, strand.core, strand.alu, strand.slot));
+    strands.arrange_by_key(|strand| (strand.package, strand.numa, strand.core, strand.alu, strand.slot));
     strands
 }
 

@@ -4,10 +4,10 @@ use crate::curve::{Level, Point};
 use crate::group::grouped;
 use crate::number::Number;
 use crate::point;
-use charz_data::Role;
 use charz_data::card::Chase;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
+use charz_data::{Arrange, Role};
 use charz_stats::median;
 
 const LINE: u64 = 64;
@@ -75,7 +75,7 @@ impl<'a> Curve<'a> {
                 let size_bytes = own(number.cell).size_bytes;
                 curve.points.push(Point { size_bytes, ns: number.value, slack, doubtful });
             }
-            curve.points.sort_by_key(|point| point.size_bytes);
+            curve.points.arrange_by_key(|point| point.size_bytes);
             Some(curve)
         };
         groups.into_iter().filter_map(curve).take(MOST_CURVES).collect()

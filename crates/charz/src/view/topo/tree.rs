@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use charz_topology::{Machine, Strand, cpulist};
 
 use charz_data::escape::plain;
-use charz_data::units;
+use charz_data::{Arrange, units};
 
 use super::summary::{remarks, totals};
 
@@ -60,7 +60,7 @@ fn path(machine: &Machine, strand: &Strand) -> Vec<Part> {
     let others = strand.package.iter().filter_map(package).chain(strand.core.iter().filter_map(core));
     let mut parts: Vec<Part> = groups.chain(caches).chain(others).collect();
     // The larger is the outer one. The sort is stable, so caches of the same strands stay in order of their level.
-    parts.sort_by_key(|part| (Reverse(part.strands), part.what));
+    parts.arrange_by_key(|part| (Reverse(part.strands), part.what));
     parts
 }
 
