@@ -11,6 +11,6 @@ mod series;
 mod timeline;
 
 pub use baseline::{Baseline, Wanted};
-pub use entry::{Added, Addition, Entry, EnvChange, display, env_diff, seconds, summary};
+pub use entry::{Added, Entry, EnvChange, display, env_diff, seconds, summary};
 pub use series::{Key, Series, Value};
 pub use timeline::{ALPHA, Change, Segment, Timeline, Track};

@@ -22,6 +22,7 @@ static LAYOUT: Layout = Layout {
     runs INTEGER NOT NULL,
     compact BLOB NOT NULL
 ) STRICT, WITHOUT ROWID",
+    earlier: &[],
     noun: NOUN,
     create: "charz fleet add --db FILE REPORT",
 };
@@ -243,11 +244,8 @@ mod tests {
     fn a_history_is_no_collection() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("history.db");
-        let addition = charz_analysis::history::Addition {
-            file: "r.json".into(),
-            text: serde_json::to_string(&report(1, 6)).unwrap(),
-            report: report(1, 6),
-        };
+        let text = serde_json::to_string(&report(1, 6)).unwrap();
+        let addition = crate::history::Addition::new("r.json".into(), &text, report(1, 6));
         crate::history::Store::create(&file).unwrap().add(&[addition], None, false).unwrap();
         let refused = Collection::open(&file).err().unwrap().to_string();
         assert!(refused.contains("another program") && refused.contains("no collection"), "{refused}");

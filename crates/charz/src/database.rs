@@ -31,10 +31,29 @@ pub(crate) struct Layout {
     pub(crate) version: i32,
     /// The statement that creates the one table, which is called `report`.
     pub(crate) table: &'static str,
+    /// The ones before it: they are read as they are, and converted by the next write.
+    pub(crate) earlier: &'static [Earlier],
     /// What it is called.
     pub(crate) noun: &'static str,
     /// The command that creates it.
     pub(crate) create: &'static str,
+}
+
+#[derive(Debug)]
+pub(crate) struct Earlier {
+    pub(crate) version: i32,
+    pub(crate) table: &'static str,
+    /// Copies all rows from its table, which is called `earlier` meanwhile, to `report`.
+    pub(crate) copy: fn(&Transaction<'_>, &Path) -> Result<(), Fault>,
+}
+
+impl Layout {
+    /// The statement that created the table of a version; `None` if this program does not read that version.
+    fn table_of(&self, version: i32) -> Option<&'static str> {
+        let earlier = self.earlier.iter().map(|earlier| (earlier.version, earlier.table));
+        let mut versions = earlier.chain([(self.version, self.table)]);
+        versions.find(|(known, _)| *known == version).map(|(_, table)| table)
+    }
 }
 
 #[derive(Debug)]
@@ -178,10 +197,19 @@ impl Database {
         self.transact(TransactionBehavior::Deferred, work)
     }
 
-    /// Writes all of `work`, or nothing, and gives a new file its name.
+    /// Writes all of `work`, or nothing, and gives a new file its name. An earlier layout is converted by the same transaction.
     pub(crate) fn write<T>(&mut self, work: impl Fn(&Transaction<'_>, &Path) -> Result<T, Fault>) -> Result<T, Error> {
         let all = |database: &mut Self| {
-            database.transact(TransactionBehavior::Immediate, |transaction, path, _| work(transaction, path))
+            let layout = database.layout;
+            let (done, is_converted) = database.transact(TransactionBehavior::Immediate, |transaction, path, _| {
+                let is_converted = convert(transaction, path, layout)?;
+                Ok((work(transaction, path)?, is_converted))
+            })?;
+            if is_converted {
+                // All is written: without room for this the file only stays as large as it was.
+                let _ = database.connection.execute_batch("VACUUM");
+            }
+            Ok(done)
         };
         let Some(draft) = self.draft.take() else { return all(self) };
         let added = all(self)?;
@@ -197,25 +225,40 @@ impl Database {
     }
 }
 
-/// Whether it has its table; an error if the database is not one of this layout and version.
+/// Converts a table of an earlier version; whether it was one.
+fn convert(transaction: &Transaction<'_>, path: &Path, layout: &Layout) -> Result<bool, Fault> {
+    let version: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    let Some(earlier) = layout.earlier.iter().find(|earlier| earlier.version == version) else { return Ok(false) };
+    // The new one is created by its own statement: renamed, it would have another.
+    transaction.execute("ALTER TABLE report RENAME TO earlier", ())?;
+    transaction.execute(layout.table, ())?;
+    (earlier.copy)(transaction, path)?;
+    transaction.execute("DROP TABLE earlier", ())?;
+    transaction.pragma_update(None, "user_version", layout.version)?;
+    Ok(true)
+}
+
+/// Whether it has its table; an error if the database is not one of this layout, in a version that is read.
 fn is_created(transaction: &Transaction<'_>, path: &Path, layout: &Layout) -> Result<bool, Fault> {
-    let Layout { application_id, version, table, noun, .. } = layout;
+    let Layout { application_id, version, noun, .. } = layout;
     let number = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i32>(0));
     let tables: i64 = transaction.query_row("SELECT count(*) FROM sqlite_schema", (), |row| row.get(0))?;
     match (number("application_id")?, number("user_version")?) {
-        (own, own_version) if own == *application_id && own_version == *version => {
+        (own, found) if own == *application_id => {
+            let table = layout.table_of(found).ok_or_else(|| {
+                Error::bad_input(format!(
+                    "{path:?} is a {noun} of version {found}, and this program reads up to version {version}; use the charz that wrote it"
+                ))
+            })?;
             // A view, or a column that is computed, would make gigabytes out of a small file.
             let sql = "SELECT sql FROM sqlite_schema WHERE name = 'report'";
             let found: Option<String> = transaction.query_row(sql, (), |row| row.get(0)).optional()?;
             match found {
-                Some(found) if found == *table => refuse_other_code(transaction, path, noun).map(|()| true),
+                Some(found) if found == table => refuse_other_code(transaction, path, noun).map(|()| true),
                 _ => Err(damaged(path, noun, "its table of reports is not as it was created"))?,
             }
         }
         (0, 0) if tables == 0 => Ok(false),
-        (own, other) if own == *application_id => Err(Error::bad_input(format!(
-            "{path:?} is a {noun} of version {other}, and this program reads version {version}; use the charz that wrote it"
-        )))?,
         _ => Err(Error::bad_input(format!(
             "{path:?} is the database of another program, and no {noun}; name another file by --db FILE"
         )))?,
@@ -345,7 +388,9 @@ fn explain(path: &Path, layout: &Layout, error: rusqlite::Error) -> Error {
         ErrorCode::NotADatabase => {
             Error::bad_input(format!("{path:?} is not a database, so no {noun}; name another file by --db FILE"))
         }
-        ErrorCode::DatabaseCorrupt | ErrorCode::Unknown => damaged(path, noun, &error.to_string()),
+        ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation | ErrorCode::Unknown => {
+            damaged(path, noun, &error.to_string())
+        }
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Error::environment(format!(
             "the {noun} {path:?} is in use by another program or its file system has no locks, and nothing was changed; try again \
              later, or name another file by --db FILE"

@@ -45,7 +45,7 @@ pub use read::{
 };
 pub use run::Run;
 pub use speeds::packed as packed_speeds;
-pub use write::{is_packed, write};
+pub use write::{is_packed, packed, write};
 
 use crate::escape::{plain, quoted};
 use crate::machine::Machine;

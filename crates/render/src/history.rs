@@ -1,6 +1,7 @@
 //! A history as columns, CSV or JSON: the tables of [`page::history`](charz_analysis::page::history).
 
 use std::io::{self, Write};
+use std::path::PathBuf;
 
 use serde_json::{Map, Value, json as object};
 
@@ -10,7 +11,7 @@ use super::outline::Block;
 use super::report::csv::{harmless, record};
 use super::{json, term, wrapped};
 use charz_analysis::figure::{Datum, Table};
-use charz_analysis::history::{ALPHA, Added, Addition, Entry, Timeline, Track};
+use charz_analysis::history::{ALPHA, Added, Entry, Timeline, Track};
 use charz_analysis::page::history::{changes, levels, remarks, reports, summary, values};
 use charz_data::escape::{counted, plain};
 
@@ -90,22 +91,22 @@ pub fn write_plot(
     }
 }
 
-/// What happened to reports that were to be added.
+/// What happened to the reports of these files; of the entries the cells are not read.
 pub fn write_added(
-    additions: &[Addition],
+    files: &[PathBuf],
     added: &[(i64, Added)],
     entries: &[Entry],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let reports = reports(entries);
-    for (addition, (id, added)) in additions.iter().zip(added) {
+    for (file, (id, added)) in files.iter().zip(added) {
         let how = match added {
             Added::New => "added",
             Added::Later => "replaced the earlier state of its sweep",
             Added::Same => "was there already; nothing changed",
             Added::Earlier => "a later state of its sweep is there; nothing changed",
         };
-        write!(out, "report {id}: {}, {how}", plain(&addition.file.display().to_string()))?;
+        write!(out, "report {id}: {}, {how}", plain(&file.display().to_string()))?;
         let row = reports.rows.iter().find(|row| row.data[0].number == Some(*id as f64));
         let changed = row.and_then(|row| row.data.last()).filter(|changed| changed.text != "-");
         match (added, changed) {

@@ -1,7 +1,6 @@
 //! One report of a history, and what else changed from one to the next.
 
 use std::fmt;
-use std::path::PathBuf;
 use std::time::UNIX_EPOCH;
 
 use crate::compare::{built, surroundings};
@@ -53,14 +52,6 @@ pub fn summary(mut report: Report) -> Report {
 pub fn seconds(started: &str) -> Option<i64> {
     let time = humantime::parse_rfc3339(started).ok()?;
     i64::try_from(time.duration_since(UNIX_EPOCH).ok()?.as_secs()).ok()
-}
-
-#[derive(Debug)]
-pub struct Addition {
-    /// The file that it was read from, for messages.
-    pub file: PathBuf,
-    pub text: String,
-    pub report: Report,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

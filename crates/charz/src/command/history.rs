@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::render::{Showing, read_with_text, show, show_page};
 use crate::exit::{Error, Exit};
-use crate::history::Store;
+use crate::history::{Addition, Store};
 use crate::settings::user_file;
 use crate::view::look;
-use charz_analysis::history::{Addition, Baseline, Series, Timeline, Track, Wanted};
+use charz_analysis::history::{Baseline, Series, Timeline, Track, Wanted};
 use charz_analysis::page::{self, Source};
 use charz_data::report::Report;
 use charz_render::history::{Tables, write_added, write_list, write_plot};
@@ -53,12 +53,12 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
             // Before the history is touched, or created.
             let read = |path: &PathBuf| {
                 let (report, text) = read_with_text(path)?;
-                Ok(Addition { file: path.clone(), text, report })
+                Ok(Addition::new(path.clone(), &text, report))
             };
             let additions: Vec<Addition> = reports.iter().map(read).collect::<Result<_, Error>>()?;
             let mut store = Store::create(&file)?;
             let added = store.add(&additions, label.as_deref(), any_host)?;
-            write_added(&additions, &added, &store.list()?, out)?;
+            write_added(&reports, &added, &store.heads()?, out)?;
         }
         Task::List(format) => write_list(&Store::open(&file)?.list()?, format, &look::of_stdout(), out)?,
         Task::Show(id, how) => return show_report(&file, id, how.as_ref(), out),

@@ -19,9 +19,13 @@ fn report(number: u64) -> Report {
     Report { id, started, floor: Vec::new(), ..fixtures::report(cells) }
 }
 
+fn text(report: &Report) -> String {
+    serde_json::to_string(report).unwrap() + "\n"
+}
+
 fn addition(report: Report) -> Addition {
-    let text = serde_json::to_string(&report).unwrap() + "\n";
-    Addition { file: "r.json".into(), text, report }
+    let text = text(&report);
+    Addition::new("r.json".into(), &text, report)
 }
 
 struct Place(tempfile::TempDir);
@@ -80,10 +84,11 @@ fn a_resumed_sweep_takes_the_place_of_its_earlier_state() {
 fn a_report_that_differs_in_no_measurement_is_the_same() {
     let place = Place::new();
     let mut store = Store::create(&place.file()).unwrap();
-    let first = judged(Path::new(""), 1, report(0)).unwrap();
+    let mut first = report(0);
+    reread(&mut first).unwrap();
     assert_eq!(store.add(&[addition(first.clone())], None, false).unwrap(), [(1, Added::New)]);
     let mut add = |text: String, report: &Report| {
-        let addition = Addition { file: "r.json".into(), text, report: report.clone() };
+        let addition = Addition::new("r.json".into(), &text, report.clone());
         store.add(&[addition], None, false).unwrap()[0].1
     };
     assert_eq!(add(serde_json::to_string_pretty(&first).unwrap(), &first), Added::Same);
@@ -151,18 +156,31 @@ fn another_database_is_refused_and_left_alone() {
         check_refused(Store::create(&file), Exit::BadInput, &["another program"]);
         assert_eq!(fs::read(&file).unwrap(), before);
     }
-    check_refused(Place::new().changed("PRAGMA user_version = 2"), Exit::BadInput, &["version 2"]);
+    check_refused(Place::new().changed("PRAGMA user_version = 3"), Exit::BadInput, &["version 3"]);
 }
 
 #[test]
 fn changed_contents_are_refused() {
+    let set = |column: &str, bytes: &[u8]| {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("UPDATE report SET {column} = x'{digits}'")
+    };
+    let long_ago = serde_json::to_string(&summary(Report { started: "long ago".into(), ..report(0) })).unwrap();
+    let whole = packed(&text(&report(0)));
+    // More than a report may grow to, of which little is in the file.
+    let bomb = packed(&" ".repeat(18 << 20));
     for sql in [
         "DROP TABLE report",
         "ALTER TABLE report DROP COLUMN label",
         "ALTER TABLE report RENAME TO whole; CREATE VIEW report AS SELECT * FROM whole",
-        "UPDATE report SET text = '{'",
-        "UPDATE report SET summary = '{}'",
-        "UPDATE report SET summary = replace(summary, '2026-01-02', 'long ago')",
+        "PRAGMA user_version = 1",
+        &set("text", b"{"),
+        &set("text", b"\xff no text"),
+        &set("text", &whole[..whole.len() / 2]),
+        &set("text", &bomb),
+        &set("summary", b"{}"),
+        &set("summary", &packed(&long_ago)),
+        &set("summary", &bomb),
     ] {
         check_refused(Place::new().changed(sql), Exit::BadInput, &["damaged"]);
     }
@@ -185,6 +203,94 @@ fn what_runs_code_of_others_is_refused() {
     }
 }
 
+/// The file of a history of these reports as version 1 wrote it.
+fn of_version_1(place: &Place, reports: impl Iterator<Item = Report>) {
+    fs::create_dir_all(place.file().parent().unwrap()).unwrap();
+    let old = Connection::open(place.file()).unwrap();
+    old.pragma_update(None, "application_id", LAYOUT.application_id).unwrap();
+    old.execute_batch(&format!("PRAGMA user_version = 1; {UNPACKED}; BEGIN")).unwrap();
+    for report in reports {
+        let (text, summary) = (text(&report), serde_json::to_string(&summary(report.clone())).unwrap());
+        let sql = "INSERT INTO report (sweep, label, summary, text) VALUES (?1, 'old', ?2, ?3)";
+        old.execute(sql, params![report.id, summary, text]).unwrap();
+    }
+    old.execute_batch("DELETE FROM report WHERE id = 3; COMMIT").unwrap();
+}
+
+#[test]
+fn a_history_of_version_1_is_read_as_it_is_and_converted_by_adding() {
+    let place = Place::new();
+    of_version_1(&place, (0..20).map(report));
+    let bytes = || fs::read(place.file()).unwrap();
+    let before = bytes();
+    let check = |store: &mut Store, count: usize| {
+        let list = store.list().unwrap();
+        assert!(list.len() == count && list.iter().take(19).all(|entry| entry.label.as_deref() == Some("old")));
+        for id in (1..=20).filter(|id| *id != 3) {
+            assert_eq!(store.read(id).unwrap().1, text(&report(id as u64 - 1)), "report {id}");
+        }
+        check_refused(store.read(3), Exit::BadInput, &["no report 3"]);
+    };
+    check(&mut Store::open(&place.file()).unwrap(), 19);
+    // A good one, one that is there, and one of another machine.
+    let mut other = report(22);
+    other.host.processor = Some("another".into());
+    let additions = [addition(report(21)), addition(report(0)), addition(other)];
+    let mut store = Store::create(&place.file()).unwrap();
+    check_refused(store.add(&additions, None, false), Exit::BadInput, &["another"]);
+    check(&mut store, 19);
+    assert_eq!(bytes(), before, "neither reading nor a refusal changes anything");
+    assert_eq!(store.add(&additions[..2], None, false).unwrap(), [(21, Added::New), (1, Added::Same)]);
+    check(&mut store, 20);
+    assert!(bytes().len() * 2 < before.len(), "{} of {} bytes", bytes().len(), before.len());
+    check(&mut Store::open(&place.file()).unwrap(), 20);
+    let version = |row: &Row<'_>| row.get::<_, i32>(0);
+    let found = Connection::open(place.file()).unwrap().pragma_query_value(None, "user_version", version);
+    assert_eq!(found, Ok(LAYOUT.version));
+}
+
+#[test]
+fn a_damaged_history_of_version_1_is_not_converted() {
+    let place = Place::new();
+    of_version_1(&place, (0..4).map(report));
+    let damage = Connection::open(place.file()).unwrap();
+    damage.execute_batch("UPDATE report SET text = CAST(x'ff' AS TEXT) WHERE id = 4").unwrap();
+    drop(damage);
+    let before = fs::read(place.file()).unwrap();
+    let mut store = Store::create(&place.file()).unwrap();
+    check_refused(store.add(&[addition(report(9))], None, false), Exit::BadInput, &["damaged"]);
+    check_refused(store.read(4), Exit::BadInput, &["damaged", "report 4"]);
+    assert_eq!(fs::read(place.file()).unwrap(), before);
+}
+
+#[test]
+fn a_report_takes_little_more_than_its_compressed_file() {
+    let place = Place::new();
+    // As many numbers as a sweep of a few minutes has.
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut whole = report::parse(fixtures::ARITHMETIC).unwrap();
+    for cell in &mut whole.cells {
+        let measured = cell.invocations.clone();
+        for mut more in std::iter::repeat_n(measured, 7).flatten() {
+            (more.seed, more.started_ns) = (random.u64(..), random.u64(..1 << 40));
+            for lap in more.runs.iter_mut().flat_map(|run| &mut run.laps) {
+                lap.end_ns += random.u64(..1 << 20);
+            }
+            cell.invocations.push(more);
+        }
+    }
+    let of = |number: u64| Report { id: format!("{number:032x}"), ..whole.clone() };
+    let mut store = Store::create(&place.file()).unwrap();
+    let mut length = |numbers: std::ops::Range<u64>| {
+        store.add(&numbers.map(|number| addition(of(number))).collect::<Vec<_>>(), None, false).unwrap();
+        fs::metadata(place.file()).unwrap().len()
+    };
+    let grown = (length(0..1), length(1..21));
+    let per_report = (grown.1 - grown.0) / 20;
+    let compressed = packed(&text(&whole)).len() as u64;
+    assert!(per_report * 10 <= compressed * 12, "{per_report} bytes for {compressed}");
+}
+
 /// The files of a history of one report to which a program was killed while it added another.
 fn interrupted(place: &Place) -> [PathBuf; 2] {
     let whole = place.0.path().join("whole.db");
@@ -192,7 +298,9 @@ fn interrupted(place: &Place) -> [PathBuf; 2] {
     let writer = Connection::open(&whole).unwrap();
     // With a cache of one page what is written goes to the file before the transaction ends.
     writer
-        .execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE report SET text = text || text, summary = '{}'")
+        .execute_batch(
+            "PRAGMA cache_size = 1; BEGIN IMMEDIATE; UPDATE report SET text = zeroblob(50000), summary = x''",
+        )
         .unwrap();
     let files = ["", "-journal"].map(|end| (place.0.path().join(format!("whole.db{end}")), format!("history.db{end}")));
     fs::create_dir_all(place.file().parent().unwrap()).unwrap();

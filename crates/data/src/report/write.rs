@@ -30,6 +30,12 @@ pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<(
     packer.finish().map(drop)
 }
 
+/// A text compressed by gzip, as [`unpacked`](super::unpacked) reads it.
+pub fn packed(text: &str) -> Vec<u8> {
+    let mut packer = GzEncoder::new(Vec::new(), Compression::default());
+    packer.write_all(text.as_bytes()).and_then(|()| packer.finish()).expect("memory takes it")
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
