@@ -63,6 +63,7 @@ fn what_is_added_is_listed_and_shown_to_the_byte() {
     assert!(rows.len() == 2 && rows[0].contains("2026-01-01T12:00:00Z") && rows[1].contains("2026-01-03"), "{list}");
     assert_eq!(done(&place, &["show", "1", "--format", "json"]), text);
     assert_eq!(done(&place, &["show", "--format", "json"]), text, "the newest one");
+    assert_eq!(done(&place, &["show", "last", "--format", "json"]), text);
     let rendered = run("render", {
         let mut command = place.charz();
         command.args(["render", "b.json"]);
@@ -95,9 +96,12 @@ fn a_planted_change_is_found_and_gives_comparisons_their_base() {
 
     place.put("new.json", of_day(20, 0.8 * RATE).to_string().as_bytes());
     // The reports were added in reverse: report 14 is that of the first day.
-    for (baseline, code, day) in
-        [("newest", 0, "2026-01-14"), ("before-change", 1, "2026-01-10"), ("14", 1, "2026-01-01")]
-    {
+    for (baseline, code, day) in [
+        ("newest", 0, "2026-01-14"),
+        ("last", 0, "2026-01-14"),
+        ("before-change", 1, "2026-01-10"),
+        ("14", 1, "2026-01-01"),
+    ] {
         let mut command = place.charz();
         command.args(["compare", "new.json", "--baseline", baseline]).env("CHARZ_DB", "h.db");
         let ran = run(baseline, command);
@@ -129,7 +133,9 @@ fn what_cannot_be_added_leaves_everything_as_it_was() {
         place.refuses(what, &[&["history"], args, &["--db", "h.db"]].concat(), words);
     };
     refuse("other machine", &["add", "good.json", "other.json"], &["\"other.json\"", "another machine", "--db"]);
-    refuse("no report", &["add", "good.json", "broken.json"], &["\"broken.json\"", "EOF"]);
+    refuse("no report", &["add", "good.json", "day1.json", "broken.json"], &["\"broken.json\"", "EOF"]);
+    place.refuses("no report", &["history", "add", "broken.json", "--db", "new/h.db"], &["\"broken.json\""]);
+    assert!(!place.path().join("new").exists());
     refuse("missing", &["add", "nowhere.json"], &["nowhere.json"]);
     refuse("no number", &["show", "x"], &["charz history list"]);
     refuse("no such report", &["show", "99"], &["no report 99"]);

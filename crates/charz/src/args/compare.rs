@@ -31,7 +31,7 @@ pub(super) struct CompareArgs {
     /// What a machine costs in an hour, by the name of its report or of its host, e.g. --price n1=0.34; may be given for each machine
     #[arg(long, value_name = "NAME=PRICE", requires = "machines")]
     pub(super) price: Vec<String>,
-    /// Take the base out of the history: newest, before-change, or the number of a report
+    /// Take the base out of the history: newest (or last), before-change, or the number of a report
     ///
     /// Of the reports that were measured before the new one and may be compared with it, newest is the newest of those with most of
     /// its configurations; before-change is one that is older than the last change of any of them. The output says which one it is.
@@ -124,9 +124,8 @@ fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, Pa
         }
         (Some(text), None) => {
             let wanted = match text {
-                "newest" => Wanted::Newest,
                 "before-change" => Wanted::BeforeChange,
-                text => Wanted::Report(number("--baseline", "newest, before-change", text)?),
+                text => number("--baseline", ", before-change", text)?.map_or(Wanted::Newest, Wanted::Report),
             };
             // The only report that was named is the new one.
             Ok((Base::History { file: args.db.clone(), wanted }, named::report(args.base.clone(), notes)?))

@@ -67,7 +67,7 @@ pub(crate) struct ListArgs {
 #[derive(Debug, Args)]
 #[command(mut_arg("format", |arg| takes(arg, shows().collect())))]
 pub(crate) struct ShowArgs {
-    /// Its number in the list, or newest
+    /// Its number in the list, or newest (last means the same)
     #[arg(value_name = "REPORT", default_value = "newest", allow_hyphen_values = true)]
     pub(crate) report: String,
     #[command(flatten)]
@@ -139,10 +139,7 @@ pub(super) fn history(args: HistoryArgs, notes: &mut Vec<String>) -> Result<Opti
         }
         HistoryTask::List(args) => Task::List(args.format.of(tables::FORMATS)?.write),
         HistoryTask::Show(args) => {
-            let id = match args.report.as_str() {
-                "newest" => None,
-                text => Some(number("charz history show", "newest", text)?),
-            };
+            let id = number("charz history show", "", &args.report)?;
             let format = args.format.of(FORMATS)?;
             let as_added = format.name == AS_ADDED.0 && args.how.figure.is_none();
             Task::Show(id, (!as_added).then(|| showing(format, args.how)))
@@ -191,11 +188,18 @@ fn canonical(mapping: String) -> String {
     mapping.parse::<Mapping>().map_or(mapping, |mapping| mapping.to_string())
 }
 
-pub(super) fn number(flag: &str, words: &str, text: &str) -> Result<i64, Error> {
+/// The words for the newest report of a history; `last` is what other commands call that of a folder.
+const NEWEST: [&str; 2] = ["newest", "last"];
+
+/// The number of a report of the history; `None` is the newest. `more` is what else is taken there.
+pub(super) fn number(flag: &str, more: &str, text: &str) -> Result<Option<i64>, Error> {
+    if NEWEST.contains(&text) {
+        return Ok(None);
+    }
     let number = text.parse().ok().filter(|number| *number > 0 && text.bytes().all(|byte| byte.is_ascii_digit()));
-    number.ok_or_else(|| {
+    number.map(Some).ok_or_else(|| {
         Error::bad_input(format!(
-            "{flag}: {text:?} is neither {words} nor the number of a report; see charz history list"
+            "{flag}: {text:?} is neither newest{more} nor the number of a report; see charz history list"
         ))
     })
 }
