@@ -20,20 +20,21 @@ pub fn write_pretty_line(value: &impl Serialize, out: &mut dyn Write) -> io::Res
 /// Writes a text that is JSON already, as it is, but for marks that could steer a terminal. They occur in strings only, where
 /// an escape has the same meaning.
 pub fn write_escaped(text: &str, out: &mut dyn Write) -> io::Result<()> {
-    for part in text.split_inclusive(|mark: char| !is_harmless(mark)) {
-        match part.char_indices().next_back() {
-            // Between strings, where only blanks can be; a carriage return could hide the start of the line.
-            Some((at, mark @ ('\n' | '\t' | '\r'))) => {
-                write!(out, "{}{}", &part[..at], if mark == '\r' { ' ' } else { mark })?
-            }
-            Some((at, mark)) if !is_harmless(mark) => {
-                out.write_all(&part.as_bytes()[..at])?;
-                mark.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?;
-            }
-            _ => out.write_all(part.as_bytes())?,
+    let mut rest = text;
+    // Nearly all are of these marks: what is between two others is written at once.
+    while let Some(at) = rest.bytes().position(|byte| !matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
+        let (before, from) = rest.split_at(at);
+        out.write_all(before.as_bytes())?;
+        let Some(mark) = from.chars().next() else { break };
+        rest = &from[mark.len_utf8()..];
+        match mark {
+            // Between strings, where only blanks can be; it could hide the start of the line.
+            '\r' => out.write_all(b" ")?,
+            mark if is_harmless(mark) => write!(out, "{mark}")?,
+            mark => mark.encode_utf16(&mut [0; 2]).iter().try_for_each(|unit| write!(out, "\\u{unit:04x}"))?,
         }
     }
-    Ok(())
+    out.write_all(rest.as_bytes())
 }
 
 #[cfg(test)]
