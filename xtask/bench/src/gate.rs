@@ -115,14 +115,15 @@ pub fn start(arguments: &[String]) -> Outcome {
         Err(why) => return not_gated(&why),
     };
     // The base first: what it has in common with the head is compiled then.
-    let sides = match programs::commit(&base) {
-        Ok(side) => [side, programs::head()?],
+    let old = match programs::commit(&base) {
+        Ok(old) => old,
         Err(failure) => return not_gated(&format!("the base does not build: {failure}")),
     };
-    let [old, new] = &sides;
-    if !TARGETS.iter().any(|target| counts::has_cases(old, target)) {
+    if !TARGETS.iter().any(|target| counts::has_cases(&old, target)) {
         return not_gated("the base has other benches");
     }
+    let sides = [old, programs::head()?];
+    let [old, new] = &sides;
     let targets = differing(&sides, request.all);
     if request.task == Task::Count {
         return counts::prepare(old, new, &targets);
