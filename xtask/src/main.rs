@@ -22,6 +22,7 @@ mod nightly;
 mod oldest;
 mod package;
 mod run;
+mod same;
 mod slurm;
 mod stages;
 mod test;
@@ -68,6 +69,12 @@ const TASKS: &[Task] = &[
         "",
         "run the guide for many nodes on a Slurm of four nodes, on this machine; needs root",
         slurm::start,
+    ),
+    Task(
+        "same-code",
+        "",
+        "compare the machine code of what is timed between the first build and a release",
+        same::start,
     ),
     Task("golden", "", "rewrite the golden files and show what moved", golden::start),
     Task(

@@ -9,9 +9,10 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     Part("loom", &[&["loom"]]),
     Part("package", &[&["package"]]),
+    Part("same-code", &[&["same-code"]]),
     Part("emulated", &[&["emulated"]]),
     Part("browser", &[&["browser"]]),
     // The draws of minutes.

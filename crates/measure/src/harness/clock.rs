@@ -75,21 +75,32 @@ impl Clock for RealtimeClock {
         let before = (self.read)(ClockId::Monotonic);
         let stamp = (self.read)(ClockId::Realtime) - self.ahead_ns;
         let mut now = stamp;
-        if (stamp - before).abs() > self.slack_ns || self.set_by_ns().is_some() {
+        if (stamp - before).abs() > self.slack_ns || self.was_set() {
             // The thread may have lost its CPU between the two readings.
             let after = (self.read)(ClockId::Monotonic);
-            let apart_ns = stamp - stamp.clamp(before, after);
+            let apart_ns = match stamp {
+                _ if stamp < before => stamp - before,
+                _ if stamp > after => stamp - after,
+                _ => 0,
+            };
             if apart_ns.abs() > self.slack_ns {
                 // Relaxed: no other memory depends on it.
                 let _ = self.set_by_ns.compare_exchange(0, apart_ns, Ordering::Relaxed, Ordering::Relaxed);
             }
-            now = if self.set_by_ns().is_some() { after } else { stamp };
+            now = if self.was_set() { after } else { stamp };
         }
-        u64::try_from(now - self.origin_ns).unwrap_or(0)
+        (now - self.origin_ns).max(0).unsigned_abs()
     }
 
     fn set_by_ns(&self) -> Option<i64> {
         Some(self.set_by_ns.load(Ordering::Relaxed)).filter(|set_by_ns| *set_by_ns != 0)
+    }
+}
+
+impl RealtimeClock {
+    // Without generic functions: a crate that is optimised for its size takes those of the crates below it, as they were compiled.
+    fn was_set(&self) -> bool {
+        self.set_by_ns.load(Ordering::Relaxed) != 0
     }
 }
 

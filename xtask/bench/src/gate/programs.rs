@@ -127,6 +127,8 @@ fn compile(tree: &Tree, place: &Path) -> Outcome {
     // From the checkout's root also for another tree, whose own configuration would else be merged into the checkout's around it.
     cargo.current_dir(workspace::root()).env("CARGO_TARGET_DIR", folder().join("target"));
     cargo.args(["bench", "--no-run", "--quiet", "--locked", "--package", "charz-benches", "--message-format", "json"]);
+    // Kernels and harness as in a release; the rest takes more work unoptimised, and so does what is added to it.
+    cargo.args(["--profile", "first"]);
     let messages = process::read(cargo.arg("--manifest-path").arg(tree.path().join("Cargo.toml")))?;
     let growing = place.with_extension("growing");
     remove(&growing)?;
