@@ -285,7 +285,9 @@ fn threads_that_are_put_on_their_seats_have_not_moved() {
     let run = trial.cell()["invocations"][0]["runs"][0].clone();
     let moves: u64 =
         run["laps"].as_array().unwrap().iter().filter_map(|lap| lap["counts"]["migrations"].as_u64()).sum();
-    assert_eq!((moves, &run["dirty"]), (0, &serde_json::json!([])), "{run}");
+    // What else a busy machine does to a run is its own.
+    let moved = run["dirty"].as_array().unwrap().iter().any(|code| code == "V02");
+    assert!(moves == 0 && !moved, "{run}");
 }
 
 #[test]
