@@ -33,7 +33,8 @@ impl Cells {
 
     /// As few workers as a kernel takes; `None` where it takes more than have strands.
     pub fn fewest(&self, kernel: &dyn Kernel, params: &Params) -> Option<usize> {
-        (1..=self.most()).find(|&workers| kernel.fits(params, workers).is_ok())
+        let takes = |workers: &usize| kernel.card().workers.allows(*workers) && kernel.fits(params, *workers).is_ok();
+        (1..=self.most()).find(takes)
     }
 
     /// A whole cell of a kernel, from its threads' creation to their end. `spins` as [`Bench::spins`].

@@ -125,6 +125,9 @@ pub fn start(arguments: &[String]) -> Outcome {
     let sides = [old, programs::head()?];
     let [old, new] = &sides;
     let targets = differing(&sides, request.all);
+    for target in &targets {
+        new.runs(target.name)?;
+    }
     if request.task == Task::Count {
         return counts::prepare(old, new, &targets);
     }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::{ATTEMPTS, RETRIES, wants_more};
 use charz_data::report::Severity::{Invalid, Suspect};
+use charz_stats::LOOKS;
 
 /// A cell whose invocations ended in these ways, in this order.
 fn ended(endings: &[Ending]) -> Trial {
@@ -118,11 +119,14 @@ fn an_empty_kernel_is_held_to_no_time() {
     assert_eq!(trial.cell.status, Status::Ok);
 }
 
-/// Whether another invocation is wanted, of 6 to 30, when six clean ones were changed.
+/// As many invocations as there are at the first look.
+const FIRST: usize = LOOKS[0];
+
+/// Whether another invocation is wanted, of 6 to 30, when as many clean ones as the first look takes were changed.
 #[track_caller]
 fn check_more(change: impl FnOnce(&mut Trial), expected: bool) {
     let mut trial = clean();
-    trial.cell.invocations.truncate(6);
+    trial.cell.invocations.truncate(FIRST);
     change(&mut trial);
     trial.judge();
     assert_eq!(wants_more(&trial.cell, 6, 30), expected, "{:?}", trial.cell.marks);
@@ -140,7 +144,7 @@ fn noisy(trial: &mut Trial, count: usize) {
 #[test]
 fn it_goes_on_until_it_is_precise() {
     check_more(|_| {}, false);
-    check_more(|trial| trial.cell.invocations.truncate(5), true);
+    check_more(|trial| trial.cell.invocations.truncate(FIRST - 1), true);
     check_more(|trial| trial.cell.invocations.clear(), true);
     check_more(|trial| noisy(trial, 6), true);
     check_more(|trial| noisy(trial, 29), true);
@@ -148,8 +152,13 @@ fn it_goes_on_until_it_is_precise() {
     // The clock may have risen in the first ones only.
     let fast = |evidence: &mut Evidence| evidence.frequency.as_mut().unwrap().highest_hz *= 1e-3;
     check_more(|trial| trial.evidence(fast), true);
-    // Eight values are between two looks, so the width is not checked.
-    check_more(|trial| (trial.cell.invocations, trial.cell.precision) = ((0..8).map(invocation).collect(), 1e-9), true);
+    // So many values are between two looks, so the width is not checked.
+    let more = |trial: &mut Trial| trial.cell.invocations = (0..FIRST + 1).map(invocation).collect();
+    let strict = |trial: &mut Trial| {
+        more(trial);
+        trial.cell.precision = 1e-9;
+    };
+    check_more(strict, true);
 }
 
 #[test]
@@ -176,6 +185,9 @@ fn a_user_who_asks_for_few_or_many_gets_them() {
     assert!(wants_more(&trial.cell, 1, 4));
     // Fewest beyond the most: the fewest are what was promised.
     assert!(wants_more(&trial.cell, 4, 2));
+    (trial.cell.invocations, trial.cell.precision) = ((0..6).map(invocation).collect(), 1.0);
+    trial.judge();
+    assert!(!wants_more(&trial.cell, 6, 6) && wants_more(&trial.cell, 6, 7) && wants_more(&trial.cell, 6, 30));
 }
 
 #[test]
@@ -185,9 +197,9 @@ fn a_disturbance_never_ends_a_cell_and_a_lasting_cause_does() {
         trial.cell.invocations = (0..count).map(invocation).collect();
         trial.evidence(|evidence| evidence.busy.as_mut().unwrap().own_ns = 0);
     };
-    check_more(|trial| disturbed(trial, 6), true);
-    check_more(|trial| disturbed(trial, 6 + RETRIES - 1), true);
-    check_more(|trial| disturbed(trial, 6 + RETRIES), false);
+    check_more(|trial| disturbed(trial, FIRST), true);
+    check_more(|trial| disturbed(trial, FIRST + RETRIES - 1), true);
+    check_more(|trial| disturbed(trial, FIRST + RETRIES), false);
     for at in [0, 3, 5] {
         check_more(|trial| trial.failing(at, Ending::Died), true);
     }

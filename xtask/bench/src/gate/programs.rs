@@ -37,6 +37,12 @@ impl Side {
         bytes(self).is_some_and(|own| Some(own) == bytes(other))
     }
 
+    /// Runs every case of a target once, which finds one that cannot be measured before half of the others are.
+    pub fn runs(&self, target: &str) -> Outcome {
+        let Some(program) = self.program(target) else { return Ok(()) };
+        process::read(Command::new(program).args(["--bench", "--test"])).map(drop)
+    }
+
     /// Where something that is known of a program is kept, such as `counts`: with the program.
     pub fn beside(&self, target: &str, what: &str) -> PathBuf {
         folder().join(self.name).join(format!("{target}.{what}"))
