@@ -1,7 +1,7 @@
 //! Comparing by the clock: criterion's benches of both sides take turns, and the test of `charz ab` judges them.
 //!
-//! Every bench is tried once; what looks slower is measured again in pairs that know nothing of that look, until the interval decides or
-//! the time is over.
+//! Every bench is tried once, those first whose instructions cannot be counted, for half of the time; what looks slower is measured again in
+//! pairs that know nothing of that look, until the interval decides or the time is over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,6 +12,7 @@ use charz_stats::{Better, Comparison, Pair, Rule, Sample, compare as judge, min_
 use serde_json::Value;
 use xtask::{Failure, Outcome, process};
 
+use super::counts;
 use super::programs::{self, Side};
 use super::{Row, Target, Verdict};
 use crate::tree::remove;
@@ -32,6 +33,8 @@ const TURN: [&str; 8] =
 struct Bench {
     target: &'static Target,
     name: String,
+    /// Whether its instructions are known, too.
+    is_counted: bool,
     /// The programs of base and head.
     programs: [PathBuf; 2],
     times: [Vec<f64>; 2],
@@ -46,7 +49,7 @@ pub fn compare(
     most: Duration,
     thorough: bool,
 ) -> Outcome<Vec<Row>> {
-    let until = Instant::now() + most;
+    let (begun, until) = (Instant::now(), Instant::now() + most);
     let (mut benches, mut rows) = (Vec::new(), Vec::new());
     for target in targets {
         let (old, new) = (listed(base, target)?, listed(head, target)?);
@@ -58,25 +61,28 @@ pub fn compare(
         rows.extend(missing(&new, &old, Verdict::New));
         let both = [base, head].map(|side| side.program(target.name));
         let [Some(base), Some(head)] = both else { continue };
+        let counted = counts::cases(&head)?;
         benches.extend(new.into_iter().filter(|name| old.contains(name)).map(|name| Bench {
             target,
+            is_counted: counted.contains(&name),
             name,
             programs: [base.clone(), head.clone()],
             times: Default::default(),
         }));
     }
-    let (mut looked, mut tried) = (Vec::new(), benches.len());
+    benches.sort_by_key(|bench| bench.is_counted);
+    let (mut looked, all, mut tried) = (Vec::new(), benches.len(), 0);
     for (turn, bench) in benches.into_iter().enumerate() {
-        if Instant::now() >= until {
-            tried = tried.min(turn);
-            continue;
+        if begun.elapsed() >= most / 2 && !thorough {
+            break;
         }
+        tried = turn + 1;
         let [old, new] = bench.pair(turn)?;
         if thorough || new > old * (1.0 + bench.target.margin * LOOKS) {
             looked.push(bench);
         }
     }
-    println!("by the clock: {tried} benches looked at, {} measured in pairs", looked.len());
+    println!("by the clock: {tried} of {all} benches looked at, {} measured in pairs", looked.len());
     rows.extend(confirmed(looked, until)?.into_iter().map(|row| row.accepted(accepted)));
     Ok(rows)
 }

@@ -105,10 +105,14 @@ fn machine() -> u64 {
     hasher.finish()
 }
 
+/// The names of a program's cases that can be counted.
+pub fn cases(program: &Path) -> Outcome<Vec<String>> {
+    Ok(process::read(Command::new(program).arg("--counted"))?.lines().map(str::to_owned).collect())
+}
+
 /// Counts every case of a program, in as many processes as there are strands: a neighbour costs no instructions.
 fn count(program: &Path) -> Outcome<Counts> {
-    let listed = process::read(Command::new(program).arg("--counted"))?;
-    let cases: Vec<&str> = listed.lines().collect();
+    let cases = cases(program)?;
     let parts = thread::available_parallelism().map_or(1, usize::from).min(cases.len().max(1));
     let counted: Vec<Outcome<Vec<Count>>> = thread::scope(|scope| {
         let part = |first| scope.spawn(move || part(program, first, parts));
@@ -121,7 +125,7 @@ fn count(program: &Path) -> Outcome<Counts> {
         if own.clone().count() != counted.len() {
             return Err(Failure::found(format!("callgrind wrote {} counts of {} cases", counted.len(), own.count())));
         }
-        counts.extend(own.map(|case| (*case).to_owned()).zip(counted));
+        counts.extend(own.cloned().zip(counted));
     }
     Ok(counts)
 }
