@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
-use charz_kernels::{Class, Family, Kernel, Metric, Params, Role, params};
+use charz_kernels::{Card, Class, Family, Kernel, Metric, Params, Role, params};
 
 use crate::harness::counters::Usage;
 use crate::invoke::{Invoke, MeasureRequest};
@@ -406,10 +406,14 @@ impl Predictor {
     /// The steps with which a worker's repetition of the fastest of these kernels takes about `span`, at least 1; of kernels
     /// that have no steps nothing is asked.
     pub fn iterations(&self, kernels: &[&'static dyn Kernel], span: Duration) -> u64 {
-        let stepping = kernels.iter().map(|kernel| kernel.card()).filter(|card| card.obeys(&params::ITERATIONS));
-        let rates = stepping.filter_map(|card| Some(self.rates.get(&*card.name)?.timed)).filter(|rate| *rate > 0.0);
-        let steps = rates.min_by(f64::total_cmp).map(|fastest| span.as_nanos() as f64 / fastest);
-        steps.map_or(1, |steps| (steps as u64).max(1))
+        kernels.iter().filter_map(|kernel| self.steps(kernel.card(), span)).max().unwrap_or(1)
+    }
+
+    /// The steps with which a worker's repetition of a kernel takes about `span`, at least 1; `None` of a kernel that has no steps, or of which
+    /// no rate is known.
+    pub fn steps(&self, card: &Card, span: Duration) -> Option<u64> {
+        let rate = self.rates.get(&*card.name).filter(|rate| card.obeys(&params::ITERATIONS) && rate.timed > 0.0)?;
+        Some(((span.as_nanos() as f64 / rate.timed) as u64).max(1))
     }
 }
 

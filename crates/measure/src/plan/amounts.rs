@@ -5,7 +5,7 @@ use std::time::Duration;
 use charz_data::Role;
 use charz_kernels::{Card, Params, params};
 
-use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, LARGER_QUICK_BUDGET, Plan, QUICK_BUDGET, Request, nanos};
+use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, LARGER_QUICK_BUDGET, Plan, PlannedCell, QUICK_BUDGET, Request, nanos};
 use crate::predict::Predictor;
 
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
@@ -32,11 +32,11 @@ const PLANNED_SHARE: f64 = 0.12;
 /// that run by time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Length {
-    /// All repetitions of those that run by time.
+    /// All repetitions.
     pub(super) all: Duration,
-    /// The least of each.
+    /// The least of each that runs by time.
     span: Duration,
-    /// The least steps of each repetition.
+    /// The least steps of each of the others.
     iterations: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Length {
 /// ones would count as delivered. Longer ones would all be disturbed.
 pub(super) const BESIDE_OTHERS: Length =
     Length { all: Duration::from_millis(100), span: Duration::from_millis(10), iterations: 2_500_000 };
-/// Where it is not, as the chains of arithmetic kernels take 40 ms: their intervals are those of 200 ms.
+/// Where it is not: the intervals of arithmetic kernels are those of 200 ms.
 pub(super) const ALONE: Length =
     Length { all: Duration::from_millis(40), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS };
 const LONG_SHARE: f64 = 0.25;
@@ -81,7 +81,10 @@ impl Plan {
         }
         let short = self.params;
         let long = if predictor.is_shared() { BESIDE_OTHERS } else { ALONE };
-        self.params.iterations = request.iterations.unwrap_or(short.iterations.max(long.iterations));
+        self.params.iterations = request.iterations.unwrap_or_else(|| {
+            let needed = self.iterations(long.all, predictor).unwrap_or(short.iterations);
+            short.iterations.min(needed).max(long.iterations)
+        });
         self.params.span_ns = nanos(request.span.unwrap_or(short.span().max(long.span)));
         self.length = request.span.is_none().then_some(long);
         self.predict(predictor);
@@ -96,6 +99,17 @@ impl Plan {
             Budget::Quick => predicted.mul_f64(2.0).clamp(QUICK_BUDGET, LARGER_QUICK_BUDGET),
             _ => self.budget,
         };
+    }
+
+    /// The steps with which the repetitions of an invocation take so long of each kernel, in halves of the least: pilots that differ a little
+    /// plan the same. `None` where no rate is known.
+    fn iterations(&self, all: Duration, predictor: &Predictor) -> Option<u64> {
+        let needed = |cell: &PlannedCell| {
+            let each = all / u32::try_from(cell.repetitions).unwrap_or(u32::MAX).max(1);
+            predictor.steps(cell.kernel.card(), each)
+        };
+        let half = LEAST_ITERATIONS / 2;
+        Some(self.runnable().filter_map(needed).max()?.div_ceil(half).saturating_mul(half))
     }
 }
 
