@@ -158,6 +158,11 @@ impl Report {
     /// Why it is not complete; `None` where it is.
     pub fn incomplete(&self) -> Option<String> {
         let why = || match self.stopped_by.as_deref() {
+            Some("budget")
+                if self.cells.iter().all(|cell| cell.invocations.len() as u64 >= self.plan.min_invocations) =>
+            {
+                "too many runs of a configuration were disturbed".to_owned()
+            }
             // A run that would not have ended in time was not begun.
             Some("budget") if self.wall_ns < self.plan.budget_ns / 10 * 9 => {
                 "the rest of the time budget was too short for another run".to_owned()

@@ -102,6 +102,7 @@ impl Setting {
             fingerprint: &|_| Fingerprint::default(),
             firsts: HashMap::new(),
             budget,
+            is_brief: false,
             adaptive: Adaptive::default(),
         }
     }

@@ -3,6 +3,7 @@
 mod amounts;
 mod axes;
 mod begun;
+mod budget;
 mod classes;
 mod error;
 mod invocations;
@@ -18,6 +19,7 @@ use charz_kernels::{Card, Family, Kernel, PageKind, Params, WorkerCount, params}
 use charz_topology::{Machine, Mapping, Order, memory_homes, pair_mappings, parse_mappings, place};
 
 pub use axes::{Asked, AskedSizes, BlockSizes};
+pub use budget::{Budget, LARGER_BUDGET, LARGER_QUICK_BUDGET, QUICK_BUDGET, USUAL_BUDGET, narrowed_until};
 pub use error::PlanError;
 pub use invocations::{Invocations, MOST_INVOCATIONS};
 pub use specs::kernel;
@@ -65,49 +67,7 @@ pub struct Request {
     pub adaptive: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Budget {
-    Of(Duration),
-    /// [`USUAL_BUDGET`], or [`LARGER_BUDGET`] where the fewest invocations of all cells would not fit well.
-    Fitting,
-    /// [`QUICK_BUDGET`], or up to [`LARGER_QUICK_BUDGET`] where the fewest invocations of all cells would not fit.
-    Quick,
-}
-
-impl Budget {
-    /// The longest that it may take, whatever is to be measured.
-    pub fn most(self) -> Duration {
-        match self {
-            Budget::Of(time) => time,
-            Budget::Fitting => LARGER_BUDGET,
-            Budget::Quick => LARGER_QUICK_BUDGET,
-        }
-    }
-
-    /// How to give more, in flags that do not exclude each other.
-    pub fn remedy(self) -> &'static str {
-        if self == Budget::Quick { "leave out --quick, and give more with --budget" } else { "give more with --budget" }
-    }
-
-    /// The longest that it may take before it is known what is to be measured.
-    pub fn least(self) -> Duration {
-        match self {
-            Budget::Of(time) => time,
-            Budget::Fitting => USUAL_BUDGET,
-            Budget::Quick => QUICK_BUDGET,
-        }
-    }
-}
-
-/// What a sweep is given when nothing else is said.
-pub const USUAL_BUDGET: Duration = Duration::from_secs(90);
-/// What a sweep of many cells is given.
-pub const LARGER_BUDGET: Duration = Duration::from_secs(230);
-/// What a coarse look is given.
-pub const QUICK_BUDGET: Duration = Duration::from_secs(20);
-/// What it is given where blocks past the caches are so large that they alone take longer.
-pub const LARGER_QUICK_BUDGET: Duration = Duration::from_secs(60);
-/// The repetitions of its invocations: half as many let a busy machine make six invocations of each cell in that time.
+/// The repetitions of the invocations of a coarse look: half as many let a busy machine make six invocations of each cell in that time.
 pub const QUICK_REPETITIONS: usize = 5;
 
 pub struct Plan {
@@ -118,6 +78,8 @@ pub struct Plan {
     pub invocations: Invocations,
     pub seed: u64,
     pub budget: Duration,
+    /// Whether intervals are narrowed until [`narrowed_until`], since no time was asked for, and not as long as the budget lasts.
+    pub is_brief: bool,
     /// How to give it more.
     remedy: &'static str,
     /// Whether only those cells are measured that decide what is advised.
@@ -395,6 +357,7 @@ impl Plan {
             invocations: request.invocations,
             seed: request.seed.unwrap_or_else(|| fastrand::u64(..)),
             budget: request.budget.least(),
+            is_brief: request.budget == Budget::Fitting,
             remedy: request.budget.remedy(),
             adaptive: Plan::adapts(request, machine),
             length: None,

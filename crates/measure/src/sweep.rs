@@ -40,7 +40,7 @@ use crate::harness::fingerprint::Fingerprint;
 use crate::invoke::{Invoke, MeasureRequest};
 use crate::journal::JournalError;
 use crate::limits::Limits;
-use crate::plan::nanos;
+use crate::plan::{nanos, narrowed_until};
 use crate::predict::Predictor;
 use crate::user_program;
 use charz_data::COMMAND;
@@ -85,6 +85,8 @@ pub struct Sweep<'a> {
     /// What it was before the first run of each cell since the sweep was begun or resumed, by place.
     pub firsts: HashMap<usize, Fingerprint>,
     pub budget: Duration,
+    /// As [`Plan::is_brief`](crate::plan::Plan::is_brief).
+    pub is_brief: bool,
     /// Which cells are measured, where not all are.
     pub adaptive: Adaptive,
 }
@@ -107,7 +109,8 @@ impl Sweep<'_> {
         let due = (0..places(self.report)).map(|place| self.missing(place) as usize).sum();
         if !self.budget.is_zero() {
             let (left, longest) = (self.left().min(self.budget), self.longest());
-            listener.begin(due, left, left.mul_f64(USUALLY).min(longest), longest);
+            let likely = if self.is_brief { narrowed_until(left) } else { left.mul_f64(USUALLY) };
+            listener.begin(due, left, likely.min(longest), longest);
         }
         let swept = first.and_then(|()| self.rounds(listener, sitting));
         // A cold start is no matter where it is all that there is.
@@ -195,7 +198,12 @@ impl Sweep<'_> {
                     .fold(Duration::ZERO, Duration::saturating_add);
                 let rest = if self.adaptive.is_settled() { rest } else { Duration::MAX };
                 let took = sitting.elapsed();
-                listener.fill(self.report, took, took.saturating_add(rest).min(self.budget));
+                let until = if self.is_brief { self.budget.min(narrowed_until(took)) } else { self.budget };
+                listener.fill(self.report, took, took.saturating_add(rest).min(until));
+            }
+            if self.is_brief && turn > Turn::Missing && self.adaptive.is_settled() {
+                self.is_brief = false;
+                self.budget = self.budget.min(narrowed_until(sitting.elapsed()));
             }
             for place in places {
                 if self.stop.raised() {

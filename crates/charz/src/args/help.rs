@@ -1,6 +1,7 @@
 //! Help texts that follow from the tables of mappers, kernels, formats and exit codes.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use charz_topology::mappers;
 use clap::Arg;
@@ -9,7 +10,9 @@ use crate::provenance::tool;
 use crate::view::{self, look, plan};
 use charz_data::report::Tool;
 use charz_data::units;
-use charz_measure::plan::{LARGER_BUDGET, LARGER_QUICK_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET};
+use charz_measure::plan::{
+    LARGER_BUDGET, LARGER_QUICK_BUDGET, QUICK_BUDGET, QUICK_REPETITIONS, USUAL_BUDGET, narrowed_until,
+};
 use charz_render::formats::SWEPT;
 use charz_render::wrapped::{self, labelled};
 
@@ -53,7 +56,8 @@ pub(super) const SHORT_BUDGET: &str = "Longest duration, e.g. 90s, 10m";
 
 pub(super) fn budget() -> String {
     format!(
-        "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well",
+        "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well; intervals are narrowed for as long as \
+         the numbers took. With a duration they are narrowed until it is over, or they are as narrow as --precision asks",
         units::duration(USUAL_BUDGET),
         units::duration(LARGER_BUDGET)
     )
@@ -71,12 +75,8 @@ pub(super) fn quick() -> String {
 
 /// What `charz --help` prints: the commands that people begin with, then all of them by what they are for.
 pub(super) fn overview() -> String {
-    let (usual, large) = (USUAL_BUDGET.as_secs(), LARGER_BUDGET.as_secs().div_ceil(60));
-    let sweep = format!(
-        "benchmark this machine ({usual} s, large caches or many CPUs up to {large} min; --quick: {} to {} s)",
-        QUICK_BUDGET.as_secs(),
-        LARGER_QUICK_BUDGET.as_secs()
-    );
+    let (quiet, large) = (narrowed_until(Duration::ZERO).as_secs(), LARGER_BUDGET.as_secs().div_ceil(60));
+    let sweep = format!("benchmark this machine ({quiet} s; a busy or large one up to {large} min)");
     let first = [
         ("sweep", sweep.as_str()),
         ("topo", "sockets, cores, caches, NUMA nodes"),

@@ -234,7 +234,8 @@ pub(super) fn measure(
         note(&format!("warning: {disturbance}; results will be noisier (charz doctor lists the fixes)"));
     }
     let program = program.as_ref();
-    let session = Session { predictor: &predictor, program, budget: plan.budget, strict: new.strict, quiet, format };
+    let (budget, is_brief) = (plan.budget, plan.is_brief);
+    let session = Session { predictor: &predictor, program, budget, is_brief, strict: new.strict, quiet, format };
     stage.sweep(&mut report, &session, recorder, out)
 }
 

@@ -13,7 +13,7 @@ use charz_data::params::{PARAMS, Param};
 use charz_data::report::Report;
 use charz_data::{Role, units};
 use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
-use charz_measure::plan::{Plan, PlannedCell};
+use charz_measure::plan::{Plan, PlannedCell, narrowed_until};
 use charz_render::term::ascii;
 use charz_render::{grid, json};
 use serde_json::json;
@@ -95,6 +95,10 @@ fn ends(plan: &Plan, is_timed: bool) -> String {
         return format!("{runs}, within {budget}: the time of the program is not known");
     }
     let end = match plan.predicted() <= plan.budget {
+        true if plan.is_brief => {
+            let until = narrowed_until(plan.predicted()).min(plan.budget);
+            format!("then refined until about {}; on a busy machine up to {budget}", units::duration(until))
+        }
         true => format!("then refined until {budget}"),
         false => format!("of which a budget of {budget} leaves some pending"),
     };

@@ -5,7 +5,9 @@ use std::time::Duration;
 use charz_data::Role;
 use charz_kernels::{Card, Params, params};
 
-use super::{Budget, FEWEST_SHARE, LARGER_BUDGET, LARGER_QUICK_BUDGET, Plan, PlannedCell, QUICK_BUDGET, Request, nanos};
+use super::{
+    Budget, FEWEST_SHARE, LARGER_BUDGET, LARGER_QUICK_BUDGET, Plan, PlannedCell, QUICK_BUDGET, Request, nanos,
+};
 use crate::predict::Predictor;
 
 /// The most steps that `auto` takes, a tenth of the source document's: beyond it nothing more is learnt.
@@ -46,7 +48,7 @@ pub(super) const BESIDE_OTHERS: Length =
     Length { all: Duration::from_millis(100), span: Duration::from_millis(10), iterations: 2_500_000 };
 /// Where it is not: the intervals of arithmetic kernels are those of 200 ms.
 pub(super) const ALONE: Length =
-    Length { all: Duration::from_millis(40), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS };
+    Length { all: Duration::from_millis(25), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS / 2 };
 const LONG_SHARE: f64 = 0.25;
 
 impl Request {
@@ -101,15 +103,15 @@ impl Plan {
         };
     }
 
-    /// The steps with which the repetitions of an invocation take so long of each kernel, in halves of the least: pilots that differ a little
+    /// The steps with which the repetitions of an invocation take so long of each kernel, in quarters of the least: pilots that differ a little
     /// plan the same. `None` where no rate is known.
     fn iterations(&self, all: Duration, predictor: &Predictor) -> Option<u64> {
         let needed = |cell: &PlannedCell| {
             let each = all / u32::try_from(cell.repetitions).unwrap_or(u32::MAX).max(1);
             predictor.steps(cell.kernel.card(), each)
         };
-        let half = LEAST_ITERATIONS / 2;
-        Some(self.runnable().filter_map(needed).max()?.div_ceil(half).saturating_mul(half))
+        let quarter = LEAST_ITERATIONS / 4;
+        Some(self.runnable().filter_map(needed).max()?.div_ceil(quarter).saturating_mul(quarter))
     }
 }
 

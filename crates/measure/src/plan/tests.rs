@@ -56,7 +56,7 @@ fn automatic_iterations_take_as_long_as_precision_needs_where_the_budget_has_it(
     // 3 repetitions of 10 ns a step.
     let (alone, beside) = (predictor(&["arith-int"]), predictor(&["arith-int"]).beside_others());
     for (budget, predictor, expected) in [
-        (1_000_000, &alone, 1_500_000),
+        (1_000_000, &alone, 1_000_000),
         (1_000_000, &beside, 3_500_000),
         (3000, &beside, 3_500_000),
         (1000, &beside, 2_500_000),
@@ -116,6 +116,16 @@ fn a_sweep_gets_more_time_only_where_its_least_does_not_fit() {
     // 1,000 invocations of 3 repetitions of at least 10 ms take 30 s per kernel, beside what each takes around them.
     assert_eq!(budget(&["arith-int"]), Budget::Fitting.least());
     assert!(budget(&["arith-int", "arith-float"]) > Budget::Fitting.least());
+}
+
+#[test]
+fn a_sweep_is_brief_unless_its_time_was_asked_for() {
+    let is_brief = |budget| {
+        let request = Request { budget, ..request(&["arith-int"], "dumb", "1") };
+        plan(&request, &Limits::unlimited(), &predictor(&["arith-int"])).is_brief
+    };
+    let of = Budget::Of(Budget::Fitting.least());
+    assert_eq!([Budget::Fitting, of, Budget::Quick].map(is_brief), [true, false, false]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::{Sweep, contends, places};
 use charz_data::report::{Cell, Point};
 use charz_judge::ATTEMPTS;
+use charz_stats::LOOKS;
 
 /// Where a budget is too small for all cells, those that take one of so many parts of the rest are settled together.
 const BATCHES: u32 = 4;
@@ -18,6 +19,8 @@ pub(super) enum Turn {
     Due,
     /// To reach the fewest values where invocations gave none.
     Missing,
+    /// To reach the first look at its width, as many as a comparison of reports takes.
+    Few,
     /// To tell which is the best of its kernel, or to have a number at all.
     Advice,
     /// To narrow its interval.
@@ -119,6 +122,9 @@ impl Sweep<'_> {
         }
         if cell.workers > self.order.strands {
             return Turn::Oversubscribed;
+        }
+        if values(cell) < LOOKS[0] as u64 {
+            return Turn::Few;
         }
         match (interval(cell), best.get(&(cell.kernel.as_str(), cell.point))) {
             (Some(own), Some(best)) if !reaches(own, *best, cell) => Turn::Width,

@@ -131,6 +131,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         predictor: &predictor,
         program,
         budget,
+        is_brief: false,
         strict: resume.strict,
         quiet: resume.quiet,
         format: resume.format,

@@ -278,6 +278,7 @@ impl MeasuringContext {
             fingerprint: &Fingerprint::read,
             firsts: HashMap::new(),
             budget,
+            is_brief: false,
             adaptive: Adaptive::default(),
         }
     }
@@ -293,6 +294,7 @@ impl MeasuringContext {
             if session.quiet { Box::new(()) } else { Box::new(Progress::on_stderr(report.anonymous)) };
         let (processes, before, budget) = (self.processes(), self.begun.elapsed(), self.left(session.budget));
         let mut sweep = self.sweep_of(report, session.program, &mut recorder, &processes, session.predictor, budget);
+        sweep.is_brief = session.is_brief;
         let swept = sweep.run(progress.as_mut());
         // What went before it is of the budget too.
         report.wall_ns = report.wall_ns.saturating_add(nanos(before));
@@ -390,6 +392,7 @@ pub(super) struct Session<'a> {
     pub(super) program: Option<&'a Permitted>,
     /// The longest that it may take, what went before the sweep included.
     pub(super) budget: Duration,
+    pub(super) is_brief: bool,
     pub(super) strict: bool,
     pub(super) quiet: bool,
     pub(super) format: &'a dyn ReportWriter,

@@ -33,7 +33,7 @@ fn cells_wait_for_a_cpu_that_comes_back() {
         let away: Vec<_> = cell.invocations.iter().filter(|one| one.ending == Ending::Away).collect();
         assert_eq!(away.len(), usize::from(cell.workers == 8), "x{}", cell.workers);
         assert!(away.iter().all(|one| one.reason.as_deref() == Some("CPU 7 is offline") && one.runs.is_empty()));
-        assert_eq!(made(cell) - away.len(), 6);
+        assert_eq!(made(cell) - away.len(), FIRST);
     }
 }
 
@@ -45,7 +45,7 @@ fn a_cpu_that_stays_away_is_named_and_the_others_keep_their_numbers() {
         assert!(!report.complete);
         assert_eq!(report.stopped_by.as_deref(), Some("a missing resource: CPU 7 is offline"));
         let (others, away) = report.cells.split_at(unhurt);
-        assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == 6));
+        assert!(others.iter().all(|cell| cell.status == Status::Ok && made(cell) == FIRST));
         let goes_on = |cell: &Cell| cell.is_away() && charz_judge::wants_more(cell, 6, 20);
         assert!(away.iter().all(goes_on), "a resumed sweep goes on with them");
     }
@@ -69,7 +69,7 @@ fn a_setting_that_changes_between_runs_spoils_the_cells_that_began_before() {
     sweep.run(&mut ()).unwrap();
     let (spoiled, others): (Vec<&Cell>, _) =
         report.floor.iter().chain(&report.cells).partition(|cell| cell.status == Status::Invalid);
-    assert!(others.len() == 1 && others[0].status == Status::Ok && made(others[0]) == 6, "{:?}", others[0].reason);
+    assert!(others.len() == 1 && others[0].status == Status::Ok && made(others[0]) == FIRST, "{:?}", others[0].reason);
     for cell in spoiled {
         let reason = cell.reason.as_ref().unwrap();
         assert!(reason.contains("quota") && !reason.contains("strands"), "{reason}");
@@ -128,7 +128,7 @@ fn a_change_of_strands_elsewhere_costs_an_invocation_and_any_other_change_the_ce
     let swept = |changes| sweep("arith-int", "1", |fake| fake.changes = changes).report.cells.remove(0);
     let cell = swept(|number| if number % 3 == 1 { STRANDS } else { &[] });
     let away = cell.invocations.iter().filter(|one| one.ending == Ending::Away).count();
-    assert!(away > 0 && cell.status == Status::Ok && made(&cell) - away == 6, "{:?}", cell.reason);
+    assert!(away > 0 && cell.status == Status::Ok && made(&cell) - away == FIRST, "{:?}", cell.reason);
     let cell = swept(|number| if number % 3 == 1 { QUOTA } else { &[] });
     assert!(cell.status == Status::Invalid && cell.reason.is_some_and(|reason| reason.contains("CPU quota")));
 }
