@@ -2,11 +2,14 @@
 
 mod circles;
 mod layers;
+#[cfg(test)]
+mod planted;
 mod prose;
 mod reasons;
 mod source;
 mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 use std::path::Path;
@@ -44,18 +47,7 @@ pub fn start(words: &[String]) -> Outcome {
 }
 
 pub fn check() -> Outcome {
-    let files = files(workspace::root())?;
-    let mut findings = Vec::new();
-    let mut crates = circles::Crates::default();
-    for path in &files {
-        let Ok(text) = fs::read_to_string(workspace::root().join(path)) else { continue };
-        findings.extend(file(path, &text));
-        if path.ends_with(".rs") {
-            crates.add(path, &Source::new(&text));
-        }
-    }
-    findings.extend(crates.check());
-    findings.extend(text::changelog(&fs::read_to_string(workspace::root().join("CHANGELOG.md")).unwrap_or_default()));
+    let findings = findings(&read()?);
     for finding in &findings {
         println!("{finding}");
     }
@@ -64,6 +56,27 @@ pub fn check() -> Outcome {
         1 => Err(Failure::found("one convention is broken")),
         n => Err(Failure::found(format!("{n} conventions are broken"))),
     }
+}
+
+/// The texts of the files that are checked, by path.
+fn read() -> Outcome<BTreeMap<String, String>> {
+    let root = workspace::root();
+    let text = |path: String| Some((fs::read_to_string(root.join(&path)).ok()?, path));
+    Ok(files(root)?.into_iter().filter_map(text).map(|(text, path)| (path, text)).collect())
+}
+
+fn findings(files: &BTreeMap<String, String>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut crates = circles::Crates::default();
+    for (path, text) in files {
+        findings.extend(file(path, text));
+        if path.ends_with(".rs") {
+            crates.add(path, &Source::new(text));
+        }
+    }
+    findings.extend(crates.check());
+    findings.extend(text::changelog(files.get("CHANGELOG.md").map_or("", String::as_str)));
+    findings
 }
 
 fn file(path: &str, text: &str) -> Vec<Finding> {

@@ -28,15 +28,13 @@ use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
 
+pub use crate::number::NONE;
 pub use advice::Advice;
 pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
 pub use ratio::Ratio;
 pub use rows::{Auto, Row, quota_note, table, times_text};
-
-/// Shown where there is no number.
-pub const NONE: &str = "–";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {

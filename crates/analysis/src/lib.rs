@@ -23,4 +23,5 @@ pub mod page;
 pub mod pairs;
 pub mod point;
 pub mod predicted;
+mod source;
 pub mod verdict;

@@ -6,9 +6,9 @@ use serde::Serialize;
 use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, guest_memory, obstacle};
 use crate::figure::{self, Datum, State, Table};
-use crate::number::left_by_quota;
-use crate::page::{Page, Section, Source, page};
+use crate::page::{Page, Section, page};
 use crate::point;
+use crate::source::{Source, in_quota, most_threads, quota_note, whole};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Unit};
 
@@ -229,35 +229,10 @@ fn keys(sources: &[Source<'_>], answers: &[Answer]) -> Vec<Key> {
     keys
 }
 
-pub(crate) fn quota_note(source: &Source<'_>) -> Option<String> {
-    let cpus = source.report.machine.quota()?;
-    Some(format!("{} has a CPU quota of {cpus:.2}: its numbers are what that has time for", source.name))
-}
-
-/// What the threads do in the time that a quota leaves them; the capacity is without its pauses.
-pub(crate) fn in_quota(reading: Reading, report: &Report, kernel: &str) -> Reading {
-    let share = left_by_quota(report, kernel, reading.threads, reading.origin);
-    let share = if reading.unit.more_is_better() { share } else { share.recip() };
-    Reading { value: reading.value * share, ..reading }
-}
-
 type Pick = fn(&Answered, &Report) -> Option<Reading>;
 
 fn one(row: &Answered, _: &Report) -> Option<Reading> {
     row.one.clone()
-}
-
-/// Not the best number of an incomplete report, nor that of too few threads to show what all CPUs do.
-pub(crate) fn whole(row: &Answered, report: &Report) -> Option<Reading> {
-    let cpus = report.machine.worth();
-    let takes_all = report.card(&row.kernel).is_none_or(|card| card.workers.allows(cpus));
-    let is_known = !takes_all || row.knee.is_some() || most_threads(row) >= cpus as u64;
-    (row.cut.is_none() && is_known).then(|| row.peak.clone())
-}
-
-/// The most threads, up to one per CPU, that have a number.
-fn most_threads(row: &Answered) -> u64 {
-    row.all.as_ref().or(row.one.as_ref()).unwrap_or(&row.peak).threads
 }
 
 impl Machines {

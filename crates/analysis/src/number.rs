@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 
 use crate::group::grouped;
 use crate::point;
-use crate::verdict::MARGIN;
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::report::{Cell, Estimate, Estimator, Interval, Report, Run};
 use charz_data::units;
 use charz_stats::{Around, LEAST_FOR_INTERVAL, Sample, follow_the_clock, ratio_of_estimates};
+
+/// How much is no difference, as a fraction: the margin of `≈0%`, of "makes no difference" and of `compare`.
+pub const MARGIN: f64 = 0.02;
+
+/// Shown where there is no number.
+pub const NONE: &str = "–";
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number<'a> {

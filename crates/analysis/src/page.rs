@@ -40,22 +40,15 @@ use crate::figure::{Figure, Table};
 use crate::findings::findings;
 use crate::verdict;
 use cells::CellsByKernel;
-use charz_data::report::{Finding, FindingKind, Report};
+use charz_data::report::{Finding, FindingKind};
 
+pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
 pub use doubts::Doubt;
 use doubts::doubts;
 pub use machine::{core_name, nest};
 pub use numbers::{Tabled, Whole, whole};
 use versus::Found;
-
-/// A report with the name that it goes by among others.
-#[derive(Clone, Copy, Debug)]
-pub struct Source<'a> {
-    /// E.g. the file's name without its folder.
-    pub name: &'a str,
-    pub report: &'a Report,
-}
 
 #[derive(Clone, Debug, Default)]
 pub struct Page {

@@ -9,9 +9,8 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::answer::NONE;
 use crate::group::grouped;
-use crate::number::{Basis, Number, Origin, better, placed};
+use crate::number::{Basis, MARGIN, NONE, Number, Origin, better, placed};
 use charz_data::Role;
 use charz_data::card::Family;
 use charz_data::machine::Machine;
@@ -23,9 +22,6 @@ use charz_stats::{
 
 /// The mapping that leaves threads to the operating system.
 pub const AUTO: &str = "auto";
-
-/// How much is no difference, as a fraction: the margin of `≈0%`, of "makes no difference" and of `compare`.
-pub const MARGIN: f64 = 0.02;
 
 /// The verdict on the cells of a kernel at one point. Names are foreign text, as the report has them.
 #[derive(Clone, Debug, PartialEq)]

@@ -23,16 +23,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use charz_data::report::{Ending, Invocation};
-use charz_kernels::Stop;
+use charz_kernels::{Kernel, Params, Stop};
 use charz_topology::Binder;
 
-pub use cell::{Cell, LEAST_REPETITIONS, MOST_REPETITIONS, measure};
+pub use cell::{LEAST_REPETITIONS, MOST_REPETITIONS, measure};
 
 use clock::Clock;
 use counters::hardware::OpenCounters;
 
 /// What an invocation is given besides ten times its predicted time before it is thought stuck.
 pub(crate) const LEAST_DEADLINE: Duration = Duration::from_secs(5);
+
+#[derive(Clone, Copy)]
+pub struct Cell<'a> {
+    pub kernel: &'static dyn Kernel,
+    pub params: Params,
+    /// One seat a worker: an OS id, or `None` for a floating worker. Not empty.
+    pub seats: &'a [Option<u32>],
+    /// The NUMA node of each seat, as far as it is known; empty if it is not used.
+    pub nodes: &'a [Option<u32>],
+    /// The NUMA nodes of each worker's memory, by OS ids: one element per worker, or one for all workers; none if the first
+    /// touch decides.
+    pub homes: &'a [Vec<u32>],
+    pub repetitions: usize,
+    /// Whether each worker keeps its own lap, however many they are; else laps are [grouped](Lap::grouped).
+    pub separate_laps: bool,
+}
 
 #[derive(Clone, Copy)]
 pub struct Bench<'a> {

@@ -3,7 +3,8 @@
 pub struct Source {
     /// The code; comments and the contents of strings and characters are blanked out.
     pub code: Vec<String>,
-    /// The index of the first line of the test module at the end of the file, or the number of lines.
+    /// The index of the first line of the test module at the end of the file, or the number of lines: one that is a file of its own is declared
+    /// anywhere.
     pub tests: usize,
 }
 
@@ -11,7 +12,9 @@ impl Source {
     pub fn new(text: &str) -> Self {
         let code: Vec<String> = blanked(text).lines().map(str::to_owned).collect();
         // Tests of other modules may share what a module of tests invents.
-        let is_module = |line: &str| line.trim_start().trim_start_matches("pub(crate) ").starts_with("mod ");
+        let is_module = |line: &str| {
+            line.trim_start().trim_start_matches("pub(crate) ").starts_with("mod ") && line.trim_end().ends_with('{')
+        };
         let tests = code
             .windows(2)
             .position(|pair| pair[0].trim() == "#[cfg(test)]" && is_module(&pair[1]))
@@ -142,5 +145,6 @@ mod tests {
         assert_eq!(Source::new("fn a() {}\n\n#[cfg(test)]\nmod tests {\n}\n").tests, 2);
         assert_eq!(Source::new("#[cfg(test)]\npub(crate) mod tests {\n}\n").tests, 0);
         assert_eq!(Source::new("#[cfg(test)]\nfn helper() {}\n").tests, 2);
+        assert_eq!(Source::new("#[cfg(test)]\nmod tests;\n\nfn a() {}\n").tests, 4);
     }
 }

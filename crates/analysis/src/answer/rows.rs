@@ -6,7 +6,7 @@ use super::{NONE, Reading, none};
 use crate::advise::{asked, rank};
 use crate::figure::{Datum, Table};
 use crate::group::grouped;
-use crate::number::{Basis, Best, Number, Origin, is_of_copies, placed};
+use crate::number::{Basis, Best, MARGIN, Number, Origin, is_of_copies, placed};
 use crate::point;
 use crate::verdict::{self, Claim, Verdict};
 use charz_data::card::Family;
@@ -134,7 +134,7 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     };
     let over = over.filter(|number| !beaten(number) && number.is_surely_below(&best));
     let loses = |number: &Number<'_>| 1.0 - number.value / best.value;
-    let over = over.max_by_key(|number| number.cell.workers).filter(|number| loses(number) > verdict::MARGIN);
+    let over = over.max_by_key(|number| number.cell.workers).filter(|number| loses(number) > MARGIN);
     let grew_otherwise = |cell: &Cell| {
         let is_same = cell.kernel == verdict.kernel && cell.point == verdict.point && cell.value().is_some();
         is_same && cell.last_size() != best.cell.last_size()
@@ -195,7 +195,7 @@ impl Row {
     pub fn scaling_doubt(&self) -> &'static str {
         let of_both: Vec<&Reading> = self.one.iter().chain(&self.all).collect();
         let width = of_both.iter().map(|reading| reading.half_width().unwrap_or(0.0)).fold(0.0, f64::hypot);
-        units::doubt(width > verdict::MARGIN || of_both.iter().any(|reading| reading.is_noisy))
+        units::doubt(width > MARGIN || of_both.iter().any(|reading| reading.is_noisy))
     }
 
     /// The fewest threads that reach 95% of the peak; `8+` where more threads might give more, and CPUs for them are left.
@@ -212,7 +212,7 @@ impl Row {
         let ends = || self.one.iter().chain(&self.all);
         let is_near = |end: &Reading| {
             end.threads == self.best.threads
-                || self.best.value.max(end.value) <= (1.0 + verdict::MARGIN) * self.best.value.min(end.value)
+                || self.best.value.max(end.value) <= (1.0 + MARGIN) * self.best.value.min(end.value)
         };
         let is_hidden = self.knee.or(self.still_rising) == Some(self.best.threads) && !ends().any(is_near);
         is_hidden.then(|| format!(" ({})", self.best.text()))

@@ -10,9 +10,10 @@ use super::{Source, points, verdicts};
 use crate::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
 };
+use crate::number::MARGIN;
 use crate::point;
 use crate::predicted;
-use crate::verdict::{AUTO, Auto, MARGIN, Verdict, joined};
+use crate::verdict::{AUTO, Auto, Verdict, joined};
 use charz_data::report::{Cell, Point};
 use charz_model::Prediction;
 use charz_stats::{Around, ratio_of_estimates};

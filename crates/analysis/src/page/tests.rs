@@ -1,6 +1,7 @@
 use super::*;
 use crate::figure::{Body, JointPlot, Part, Plot, Role, State, Table, What};
 use charz_data::report;
+use charz_data::report::Report;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::cell;
 use charz_data::report::{

@@ -8,7 +8,7 @@ use crate::compare::{Comparison, Options, Refusal, Row as Compared, Side, Verdic
 use crate::figure::{
     self, Axis, Body, DataPoint, Datum, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Table, Tile,
 };
-use crate::machines::{in_quota, quota_note, whole};
+use crate::source::{in_quota, quota_note, whole};
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::{Arrange, units};

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use charz_data::report::{Ending, Evidence, Invocation, Lap, Run, packed_speeds};
 use charz_data::{JointHistogram, units};
-use charz_kernels::{Kernel, Params, Stage};
+use charz_kernels::Stage;
 
 use super::counters::{MachineCounts, Usage};
 use super::fingerprint::Fingerprint;
@@ -14,23 +14,7 @@ use super::frequency::Frequencies;
 use super::gate::{Decision, Gate};
 use super::pages::{self, PlacedRegion};
 use super::worker::{Outcome, Stamped, WorkerContext};
-use super::{Bench, Failure, blocks};
-
-#[derive(Clone, Copy)]
-pub struct Cell<'a> {
-    pub kernel: &'static dyn Kernel,
-    pub params: Params,
-    /// One seat a worker: an OS id, or `None` for a floating worker. Not empty.
-    pub seats: &'a [Option<u32>],
-    /// The NUMA node of each seat, as far as it is known; empty if it is not used.
-    pub nodes: &'a [Option<u32>],
-    /// The NUMA nodes of each worker's memory, by OS ids: one element per worker, or one for all workers; none if the first
-    /// touch decides.
-    pub homes: &'a [Vec<u32>],
-    pub repetitions: usize,
-    /// Whether each worker keeps its own lap, however many they are; else laps are [grouped](Lap::grouped).
-    pub separate_laps: bool,
-}
+use super::{Bench, Cell, Failure, blocks};
 
 /// The stack of a worker: kernels keep their data in blocks, so half of the standard library's default is plenty, and
 /// thousands of workers stay within small limits of address space (`ulimit -v`).
