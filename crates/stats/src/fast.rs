@@ -6,8 +6,8 @@
 //! and J. Revels ("Robust benchmarking in noisy environments", arXiv:1608.04295) argue for the minimum. The minimum of some thousand
 //! blocks is an error of the clock, or a moment of turbo: a mode is what several have in common.
 //!
-//! A mode is a window of 0.4% of the time that holds more than its neighbours do. It is sharp where it holds a fourth of the blocks, or
-//! four times as many as the windows up to 2% beyond it hold on average, and those up to 10%. So a plateau at a physical limit counts where only one block
+//! A mode is a window of 0.4% of the time that holds more than its neighbours do. It is sharp where it holds a fifth of the blocks, or
+//! three times as many as the windows up to 2% beyond it hold on average, and those up to 10%. So a plateau at a physical limit counts where only one block
 //! in twenty reaches it, and the flank of a broad distribution does not.
 
 /// The width of a mode, as a fraction of the time: the step of the clock and the cost of reading it are half of that in 20 µs.
@@ -17,9 +17,9 @@ const LEAST_SHARE: f64 = 0.04;
 /// And the fewest times: three may be together by chance.
 const LEAST_TIMES: usize = 4;
 /// A mode with this share of all is sharp.
-const LARGE_SHARE: f64 = 0.25;
+const LARGE_SHARE: f64 = 0.2;
 /// So is one that is this many times as dense as what follows.
-const DENSITY: f64 = 4.0;
+const DENSITY: f64 = 3.0;
 /// How much more time that is: next to it, where a broad distribution may have a gap by chance, and further on.
 const NEAR: [f64; 2] = [0.02, 0.1];
 /// Beyond so much more time another mode is another speed.
