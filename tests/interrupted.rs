@@ -320,6 +320,29 @@ fn a_complete_report_ends_a_resume_as_it_ended_its_sweep() {
     assert_eq!((ran.code, ran.out.lines().count()), (Some(4), 1), "{}", ran.err);
 }
 
+/// With a time of its own, a resume narrows the intervals of a report that lacks nothing.
+#[test]
+fn a_complete_report_is_refined_by_a_resume_with_a_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.json");
+    let sweep = |more: &[&str]| run([&["sweep", "--output", file.to_str().unwrap()], more].concat());
+    let cell = ["--kernel", "mem-read", "--size", "4MiB", "--threads", "1", "--mapping", "dumb"];
+    let wanted = ["--invocations", "6-9", "--precision", "0.1%", "--budget", "1m"];
+    let ran = sweep(&[&cell[..], &wanted[..]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    // As a sweep leaves it that ended when each had its fewest.
+    let mut report = read_json(&file);
+    assert_eq!(report["complete"], true);
+    report["plan"]["max_invocations"] = 12.into();
+    std::fs::write(&file, report.to_string()).unwrap();
+    let runs = || read_json(&file)["cells"][0]["invocations"].as_array().unwrap().len();
+    let resume = |more: &[&str]| run([&["sweep", "--resume", file.to_str().unwrap()], more].concat());
+    let before = runs();
+    assert!(resume(&[]).out.contains("nothing is left to measure") && runs() == before);
+    let ran = resume(&["--budget", "1m"]);
+    assert!(runs() > before, "{before}: {} {}", ran.out, ran.err);
+}
+
 /// Neither a file that appeared during the sweep, nor a report that is drawn.
 #[test]
 fn nothing_is_replaced_that_was_not_named() {

@@ -445,6 +445,13 @@ impl Sweep<'_> {
     }
 }
 
+/// Whether the interval of a cell is wider than it was to be, and more invocations may be made of it.
+pub fn may_be_narrowed(report: &Report) -> bool {
+    let [least, most] = [report.plan.min_invocations, report.plan.max_invocations]
+        .map(|runs| usize::try_from(runs).unwrap_or(usize::MAX));
+    report.cells.iter().any(|cell| charz_judge::wants_more(cell, least, most))
+}
+
 /// The longest repetition of workers that contend (see `docs/methodology/safety.md`): a scheduler full of them starves the machine.
 const STORM_BOX: Duration = Duration::from_millis(500);
 /// The share of its budget by which a sweep may be late, as one part of so many: what runs at the end of it is stopped then.

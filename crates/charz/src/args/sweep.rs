@@ -52,7 +52,7 @@ pub(super) struct SweepArgs {
     /// A TOML file with values for flags that are not typed: long names for keys, such as size = "1GiB"
     #[arg(long, value_name = "FILE")]
     pub(super) config: Option<PathBuf>,
-    /// Finish the sweep of an incomplete report, with its own plan
+    /// Finish the sweep of an incomplete report, with its own plan; with --budget also narrow the intervals of a complete one
     ///
     /// A program that the report names is started if this user began the report on this host, and no other user can change the file. For any
     /// other report, type --command (and --setup) as in the report, or --trust-program.

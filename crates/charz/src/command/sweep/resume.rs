@@ -50,6 +50,10 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     let program = |path: &Path, opened: Option<&File>, report: &Report| {
         permit::of_report(flag, path, opened, report, &resume.consent)
     };
+    // Who says how long it may take wants narrower intervals, too.
+    let goes_on = resume.asked.is_none() && matches!(resume.budget, Budget::Of(_));
+    let is_done =
+        |report: &Report| report.complete && (report.anonymous || !(goes_on && sweep::may_be_narrowed(report)));
     let has_journal = || journal_file.symlink_metadata().is_ok();
     let read = || {
         let (report, opened) = read_open(&file)?;
@@ -68,7 +72,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
     // A report that is refused or complete needs no lock.
     if !has_journal() {
         let (report, opened) = read()?;
-        if report.complete {
+        if is_done(&report) {
             return finished(&report, &file, &resume, out);
         }
         program(&file, opened.as_ref(), &report)?;
@@ -83,7 +87,7 @@ pub(super) fn run(resume: Resume, out: &mut dyn Write) -> Result<Exit, Error> {
         (Some(recorder), report, program)
     } else {
         let (report, opened) = read()?;
-        if report.complete {
+        if is_done(&report) {
             return finished(&report, &file, &resume, out);
         }
         let program = program(&file, opened.as_ref(), &report)?;
