@@ -156,7 +156,6 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
         "compare base.json new.json -o ./base.json",
         "compare --noise other base.json new.json -o other",
         "advise base.json -o base.json",
-        "doctor --expect other -o other",
         "topo --topology ./other -o other",
         "map --topology other --mapping dumb --threads 2 -o other",
         "predict --topology other --table base.json -o other",

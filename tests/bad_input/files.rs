@@ -107,7 +107,6 @@ fn no_device_or_folder_is_read() {
         "fleet show @",
         "fleet add @ --db new.db",
         "fleet baseline @",
-        "doctor --expect @",
         "replicate t3-4 --from @",
         "advise @",
     ] {

@@ -169,7 +169,6 @@ impl Command {
             Command::Topo(options) => options.inputs(),
             Command::Map { source, .. } => file_of(source).into_iter().collect(),
             Command::Fleet(task) => task.inputs(),
-            Command::Doctor(options) => options.expect.iter().cloned().collect(),
             Command::Selftest(options) => noise_file(options.noise.as_deref()).into_iter().collect(),
             _ => Vec::new(),
         }

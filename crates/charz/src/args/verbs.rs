@@ -202,8 +202,8 @@ pub(super) enum Verb {
     /// Check whether this machine is set up for benchmarking
     ///
     /// Prints what to fix first: a line per check with what was found and what fixes it. It takes little more than a
-    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
-    #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --fix-script\n  charz doctor --strict")]
+    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict is given.
+    #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --strict")]
     Doctor(DoctorArgs),
     /// Watch what every CPU does: a row per CPU, socket, NUMA node, cache or core
     ///

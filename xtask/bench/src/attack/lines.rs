@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 72] = [
+pub const LINES: [&str; 70] = [
     "topo",
     "topo --measured r.json",
     "topo --topology m.xml",
@@ -68,8 +68,6 @@ pub const LINES: [&str; 72] = [
     "fleet baseline f.db base.json --output page.toml",
     "fleet check --baseline b.toml r.json",
     "doctor --no-wait",
-    "doctor --no-wait --expect d.toml",
-    "doctor --no-wait --fix-script",
     "watch 0.1 2",
     "lockutil --cpus 2 l.txt",
     "lockutil r.json",
@@ -81,9 +79,8 @@ pub const LINES: [&str; 72] = [
 ];
 
 /// Files that nothing has to write.
-pub const PLAIN: [(&str, &str); 5] = [
+pub const PLAIN: [(&str, &str); 4] = [
     ("c.toml", "threads = \"1\"\nmapping = \"dumb\"\n"),
-    ("d.toml", "user = \"ok\"\nbuild = \"ok\"\n"),
     (
         "l.txt",
         "Adaptive mutex spin: 1713116 events in 30.214 seconds (56700 events/sec)\n\n\
