@@ -91,7 +91,7 @@ fn nothing_that_is_made_of_an_anonymous_report_says_whose_it_is() {
         }
     }
     // Several at once have the names of no file.
-    for format in ["html", "markdown", "term", "csv"] {
+    for format in ["html", "markdown", "csv"] {
         let ran = run([
             "render".as_ref(),
             files[0].as_os_str(),

@@ -154,9 +154,7 @@ fn a_result_gets_a_file_and_no_input_is_lost() {
     for line in [
         "compare base.json new.json -o new.json",
         "compare base.json new.json -o ./base.json",
-        "compare --noise other base.json new.json -o other",
         "advise base.json -o base.json",
-        "doctor --expect other -o other",
         "topo --topology ./other -o other",
         "map --topology other --mapping dumb --threads 2 -o other",
         "predict --topology other --table base.json -o other",
@@ -289,18 +287,6 @@ fn what_is_no_report_is_refused_on_either_side() {
     place.refuses("new", &["compare", "good.json", "bad.json"], &["\"bad.json\"", "EOF"]);
     place.refuses("missing", &["compare", "good.json"], &["<NEW>"]);
     place.refuses("a folder", &["compare", ".", "good.json"], &["regular file"]);
-}
-
-#[test]
-fn a_file_of_noise_floors_that_was_named_must_be_one() {
-    let place = Place::new();
-    place.put("good.json", two(RATE, RATE).to_string().as_bytes());
-    for (file, word) in [("missing.json", "no file"), ("good.json", "not a file of noise floors")] {
-        let named = ["--noise", file];
-        place.refuses(file, &[&["compare", "good.json", "good.json"], &named[..]].concat(), &["--noise", file, word]);
-        let sides = ["ab", "--a", "--pages 4k", "--b", "--pages thp", "--kernel", "mem-read", "--threads", "1"];
-        place.refuses(file, &[&sides, &named[..]].concat(), &["--noise", file, word]);
-    }
 }
 
 #[test]

@@ -31,23 +31,6 @@ fn what_is_to_fix_fails_where_it_is_to() {
     let strict = run(["doctor", "--strict"]);
     assert_eq!((strict.code, strict.err.as_str()), (Some(1), ""), "{}", strict.out);
     assert!(strict.out.lines().any(|line| line.starts_with("FIX") && line.contains("build")), "{}", strict.out);
-    let folder = tempfile::tempdir().unwrap();
-    let expect = |text: &str| {
-        let file = folder.path().join("site.toml");
-        std::fs::write(&file, text).unwrap();
-        run(["doctor".as_ref(), "--expect".as_ref(), file.as_os_str()])
-    };
-    let fine = expect("user = \"ok\"\n");
-    assert_eq!(fine.code, Some(0), "{}{}", fine.out, fine.err);
-    let differs = expect("user = \"ok\"\nbuild = \"ok\"\n");
-    assert_eq!(differs.code, Some(1), "{}", differs.err);
-    assert!(differs.out.contains("build") && !differs.out.contains("user"), "{}", differs.out);
-    for text in ["governer = \"performance\"", "smt = ", "smt = [1]"] {
-        let refused = expect(text);
-        assert_eq!((refused.code, refused.out.as_str()), (Some(2), ""), "{text}");
-        assert!(refused.err.lines().count() == 1, "{}", refused.err);
-    }
-    assert_eq!(run(["doctor", "--expect", "no such file"]).code, Some(2));
 }
 
 /// Without the wait there is every check but what only watching shows.
@@ -63,12 +46,6 @@ fn a_look_without_a_wait_leaves_the_timer_out() {
     assert_eq!(state(&["--no-wait"], "timer"), "unavailable");
     assert_ne!(state(&[], "timer"), "unavailable");
     assert_eq!(state(&["--no-wait"], "build"), state(&[], "build"));
-}
-
-#[test]
-fn the_script_of_fixes_is_printed() {
-    let script = output(&["doctor", "--fix-script"]);
-    assert!(script.starts_with("#!/bin/sh\n") && script.contains("undo()"), "{script}");
 }
 
 #[test]

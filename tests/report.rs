@@ -127,7 +127,7 @@ fn a_terminal_is_not_steered_by_a_report() {
     report["host"]["name"] = "evil\u{1b}[2J".into();
     report["cells"][0]["invocations"][0]["variant"] = "\u{1b}]0;owned\u{7}".into();
     std::fs::write(&file, report.to_string()).unwrap();
-    for format in ["table", "term", "csv"] {
+    for format in ["table", "summary", "csv"] {
         let text = output(&["render", file.to_str().unwrap(), "--format", format]);
         assert!(!text.contains('\u{1b}') && !text.contains('\u{7}'), "{format}");
     }

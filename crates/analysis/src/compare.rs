@@ -23,9 +23,11 @@
 mod carried;
 mod differences;
 mod pairing;
+mod repeats;
 mod row;
 mod sentence;
 mod terms;
+mod values;
 mod wire;
 
 pub(crate) use differences::guest_memory;
@@ -35,11 +37,11 @@ pub use sentence::signed;
 pub use terms::{Caveat, Design, Quantity};
 pub use wire::{Comparison, Origin, Totals, schema};
 
-use std::collections::HashMap;
 use std::fmt;
 
-use charz_data::report::{Cell, Point, Report};
+use charz_data::report::{Cell, Report};
 use charz_stats::{compare_each, runs_for_verdict};
+use repeats::Repeats;
 use row::Candidate;
 
 /// The JSON Schema of a comparison, as `cargo xtask docs` writes it.
@@ -51,11 +53,8 @@ pub const MARGIN: f64 = crate::number::MARGIN;
 /// How many times the margin where one side was measured after the other.
 pub const SEQUENTIAL: f64 = 2.0;
 
-/// What the machine, compared with itself, has shown as a difference, as a fraction: of a kernel at a point with so many workers.
-pub type NoiseFloors = HashMap<(String, Point, u64), f64>;
-
 /// What is compared, and what may be beyond sound cells of one machine, one build and one plan.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     pub quantity: Quantity,
     pub cross_machine: bool,
@@ -65,8 +64,6 @@ pub struct Options {
     pub cross_plan: bool,
     /// Suspect cells with any mark.
     pub allow_suspect: bool,
-    /// The margin of a row is at least the floor of its cells.
-    pub noise_floors: NoiseFloors,
 }
 
 /// Why two reports are not compared: a sentence.
@@ -104,7 +101,7 @@ pub fn compare(base: &Report, new: &Report, options: &Options) -> Result<Compari
         });
     }
     let (caveats, differences) = differences::between(base, new).into_iter().unzip();
-    let allowed = Allowed { options, caveats, design: Design::Sequential, reports: [base, new] };
+    let allowed = Allowed::new(options, caveats, Design::Sequential, [base, new]);
     let rows = row::matched(base, new, &allowed);
     let refused = refuse_nothing(&rows, &allowed);
     let comparison = judged(base, new, rows, Design::Sequential, options);
@@ -131,7 +128,7 @@ pub fn obstacle(base: &Report, new: &Report, options: &Options) -> Option<(Strin
 /// Compares two reports that took turns on one machine, and whose cells are pairs by their place: what the sides differ in is
 /// the question, and [`Options`] need not allow it.
 pub fn interleaved(base: &Report, new: &Report, options: &Options) -> Comparison {
-    let allowed = Allowed { options, caveats: Vec::new(), design: Design::Interleaved, reports: [base, new] };
+    let allowed = Allowed::new(options, Vec::new(), Design::Interleaved, [base, new]);
     let rows = row::paired(base, new, &allowed);
     judged(base, new, rows, Design::Interleaved, options)
 }
@@ -144,7 +141,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
     for row in rows.iter_mut().filter(|row| row.is_compared()) {
         row.conclude(&judged.next().expect("each pair has its comparison"));
     }
-    let noise_floor = rows.iter().filter(|row| row.is_compared()).filter_map(|row| row.floor).max_by(f64::total_cmp);
+    let repeats = rows.iter().filter(|row| row.is_compared()).filter_map(|row| row.repeat.as_ref());
+    let repeat = repeats.max_by(|one, other| one.difference.total_cmp(&other.difference)).cloned();
     rows.iter_mut().for_each(|row| row.look(options.quantity, [base, new]));
     let rows: Vec<Row> = rows.into_iter().map(|candidate| candidate.row).collect();
     Comparison {
@@ -155,7 +153,8 @@ fn judged(base: &Report, new: &Report, mut rows: Vec<Candidate<'_>>, design: Des
         quantity: options.quantity,
         alpha: ALPHA,
         margin: margin(design, None),
-        noise_floor,
+        noise_floor: repeat.as_ref().map(|repeat| repeat.difference),
+        noise_shown_by: repeat.map(|repeat| repeat.shown_by),
         allow_suspect: options.allow_suspect,
         differences: Vec::new(),
         notes: Vec::new(),
@@ -170,12 +169,20 @@ struct Allowed<'a> {
     /// Interleaved sides were made to differ.
     design: Design,
     reports: [&'a Report; 2],
+    repeats: Repeats<'a>,
 }
 
-/// How much is still the same, as a fraction.
-fn margin(design: Design, noise_floor: Option<f64>) -> f64 {
+impl<'a> Allowed<'a> {
+    fn new(options: &'a Options, caveats: Vec<Caveat>, design: Design, reports: [&'a Report; 2]) -> Self {
+        let allowed = Allowed { options, caveats, design, reports, repeats: Repeats::default() };
+        Allowed { repeats: Repeats::of(&allowed), ..allowed }
+    }
+}
+
+/// How much is still the same, as a fraction: more where two measurements of one thing differ by more.
+fn margin(design: Design, difference: Option<f64>) -> f64 {
     let margin = MARGIN * if design == Design::Sequential { SEQUENTIAL } else { 1.0 };
-    margin.max(noise_floor.unwrap_or(0.0))
+    margin.max(difference.unwrap_or(0.0))
 }
 
 fn allows(options: &Options, caveat: Caveat) -> bool {

@@ -243,7 +243,6 @@ mod tests {
             assert_eq!([format(""), format(" --json")], ["table", "json"], "{verb}");
             assert!(refused(&format!("charz {verb} --dry-run --format csv")).contains("\"csv\""), "{verb}");
         }
-        assert!(refused("charz doctor --fix-script --json").contains("--json"));
     }
 
     #[test]

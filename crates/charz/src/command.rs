@@ -28,7 +28,6 @@ use std::path::{Path, PathBuf};
 use charz_topology::{Mapping, Source, discover, place};
 
 use crate::exit::{Error, Exit};
-use crate::noise::noise_file;
 use crate::view::config::{self, Setting};
 use crate::view::{explain, kernels, placement};
 use charz_data::checks::Check;
@@ -169,8 +168,6 @@ impl Command {
             Command::Topo(options) => options.inputs(),
             Command::Map { source, .. } => file_of(source).into_iter().collect(),
             Command::Fleet(task) => task.inputs(),
-            Command::Doctor(options) => options.expect.iter().cloned().collect(),
-            Command::Selftest(options) => noise_file(options.noise.as_deref()).into_iter().collect(),
             _ => Vec::new(),
         }
     }

@@ -27,8 +27,8 @@ pub const EXITS: &[(Exit, &str)] = &[
     (Exit::Done, "done; a closed output pipe and the end of the given budget count as done"),
     (
         Exit::Regression,
-        "a comparison found at least one configuration slower, `audit` a contradiction, or `doctor` something to fix (--strict) or a deviation \
-         (--expect); `fleet check` has the codes of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
+        "a comparison found at least one configuration slower, `audit` a contradiction, or `doctor` something to fix (--strict); \
+         `fleet check` has the codes of Nagios: 0 OK, 1 WARNING, 2 CRITICAL, 3 UNKNOWN",
     ),
     (
         Exit::BadInput,

@@ -19,7 +19,6 @@ pub mod view;
 pub(crate) mod collection;
 pub(crate) mod database;
 pub(crate) mod history;
-pub(crate) mod noise;
 pub(crate) mod permit;
 pub(crate) mod seal;
 pub(crate) mod selftest;

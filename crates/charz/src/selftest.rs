@@ -1,17 +1,12 @@
-//! Comparisons of the machine with itself: differences where there are none, and injected ones that must be found.
+//! Comparisons of the machine with itself: differences where there are none.
 
 #[cfg(test)]
 mod tests;
 
-use charz_data::Arrange;
 use std::collections::BTreeMap;
-use std::time::Duration;
-
-use charz_kernels::{Card, Params, params};
 
 use charz_analysis::compare::{Row, Verdict};
-use charz_data::report::Invocation;
-use charz_measure::invoke::{Invoke, MeasureRequest};
+use charz_data::Arrange;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tally {
@@ -23,7 +18,7 @@ pub struct Tally {
 }
 
 /// Counts a reason with those of its kind. What all of them have in common stays: the runs that a verdict takes are a number to act on.
-pub fn add_reason(reasons: &mut BTreeMap<String, usize>, reason: &str, times: usize) {
+fn add_reason(reasons: &mut BTreeMap<String, usize>, reason: &str, times: usize) {
     let kind = without_numbers(reason);
     let known = reasons.keys().find(|known| without_numbers(known) == kind).cloned();
     let (shown, before) = match known {
@@ -85,56 +80,4 @@ fn without_numbers(reason: &str) -> String {
         number = digit;
     }
     kind
-}
-
-/// Whether a kernel can be given more work by what [`Planted`] changes.
-pub fn can_grow(card: &Card) -> bool {
-    card.obeys(&params::ITERATIONS) || card.obeys(&params::SIZE)
-}
-
-/// Does more work than ordered and reports only what was ordered, so it is slower by a known share on any machine.
-pub struct Planted<'a> {
-    pub inner: &'a dyn Invoke,
-    pub share: f64,
-}
-
-impl Planted<'_> {
-    fn more(&self, order: &MeasureRequest) -> MeasureRequest {
-        let grown = |number: u64, step: u64| ((number as f64 * (1.0 + self.share) / step as f64).round() as u64) * step;
-        let obeys = |param| charz_workloads::find(&order.kernel).is_some_and(|kernel| kernel.card().obeys(param));
-        let mut more = order.clone();
-        if obeys(&params::ITERATIONS) {
-            more.params.iterations = grown(order.params.iterations, 1);
-        } else if obeys(&params::SIZE) {
-            more.params.size_bytes = grown(order.params.size_bytes, LINE_BYTES);
-        }
-        more
-    }
-}
-
-/// Kernels stream whole cache lines.
-const LINE_BYTES: u64 = 64;
-
-impl Invoke for Planted<'_> {
-    fn invoke(&self, order: &MeasureRequest, seed: u64) -> Invocation {
-        let more = self.more(order);
-        let mut invocation = self.inner.invoke(&more, seed);
-        // Only one of the two grew; the other factor is 1.
-        let credited = |done: u64| {
-            let done = u128::from(done) * u128::from(order.params.iterations) * u128::from(order.params.size_bytes);
-            let share = done / (u128::from(more.params.iterations) * u128::from(more.params.size_bytes)).max(1);
-            u64::try_from(share).unwrap_or(u64::MAX)
-        };
-        let work = |params: &Params| params.iterations as f64 * params.size_bytes as f64;
-        let slowdown = work(&more.params) / work(&order.params);
-        for lap in invocation.runs.iter_mut().flat_map(|run| &mut run.laps) {
-            (lap.ops, lap.bytes) = (credited(lap.ops), credited(lap.bytes));
-            lap.blocks.iter_mut().flat_map(|blocks| &mut blocks.times).for_each(|time| *time *= slowdown);
-        }
-        invocation
-    }
-
-    fn rest(&self, time: Duration) {
-        self.inner.rest(time);
-    }
 }

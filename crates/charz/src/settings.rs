@@ -49,3 +49,19 @@ pub(crate) fn user_file(
     let folder = absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(folder)))?;
     Some(folder.join(file))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_user_has_a_folder_for_each_kind_of_file() {
+        let file = |state: &str, home: &str| {
+            let value = |name: &str| Some(if name == "HOME" { home } else { state }.into());
+            user_file("XDG_STATE_HOME", ".local/state", "charz/x", value)
+        };
+        assert_eq!(file("/s", "/h"), Some("/s/charz/x".into()));
+        assert_eq!(file("relative", "/h"), Some("/h/.local/state/charz/x".into()));
+        assert_eq!(file("", ""), None);
+    }
+}

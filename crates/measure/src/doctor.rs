@@ -3,7 +3,6 @@
 //! A [`Look`] gathers what is needed, most of it text out of a [`Root`]; the items judge it and measure nothing. What cannot
 //! be read is [`State::Unavailable`] with the reason, never an assumed value.
 
-pub mod expect;
 mod load;
 mod memory;
 mod processors;
@@ -38,10 +37,10 @@ pub enum State {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     pub name: &'static str,
-    /// The same in a word, by which a file of expectations names it.
+    /// The same in a word.
     pub key: &'static str,
     pub state: State,
-    /// What an expectation is compared with: what was read in a word, where there is one.
+    /// What was read in a word, where there is one.
     pub value: String,
     pub read: String,
     /// What it does to which numbers; empty where all is well.
@@ -50,8 +49,6 @@ pub struct Finding {
     pub checks: &'static [&'static str],
     /// What fixes it, commands between backquotes; empty where there is nothing to fix.
     pub fix: String,
-    /// The command that takes the fix back, where the fix is a command that can be taken back.
-    pub undo: Option<String>,
 }
 
 impl Finding {
@@ -107,12 +104,11 @@ struct Seen {
     read: String,
     value: Option<String>,
     fix: String,
-    undo: Option<String>,
 }
 
 impl Seen {
     fn new(state: State, read: impl Into<String>, fix: impl Into<String>) -> Self {
-        Seen { state, read: read.into(), value: None, fix: fix.into(), undo: None }
+        Seen { state, read: read.into(), value: None, fix: fix.into() }
     }
 
     fn ok(read: impl Into<String>) -> Self {
@@ -134,13 +130,6 @@ impl Seen {
     fn switched(self, on: bool) -> Self {
         self.valued(if on { "on" } else { "off" })
     }
-
-    /// The command that takes the fix back. `before` is what a file held; a command takes it only if it is a plain word.
-    fn undone(self, before: &str, undo: impl FnOnce(&str) -> String) -> Self {
-        let word = |mark: char| mark.is_ascii_alphanumeric() || "_.+-".contains(mark);
-        let undo = (!before.is_empty() && before.chars().all(word)).then(|| undo(before));
-        Seen { undo: undo.filter(|_| !self.fix.is_empty()), ..self }
-    }
 }
 
 const NOTHING_IN_A_GUEST: &str = "Nothing in a guest; measure on the host or on bare metal.";
@@ -152,10 +141,10 @@ fn items() -> impl Iterator<Item = &'static Item> {
 pub fn examine(look: &Look) -> Vec<Finding> {
     let judge = |item: &Item| {
         let seen = (item.look)(look).unwrap_or_else(|reason| Seen::new(State::Unavailable, reason, ""));
-        let Seen { state, read, value, fix, undo } = seen;
+        let Seen { state, read, value, fix } = seen;
         let effect = if state == State::Ok { "" } else { item.effect };
         let value = value.unwrap_or_else(|| read.clone());
-        Finding { name: item.name, key: item.key, state, value, read, effect, checks: item.checks, fix, undo }
+        Finding { name: item.name, key: item.key, state, value, read, effect, checks: item.checks, fix }
     };
     items().map(judge).collect()
 }

@@ -101,11 +101,6 @@ pub const FORMATS: &[Format] = &[
     *SUMMARY,
     *TABLE,
     Format {
-        name: "term",
-        about: "figures and findings for a terminal; of one report or several",
-        write: Draw::Page(term::write),
-    },
-    Format {
         name: "html",
         about: "one file for a browser that needs nothing else: figures, findings, every point; of one report or several. It names the \
                 host, its system, the command line and other programs; charz render --anonymous leaves them out",

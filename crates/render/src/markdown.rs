@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::figure::{Figure, Table};
-use charz_analysis::page::{About, Page};
+use charz_analysis::page::{About, Page, Section};
 use charz_data::escape::{counted, one_line};
 use words::{fenced, inert, markup};
 
@@ -26,23 +26,30 @@ const MOST_ITEMS: usize = 12;
 
 /// Writes the page as a comment.
 pub fn write(page: &Page, _: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    let mut blocks = outline::page(page, usize::MAX);
+    let mut all = pieces(&outline::page(page));
+    all.extend(page.sections.iter().flat_map(section));
+    let mut blocks = outline::left_out(page);
     if !page.sources.is_empty() {
         blocks.push(Block::Heading("Environment".to_owned()));
     }
     blocks.extend(page.sources.iter().map(environment));
-    text(&blocks, COMMENT, out)
+    all.extend(pieces(&blocks));
+    fitting(&all, COMMENT, out)
 }
 
 /// Writes blocks as far as there is room.
 pub fn text(blocks: &[Block<'_>], most: usize, out: &mut dyn Write) -> io::Result<()> {
+    fitting(&pieces(blocks), most, out)
+}
+
+fn fitting(pieces: &[String], most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut text = String::new();
     let mut left_out = 0_usize;
-    for piece in pieces(blocks) {
+    for piece in pieces {
         if text.len().saturating_add(piece.len()) > most {
             left_out += 1;
         } else {
-            text += &piece;
+            text += piece;
         }
     }
     if left_out > 0 {
@@ -55,12 +62,12 @@ pub fn text(blocks: &[Block<'_>], most: usize, out: &mut dyn Write) -> io::Resul
 /// Pieces that need no neighbour. A list is one piece.
 fn pieces(blocks: &[Block<'_>]) -> Vec<String> {
     let is_item = |block: &Block<'_>| matches!(block, Block::Item(..));
-    blocks.chunk_by(|one, other| is_item(one) && is_item(other)).flat_map(run).collect()
+    blocks.chunk_by(|one, other| is_item(one) && is_item(other)).map(run).collect()
 }
 
-fn run(blocks: &[Block<'_>]) -> Vec<String> {
+fn run(blocks: &[Block<'_>]) -> String {
     let foreign = |text: &str| inert(&one_line(text));
-    let only = match &blocks[0] {
+    match &blocks[0] {
         Block::Item(..) => list(blocks),
         Block::Title(title) => format!("\n# {}\n", foreign(title)),
         Block::Heading(heading) => format!("\n## {}\n", foreign(heading)),
@@ -75,15 +82,16 @@ fn run(blocks: &[Block<'_>]) -> Vec<String> {
         Block::Code(words) => format!("\n{}", fenced(words)),
         Block::Table { heading, words, rows } => table(heading, words, rows, MOST_ROWS, 0),
         Block::Figure(shown) => figure(shown).unwrap_or_default(),
-        Block::Section(section) => {
-            let own = section.table.iter().map(behind);
-            let tables: Vec<String> = own.chain(section.figures.iter().filter_map(figure)).collect();
-            let heading = (!tables.is_empty()).then(|| format!("\n## {}\n", inert(section.title)));
-            return heading.into_iter().chain(tables).collect();
-        }
         Block::Folded(summary, blocks) => details(summary, &pieces(blocks).concat()),
-    };
-    vec![only]
+    }
+}
+
+/// The tables of a section under its heading, each a piece.
+fn section(section: &Section) -> Vec<String> {
+    let own = section.table.iter().map(behind);
+    let tables: Vec<String> = own.chain(section.figures.iter().filter_map(figure)).collect();
+    let heading = (!tables.is_empty()).then(|| format!("\n## {}\n", inert(section.title)));
+    heading.into_iter().chain(tables).collect()
 }
 
 /// A list of which the end is folded.

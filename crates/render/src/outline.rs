@@ -2,7 +2,7 @@
 
 use charz_analysis::answer::{self, Answer, NONE, Reading};
 use charz_analysis::figure::{Figure, Row, Table};
-use charz_analysis::page::{Doubt, Page, Section, Tabled, Whole};
+use charz_analysis::page::{Doubt, Page, Tabled, Whole};
 use charz_data::escape::counted;
 
 use crate::grid;
@@ -22,8 +22,6 @@ pub enum Block<'a> {
         rows: Vec<Vec<String>>,
     },
     Figure(&'a Figure),
-    /// Figures with what is said of them together.
-    Section(&'a Section),
     /// What Markdown shows when it is asked for.
     Folded(String, Vec<Block<'a>>),
     Code(String),
@@ -58,16 +56,19 @@ impl Block<'static> {
 /// The most doubts of a page that are shown one by one; [`whole`] has them all.
 const MOST_DOUBTS: usize = 12;
 
-/// A page up to its figures, for so many columns.
-pub fn page(page: &Page, columns: usize) -> Vec<Block<'_>> {
-    let mut blocks = head(page, columns);
+/// A page up to its figures.
+pub fn page(page: &Page) -> Vec<Block<'_>> {
+    let mut blocks = head(page, usize::MAX);
     blocks.extend(listed("Differences between the reports", page.differences_in_words().map(Block::item)));
-    blocks.extend(verdicts(page, columns));
+    blocks.extend(verdicts(page, usize::MAX));
     blocks.extend(findings(page));
     blocks.extend(doubts(page, MOST_DOUBTS));
-    blocks.extend(page.sections.iter().map(Block::Section));
-    blocks.extend(listed("Left out", page.left_out.iter().cloned().map(Block::item)));
     blocks
+}
+
+/// What a page leaves out.
+pub fn left_out(page: &Page) -> Vec<Block<'_>> {
+    listed("Left out", page.left_out.iter().cloned().map(Block::item))
 }
 
 /// Every number. Limits and findings come last, where a terminal still shows them when all is printed.

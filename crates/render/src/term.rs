@@ -1,15 +1,13 @@
-//! Texts and figures for a terminal: plots, heat in colours or shades, machines as boxes. What is drawn for a browser only comes as its table.
+//! Texts and tables for a terminal, and what `charz topo` draws: machines as boxes.
 //!
-//! Colour is never the only distinction: series have letters, values shades, noisy numbers `~`, gaps `x`. Where the
-//! locale is not one of UTF-8 the same pictures come in ASCII.
+//! Colour is never the only distinction: values have shades, noisy numbers `~`, gaps `x`. Where the locale is not one of UTF-8 the
+//! same comes in ASCII.
 
 pub mod ascii;
 pub mod heat;
 pub mod nest;
 pub mod pen;
-mod plot;
 mod sheet;
-mod ticks;
 
 use std::io::{self, Write};
 
@@ -19,19 +17,10 @@ use super::look::TerminalStyle;
 use super::outline::{self, Block};
 use charz_analysis::answer::Answer;
 use charz_analysis::figure::{Body, DataPoint, Datum, Figure, Plot, Quantity, Row, Series, State, Table};
-use charz_analysis::page::{Page, whole};
-use charz_data::escape::counted;
+use charz_analysis::page::whole;
 use charz_data::report::Report;
 use charz_data::{Arrange, units};
 use pen::{Pen, short};
-
-/// The findings and figures of a page.
-pub fn write(page: &Page, look: &TerminalStyle, out: &mut dyn Write) -> io::Result<()> {
-    text(&outline::page(page, look.columns), look, out)?;
-    let mut pen = Pen::new(look, out);
-    pen.gap()?;
-    pen.aside("every number: charz render REPORT --format table, or csv; to click on: --format html -o FILE")
-}
 
 /// The most lines of the answer of a report: with the two that a sweep adds a screen holds it.
 const SCREEN: usize = 22;
@@ -85,23 +74,7 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
         Block::Table { heading, words, rows } => pen.table(heading, words, rows),
         Block::Figure(figure) => {
             pen.gap()?;
-            picture(figure, pen)
-        }
-        Block::Section(section) => {
-            pen.gap()?;
-            pen.heading(&section.title.to_uppercase())?;
-            let mut about = section.about.iter().filter(|_| !DESCRIBED.contains(&section.id));
-            about.try_for_each(|sentence| pen.aside(&stopped(sentence)))?;
-            let table = section.table.iter().flat_map(|table| outline::fitting(table, pen.width()));
-            table.collect::<Vec<_>>().iter().try_for_each(|block| part(block, pen))?;
-            for figure in &section.figures {
-                pen.gap()?;
-                picture(figure, pen)?;
-                if let Some(table) = &figure.table {
-                    pen.aside(&format!("{}; --figure {} shows this one alone", behind(table), figure.id))?;
-                }
-            }
-            Ok(())
+            numbers(figure, pen)
         }
         Block::Step(what, None) => pen.text("  * ", what),
         // What is pasted stays on one line.
@@ -122,31 +95,25 @@ fn part(block: &Block<'_>, pen: &mut Pen<'_>) -> io::Result<()> {
     }
 }
 
-/// Sections whose sentence describes a picture that a terminal does not have.
-const DESCRIBED: [&str; 2] = ["single", "times"];
-
 /// A sentence with its full stop.
 fn stopped(sentence: &str) -> String {
     format!("{}.", sentence.trim_end_matches('.'))
 }
 
-fn picture(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
+/// The numbers of a figure: those of pairs in a square, others in a table.
+fn numbers(figure: &Figure, pen: &mut Pen<'_>) -> io::Result<()> {
     pen.heading(&figure.title)?;
-    match &figure.body {
-        Body::Lines(plot) => plot::draw(plot, pen)?,
-        Body::Heatmap(heat) => heat::draw(heat, pen)?,
-        Body::Dots(_) => {}
-        Body::Joint(joint) => pen.text("", &joint.summary())?,
-        Body::MachineDiagram(nest) => nest::draw(nest, pen)?,
-    }
+    let table = match &figure.body {
+        Body::Heatmap(heat) => {
+            heat::draw(heat, pen)?;
+            None
+        }
+        Body::Dots(plot) => Some(listed(plot)),
+        Body::Lines(_) | Body::Joint(_) | Body::MachineDiagram(_) => figure.table.clone(),
+    };
     for sentence in &figure.about {
         pen.text("", &stopped(sentence))?;
     }
-    let table = match &figure.body {
-        Body::Dots(plot) => Some(listed(plot)),
-        Body::Joint(_) => figure.table.clone(),
-        _ => None,
-    };
     let blocks = table.map(|table| outline::fitting(&table, pen.width())).unwrap_or_default();
     blocks.iter().try_for_each(|block| part(block, pen))
 }
@@ -167,15 +134,6 @@ fn listed(plot: &Plot) -> Table {
     let mut rows: Vec<(usize, Row)> = spots.filter_map(|(series, spot)| row(series, spot)).collect();
     rows.arrange_by_key(|(at, _)| *at);
     Table::new(&["name", "series", &plot.y.label, "interval"], rows.into_iter().map(|(_, row)| row))
-}
-
-/// How many numbers a figure has, and how many of them are doubtful or missing.
-fn behind(table: &Table) -> String {
-    let count = |state: State| table.rows.iter().filter(|row| row.state == state).count();
-    let besides = [(count(State::Suspect), "noisy"), (count(State::Missing), "missing")];
-    let besides: String =
-        besides.iter().filter(|(count, _)| *count > 0).map(|(count, word)| format!(", {count} {word}")).collect();
-    format!("{}{besides}", counted(table.rows.len() + table.left_out, "cell"))
 }
 
 #[cfg(test)]

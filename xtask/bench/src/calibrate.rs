@@ -273,14 +273,12 @@ impl Bench {
         unmarked
     }
 
-    /// The self-test beside a hog on the worker's CPU. The noise floor that it learns there is not kept for comparisons.
+    /// The self-test beside a hog on the worker's CPU.
     fn selftest(&self) -> Outcome<SelfTest> {
         let limit = Duration::from_secs(SELFTEST_SECONDS) + GRACE;
         let mut held = condition::DUTY.hold(&self.seats, limit)?;
-        let (rounds, noise) = (ROUNDS.to_string(), self.folder.join("noise.json"));
-        let _ = fs::remove_file(&noise);
-        let noise = noise.to_string_lossy();
-        let words = ["selftest", "--aa", "--rounds", &rounds, "--planted", "5%", "--format", "json", "--noise", &noise];
+        let rounds = ROUNDS.to_string();
+        let words = ["selftest", "--aa", "--rounds", &rounds, "--format", "json"];
         let printed = self.charz(&mut held, "selftest", &words, SELFTEST_SECONDS)?;
         report::selftest(&printed).ok_or_else(|| {
             let last = printed.lines().rfind(|line| !line.trim().is_empty());

@@ -113,7 +113,7 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["args", "parsers"],
         &["command"],
         &["view"],
-        &["signals", "selftest", "history", "collection", "noise", "permit"],
+        &["signals", "selftest", "history", "collection", "permit"],
         &["anonymous", "database", "seal"],
         &["settings"],
         &["exit", "provenance"],

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::pairing::{Sides, comparable, pairs, usable};
+use super::repeats::Repeat;
 use super::terms::{Caveat, Quantity, ends};
+use super::values::{rates, value, values};
 use super::{ALPHA, Allowed, MARGIN, margin};
 use crate::number::{Number, shared_cpus, waits_in_kernel};
-use charz_data::report::{Cell, Ending, Interval, Point, Report, Status, Unit};
-use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, median, superiority};
+use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
+use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
 
 /// A cell, compared or with the reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,7 +49,8 @@ pub struct Row {
     pub superiority: Option<f64>,
     /// Where that lies (Newcombe 2006, method 5).
     pub superiority_interval: Option<Interval>,
-    /// How much is still the same, as a fraction: the margin of the comparison, or the noise floor of the cell where that is larger.
+    /// How much is still the same, as a fraction: the margin of the comparison, or what two mappings of the configuration on the same
+    /// CPUs differ by, where that is larger.
     pub margin: f64,
     /// Whether the whole interval, or all runs of the two sides, lie beyond the margin, though there is no verdict: a difference that is open.
     pub apart: bool,
@@ -108,7 +111,8 @@ pub(super) struct Candidate<'a> {
     cells: Sides<'a>,
     /// Of both sides where they can be compared.
     rates: Option<Rates>,
-    pub(super) floor: Option<f64>,
+    /// What two measurements of the configuration in one report differ by.
+    pub(super) repeat: Option<Repeat>,
     pub(super) row: Row,
 }
 
@@ -127,14 +131,12 @@ impl<'a> Candidate<'a> {
     fn new(cells: Sides<'a>, allowed: &Allowed<'_>) -> Self {
         let cell = cells.0.or(cells.1).expect("a row has a side");
         let quantity = allowed.options.quantity;
-        let floor =
-            |cell: &Cell| allowed.options.noise_floors.get(&(cell.kernel.clone(), cell.point, cell.workers)).copied();
-        let floor = [cells.0, cells.1].into_iter().flatten().filter_map(floor).max_by(f64::total_cmp);
-        let margin = margin(allowed.design, floor);
+        let repeat = allowed.repeats.between([cells.0, cells.1]).cloned();
+        let margin = margin(allowed.design, repeat.as_ref().map(|repeat| repeat.difference));
         let mut candidate = Candidate {
             cells,
             rates: None,
-            floor,
+            repeat,
             row: Row {
                 kernel: cell.kernel.clone(),
                 point: cell.point,
@@ -292,15 +294,8 @@ impl Row {
 
 impl Side {
     fn of(cell: &Cell, quantity: Quantity) -> Self {
-        let values = values(cell, quantity);
-        let invocations = values.len() as u64;
-        let value = match quantity {
-            Quantity::Capacity => cell.capacity.map(|capacity| capacity.value),
-            // Of the runs that are compared: all work over all time may lie on the other side of the base's.
-            // What is invalid delivered nothing that counts.
-            Quantity::Delivered => cell.delivered.and_then(|_| median(values)),
-        };
-        Side { status: cell.status, value, invocations }
+        let invocations = values(cell, quantity).len() as u64;
+        Side { status: cell.status, value: value(cell, quantity), invocations }
     }
 }
 
@@ -327,23 +322,6 @@ fn mapping(cells: Sides<'_>) -> Option<String> {
         (Some(base), Some(new)) if base.mapping != new.mapping => Some(format!("{} -> {}", base.mapping, new.mapping)),
         (one, other) => one.or(other).map(|cell| cell.mapping.clone()),
     }
-}
-
-/// One of each invocation that has one.
-fn values(cell: &Cell, quantity: Quantity) -> Vec<f64> {
-    match quantity {
-        Quantity::Capacity => cell.invocations.iter().filter_map(|invocation| invocation.value).collect(),
-        Quantity::Delivered => {
-            let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done);
-            done.filter_map(|invocation| invocation.delivered(cell.unit)).collect()
-        }
-    }
-}
-
-/// [`values`], as what is done in a time.
-fn rates(cell: &Cell, quantity: Quantity) -> Vec<f64> {
-    let values = values(cell, quantity).into_iter();
-    if cell.unit.more_is_better() { values.collect() } else { values.map(f64::recip).collect() }
 }
 
 /// What both sides do in a time, where it follows the clock: at the clock that they share, unless their clocks differ. A few runs that met a

@@ -37,7 +37,7 @@ impl Comparison {
         let totals = &self.totals;
         let mut same: Vec<f64> = of(Verdict::Same).map(|row| row.margin).collect();
         same.arrange_by(f64::total_cmp);
-        // Those with a noise floor of their own by the largest of these.
+        // Those with a margin of their own by the largest of these.
         let (usual, wide) = same.split_at(same.partition_point(|margin| *margin <= self.margin));
         let same = |margins: &[f64]| {
             let margin = units::percent(*margins.last()?);
@@ -149,27 +149,22 @@ impl Comparison {
         remarks
     }
 
-    /// What the verdicts rest on: the margin, and where a noise floor is larger, that of the row.
+    /// What the verdicts rest on: the margin, and what widens it most.
     pub fn rule(&self) -> String {
         let wide = self.rows.iter().filter(|row| row.verdict != Verdict::Uncompared && row.margin > self.margin);
-        let mut wide: Vec<&Row> = wide.collect();
-        wide.arrange_by(|one, other| other.margin.total_cmp(&one.margin));
-        let more = wide.len().saturating_sub(MOST);
-        let named = wide.iter().take(MOST).map(|row| format!("{} for {}", units::percent(row.margin), row.name()));
-        let named: Vec<String> = named.chain((more > 0).then(|| format!("up to that for {more} more"))).collect();
-        let floor = if named.is_empty() {
-            String::new()
-        } else {
-            format!("; {} (noise floors of this machine)", named.join(", "))
-        };
+        let shown = self.noise_floor.zip(self.noise_shown_by.as_ref()).filter(|(floor, _)| *floor > self.margin);
+        let wider = shown.map(|(floor, shown_by)| {
+            format!(", up to {} for {} ({shown_by})", units::percent(floor), counted(wide.count(), "configuration"))
+        });
         let runs = match self.design {
             Design::Sequential => "runs not interleaved",
             Design::Interleaved => "runs interleaved",
         };
         format!(
-            "{}, threshold {}{floor}, α = {} (FDR), {} CI, {runs}",
+            "{}, threshold {}{}, α = {} (FDR), {} CI, {runs}",
             self.quantity.name(),
             units::percent(self.margin),
+            wider.unwrap_or_default(),
             units::percent(self.alpha),
             units::percent(1.0 - self.alpha),
         )

@@ -1,5 +1,6 @@
 //! Comparisons of synthetic reports.
 
+mod repeats;
 mod unlike;
 
 use proptest::prelude::*;
@@ -95,18 +96,6 @@ fn less_time_is_faster() {
     let mut reports = [report(&[("a", &around(1e3))]), report(&[("a", &around(2e3))])];
     reports.iter_mut().for_each(|report| report.cells[0].unit = Unit::Nanoseconds);
     check(&reports[0], &reports[1], Options::default(), &[(Verdict::Slower, "")]);
-}
-
-#[test]
-fn the_margin_is_doubled_and_yields_to_the_noise_floor_of_its_own_row() {
-    let [base, new] = [1.0, 0.9].map(|factor| report(&[("a", &around(factor)), ("b", &around(factor))]));
-    for (floor, margin, verdict) in [(0.01, 0.04, Verdict::Slower), (0.2, 0.2, Verdict::Same)] {
-        let noise_floors = [(("b".to_owned(), Default::default(), 1), floor)].into();
-        let found = compare(&base, &new, &Options { noise_floors, ..Options::default() }).unwrap();
-        let rows = [0, 1].map(|at| (found.rows[at].margin, found.rows[at].verdict));
-        assert_eq!((found.margin, rows), (0.04, [(0.04, Verdict::Slower), (margin, verdict)]), "{}", found.rule());
-        assert_eq!([found.rule(), found.sentence("new")].map(|text| text.contains("20.0%")), [floor > 0.04; 2]);
-    }
 }
 
 #[test]
@@ -326,7 +315,7 @@ fn a_suspicion_refuses_only_what_it_makes_unsafe() {
             }
         }
         let allowed =
-            interleaved(&base, &fixtures::report(vec![marked]), &Options { allow_suspect: true, ..delivered.clone() });
+            interleaved(&base, &fixtures::report(vec![marked]), &Options { allow_suspect: true, ..delivered });
         assert_eq!(allowed.rows[0].despite.contains(&Caveat::Suspect), !expected[1], "{codes:?}");
     }
     let invalid = fixtures::report(vec![sound().marked("V12", Severity::Invalid, "none"), sound().under("auto")]);
@@ -386,7 +375,7 @@ fn what_was_delivered_is_compared_on_demand() {
     for (quantity, verdict, share) in
         [(Quantity::Capacity, Verdict::Same, 1.0), (Quantity::Delivered, Verdict::Slower, 0.5)]
     {
-        let comparison = compare(&base, &new, &Options { quantity, ..options.clone() }).unwrap();
+        let comparison = compare(&base, &new, &Options { quantity, ..options }).unwrap();
         assert_eq!(comparison.quantity, quantity);
         let is_said = comparison.sentence("new").contains("load included");
         assert_eq!(is_said, quantity == Quantity::Delivered, "{quantity:?}");

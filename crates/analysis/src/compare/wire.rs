@@ -8,7 +8,7 @@ use charz_data::report::{Report, Schema};
 
 /// The major version changes when a field changes its meaning or goes away, the minor one grows with every added field.
 pub fn schema() -> Schema {
-    Schema { name: "charz-comparison".into(), major: 1, minor: 3 }
+    Schema { name: "charz-comparison".into(), major: 1, minor: 4 }
 }
 
 /// Two reports, compared.
@@ -27,10 +27,14 @@ pub struct Comparison {
     pub quantity: Quantity,
     /// The share of false calls to accept over all comparisons.
     pub alpha: f64,
-    /// How much is still the same, as a fraction, where no noise floor of a row is larger.
+    /// How much is still the same, as a fraction, where the noise floor of a row is not larger.
     pub margin: f64,
-    /// The largest difference that the machine, compared with itself, has shown in a compared row, as a fraction; null where none is known.
+    /// The largest difference between two measurements of one thing, as a fraction: a configuration that is compared, under two mappings
+    /// of one report that take the same CPUs; null where neither report has such.
     pub noise_floor: Option<f64>,
+    /// Which configuration differs so, and in which report: a clause. Since 1.4.
+    #[serde(default)]
+    pub noise_shown_by: Option<String>,
     /// Whether suspect cells are compared whatever their marks.
     pub allow_suspect: bool,
     /// Differences between the reports that would have prevented the comparison without an option: one clause each.

@@ -26,7 +26,7 @@ pub(super) struct CompareArgs {
     #[arg(value_name = "MORE", requires = "machines")]
     pub(super) more: Vec<PathBuf>,
     /// Hold machines against the first: how many times as fast one thread and the whole machine are, with intervals
-    #[arg(long, conflicts_with_all = ["baseline", "delivered", "allow_suspect", "noise", "strict", "cross_machine", "cross_build", "cross_plan"])]
+    #[arg(long, conflicts_with_all = ["baseline", "delivered", "allow_suspect", "strict", "cross_machine", "cross_build", "cross_plan"])]
     pub(super) machines: bool,
     /// What a machine costs in an hour, by the name of its report or of its host, e.g. --price n1=0.34; may be given for each machine
     #[arg(long, value_name = "NAME=PRICE", requires = "machines")]
@@ -63,25 +63,22 @@ pub(crate) struct TermsArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
-    pub(crate) floor: FloorArgs,
+    pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct FloorArgs {
+pub(crate) struct RuleArgs {
     /// Compare what the machine delivered, all work over all time, instead of capacity, which leaves out what others took
     #[arg(long)]
     pub(crate) delivered: bool,
     /// Also compare configurations that are suspect for a reason that makes the comparison unsafe; every such line says so
     #[arg(long)]
     pub(crate) allow_suspect: bool,
-    /// The file of noise floors [default: charz/noise.json in $XDG_STATE_HOME or ~/.local/state]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) noise: Option<PathBuf>,
 }
 
-impl FloorArgs {
+impl RuleArgs {
     pub(super) fn rules(&self) -> Rules {
         let quantity = if self.delivered { Quantity::Delivered } else { Quantity::Capacity };
         Rules { quantity, allow_suspect: self.allow_suspect, ..Rules::default() }
@@ -138,10 +135,5 @@ fn base_and_new(args: &CompareArgs, notes: &mut Vec<String>) -> Result<(Base, Pa
 }
 
 pub(super) fn terms(args: TermsArgs) -> Result<Terms, Error> {
-    Ok(Terms {
-        rules: args.floor.rules(),
-        noise: args.floor.noise,
-        strict: args.strict,
-        format: args.format.of(FORMATS)?,
-    })
+    Ok(Terms { rules: args.rules.rules(), strict: args.strict, format: args.format.of(FORMATS)? })
 }

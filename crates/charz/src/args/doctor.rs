@@ -1,7 +1,5 @@
 //! `charz doctor`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::format::{FormatArgs, OutputArgs, takes_one};
@@ -18,14 +16,6 @@ pub(super) struct DoctorArgs {
     /// End with code 1 if there is anything to FIX
     #[arg(long)]
     pub(super) strict: bool,
-    /// Print what differs from the values in a TOML file, and end with code 1 if anything does; example: governor = "performance"
-    ///
-    /// Names and values are those of `key` and `value` in --format json. "ok" is what any check may be expected to be.
-    #[arg(long, value_name = "FILE")]
-    pub(super) expect: Option<PathBuf>,
-    /// Print a shell script that makes the fixes and can undo them; nothing is run
-    #[arg(long, conflicts_with_all = ["format", "json", "expect", "verbose"])]
-    pub(super) fix_script: bool,
     /// Do not watch the machine for a second: load and pressure are those of the system's averages, the timer is not checked
     #[arg(long)]
     pub(super) no_wait: bool,
@@ -36,12 +26,5 @@ pub(super) struct DoctorArgs {
 }
 
 pub(super) fn doctor(args: DoctorArgs) -> Result<Options, Error> {
-    Ok(Options {
-        format: args.format.of(FORMATS)?,
-        verbose: args.verbose,
-        strict: args.strict,
-        expect: args.expect,
-        fix_script: args.fix_script,
-        watch: !args.no_wait,
-    })
+    Ok(Options { format: args.format.of(FORMATS)?, verbose: args.verbose, strict: args.strict, watch: !args.no_wait })
 }

@@ -2,15 +2,14 @@
 
 use clap::Args;
 
-use super::compare::FloorArgs;
+use super::compare::RuleArgs;
 use super::format::{FormatArgs, OutputArgs, takes_one};
 use super::help;
 use super::layers::Layers;
-use super::quantities::{count, percentage};
+use super::quantities::count;
 use super::sweep::{preset, sweep};
 use crate::command::selftest::{FORMATS, Options};
 use crate::exit::Error;
-use crate::selftest::can_grow;
 use charz_measure::plan::MOST_INVOCATIONS;
 
 #[derive(Debug, Args)]
@@ -22,9 +21,6 @@ pub(crate) struct SelftestArgs {
     /// How many comparisons of equal sides; the noise floor needs 20
     #[arg(long, value_name = "N", default_value = "20", allow_hyphen_values = true)]
     pub(crate) rounds: String,
-    /// The slowdown to inject, in percent, in as many further comparisons
-    #[arg(long, value_name = "P%", allow_hyphen_values = true)]
-    pub(crate) planted: Option<String>,
     #[arg(long, value_name = "K,…", value_delimiter = ',', default_value = "arith-int", help = help::kernels())]
     pub(crate) kernel: Vec<String>,
     /// How many threads, on seats by round-robin
@@ -46,7 +42,7 @@ pub(crate) struct SelftestArgs {
     #[arg(long)]
     pub(crate) wait: bool,
     #[command(flatten)]
-    pub(crate) floor: FloorArgs,
+    pub(crate) rules: RuleArgs,
     #[command(flatten)]
     pub(crate) format: FormatArgs,
     #[command(flatten)]
@@ -70,21 +66,11 @@ pub(super) fn selftest(args: SelftestArgs, notes: &mut Vec<String>) -> Result<Op
     ])?;
     (asked.run.bench.seed, asked.run.bench.wait) = (args.seed, args.wait);
     let new = sweep(asked, &Layers::default(), notes)?;
-    let planted = args.planted.as_deref().map(|text| percentage("--planted", text, "5%")).transpose()?;
-    let cannot = new.request.kernels.iter().find(|kernel| planted.is_some() && !can_grow(kernel.card()));
-    if let Some(kernel) = cannot {
-        return Err(Error::bad_input(format!(
-            "--planted: {} takes neither iterations nor a size, so a slowdown cannot be injected; choose another kernel",
-            &*kernel.card().name
-        )));
-    }
     Ok(Options {
         request: new.request,
         rounds: count("--rounds", &args.rounds, MOST_ROUNDS)?,
-        planted,
         wait: new.wait,
-        rules: args.floor.rules(),
-        noise: args.floor.noise,
+        rules: args.rules.rules(),
         format: args.format.of(FORMATS)?,
     })
 }

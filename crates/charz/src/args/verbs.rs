@@ -131,7 +131,7 @@ pub(super) enum Verb {
     ///
     /// Both sides measure the same kernels with the same thread counts; their configurations are paired by place. Each pair is measured
     /// in blocks of four runs, ABBA or BAAB at random, blocks of all pairs in random order, so drift and noise of the machine
-    /// meet both sides. The margin is 2%, or the noise floor that charz selftest learned here, if that is larger. Exits with code 1 if
+    /// meet both sides. The margin is 2%, or what one of them differs by under two mappings on the same CPUs, if larger. Exits with code 1 if
     /// B is slower than A anywhere, and with code 5 if nothing could be compared or a difference is left open. Inconclusive is not
     /// a pass.
     ///
@@ -144,9 +144,8 @@ pub(super) enum Verb {
     /// Measure this machine's noise (A/A test)
     ///
     /// With --aa: comparisons as charz ab makes them, of two equal sides. Every difference found is a false one; the 95th percentile of
-    /// the differences is the noise floor, which is kept for charz ab and charz compare. With --planted, as many comparisons in which the
-    /// second side does that much more work: they show which differences are found here.
-    #[command(after_help = "Examples:\n  charz selftest --aa\n  charz selftest --aa --planted 5%")]
+    /// the differences is the noise floor.
+    #[command(after_help = "Examples:\n  charz selftest --aa\n  charz selftest --aa --kernel mem-read --threads 2")]
     Selftest(SelftestArgs),
     /// Reproduce a published study and compare with its numbers
     ///
@@ -202,8 +201,8 @@ pub(super) enum Verb {
     /// Check whether this machine is set up for benchmarking
     ///
     /// Prints what to fix first: a line per check with what was found and what fixes it. It takes little more than a
-    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict or --expect is given.
-    #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --fix-script\n  charz doctor --strict")]
+    /// second, changes nothing, and ends with code 0 whatever it finds, unless --strict is given.
+    #[command(after_help = "Examples:\n  charz doctor\n  charz doctor --strict")]
     Doctor(DoctorArgs),
     /// Watch what every CPU does: a row per CPU, socket, NUMA node, cache or core
     ///

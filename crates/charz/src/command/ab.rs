@@ -55,7 +55,6 @@ pub struct Side {
 
 pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let files = files(&options)?;
-    let (floors, unread) = options.terms.floors()?;
     let stage = MeasuringContext::set(options.clock, options.binder, options.wait, false)?;
     let limits = Limits::read();
     let mut sides = [options.a, options.b];
@@ -122,9 +121,8 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }
-    let rules = options.terms.rules(&floors, [&a, &b]);
-    let mut comparison = compare::interleaved(&a, &b, &rules);
-    comparison.notes.extend(sides.iter().map(|side| side.label.clone()).chain(unread));
+    let mut comparison = compare::interleaved(&a, &b, &options.terms.rules);
+    comparison.notes.extend(sides.iter().map(|side| side.label.clone()));
     comparison.notes.extend(ended_early([&a, &b], &comparison, sides[0].request.budget.least()));
     // The numbers first: they are printed even if the disk refuses them, and kept even if they cannot be printed.
     let reports = [Source { name: "A", report: &a }, Source { name: "B", report: &b }];

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use super::history;
 use super::render::{names, read};
 use crate::exit::{Error, Exit};
-use crate::noise::{self, Floors};
 use crate::view::look;
 use charz_analysis::compare::{self, Refusal, Totals};
 use charz_analysis::history::Wanted;
@@ -32,10 +31,7 @@ pub enum Options {
 
 /// What makes a difference of two reports a verdict, and how it is shown.
 pub struct Terms {
-    /// The noise floors are those of the file.
     pub rules: compare::Options,
-    /// The file of noise floors; `None` takes the user's.
-    pub noise: Option<PathBuf>,
     pub strict: bool,
     pub format: &'static Format,
 }
@@ -51,27 +47,12 @@ pub enum Base {
 
 impl Options {
     pub(super) fn inputs(&self) -> Vec<PathBuf> {
-        let (base, new, terms) = match self {
+        let (base, new) = match self {
             Options::Machines { reports, .. } => return reports.clone(),
-            Options::Two { base: Base::File(file), new, terms } => (Some(file.clone()), new, terms),
-            Options::Two { base: Base::History { file, .. }, new, terms } => {
-                (history::file(file.clone()).ok(), new, terms)
-            }
+            Options::Two { base: Base::File(file), new, .. } => (Some(file.clone()), new),
+            Options::Two { base: Base::History { file, .. }, new, .. } => (history::file(file.clone()).ok(), new),
         };
-        base.into_iter().chain([new.clone()]).chain(noise::noise_file(terms.noise.as_deref())).collect()
-    }
-}
-
-impl Terms {
-    /// The known noise floors, and a note if the user's file of them cannot be read.
-    pub(super) fn floors(&self) -> Result<(Floors, Option<String>), Error> {
-        noise::known(self.noise.as_deref())
-            .map_err(|why| Error::bad_input(format!("--noise: {why}; name another file, or leave --noise out")))
-    }
-
-    /// The rules for these reports.
-    pub(super) fn rules(&self, floors: &Floors, reports: [&Report; 2]) -> compare::Options {
-        compare::Options { noise_floors: floors.of_cells(reports, self.rules.quantity), ..self.rules.clone() }
+        base.into_iter().chain([new.clone()]).collect()
     }
 }
 
@@ -113,7 +94,6 @@ fn many(
 }
 
 fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> Result<Exit, Error> {
-    let (floors, unread) = terms.floors()?;
     let is_file = matches!(base, Base::File(_));
     let (base, new, notes, file) = match base {
         Base::File(file) => {
@@ -128,8 +108,7 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
             (base, new, notes, "the base from the history".into())
         }
     };
-    let rules = terms.rules(&floors, [&base, &new]);
-    let mut comparison = compare::compare(&base, &new, &rules).map_err(|refusal| {
+    let mut comparison = compare::compare(&base, &new, &terms.rules).map_err(|refusal| {
         let exit = if matches!(refusal, Refusal::Nothing(_)) { Exit::NoVerdict } else { Exit::BadInput };
         let why = match refusal {
             Refusal::OtherMachine(clause) if is_file => {
@@ -144,7 +123,6 @@ fn two(base: &Base, new_file: &PathBuf, terms: &Terms, out: &mut dyn Write) -> R
         Error::ended(exit, format!("{file:?} and {new_file:?}: {why}"))
     })?;
     comparison.notes.splice(..0, notes);
-    comparison.notes.extend(unread);
     let names = names(&[file, new_file.clone()]);
     let reports = [Source { name: &names[0], report: &base }, Source { name: &names[1], report: &new }];
     (terms.format.write)(&Compared { reports, comparison: &comparison }, &look::of_stdout(), out)?;

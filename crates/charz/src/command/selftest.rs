@@ -1,26 +1,23 @@
-//! `charz selftest`: `charz ab` of this machine against itself, with equal sides and with an injected slowdown.
+//! `charz selftest`: `charz ab` of this machine against itself.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use charz_topology::Backend;
 use serde::Serialize;
 
 use super::sweep::{ClockKind, MeasuringContext, cannot_record};
 use crate::exit::{Error, Exit};
-use crate::noise::{Floor, Floors, Subject, noise_file};
-use crate::selftest::{FLOOR_NEEDS, Planted, Tally, add_reason};
+use crate::selftest::{FLOOR_NEEDS, Tally};
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
 use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::{Arrange, units};
-use charz_measure::invoke::{Invoke, Processes};
+use charz_measure::invoke::Processes;
 use charz_measure::limits::Limits;
-use charz_measure::moment::rfc3339;
 use charz_measure::plan::{Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{new_report, take_turns};
@@ -31,12 +28,8 @@ pub struct Options {
     pub request: Request,
     /// How many comparisons of equal sides, at least 1.
     pub rounds: usize,
-    /// The slowdown to inject, as a fraction, in as many further comparisons.
-    pub planted: Option<f64>,
     pub wait: bool,
     pub rules: compare::Options,
-    /// The file of noise floors; `None` takes the user's.
-    pub noise: Option<PathBuf>,
     pub format: &'static Format,
 }
 
@@ -57,8 +50,6 @@ pub const FORMATS: &[Format] = &[
 pub struct Page<'a> {
     schema: Schema,
     quantity: Quantity,
-    /// The injected slowdown, as a fraction.
-    planted: Option<f64>,
     cells: Vec<Finding<'a>>,
 }
 
@@ -70,18 +61,16 @@ struct Finding<'a> {
     mapping: &'a str,
     workers: u64,
     equal: Outcome<'a>,
-    planted: Option<Outcome<'a>>,
 }
 
 impl<'a> Finding<'a> {
-    fn of(cell: &'a Cell, [equal, slowed]: &'a [Tally; 2], planted: bool) -> Self {
+    fn of(cell: &'a Cell, equal: &'a Tally) -> Self {
         Finding {
             kernel: &cell.kernel,
             point: cell.point,
             mapping: &cell.mapping,
             workers: cell.workers,
             equal: Outcome::of(equal),
-            planted: planted.then(|| Outcome::of(slowed)),
         }
     }
 }
@@ -129,19 +118,6 @@ impl<'a> Outcome<'a> {
 }
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
-    // Before anything is measured: a floor that cannot be kept is not learned.
-    let file = noise_file(options.noise.as_deref())
-        .ok_or_else(|| Error::bad_input("--noise: there is no home for the file; name one"))?;
-    let read = || {
-        Floors::read(&file)
-            .map_err(|why| Error::bad_input(format!("--noise: {file:?} {why}; name another file, or remove it")))
-    };
-    read()?;
-    let cannot_save = |error: io::Error| {
-        let sentence = format!("--noise: {file:?} cannot be written; name another file");
-        Error::ended(Exit::of_path(&error), sentence).caused_by(error)
-    };
-    Floors::check(&file).map_err(cannot_save)?;
     let stage = MeasuringContext::set(ClockKind::Auto, Backend::Hwloc, options.wait, false)?;
     let limits = Limits::read();
     let request = &options.request;
@@ -153,36 +129,17 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let blank = Report { floor: Vec::new(), ..new_report(&plan, &stage.context("", &limits)) };
     let mut trial = Trial { stage: &stage, plan: &plan, predictor: &predictor, blank: &blank, options, done: 0 };
     let findings = trial.findings(&stage.processes(), request.budget.least())?;
-    let finding = |(cell, tallies)| Finding::of(cell, tallies, options.planted.is_some());
     let page = Page {
-        schema: Schema { name: "charz-selftest".into(), major: 1, minor: 0 },
+        schema: Schema { name: "charz-selftest".into(), major: 2, minor: 0 },
         quantity: options.rules.quantity,
-        planted: options.planted,
-        cells: blank.cells.iter().zip(&findings).map(finding).collect(),
+        cells: blank.cells.iter().zip(&findings).map(|(cell, tally)| Finding::of(cell, tally)).collect(),
     };
-    let told = (options.format.write)(&page, out);
+    (options.format.write)(&page, out)?;
     if let Some((exit, _)) = stage.signals.received() {
-        // The next comparison would rely on a floor of too few.
-        told?;
         return Ok(exit);
     }
-    let now = rfc3339(SystemTime::now());
-    // Others may have learned theirs meanwhile.
-    let mut floors = read()?;
-    let mut learned = false;
-    for ([equal, _], cell) in findings.iter().zip(&blank.cells) {
-        let Some(floor) = equal.floor() else { continue };
-        let comparisons = equal.effects.len() as u64;
-        floors.learn(Floor {
-            subject: Subject::of(&blank, cell, options.rules.quantity),
-            floor,
-            comparisons,
-            learned: now.clone(),
-        });
-        learned = true;
-    }
-    if !learned {
-        let most = findings.iter().map(|[equal, _]| equal.effects.len()).max().unwrap_or(0);
+    if findings.iter().all(|equal| equal.floor().is_none()) {
+        let most = findings.iter().map(|equal| equal.effects.len()).max().unwrap_or(0);
         let fix = match most {
             _ if options.rounds < FLOOR_NEEDS => format!("give --rounds {FLOOR_NEEDS}"),
             0 => String::new(),
@@ -193,15 +150,10 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
         };
         let why = match most {
             0 => "nothing could be compared; charz doctor reports what disturbs measurements here".to_owned(),
-            _ => format!(
-                "no noise floor was learned: it takes {FLOOR_NEEDS} comparisons, and {most} could be made; {fix}"
-            ),
+            _ => format!("no noise floor: it takes {FLOOR_NEEDS} comparisons, and {most} could be made; {fix}"),
         };
         return Err(Error::ended(Exit::NoVerdict, why));
     }
-    floors.save(&file).map_err(cannot_save)?;
-    note(&format!("noise floors: {file:?}"));
-    told?;
     Ok(Exit::Done)
 }
 
@@ -221,30 +173,22 @@ struct Trial<'a> {
 const PROGRESS: Duration = Duration::from_secs(10);
 
 impl Trial<'_> {
-    /// Alternates comparisons of equal sides with those of an injected slowdown, so both see the same state of the machine.
-    /// The first of each cell's tallies is that of equal sides.
-    fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<[Tally; 2]>, Error> {
-        let mut findings = vec![<[Tally; 2]>::default(); self.blank.cells.len()];
-        let planted = self.options.planted.map(|share| Planted { inner: processes, share });
-        let seconds: Vec<&dyn Invoke> = [Some(processes as &dyn Invoke), planted.as_ref().map(|planted| planted as _)]
-            .into_iter()
-            .flatten()
-            .collect();
-        let all = self.options.rounds * seconds.len();
+    fn findings(&mut self, processes: &Processes<'_>, budget: Duration) -> Result<Vec<Tally>, Error> {
+        let mut findings = vec![Tally::default(); self.blank.cells.len()];
+        let all = self.options.rounds;
         let mut random = fastrand::Rng::with_seed(self.plan.seed);
         let begun = Instant::now();
         let mut noted = begun;
-        for comparison in 0..all {
-            let at = comparison % seconds.len();
+        for _ in 0..all {
             if self.stage.signals.stop().raised() || !self.fits(begun, budget) {
                 break;
             }
-            let rows = self.compare([processes, seconds[at]], random.u64(..), self.stage.left(budget))?;
+            let rows = self.compare(processes, random.u64(..), self.stage.left(budget))?;
             if self.stage.signals.stop().raised() {
                 break;
             }
             self.done += 1;
-            findings.iter_mut().zip(&rows).for_each(|(finding, row)| finding[at].count(row));
+            findings.iter_mut().zip(&rows).for_each(|(finding, row)| finding.count(row));
             if noted.elapsed() >= PROGRESS {
                 noted = Instant::now();
                 let left = begun.elapsed().mul_f64((all - self.done) as f64 / self.done as f64);
@@ -264,12 +208,12 @@ impl Trial<'_> {
         fits
     }
 
-    fn compare(&self, invoke: [&dyn Invoke; 2], seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
+    fn compare(&self, processes: &Processes<'_>, seed: u64, budget: Duration) -> Result<Vec<Row>, Error> {
         let (mut a, mut b) = (self.blank.clone(), self.blank.clone());
         let (mut none_a, mut none_b) = ((), ());
         let mut sides = [
-            self.stage.sweep_of(&mut a, None, &mut none_a, invoke[0], self.predictor, budget),
-            self.stage.sweep_of(&mut b, None, &mut none_b, invoke[1], self.predictor, budget),
+            self.stage.sweep_of(&mut a, None, &mut none_a, processes, self.predictor, budget),
+            self.stage.sweep_of(&mut b, None, &mut none_b, processes, self.predictor, budget),
         ];
         take_turns(&mut sides, seed, &mut ()).map_err(cannot_record)?;
         Ok(compare::interleaved(&a, &b, &self.options.rules).rows)
@@ -278,7 +222,7 @@ impl Trial<'_> {
 
 /// The paragraph of a cell.
 fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Finding { workers, equal, planted, .. } = cell;
+    let Finding { workers, equal, .. } = cell;
     let kernel = format!("{}{}", plain(cell.kernel), point::label(&cell.point));
     let (workers, quantity) = (counted(*workers as usize, "thread"), page.quantity.name());
     writeln!(out, "{kernel}, {workers} against itself, {quantity}:")?;
@@ -286,10 +230,6 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
     let settled = equal.faster + equal.slower + equal.same;
     let of = counted(equal.comparisons, "comparison");
     writeln!(out, "  {} in {of}, {false_verdicts} false{}", counted(settled, "verdict"), equal.unsettled())?;
-    if let (Some(share), Some(planted)) = (page.planted, planted) {
-        let (found, percent) = (planted.slower, units::percent(share));
-        writeln!(out, "  a planted {percent} was found in {found} of {}{}", planted.comparisons, planted.unsettled())?;
-    }
     // Fractions of a percent matter here.
     let shown = |share: f64| format!("{:.2}%", share * 100.0);
     if let (Some(median), Some(max)) = (equal.median, equal.max) {
@@ -304,14 +244,10 @@ fn write_finding(cell: &Finding<'_>, page: &Page<'_>, out: &mut dyn Write) -> io
             writeln!(out, "  no noise floor: too few comparisons, {made} of the {FLOOR_NEEDS} that it needs")?;
         }
     }
-    let mut reasons = BTreeMap::new();
-    for (reason, times) in equal.reasons.iter().chain(planted.iter().flat_map(|planted| planted.reasons)) {
-        add_reason(&mut reasons, reason, *times);
-    }
-    let mut reasons: Vec<_> = reasons.into_iter().collect();
-    reasons.arrange_by_key(|(_, times)| std::cmp::Reverse(*times));
+    let mut reasons: Vec<_> = equal.reasons.iter().collect();
+    reasons.arrange_by_key(|(_, times)| std::cmp::Reverse(**times));
     for (reason, times) in reasons.into_iter().take(MOST_REASONS) {
-        writeln!(out, "  no verdict in {}: {}", counted(times, "comparison"), plain(&reason))?;
+        writeln!(out, "  no verdict in {}: {}", counted(*times, "comparison"), plain(reason))?;
     }
     Ok(())
 }

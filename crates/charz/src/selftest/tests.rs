@@ -1,59 +1,10 @@
 use std::sync::LazyLock;
 
-use charz_kernels::Params;
 use proptest::prelude::*;
 
 use super::*;
 use charz_analysis::compare;
-use charz_data::Blocks;
-use charz_data::report::{Ending, Lap, Run, Unit, fixtures};
-
-/// Does what is ordered, at one step or byte per ns.
-struct Honest;
-
-impl Invoke for Honest {
-    fn invoke(&self, order: &MeasureRequest, _seed: u64) -> Invocation {
-        let memory = order.kernel.starts_with("mem");
-        let done = if memory { order.params.size_bytes } else { order.params.iterations };
-        let (ops, bytes) = if memory { (0, done) } else { (8 * done, 0) };
-        let blocks = Some(Blocks::of(vec![1.0, 2.0]));
-        let lap = Lap { ops, bytes, blocks, ..Lap::undisturbed(0, None, done) };
-        let run = Run::undisturbed(vec![lap]);
-        Invocation { runs: vec![run], ..Invocation::without_runs(Ending::Done, "") }
-    }
-
-    fn rest(&self, _: Duration) {}
-}
-
-fn order(kernel: &str) -> MeasureRequest {
-    MeasureRequest {
-        kernel: kernel.into(),
-        seats: vec![None],
-        nodes: vec![None],
-        ..MeasureRequest::new(&Params { iterations: 300_007, size_bytes: 64 << 20, ..Params::SMALL })
-    }
-}
-
-#[test]
-fn an_injected_slowdown_has_the_size_that_was_asked_for() {
-    for (kernel, unit) in [("arith-int", Unit::OpsPerSecond), ("mem-read", Unit::BytesPerSecond)] {
-        for share in [0.01, 0.05, 1.0] {
-            let order = order(kernel);
-            let run = |invoke: &dyn Invoke| invoke.invoke(&order, 0).runs.remove(0);
-            let block = |run: &Run| run.laps[0].blocks.as_ref().unwrap().times[1];
-            let (honest, planted) = (run(&Honest), run(&Planted { inner: &Honest, share }));
-            for slowdown in [honest.value(unit) / planted.value(unit), block(&planted) / block(&honest)] {
-                assert!((slowdown / (1.0 + share) - 1.0).abs() < 1e-4, "{kernel} was slowed down by {slowdown}");
-            }
-        }
-    }
-}
-
-#[test]
-fn the_credit_is_what_was_asked_for() {
-    let invocation = Planted { inner: &Honest, share: 0.05 }.invoke(&order("arith-int"), 0);
-    assert_eq!(invocation.runs[0].laps[0].ops, 8 * 300_007);
-}
+use charz_data::report::{Unit, fixtures};
 
 static ROW: LazyLock<Row> = LazyLock::new(|| {
     let report = fixtures::report(vec![fixtures::cell("arith-int", 1, Unit::OpsPerSecond, 1e9)]);

@@ -90,8 +90,7 @@ fn transparent(look: &Look) -> Result<Seen, String> {
     let read = format!("{choice}, use_zero_page {}{own}", start(&zero));
     Ok(match choice.as_str() {
         "always" | "madvise" => Seen::ok(read),
-        before => Seen::limits(read, format!("`echo madvise > {THP}/enabled`"))
-            .undone(before, |before| format!("echo {before} > {THP}/enabled")),
+        _ => Seen::limits(read, format!("`echo madvise > {THP}/enabled`")),
     }
     .valued(choice))
 }
@@ -109,8 +108,7 @@ fn defrag(look: &Look) -> Result<Seen, String> {
     Ok(match choice.as_str() {
         // With these, asking waits until the kernel has made room.
         "always" | "madvise" | "defer+madvise" => Seen::ok(choice),
-        before => Seen::limits(before, format!("`echo madvise > {THP}/defrag`"))
-            .undone(before, |before| format!("echo {before} > {THP}/defrag")),
+        _ => Seen::limits(choice, format!("`echo madvise > {THP}/defrag`")),
     })
 }
 
@@ -136,8 +134,7 @@ fn reserved(look: &Look) -> Result<Seen, String> {
     let pool = format!("{FOLDER}/hugepages-2048kB/nr_hugepages");
     let before = look.root.number(&pool).ok().filter(|_| empty.contains(&PageKind::Huge2M));
     Ok(match before {
-        Some(before) => Seen::limits(read, format!("`echo {} > {pool}`", before.saturating_add(512)))
-            .undone(&before.to_string(), |before| format!("echo {before} > {pool}")),
+        Some(before) => Seen::limits(read, format!("`echo {} > {pool}`", before.saturating_add(512))),
         None => {
             Seen::limits(read, "Reserve pages of the size that has none free, those of 1 GiB when the kernel starts.")
         }
@@ -150,8 +147,7 @@ fn balancing(look: &Look) -> Result<Seen, String> {
     let read = format!("kernel.numa_balancing is {mode}, NUMA nodes: {nodes}");
     let moves = mode > 0 && nodes > 1;
     let seen = if moves { Seen::disturbs(read, "`sysctl kernel.numa_balancing=0`") } else { Seen::ok(read) };
-    let undo = |before: &str| format!("sysctl kernel.numa_balancing={before}");
-    Ok(seen.undone(&mode.to_string(), undo).switched(mode > 0))
+    Ok(seen.switched(mode > 0))
 }
 
 fn merging(look: &Look) -> Result<Seen, String> {
@@ -159,7 +155,7 @@ fn merging(look: &Look) -> Result<Seen, String> {
     let run = look.root.number(RUN)?;
     let read = format!("{RUN} is {run}");
     let seen = if run == 1 { Seen::disturbs(read, format!("`echo 0 > {RUN}`")) } else { Seen::ok(read) };
-    Ok(seen.undone("1", |before| format!("echo {before} > {RUN}")).switched(run == 1))
+    Ok(seen.switched(run == 1))
 }
 
 fn bytes(look: &Look, name: &str) -> Result<u64, String> {
@@ -171,16 +167,14 @@ fn swap(look: &Look) -> Result<Seen, String> {
     let (total, free) = (bytes(look, "SwapTotal")?, bytes(look, "SwapFree")?);
     let used = total.saturating_sub(free);
     // What does not fit would end programs.
-    let (fix, before) = match bytes(look, "MemAvailable") {
-        Ok(available) if used < available => ("`swapoff -a`", "on"),
-        _ => ("End programs until memory holds what is in swap, then `swapoff -a`.", ""),
+    let fix = match bytes(look, "MemAvailable") {
+        Ok(available) if used < available => "`swapoff -a`",
+        _ => "End programs until memory holds what is in swap, then `swapoff -a`.",
     };
     Ok(match (total, used) {
         (0, _) => Seen::ok("none"),
         (_, 0) => Seen::ok(format!("{}, unused", units::iec(total))).valued("unused"),
-        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), fix)
-            .undone(before, |_| "swapon -a".to_owned())
-            .valued("used"),
+        _ => Seen::limits(format!("{} of {} used", units::iec(used), units::iec(total)), fix).valued("used"),
     })
 }
 
@@ -188,8 +182,7 @@ fn overcommit(look: &Look) -> Result<Seen, String> {
     let mode = look.root.number("/proc/sys/vm/overcommit_memory")?;
     let read = format!("vm.overcommit_memory is {mode}");
     let seen = if mode == 2 { Seen::limits(read, "`sysctl vm.overcommit_memory=0`") } else { Seen::ok(read) };
-    let mode = mode.to_string();
-    Ok(seen.undone(&mode, |before| format!("sysctl vm.overcommit_memory={before}")).valued(mode))
+    Ok(seen.valued(mode.to_string()))
 }
 
 fn available(look: &Look) -> Result<Seen, String> {

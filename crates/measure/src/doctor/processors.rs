@@ -122,8 +122,7 @@ fn governor(look: &Look) -> Result<Seen, String> {
     let value = governors.into_keys().collect::<Vec<_>>().join(",");
     Ok(match value == "performance" {
         true => Seen::ok(read),
-        false => Seen::disturbs(read, "`cpupower frequency-set -g performance`")
-            .undone(&value, |before| format!("cpupower frequency-set -g {before}")),
+        false => Seen::disturbs(read, "`cpupower frequency-set -g performance`"),
     }
     .valued(value))
 }
@@ -136,8 +135,7 @@ fn turbo(look: &Look) -> Result<Seen, String> {
     let read = format!("{file} is {value}");
     Ok(match value == off {
         true => Seen::ok(read),
-        false => Seen::disturbs(read, format!("`echo {off} > {path}`"))
-            .undone(&value.to_string(), |before| format!("echo {before} > {path}")),
+        false => Seen::disturbs(read, format!("`echo {off} > {path}`")),
     }
     .switched(value != off))
 }
@@ -156,8 +154,7 @@ fn idle(look: &Look) -> Result<Seen, String> {
     let read = format!("deepest C-state: {name} ({} exit latency)", units::nanos(latency as f64 * 1000.0));
     Ok(match latency <= WAKE_US {
         true => Seen::ok(read),
-        false => Seen::limits(read, format!("`cpupower idle-set -D {WAKE_US}`"))
-            .undone("all", |_| "cpupower idle-set -E".to_owned()),
+        false => Seen::limits(read, format!("`cpupower idle-set -D {WAKE_US}`")),
     }
     .valued(name))
 }
@@ -307,13 +304,12 @@ fn source(look: &Look) -> Result<Seen, String> {
     let current = look.root.text(format!("{FOLDER}/current_clocksource"))?;
     let choices = look.root.text(format!("{FOLDER}/available_clocksource")).unwrap_or_default();
     let better = choices.split_whitespace().find(|choice| FAST_SOURCES.contains(choice));
-    let back = |before: &str| format!("echo {before} > {FOLDER}/current_clocksource");
     let fix = match better {
-        Some(better) => format!("`{}`", back(better)),
+        Some(better) => format!("`echo {better} > {FOLDER}/current_clocksource`"),
         None => "See why the kernel uses no faster one: `dmesg | grep -i clocksource`".into(),
     };
     let fast = FAST_SOURCES.contains(&current.as_str());
-    Ok(if fast { Seen::ok(current) } else { Seen::disturbs(&current, fix).undone(&current, back) })
+    Ok(if fast { Seen::ok(current) } else { Seen::disturbs(current, fix) })
 }
 
 fn timer(look: &Look) -> Result<Seen, String> {

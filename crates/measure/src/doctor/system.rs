@@ -138,7 +138,7 @@ fn counters(look: &Look) -> Result<Seen, String> {
         Err(why) if why.contains(FIX) => Seen::limits(format!("kernel.perf_event_paranoid is {level}"), FIX),
         Err(why) => return Err(why.clone()),
     };
-    Ok(seen.undone(&paranoid, |before| format!("sysctl kernel.perf_event_paranoid={before}")).valued(paranoid.clone()))
+    Ok(seen.valued(paranoid))
 }
 
 /// Whether the processor says that a hypervisor runs below. `None` where the architecture has no such question.
@@ -184,7 +184,7 @@ fn container(look: &Look) -> Result<Seen, String> {
 }
 
 fn watchdogs(look: &Look) -> Result<Seen, String> {
-    let (mut read, mut fix, mut undo, mut reason) = (Vec::new(), Vec::new(), Vec::new(), String::new());
+    let (mut read, mut fix, mut reason) = (Vec::new(), Vec::new(), String::new());
     // A hard lock-up needs interrupts off, which no program of ours can do.
     for name in ["softlockup_panic", "hung_task_panic"] {
         match look.root.number(format!("/proc/sys/kernel/{name}")) {
@@ -192,7 +192,6 @@ fn watchdogs(look: &Look) -> Result<Seen, String> {
                 read.push(format!("{name} is {value}"));
                 if value > 0 {
                     fix.push(format!("kernel.{name}=0"));
-                    undo.push(format!("kernel.{name}={value}"));
                 }
             }
             // A kernel without one of the watchdogs does not panic by it.
@@ -206,9 +205,7 @@ fn watchdogs(look: &Look) -> Result<Seen, String> {
     match (read.is_empty(), fix.is_empty()) {
         (true, _) => Err(reason),
         (false, true) => Ok(Seen::ok(read).switched(false)),
-        (false, false) => Ok(Seen::limits(read, format!("`sysctl {}`", fix.join(" ")))
-            .undone("set", |_| format!("sysctl {}", undo.join(" ")))
-            .switched(true)),
+        (false, false) => Ok(Seen::limits(read, format!("`sysctl {}`", fix.join(" "))).switched(true)),
     }
 }
 
@@ -216,7 +213,7 @@ fn layout(look: &Look) -> Result<Seen, String> {
     let mode = look.root.number("/proc/sys/kernel/randomize_va_space")?;
     let read = format!("kernel.randomize_va_space is {mode}");
     let seen = if mode > 0 { Seen::ok(read) } else { Seen::limits(read, "`sysctl kernel.randomize_va_space=2`") };
-    Ok(seen.undone("0", |before| format!("sysctl kernel.randomize_va_space={before}")).switched(mode > 0))
+    Ok(seen.switched(mode > 0))
 }
 
 fn build(look: &Look) -> Result<Seen, String> {

@@ -382,35 +382,26 @@ fn systems() {
     check("build", &[], Ok, "optimised");
 }
 
-/// A knob that is turned has a command that turns it back to what it held.
+/// What a knob held is no part of the command that turns it.
 #[test]
-fn a_fix_that_is_a_command_can_be_undone() {
-    const PATHS: [(&str, &str, &str, &str); 9] = [
-        ("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave", ""),
-        ("turbo", "/sys/devices/system/cpu/cpufreq/boost", "1", "echo 1 > /sys/devices/system/cpu/cpufreq/boost"),
-        ("thp", "/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]", "echo never > "),
-        ("thp-defrag", "/sys/kernel/mm/transparent_hugepage/defrag", "always [defer] never", "echo defer > "),
-        ("numa-balancing", "/proc/sys/kernel/numa_balancing", "1", "kernel.numa_balancing=1"),
-        ("ksm", "/sys/kernel/mm/ksm/run", "1", "echo 1 > /sys/kernel/mm/ksm/run"),
-        ("counters", "/proc/sys/kernel/perf_event_paranoid", "4", "kernel.perf_event_paranoid=4"),
-        ("watchdogs", "/proc/sys/kernel/softlockup_panic", "1", "kernel.softlockup_panic=1"),
-        ("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource", "hpet", "echo hpet > "),
+fn a_knob_that_is_turned_has_a_command() {
+    const PATHS: [(&str, &str, &str); 9] = [
+        ("governor", "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave"),
+        ("turbo", "/sys/devices/system/cpu/cpufreq/boost", "1"),
+        ("thp", "/sys/kernel/mm/transparent_hugepage/enabled", "always madvise [never]"),
+        ("thp-defrag", "/sys/kernel/mm/transparent_hugepage/defrag", "always [defer] never"),
+        ("numa-balancing", "/proc/sys/kernel/numa_balancing", "1"),
+        ("ksm", "/sys/kernel/mm/ksm/run", "1"),
+        ("counters", "/proc/sys/kernel/perf_event_paranoid", "4"),
+        ("watchdogs", "/proc/sys/kernel/softlockup_panic", "1"),
+        ("clocksource", "/sys/devices/system/clocksource/clocksource0/current_clocksource", "x; rm -rf /"),
     ];
-    for (key, path, text, undo) in PATHS {
+    for (key, path, text) in PATHS {
         let folder = quiet_folder(&[(path, text)]);
         let findings = examine(&Look { counters: Err(REFUSED.into()), ..quiet_look(folder.path()) });
         let finding = findings.iter().find(|finding| finding.key == key).unwrap();
-        assert!(finding.command().is_some(), "{finding:?}");
-        // Where CPUs differ, one command cannot bring them back.
-        match undo {
-            "" => assert_eq!(finding.undo, None, "{finding:?}"),
-            undo => assert!(finding.undo.as_ref().unwrap().contains(undo), "{finding:?}"),
-        }
+        assert!(finding.command().is_some_and(|command| !command.contains(text) || text.len() == 1), "{finding:?}");
     }
-    let odd = "x; rm -rf /";
-    let evil =
-        finding("clock source", &[("/sys/devices/system/clocksource/clocksource0/current_clocksource", odd)], |_| {});
-    assert_eq!(evil.undo, None, "{evil:?}");
 }
 
 #[test]

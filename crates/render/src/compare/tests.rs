@@ -50,6 +50,7 @@ fn comparison() -> Comparison {
         alpha: 0.01,
         margin: 0.04,
         noise_floor: None,
+        noise_shown_by: None,
         allow_suspect: false,
         differences: vec![format!("other processors {EVIL}")],
         notes: vec!["both are the same report".into()],

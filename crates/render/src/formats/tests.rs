@@ -165,7 +165,7 @@ fn no_format_of_a_hostile_report_steers_anything() {
             let Some(text) = shown(format, &report, look) else { continue };
             let bare = if look.colour { without_colours(&text) } else { text };
             assert_inert(format.name, &bare);
-            if !look.unicode && format.name == "term" {
+            if !look.unicode && matches!(format.write, Draw::Report(_)) {
                 assert!(bare.is_ascii(), "{:?}", bare.chars().find(|mark| !mark.is_ascii()));
             }
         }
@@ -239,8 +239,8 @@ fn every_format_takes_every_report() {
     for (what, report) in edges() {
         // Pages and pictures for browsers have such tests of their own.
         for format in FORMATS.iter().filter(|format| !["html", "svg"].contains(&format.name)) {
-            // Only pictures for a terminal know how wide it is.
-            let columns: &[usize] = if format.name == "term" { &[0, 40, 300] } else { &[100] };
+            // Only text for a terminal knows how wide it is.
+            let columns: &[usize] = if matches!(format.write, Draw::Report(_)) { &[0, 40, 300] } else { &[100] };
             for &columns in columns {
                 let look = TerminalStyle { columns, tables: columns, colour: columns == 100, unicode: columns != 40 };
                 if let Some(text) = shown(format, &report, &look) {

@@ -20,8 +20,6 @@ const MOST: usize = 200;
 const SIDES: usize = 4;
 /// Columns that are enough to distinguish names of any length.
 const NAME: usize = 24;
-/// The max number of seats listed per order.
-const SEATS: usize = 24;
 
 /// Which of the boxes that are alike are left out.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,23 +51,6 @@ pub fn boxes(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<bool> {
         pen.aside("(…) may not be used by the process that looked")?;
     }
     Ok(true)
-}
-
-/// Draws it, and says in which order mappings fill it.
-pub(super) fn draw(nest: &MachineDiagram, pen: &mut Pen<'_>) -> io::Result<()> {
-    if !boxes(nest, pen)? {
-        pen.text("", "the machine has no room here; charz topo --format tree shows it in words")?;
-    }
-    for order in &nest.orders {
-        let seats: Vec<String> = order.seats.iter().take(SEATS).map(u32::to_string).collect();
-        let more = if order.seats.len() > SEATS { ", …" } else { "" };
-        let words = match order.seats.as_slice() {
-            [] => "the operating system decides".to_owned(),
-            _ => format!("fills {}{more}", seats.join(", ")),
-        };
-        pen.text(&format!("{}  ", short(&order.mapping, 18)), &words)?;
-    }
-    Ok(())
 }
 
 /// Whether a strand is in round brackets.

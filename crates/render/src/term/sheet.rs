@@ -19,7 +19,7 @@ pub struct Style {
     bold: bool,
 }
 
-pub fn ink(colour: u8) -> Style {
+fn ink(colour: u8) -> Style {
     Style { ink: Some(colour), ..Style::default() }
 }
 
@@ -160,11 +160,6 @@ impl Sheet {
                 *place = cell.clone();
             }
         }
-    }
-
-    /// Whether a cell is blank; beyond the edges none is.
-    pub fn is_free(&mut self, x: usize, y: usize) -> bool {
-        self.cell(x, y).is_some_and(|cell| cell.sign.is_empty())
     }
 
     /// Writes its lines, without the blanks at their ends.

@@ -1,4 +1,4 @@
-//! Pictures of a report with cells of every kind.
+//! Texts of a report with cells of every kind.
 
 use textwrap::core::display_width;
 
@@ -7,19 +7,18 @@ use crate::formats::tests::{everything, without_colours, written};
 use charz_analysis::figure::Role;
 use charz_analysis::page::{Source, page};
 
-fn whole(look: &TerminalStyle) -> String {
-    let report = everything();
-    written(|out| write(&page(&[Source { name: "all", report: &report }]), look, out))
+fn answered(look: &TerminalStyle) -> String {
+    written(|out| answer(&everything(), look, out))
 }
 
-/// The figures of one kind, each with its picture.
-fn pictures(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
+/// The figures of one kind, each with its numbers.
+fn shown(look: &TerminalStyle, is: fn(&Body) -> bool) -> Vec<(Figure, String)> {
     let report = everything();
     let page = page(&[Source { name: "all", report: &report }]);
-    let drawn = |figure: &Figure| (figure.clone(), written(|out| picture(figure, &mut Pen::new(look, out))));
-    let pictures: Vec<(Figure, String)> = page.figures().filter(|figure| is(&figure.body)).map(drawn).collect();
-    assert!(!pictures.is_empty());
-    pictures
+    let drawn = |figure: &Figure| (figure.clone(), written(|out| numbers(figure, &mut Pen::new(look, out))));
+    let all: Vec<(Figure, String)> = page.figures().filter(|figure| is(&figure.body)).map(drawn).collect();
+    assert!(!all.is_empty());
+    all
 }
 
 const COLOURED: TerminalStyle = TerminalStyle { colour: true, ..TerminalStyle::PLAIN };
@@ -32,7 +31,7 @@ fn every_line_fits_the_terminal() {
     let pasted: Vec<String> = launches.map(|launch| format!("    {launch}")).collect();
     for columns in [40, 57, 80, 120, 300] {
         for unicode in [true, false] {
-            let text = whole(&TerminalStyle { columns, tables: columns, colour: false, unicode });
+            let text = answered(&TerminalStyle { columns, tables: columns, colour: false, unicode });
             let long = text.lines().find(|line| display_width(line) > columns && !pasted.iter().any(|one| one == line));
             assert_eq!(long, None, "{columns} columns");
         }
@@ -60,61 +59,19 @@ fn words_begin_after_their_label() {
 
 #[test]
 fn colours_change_no_sign() {
-    for is in [(|body: &Body| matches!(body, Body::Lines(_))) as fn(&Body) -> bool, |body| {
-        matches!(body, Body::MachineDiagram(_))
-    }] {
-        let plain = pictures(&TerminalStyle::PLAIN, is);
-        for ((shown, plain), (_, coloured)) in plain.iter().zip(pictures(&COLOURED, is)) {
-            assert_eq!(*plain, without_colours(&coloured), "{}", shown.id);
-            assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}["), "{}", shown.id);
-        }
-    }
-}
-
-#[test]
-fn lines_are_told_apart_without_colours() {
-    let (shown, text) = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Lines(_))).swap_remove(0);
-    let Body::Lines(plot) = &shown.body else { unreachable!() };
-    for (at, series) in plot.measured() {
-        let (letter, _) = plot::mark(at);
-        assert!(text.contains(&format!("{letter} {}", series.name)), "{text}");
-    }
-    let spots = || plot.series.iter().flat_map(|series| &series.points);
-    let picture: Vec<&str> = text.lines().take_while(|line| !line.contains('└')).collect();
-    assert!(
-        spots().any(|spot| spot.state == State::Suspect) && picture.iter().any(|line| line.contains('~')),
-        "{text}"
-    );
-    let axis = text.lines().find(|line| line.contains('└')).unwrap();
-    assert!(spots().any(|spot| spot.state == State::Missing) && axis.contains('x'), "{text}");
-    assert!(picture.iter().any(|line| line.contains('·')), "{text}");
-}
-
-/// A logarithmic axis is not stretched for it: it is at its end.
-#[test]
-fn a_noisy_number_beyond_the_axis_is_no_gap() {
-    let (shown, _) = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Lines(_))).swap_remove(0);
-    let Body::Lines(mut plot) = shown.body else { unreachable!() };
-    plot.y.scale = charz_analysis::figure::Scale::Log10;
-    let points = plot.series.iter_mut().map(|series| &mut series.points);
-    points.for_each(|points| points.retain(|point| point.y.is_some()));
-    let mut points = plot.series.iter_mut().flat_map(|series| &mut series.points);
-    let noisy = points.find(|point| point.state == State::Suspect).unwrap();
-    (noisy.y, noisy.spread) = (Some(1e15), None);
-    let text = written(|out| plot::draw(&plot, &mut Pen::new(&TerminalStyle::PLAIN, out)));
-    let axis = text.lines().find(|line| line.contains('└')).unwrap();
-    assert!(!axis.contains('x'), "{text}");
-    assert!(text.lines().nth(1).unwrap().contains('~'), "{text}");
+    let (plain, coloured) = (answered(&TerminalStyle::PLAIN), answered(&COLOURED));
+    assert_eq!(plain, without_colours(&coloured));
+    assert!(!plain.contains('\u{1b}') && coloured.contains("\u{1b}["), "{coloured}");
 }
 
 #[test]
 fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
     let heat = |columns| {
         let look = TerminalStyle { columns, ..TerminalStyle::PLAIN };
-        pictures(&look, |body| matches!(body, Body::Heatmap(_))).swap_remove(0)
+        shown(&look, |body| matches!(body, Body::Heatmap(_))).swap_remove(0)
     };
-    let (shown, wide) = heat(100);
-    let Body::Heatmap(square) = &shown.body else { unreachable!() };
+    let (figure, wide) = heat(100);
+    let Body::Heatmap(square) = &figure.body else { unreachable!() };
     let sound = square.tiles.iter().find(|tile| tile.state == State::Ok).unwrap();
     assert!(wide.contains(&format!(" {:.0}", sound.value.unwrap())), "{wide}");
     assert!(wide.contains("~ noisy") && wide.contains("x no number"), "{wide}");
@@ -142,29 +99,19 @@ fn heat_has_numbers_where_they_have_room_and_shades_where_not() {
 }
 
 #[test]
-fn what_is_not_drawn_has_its_numbers_and_their_doubt() {
-    let all = pictures(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_) | Body::Joint(_)));
-    for (shown, text) in &all {
-        let table = match &shown.body {
-            Body::Dots(plot) => listed(plot),
-            _ => shown.table.clone().unwrap(),
-        };
+fn dots_have_their_numbers_and_their_doubt() {
+    let all = shown(&TerminalStyle::PLAIN, |body| matches!(body, Body::Dots(_)));
+    for (figure, text) in &all {
+        let Body::Dots(plot) = &figure.body else { unreachable!() };
+        let table = listed(plot);
         for row in &table.rows {
             let line = text.lines().find(|line| row.data.iter().all(|datum| line.contains(&datum.text)));
             assert!(line.is_some(), "{row:?}: {text}");
         }
-        match &shown.body {
-            Body::Dots(plot) => {
-                assert_eq!(table.rows.len(), plot.measured().map(|(_, series)| series.points.len()).sum::<usize>());
-                let mut limited = plot.clone();
-                limited.series.push(Series { role: Role::Bound, ..plot.series[0].clone() });
-                assert_eq!(listed(&limited), table, "a limit is no result");
-            }
-            Body::Joint(joint) => {
-                assert!(text.contains(&joint.summary()) && text.contains("noisy") == joint.is_doubtful, "{text}");
-            }
-            _ => {}
-        }
+        assert_eq!(table.rows.len(), plot.measured().map(|(_, series)| series.points.len()).sum::<usize>());
+        let mut limited = plot.clone();
+        limited.series.push(Series { role: Role::Bound, ..plot.series[0].clone() });
+        assert_eq!(listed(&limited), table, "a limit is no result");
     }
     // A title names kernels too.
     let row = |name: &str, number: &str| {

@@ -5,7 +5,7 @@ use fastrand::Rng;
 use super::grammar::Verb;
 
 /// `_` stands for a space in a word. A file that a line reads is one of [`super::reports::bases`], or no line of it would be right.
-pub const LINES: [&str; 72] = [
+pub const LINES: [&str; 70] = [
     "topo",
     "topo --measured r.json",
     "topo --topology m.xml",
@@ -31,8 +31,8 @@ pub const LINES: [&str; 72] = [
     "numa --size 2MiB --budget 1s --output o.json",
     "audit --budget 1s",
     "audit --budget 1s --write o.xml",
-    "ab --kernel noop --threads 1 --iterations 20000 --a --mapping_dumb --b --mapping_compact --budget 1s --output o --noise n.json",
-    "selftest --aa --budget 1s --noise n.json",
+    "ab --kernel noop --threads 1 --iterations 20000 --a --mapping_dumb --b --mapping_compact --budget 1s --output o",
+    "selftest --aa --budget 1s",
     "replicate --list",
     "replicate cmt --from r.json",
     "replicate t3-4 --from r.json --against base.json",
@@ -50,7 +50,7 @@ pub const LINES: [&str; 72] = [
     "render r.json --format html --output page.html",
     "compare base.json r.json",
     "compare r.json base.json --cross-machine --cross-build --cross-plan --allow-suspect",
-    "compare base.json r.json --cross-machine --cross-build --cross-plan --delivered --noise n.json",
+    "compare base.json r.json --cross-machine --cross-build --cross-plan --delivered",
     "compare --machines base.json r.json",
     "compare r.json --baseline newest --db h.db",
     "history add r.json --db h.db",
@@ -68,8 +68,6 @@ pub const LINES: [&str; 72] = [
     "fleet baseline f.db base.json --output page.toml",
     "fleet check --baseline b.toml r.json",
     "doctor --no-wait",
-    "doctor --no-wait --expect d.toml",
-    "doctor --no-wait --fix-script",
     "watch 0.1 2",
     "lockutil --cpus 2 l.txt",
     "lockutil r.json",
@@ -81,21 +79,14 @@ pub const LINES: [&str; 72] = [
 ];
 
 /// Files that nothing has to write.
-pub const PLAIN: [(&str, &str); 5] = [
+pub const PLAIN: [(&str, &str); 3] = [
     ("c.toml", "threads = \"1\"\nmapping = \"dumb\"\n"),
-    ("d.toml", "user = \"ok\"\nbuild = \"ok\"\n"),
     (
         "l.txt",
         "Adaptive mutex spin: 1713116 events in 30.214 seconds (56700 events/sec)\n\n\
         Count indv cuml rcnt     nsec Hottest Lock           Caller\n\
         1170899  68%  68% 0.00 11444141 pcf                  page_create_wait\n\
         202679  12%  80% 0.00   332996 pcf+0x380             page_free\n",
-    ),
-    (
-        "n.json",
-        r#"{"schema": {"name": "charz-noise", "major": 1}, "floors": [{"subject": {"host": null, "processor": null,
-        "kernels": "", "kernel": "of-another", "workers": 1, "parameters": "", "quantity": "capacity"}, "floor": 0.02,
-        "comparisons": 20, "learned": "2026-01-31T12:00:00Z"}]}"#,
     ),
     ("p.tsv", "dumb\t1\t10\t1\ndumb\t4\t30\t1\ndumb\t8\t60\t1\ndumb\t6\t-\t0\n"),
 ];
@@ -110,9 +101,7 @@ pub fn words(line: &str) -> Vec<String> {
 /// The names of files that the line may write.
 pub fn outputs(words: &[String]) -> Vec<&str> {
     let adds = words.get(1).is_some_and(|verb| verb == "add");
-    let learns = words[0] == "selftest";
-    let writes =
-        |flag: &String| OUTPUTS.contains(&flag.as_str()) || (adds && flag == "--db") || (learns && flag == "--noise");
+    let writes = |flag: &String| OUTPUTS.contains(&flag.as_str()) || (adds && flag == "--db");
     let named = words.windows(2).filter(|pair| writes(&pair[0])).map(|pair| pair[1].as_str());
     // `ab` adds the name of the side.
     named.flat_map(|name| if name == "o" { ["o.*", "o-*"] } else { [name, name] }).collect()
@@ -166,8 +155,6 @@ mod tests {
             ("history list --db h.db", &[]),
             ("sweep --resume r.json", &["r.json"]),
             ("ab --output o", &["o.*", "o-*"]),
-            ("compare a b --noise n.json", &[]),
-            ("selftest --noise n.json", &["n.json"]),
         ] {
             assert_eq!(written(line), names(expected), "{line}");
         }

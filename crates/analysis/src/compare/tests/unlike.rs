@@ -259,7 +259,7 @@ fn threads_that_float_over_other_cpus_are_not_compared() {
     let notes = compare(&base, &new, &Options::default()).unwrap().notes;
     assert!(notes.iter().any(|note| note.contains("\"0-3\" and \"0-1\"")), "{notes:?}");
     let across = Options { cross_machine: true, ..Options::default() };
-    check(&base, &new, across.clone(), &[(Verdict::Same, ""), (Verdict::Same, "")]);
+    check(&base, &new, across, &[(Verdict::Same, ""), (Verdict::Same, "")]);
     // Whatever is allowed, turns on a CPU are another number.
     let mut crowded = new;
     crowded.cells[0] = crowded.cells[0].clone().marked("V19", Severity::Note, "2 threads on 1 CPU");
