@@ -73,7 +73,7 @@ const FAULTS: &[Fault] = &[
         to: "const PLANTED: &str = \"SigIgn\";\nmod ",
         sentence: "SigIgn is for charz-system only",
     },
-    Fault { file: "docs/methodology.md", from: "\n\n", to: "\n\nIt is so, so that it is. ", sentence: "\"so that\"" },
+    Fault { file: "docs/methodology.md", from: "\n\n", to: "\n\nIt is so, so\u{20}that it is. ", sentence: "\"so t" },
 ];
 
 /// Circles are those of a crate, so each fault is looked for among the files of its own.
