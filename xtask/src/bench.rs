@@ -1,4 +1,4 @@
-//! `attack`, `bench-gate`, `calibrate` and `peers`: tasks that read JSON and need statistics. They are a program of their own,
+//! `attack`, `bench-gate` and `calibrate`: tasks that read JSON and need statistics. They are a program of their own,
 //! so this one has no dependencies.
 
 use xtask::{Outcome, process, setup, workspace};

@@ -117,9 +117,6 @@ const TASKS: &[Task] = &[
         browser::start,
     ),
     Task("nightly", "[--list] [PART…]", "run what takes too long for each change, whatever fails", nightly::start),
-    Task("peers", "[--pairs N] [NAME…]", "compare with likwid-bench, memset and lscpu, side by side", |words| {
-        bench::start("peers", words)
-    }),
 ];
 
 fn main() -> ExitCode {

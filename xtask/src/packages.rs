@@ -86,12 +86,6 @@ pub const MAKE: Need = Need { what: "make", why: "hwloc is built by it", package
 
 pub const BZIP2: Need = Need { what: "bzip2", why: "hwloc's source is compressed by it", packages: ["bzip2"; 4] };
 
-pub const LIKWID: Need =
-    Need { what: "likwid-bench", why: "it is the peer that the kernels are compared with", packages: ["likwid"; 4] };
-
-pub const LSCPU: Need =
-    Need { what: "lscpu", why: "it is the peer that `charz topo` is compared with", packages: ["util-linux"; 4] };
-
 /// Makes sure that everything in `needs` is there; installs what is not, saying so. Returns whether anything was
 /// installed.
 pub fn ensure(needs: &[Need]) -> Outcome<bool> {

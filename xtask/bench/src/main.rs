@@ -1,11 +1,10 @@
-//! Tasks with dependencies, started by `cargo xtask attack`, `bench-gate`, `calibrate` and `peers`.
+//! Tasks with dependencies, started by `cargo xtask attack`, `bench-gate` and `calibrate`.
 #![allow(clippy::disallowed_methods)] // A task may panic where a thread is refused.
 
 mod attack;
 mod calibrate;
 mod gate;
 mod hog;
-mod peers;
 mod tree;
 
 use std::process::ExitCode;
@@ -18,7 +17,6 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "gate" => gate::start(rest),
         Some((task, rest)) if task == "calibrate" => calibrate::start(rest),
         Some((task, rest)) if task == "hog" => hog::start(rest),
-        Some((task, rest)) if task == "peers" => peers::start(rest),
-        _ => Err(Failure::usage("the tasks are attack, calibrate, gate, hog and peers")),
+        _ => Err(Failure::usage("the tasks are attack, calibrate, gate and hog")),
     })
 }
