@@ -425,7 +425,12 @@ impl Plan {
             let length = self.length.filter(|_| may_be_more && cell.kernel.card().obeys(&params::SPAN));
             let long = length
                 .map_or(0, |length| length.all.as_nanos().div_ceil(self.params.span().as_nanos().max(1)) as usize);
-            cell.repetitions = self.repetitions.unwrap_or_else(|| usual().max(long));
+            // The scheduler takes milliseconds to spread threads that float, of which a program of seconds knows nothing.
+            let floats = cell.kernel.card().family == Family::Compute
+                && cell.seats.len() > 1
+                && cell.seats.iter().any(Option::is_none);
+            let times = self.length.filter(|_| floats).map_or(1, Length::to_spread);
+            cell.repetitions = self.repetitions.unwrap_or_else(|| (usual() * times).max(long));
             let own = cell.point.params_with(&self.params, cell.block_bytes);
             cell.predicted = predictor.invocation(cell.kernel, &own, &cell.seats, cell.repetitions);
         }

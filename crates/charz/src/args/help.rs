@@ -56,8 +56,9 @@ pub(super) const SHORT_BUDGET: &str = "Longest duration, e.g. 90s, 10m";
 
 pub(super) fn budget() -> String {
     format!(
-        "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well; intervals are narrowed for as long as \
-         the numbers took. With a duration they are narrowed until it is over, or they are as narrow as --precision asks",
+        "{BUDGET}\n\nauto is {}, or {} if six runs of every configuration would not fit well; intervals are narrowed for a little \
+         more than half of the time that the numbers took. With a duration they are narrowed until it is over, or they are as \
+         narrow as --precision asks",
         units::duration(USUAL_BUDGET),
         units::duration(LARGER_BUDGET)
     )

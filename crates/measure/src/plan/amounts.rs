@@ -48,8 +48,15 @@ pub(super) const BESIDE_OTHERS: Length =
     Length { all: Duration::from_millis(100), span: Duration::from_millis(10), iterations: 2_500_000 };
 /// Where it is not: the intervals of arithmetic kernels are those of 200 ms.
 pub(super) const ALONE: Length =
-    Length { all: Duration::from_millis(25), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS / 2 };
+    Length { all: Duration::from_millis(30), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS / 2 };
 const LONG_SHARE: f64 = 0.25;
+
+impl Length {
+    /// How many times as many repetitions threads take that the scheduler places: as long as beside others.
+    pub(super) fn to_spread(self) -> usize {
+        BESIDE_OTHERS.all.div_duration_f64(self.all).round().max(1.0) as usize
+    }
+}
 
 impl Request {
     /// The parameters, with every amount that was not asked for at its most divided by `factor`, or its least.

@@ -39,7 +39,7 @@ impl Budget {
 /// When a [brief](super::Plan::is_brief) sweep ends, if all cells have an interval after `took`: the width shrinks with the root of the number of
 /// runs, and a user waits for all of them.
 pub fn narrowed_until(took: Duration) -> Duration {
-    took.mul_f64(1.8).max(Duration::from_secs(12))
+    took.mul_f64(1.6).max(Duration::from_secs(15))
 }
 
 /// What a sweep is given when nothing else is said.
