@@ -158,9 +158,7 @@ impl Report {
     /// Why it is not complete; `None` where it is.
     pub fn incomplete(&self) -> Option<String> {
         let why = || match self.stopped_by.as_deref() {
-            Some("budget")
-                if self.cells.iter().all(|cell| cell.invocations.len() as u64 >= self.plan.min_invocations) =>
-            {
+            Some("budget") if self.cells.iter().all(|cell| self.had_its_runs(cell)) => {
                 "too many runs of a configuration were disturbed".to_owned()
             }
             // A run that would not have ended in time was not begun.
@@ -171,6 +169,12 @@ impl Report {
             by => format!("stopped by {}", by.unwrap_or("an interruption")),
         };
         (!self.complete).then(why)
+    }
+
+    /// Whether as many runs of a cell as were to be made ended well, whatever they were worth; or none was to be made.
+    fn had_its_runs(&self, cell: &Cell) -> bool {
+        let done = cell.invocations.iter().filter(|invocation| invocation.ending == Ending::Done).count();
+        cell.status == Status::Skipped || done as u64 >= self.plan.min_invocations
     }
 
     /// The command that measures what is missing; `None` where the report does not say on which machine, and of which program.

@@ -86,6 +86,8 @@ pub struct Plan {
     pub adaptive: bool,
     /// How long the repetitions of an invocation are at least, where the budget allows it.
     length: Option<Length>,
+    /// Whether threads that float get more repetitions than others, which a report has room for; else all runs are as long as theirs.
+    spreads: bool,
     /// The cells, by kernel, then point, then workers, then mapping. They run in rounds, one invocation of each, in an order that is drawn
     /// anew for each round: a machine that drifts favours none.
     pub cells: Vec<PlannedCell>,
@@ -329,6 +331,10 @@ impl Plan {
         let (closest, fewer) = fitted.threads.split_first().expect("a request has numbers of workers");
         let cells = fitted.cells(request, closest);
         let mut plan = Plan::of_cells(request, cells, fitted.machine, limits, predictor);
+        if plan.report_bytes() > LARGEST_REPORT {
+            plan.spreads = false;
+            plan.fit_amounts(request, predictor);
+        }
         let (all, most) = (plan.cells.clone(), request.budget.most().mul_f64(FEWEST_SHARE));
         for series in fewer {
             if plan.adaptive || (plan.predicted() <= most && plan.report_bytes() <= LARGEST_REPORT) {
@@ -361,6 +367,7 @@ impl Plan {
             remedy: request.budget.remedy(),
             adaptive: Plan::adapts(request, machine),
             length: None,
+            spreads: true,
             cells,
         };
         plan.fit_classes(request, limits, predictor);

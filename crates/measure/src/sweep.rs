@@ -198,10 +198,10 @@ impl Sweep<'_> {
                     .fold(Duration::ZERO, Duration::saturating_add);
                 let rest = if self.adaptive.is_settled() { rest } else { Duration::MAX };
                 let took = sitting.elapsed();
-                let until = if self.is_brief { self.budget.min(narrowed_until(took)) } else { self.budget };
+                let until = if self.ends_early() { self.budget.min(narrowed_until(took)) } else { self.budget };
                 listener.fill(self.report, took, took.saturating_add(rest).min(until));
             }
-            if self.is_brief && turn > Turn::Missing && self.adaptive.is_settled() {
+            if turn > Turn::Missing && self.ends_early() {
                 self.is_brief = false;
                 self.budget = self.budget.min(narrowed_until(sitting.elapsed()));
             }
@@ -230,6 +230,14 @@ impl Sweep<'_> {
         }
         self.report.stopped_by = self.shortfall();
         Ok(())
+    }
+
+    /// Whether all that is left are intervals to narrow, and cells that were disturbed too often: none waits for its first runs.
+    fn ends_early(&self) -> bool {
+        let made = |place| self.cell(place).invocations.len() as u64 >= self.report.plan.min_invocations;
+        self.is_brief
+            && self.adaptive.is_settled()
+            && (0..places(self.report)).all(|place| made(place) || !self.wants_more(place))
     }
 
     /// What kept a sweep from its end that came to the end of its rounds.

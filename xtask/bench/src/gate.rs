@@ -158,7 +158,7 @@ fn differing([base, head]: &[Side; 2], all: bool) -> Vec<&'static Target> {
     differing
 }
 
-/// Compares by instructions, prints what there is to say, and gives the names of what is slower.
+/// Compares by instructions, prints what there is to say, and gives the names of the slower benches.
 fn by_instructions([base, head]: &[Side; 2], targets: &[&'static Target], accepted: &str) -> Outcome<Vec<String>> {
     let rows = counts::compare(base, head, targets, accepted)?;
     show("by instructions", &rows);

@@ -5,7 +5,7 @@ use super::{findings, read};
 /// What is planted, and how the sentence about it begins.
 struct Fault {
     file: &'static str,
-    /// A text that stands in the file, once at least; the end of a new file, if it is empty.
+    /// A text of the file, whose first place is edited; empty for a new file.
     from: &'static str,
     to: &'static str,
     sentence: &'static str,

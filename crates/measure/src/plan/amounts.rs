@@ -34,8 +34,10 @@ const PLANNED_SHARE: f64 = 0.12;
 /// that run by time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Length {
-    /// All repetitions.
+    /// All repetitions of those that run by time.
     pub(super) all: Duration,
+    /// All repetitions of those that have steps, of which the budget would allow more.
+    stepped: Duration,
     /// The least of each that runs by time.
     span: Duration,
     /// The least steps of each of the others.
@@ -44,17 +46,25 @@ pub(super) struct Length {
 
 /// Where a machine is shared, other programs have their turns of a CPU, and a quota its pauses, within that time. What is taken between shorter
 /// ones would count as delivered. Longer ones would all be disturbed.
-pub(super) const BESIDE_OTHERS: Length =
-    Length { all: Duration::from_millis(100), span: Duration::from_millis(10), iterations: 2_500_000 };
+pub(super) const BESIDE_OTHERS: Length = Length {
+    all: Duration::from_millis(100),
+    stepped: Duration::from_millis(100),
+    span: Duration::from_millis(10),
+    iterations: 2_500_000,
+};
 /// Where it is not: the intervals of arithmetic kernels are those of 200 ms.
-pub(super) const ALONE: Length =
-    Length { all: Duration::from_millis(30), span: Duration::from_millis(10), iterations: LEAST_ITERATIONS / 2 };
+pub(super) const ALONE: Length = Length {
+    all: Duration::from_millis(40),
+    stepped: Duration::from_millis(30),
+    span: Duration::from_millis(10),
+    iterations: LEAST_ITERATIONS / 2,
+};
 const LONG_SHARE: f64 = 0.25;
 
 impl Length {
     /// How many times as many repetitions threads take that the scheduler places: as long as beside others.
     pub(super) fn to_spread(self) -> usize {
-        BESIDE_OTHERS.all.div_duration_f64(self.all).round().max(1.0) as usize
+        BESIDE_OTHERS.stepped.div_duration_f64(self.stepped).round().max(1.0) as usize
     }
 }
 
@@ -89,9 +99,9 @@ impl Plan {
             }
         }
         let short = self.params;
-        let long = if predictor.is_shared() { BESIDE_OTHERS } else { ALONE };
+        let long = if predictor.is_shared() || !self.spreads { BESIDE_OTHERS } else { ALONE };
         self.params.iterations = request.iterations.unwrap_or_else(|| {
-            let needed = self.iterations(long.all, predictor).unwrap_or(short.iterations);
+            let needed = self.iterations(long.stepped, predictor).unwrap_or(short.iterations);
             short.iterations.min(needed).max(long.iterations)
         });
         self.params.span_ns = nanos(request.span.unwrap_or(short.span().max(long.span)));

@@ -2,6 +2,7 @@
 
 mod adaptive;
 mod away;
+mod brief;
 mod golden;
 mod lies;
 mod placement;
