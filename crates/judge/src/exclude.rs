@@ -6,7 +6,7 @@ use std::slice;
 
 use super::{JudgeContext, estimate, mark};
 use charz_data::checks::{
-    Check, FEWEST_SHARED, INTERVAL_NEEDS, LEAST_OF_A_PLACEMENT, MOVED, V01, V02, V03, V04, V07, V16, V18, V22, V34, V35,
+    Check, FEWEST_SHARED, INTERVAL_NEEDS, LEAST_OF_A_GROUP, MOVED, V01, V02, V03, V04, V07, V16, V18, V22, V34, V35,
 };
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Invocation, Lap, Mark, Run, Severity};
@@ -73,7 +73,7 @@ pub(super) fn leave_out_shared(cell: &mut Cell, facts: &JudgeContext) {
 pub(super) fn leave_out_moved(cell: &mut Cell) -> Option<Mark> {
     let apart = Sample::new(cell.invocations.iter().filter_map(Invocation::apart_ns).collect())?;
     let mut placements = apart.groups(1.0 + MOVED);
-    placements.retain(|placement| placement.len() >= LEAST_OF_A_PLACEMENT);
+    placements.retain(|placement| placement.len() >= LEAST_OF_A_GROUP);
     placements.sort_by_key(|placement| Reverse(placement.len()));
     let (most, others) = placements.split_first().filter(|(_, others)| !others.is_empty())?;
     let is_in = |placement: &Sample, one: &Invocation| {

@@ -93,6 +93,14 @@ fn unsteady(case: &Case<'_>, slow_start: Option<f64>) -> Option<Mark> {
 }
 
 fn modes(case: &Case<'_>, clean: &Sample) -> Option<Mark> {
+    let speeds = summary::speeds(case);
+    if speeds.len() > 1 {
+        let of_all = case.values().len();
+        let shown = |speed: &Sample| format!("{} in {}", units::value(speed.median(), case.cell.unit), speed.len());
+        let speeds = speeds.iter().map(shown).collect::<Vec<_>>().join(", ");
+        let reason = format!("multimodal results: {speeds} of {}", counted(of_all, "run"));
+        return Some(mark(&V16, Severity::Suspect, reason));
+    }
     let m_value = clean.m_value(step(case, clean))?;
     raise(&V16, m_value, || format!("multimodal results (m-value {m_value:.1})"))
 }

@@ -2,6 +2,7 @@
 
 use super::case::{Case, total};
 use super::estimate::{FastModes, is_number};
+use charz_data::checks::LEAST_OF_A_GROUP;
 use charz_data::histogram::median_error;
 use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary, Unit};
 use charz_stats::{Sample, median, median_interval, pooled};
@@ -84,11 +85,16 @@ pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
     Some(Estimate { value, interval: interval.map(|found| Interval { low: found.low, high: found.high }) })
 }
 
-/// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them.
+/// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them; what has several
+/// [speeds](speeds) may be any of them.
 pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
     let Interval { low, high } = median_within(values)?;
     let (value, unit) = (typical(case, values), case.cell.unit);
-    let Some(modes) = case.modes else { return Some(Interval { low: low.min(value), high: high.max(value) }) };
+    let Some(modes) = case.modes else {
+        let speeds = speeds(case);
+        let all = speeds.iter().map(Sample::median).chain([value]);
+        return Some(Interval { low: all.clone().fold(low, f64::min), high: all.fold(high, f64::max) });
+    };
     let each: Vec<_> = case.cell.invocations.iter().map(|invocation| invocation.value).collect();
     let faster = modes.headroom(&each, unit).unwrap_or(0.0).max(BLOCK_ERROR);
     Some(match unit.more_is_better() {
@@ -96,6 +102,31 @@ pub(super) fn interval(case: &Case<'_>, values: &Sample) -> Option<Interval> {
         false => Interval { low: low.min(value / (1.0 + faster)), high: high.max(value * (1.0 + BLOCK_ERROR)) },
     })
 }
+
+/// The groups into which the runs' values fall, in ascending order, where they do: each holds a fifth of the runs, and the least gap
+/// between two is wider than every group. By a simulation, 8 runs with a normal spread of 5% fall into groups in 0.6% of cases, and with two
+/// speeds that are 30% apart, with a spread of 1%, in all that have 2 runs of each. Empty for numbers made of blocks, whose speeds are those of the
+/// blocks, and where a clock explains the groups.
+pub(super) fn speeds(case: &Case<'_>) -> Vec<Sample> {
+    let of_one_clock = || case.rates_in_cycles().and_then(Sample::new);
+    if case.modes.is_some() || of_one_clock().is_some_and(|rates| apart(&rates).is_empty()) {
+        return Vec::new();
+    }
+    Sample::new(case.values()).map_or_else(Vec::new, |values| apart(&values))
+}
+
+fn apart(values: &Sample) -> Vec<Sample> {
+    let mut groups = values.groups(1.0 + APART);
+    groups.retain(|group| group.len() >= LEAST_OF_A_GROUP && group.len() * FEWEST_GROUPED >= values.len());
+    let widest = groups.iter().map(|group| group.max() / group.min()).fold(1.0, f64::max);
+    let is_apart = groups.windows(2).all(|pair| pair[1].min() / pair[0].max() > widest);
+    if groups.len() > 1 && is_apart { groups } else { Vec::new() }
+}
+
+/// The least gap between two speeds, as a fraction.
+const APART: f64 = 0.1;
+/// One run in so many is the least of a speed.
+const FEWEST_GROUPED: usize = 5;
 
 /// The systematic error of a block: reading the clock, looking at the strand and entering a stretch take 0.1 to 0.2 µs of some 40, and
 /// the place of a mode is known to 0.2%.

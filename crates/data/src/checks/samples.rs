@@ -21,8 +21,8 @@ pub const WIDEST_OF_COMPUTE: f64 = 0.03;
 /// by a tenth, and the nearest two distances of known processors are further apart.
 pub const MOVED: f64 = 0.3;
 
-/// The fewest runs that show a placement: one may be an accident.
-pub const LEAST_OF_A_PLACEMENT: usize = 2;
+/// The fewest runs that show a placement or a speed: one may be an accident.
+pub const LEAST_OF_A_GROUP: usize = 2;
 
 pub static V12: Check = Check {
     code: "V12",
@@ -107,9 +107,11 @@ pub static V16: Check = Check {
     quantity: "The m-value of the clean iterations: the rises and falls of their histogram, 2 for a single mode. Numbers \
                made of blocks are suspect where a slower sharp mode holds a fourth of the blocks, and no fewer than the fast \
                one; unless the canary saw two clocks within a run that are as much apart, except for locks and other \
-               primitives. Those are suspect also where the fast mode holds less than a fifth. A note where at least 2 runs each \
-               fall into groups by how long a cache line takes between the threads' CPUs, with gaps of more than 30%: the number is \
-               that of the largest group, of equals the nearest, and is compared with no other.",
+               primitives. Those are suspect also where the fast mode holds less than a fifth. Other numbers are suspect, and the \
+               interval holds all groups, where the values of runs fall into groups of at least 2 runs and a fifth of all, more \
+               than 10% apart and further than any group is wide. A note where at least 2 runs each fall into groups by how long a \
+               cache line takes between the threads' CPUs, with gaps of more than 30%: the number is that of the largest group, of \
+               equals the nearest, and is compared with no other.",
     scale: Scale::Ratio,
     note: Some(3.2),
     evidence: "The report's own samples; a cache line that threads on those CPUs exchange before and after the iterations of a run.",

@@ -6,7 +6,7 @@ use charz_data::{PageKind, Role};
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
 use charz_data::report::Severity::{Invalid, Note, Suspect};
-use charz_data::report::{Contention, FirstElsewhere, ProgramSeen};
+use charz_data::report::{Contention, Estimate, FirstElsewhere, Interval, ProgramSeen};
 
 #[test]
 fn v20_other_pages() {
@@ -173,6 +173,39 @@ fn v16_groups() {
         trial.cell.invocations.iter_mut().for_each(|invocation| invocation.runs.truncate(4));
     };
     check_each(groups, &[(0.0, &[]), (0.04, &[("V16", Note)])]);
+}
+
+#[test]
+fn v16_runs_of_several_speeds() {
+    // Out of order, so there is no trend.
+    let slow = |trial: &mut Trial, runs: &[usize], apart: f64| {
+        for &at in runs {
+            trial.cell.invocations[at].runs.iter_mut().for_each(|run| stretch(run, 1.0 + apart));
+        }
+    };
+    let found = |runs: &[usize], apart: f64| {
+        let mut trial = clean();
+        slow(&mut trial, runs, apart);
+        trial.judge();
+        let of_groups = trial.cell.marks.iter().any(|mark| mark.code == "V16" && mark.severity == Suspect);
+        let Estimate { value, interval } = trial.cell.capacity.unwrap();
+        let Interval { low, high } = interval.unwrap();
+        (of_groups, value / low, high / value)
+    };
+    for apart in [0.3, 3.0] {
+        let (is_found, below, above) = found(&[1, 4, 8], apart);
+        assert!(is_found && below > 0.98 * (1.0 + apart) && above < 1.02, "{is_found} {below} {above}");
+        let (is_found, below, above) = found(&[0, 1, 4, 5, 6, 8], apart);
+        assert!(is_found && below < 1.02 && above > 0.98 * (1.0 + apart), "{is_found} {below} {above}");
+    }
+    // One run is an accident, and 5% are no other speed.
+    assert!(!found(&[4], 0.3).0);
+    assert!(!found(&[1, 4, 8], 0.05).0);
+    // Runs anywhere between two speeds are neither.
+    let mut between = clean();
+    (0..10).for_each(|at| slow(&mut between, &[(7 * at) % 10], 0.12 * at as f64));
+    between.judge();
+    assert!(!between.marks().contains(&("V16", Suspect)), "{:?}", between.marks());
 }
 
 #[test]
