@@ -5,8 +5,8 @@ use charz_analysis::answer::Answer;
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Page, Source, page};
 use charz_benches::cases::{Case, case, keep};
-use charz_data::report::{Report, Unit, fixtures, parse};
-use charz_measure::sweep::reread;
+use charz_data::report::{File, Report, Unit, fixtures, parse};
+use charz_measure::sweep::judge_report;
 use charz_render::formats::{Draw, FORMATS};
 use charz_render::look::TerminalStyle;
 use charz_stats::Sample;
@@ -15,17 +15,17 @@ fn main() {
     let mut cases = vec![
         case("report/write", || {
             let report = report(16);
-            Box::new(move || keep(serde_json::to_vec(&report).expect("a report can be written")))
+            Box::new(move || keep(serde_json::to_vec(&File::of(&report, &[])).expect("a report can be written")))
         }),
         case("report/read", || {
-            let text = serde_json::to_string(&report(16)).expect("a report can be written");
+            let text = serde_json::to_string(&File::of(&report(16), &[])).expect("a report can be written");
             Box::new(move || keep(parse(&text).expect("it is a report")))
         }),
         case("report/judge", || {
             let measured = parse(fixtures::ARITHMETIC).expect("it is a report");
             Box::new(move || {
                 let mut report = measured.clone();
-                reread(&mut report).expect("it follows from what was measured");
+                judge_report(&mut report);
                 keep(report);
             })
         }),

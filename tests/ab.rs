@@ -85,9 +85,9 @@ fn both_sides_are_kept_with_as_many_invocations_and_can_be_read_again() {
     let sides = ["a", "b"].map(|side| folder.path().join(format!("trial.{side}.json")));
     let [a, b] = sides.each_ref().map(|file| read_json(file));
     for (one, other) in a["cells"].as_array().unwrap().iter().zip(b["cells"].as_array().unwrap()) {
-        let made = [one, other].map(|cell| cell["invocations"].as_array().unwrap().len());
+        let made = [one, other].map(|cell| cell["runs"].as_array().unwrap().len());
         // A cell that a busy machine leaves without a clean repetition is given up early, and has no value.
-        let given_up = [one, other].iter().any(|cell| cell["capacity"]["value"].is_null());
+        let given_up = [one, other].iter().any(|cell| cell["value"].is_null());
         assert!(made[0] == made[1] && (made[0] >= 6 || given_up), "{made:?}");
         assert_eq!(one["repetitions"], other["repetitions"]);
     }

@@ -16,9 +16,9 @@ use charz_topology::cpulist;
 fn floating(workers: u64, rate: f64) -> Value {
     let mut cell = cell("arith-int", workers, rate);
     (cell["mapping"], cell["seats"]) = ("auto".into(), vec![Value::Null; workers as usize].into());
-    for invocation in cell["invocations"].as_array_mut().unwrap() {
-        for lap in invocation["runs"][0]["laps"].as_array_mut().unwrap() {
-            (lap["seat"], lap["on_seat"], lap["strays"]) = (Value::Null, Value::Null, Value::Null);
+    for invocation in cell["runs"].as_array_mut().unwrap() {
+        for lap in invocation["iterations"][0]["laps"].as_array_mut().unwrap() {
+            (lap["on_seat"], lap["strays"]) = (Value::Null, Value::Null);
         }
     }
     cell

@@ -14,6 +14,7 @@ use charz_render::formats::{Draw, FORMATS};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::derived::with_derived;
 use crate::support::{Ran, charz, cpus, read_json, run, send, write_program};
 use marks::{KERNEL, KNOWN, MAPPER, Marker, NUMBERS, STAYS, everything};
 
@@ -215,13 +216,13 @@ fn an_anonymous_sweep_prints_and_writes_nothing_of_its_site() {
         assert!(ran.out.contains("command"), "{}", ran.out);
         let text = if is_json { ran.out } else { fs::read_to_string(site.folder.path().join("r.json")).unwrap() };
         check_clean("the report", &text, &private());
-        let report: Value = serde_json::from_str(&text).unwrap();
+        let report = with_derived(serde_json::from_str(&text).unwrap());
         assert_eq!((&report["anonymous"], &report["host"]["name"]), (&true.into(), &Value::Null));
         assert_eq!(report["plan"]["program"]["command"], "PROGRAM {threads}");
         assert_eq!(report["plan"]["mappings"], json!(["auto", "command:PROGRAM 1"]));
         let cells = report["cells"].as_array().unwrap();
         let is_failed = |cell: &Value| cell["workers"] == 2 && cell["status"] == "failed";
-        assert!(cells.iter().any(is_failed) && cells.iter().any(|cell| cell["capacity"]["value"] == 5.0), "{cells:?}");
+        assert!(cells.iter().any(is_failed) && cells.iter().any(|cell| cell["value"] == 5.0), "{cells:?}");
         assert!(report["host"]["processor"].is_string() || report["machine"]["packages"][0]["model"].is_null());
     }
 }

@@ -29,7 +29,7 @@ fn check_sizes(report: &Value, expected: &[u64]) {
     let sizes: Vec<u64> = cells(report).iter().map(|cell| cell["point"]["size_bytes"].as_u64().unwrap()).collect();
     assert_eq!(sizes, expected);
     for (cell, size) in cells(report).iter().zip(sizes) {
-        for run in cell["invocations"].as_array().unwrap().iter().flat_map(|one| one["runs"].as_array().unwrap()) {
+        for run in cell["runs"].as_array().unwrap().iter().flat_map(|one| one["iterations"].as_array().unwrap()) {
             assert_eq!(run["laps"][0]["bytes"], size);
         }
     }
@@ -46,7 +46,7 @@ fn each_cell_has_its_own_size_and_pages() {
         let page = if small { 4 * KIB } else { 2048 * KIB };
         let size = cell["point"]["size_bytes"].as_u64().unwrap();
         assert_eq!(cell["footprint_bytes"], size.next_multiple_of(page), "{}", cell["point"]);
-        let obtained = &cell["invocations"][0]["evidence"]["pages"];
+        let obtained = &cell["runs"][0]["evidence"]["pages"];
         assert!(!small || obtained["transparent_bytes"] == 0 && obtained["base_bytes"] == size, "{obtained}");
     }
     let table = output(&["render", file.to_str().unwrap(), "--format", "table"]);

@@ -110,7 +110,7 @@ fn what_a_program_reports_is_the_number_in_its_unit() {
     for cell in cells {
         assert_eq!((&cell["kernel"], &cell["unit"]["reported"]["better"]), (&"command".into(), &"higher".into()));
         let threads = cell["workers"].as_f64().unwrap();
-        assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 1250.5 + threads, "{cell}");
+        assert_eq!(cell["runs"][0]["iterations"][0]["reported"], 1250.5 + threads, "{cell}");
     }
     assert_eq!(report["cards"][0]["role"], "program");
     for format in ["summary", "table", "csv", "markdown", "html", "openmetrics", "benchmark"] {
@@ -128,7 +128,7 @@ fn a_command_without_a_number_of_threads_runs_in_copies_and_says_so() {
         &["--value", "last"],
     );
     assert!(trial.ran.err.contains("2 copies") || trial.ran.err.contains("N copies"), "{}", trial.ran.err);
-    let run = trial.cell()["invocations"][0]["runs"][0].clone();
+    let run = trial.cell()["runs"][0]["iterations"][0].clone();
     // 00.5 and 10.5: rates add up.
     assert_eq!((run["reported"].as_f64(), run["laps"].as_array().unwrap().len()), (Some(11.0), 2));
     assert!(run["laps"][1]["on_seat"] == true, "{run}");
@@ -147,7 +147,7 @@ fn copies_take_more_files_together_than_each_may_have() {
         .into();
     ran.check_swept();
     let cell = read_json(&folder.path().join("r.json"))["cells"][0].clone();
-    assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 24.0 * 40.0, "{cell}");
+    assert_eq!(cell["runs"][0]["iterations"][0]["reported"], 24.0 * 40.0, "{cell}");
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn a_program_with_fewer_threads_than_it_was_asked_for_is_marked() {
     for cell in trial.report()["cells"].as_array().unwrap() {
         let fewer = |mark: &Value| mark["code"] == "V36";
         assert_eq!(cell["marks"].as_array().unwrap().iter().any(fewer), cell["workers"] == 2, "{}", cell["marks"]);
-        assert_eq!(cell["capacity"].is_null(), cell["workers"] == 2, "a number of one thread is none of two: {cell}");
+        assert_eq!(cell["value"].is_null(), cell["workers"] == 2, "a number of one thread is none of two: {cell}");
     }
     assert!(
         trial.ran.out.contains("wrong number of threads") && trial.ran.out.contains("{threads}"),
@@ -205,7 +205,7 @@ fn times_and_other_kernels_stand_beside_each_other() {
     assert_eq!(report["plan"]["kernels"], serde_json::json!(["command", "arith-int"]));
     for cell in report["cells"].as_array().unwrap().iter().filter(|cell| cell["kernel"] == "command") {
         assert_eq!(cell["unit"]["reported"], serde_json::json!({"symbol": "s", "better": "lower"}));
-        let took = cell["invocations"][0]["runs"][0]["reported"].as_f64().unwrap();
+        let took = cell["runs"][0]["iterations"][0]["reported"].as_f64().unwrap();
         assert!(took >= 0.01 * cell["workers"].as_f64().unwrap(), "{took}");
     }
 }
@@ -261,8 +261,8 @@ fn what_a_program_leaves_running_is_ended_and_counted() {
     let sleeps = &own_sleep(3);
     let trial = Trial::of(&format!("sh -c '(setsid sleep {sleeps} &); echo 5'"), &["--value", "last"]);
     let cell = trial.cell();
-    assert_eq!(cell["invocations"][0]["evidence"]["program"]["left"], 1, "{cell}");
-    assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0));
+    assert_eq!(cell["runs"][0]["evidence"]["program"]["left"], 1, "{cell}");
+    assert_eq!((cell["runs"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0));
 }
 
 #[test]
@@ -275,18 +275,18 @@ fn a_program_that_leaves_its_seat_is_marked() {
     let away = String::from_utf8_lossy(&cpus).trim() != "1";
     let marked = cell["marks"].as_array().unwrap().iter().any(|mark| mark["code"] == "V01");
     assert_eq!(marked, away, "{cell}");
-    assert_eq!(cell["invocations"][0]["ending"], "done");
+    assert_eq!(cell["runs"][0]["ending"], "done");
 }
 
 #[test]
 fn threads_that_are_put_on_their_seats_have_not_moved() {
     let command = "sh -c 'for i in 1 2 3 4; do (sleep 0.01) & done; wait; echo 5' x {threads}";
     let trial = Trial::with(command, &["--threads", "2", "--mapping", "dumb"], &["--value", "last"]);
-    let run = trial.cell()["invocations"][0]["runs"][0].clone();
+    let run = trial.cell()["runs"][0]["iterations"][0].clone();
     let moves: u64 =
         run["laps"].as_array().unwrap().iter().filter_map(|lap| lap["counts"]["migrations"].as_u64()).sum();
     // What else a busy machine does to a run is its own.
-    let moved = run["dirty"].as_array().unwrap().iter().any(|code| code == "V02");
+    let moved = run["excluded"].as_array().into_iter().flatten().any(|code| code == "V02");
     assert!(moves == 0 && !moved, "{run}");
 }
 
@@ -307,7 +307,7 @@ fn a_signal_that_is_blocked_ends_no_run_late_and_stays_so_for_the_program() {
         .into();
     let cell = read_json(&folder.path().join("r.json"))["cells"][0].clone();
     // As digits of 16 each.
-    assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 10_000.0, "{cell} {}", ran.err);
+    assert_eq!(cell["runs"][0]["iterations"][0]["reported"], 10_000.0, "{cell} {}", ran.err);
 }
 
 #[test]
@@ -317,7 +317,7 @@ fn a_line_of_a_hundred_megabytes_takes_no_memory() {
         "sh -c 'head -c 100000000 /dev/zero; echo; echo rate 5'",
         &["--value", "regex:rate (.*)"],
     );
-    assert_eq!(trial.cell()["invocations"][0]["runs"][0]["reported"], 5.0, "{}", trial.ran.err);
+    assert_eq!(trial.cell()["runs"][0]["iterations"][0]["reported"], 5.0, "{}", trial.ran.err);
 }
 
 #[test]
@@ -413,9 +413,9 @@ fn check_protocol(folder: &Path, command: &str) {
         .unwrap()
         .into();
     let report = read_json(&folder.join("r.json"));
-    let invocation = &report["cells"][0]["invocations"][0];
+    let invocation = &report["cells"][0]["runs"][0];
     assert_eq!(invocation["ending"], "done", "{command}: {} {invocation}", ran.err);
-    let runs = invocation["runs"].as_array().unwrap();
+    let runs = invocation["iterations"].as_array().unwrap();
     // Of three; fewer where other programs leave it little of the time.
     let is_measured = |run: &Value| run["reported"].as_f64() > Some(0.0);
     assert!((1..=3).contains(&runs.len()) && runs.iter().all(is_measured), "{invocation}");

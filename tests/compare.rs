@@ -195,15 +195,13 @@ fn json_obeys_its_schema_and_has_the_numbers() {
 fn what_was_delivered_is_all_work_over_all_time() {
     let (base, mut new) = (two(RATE, RATE), two(RATE, RATE));
     // A second repetition at half the rate: the median of each invocation is a fourth less, and what it delivered is a third less.
-    for (at, invocation) in cells_of(&mut new)[1]["invocations"].as_array_mut().unwrap().iter_mut().enumerate() {
-        let mut slow = invocation["runs"][0].clone();
-        slow["interval_ns"] = 2_000_000_000_u64.into();
+    for (at, invocation) in cells_of(&mut new)[1]["runs"].as_array_mut().unwrap().iter_mut().enumerate() {
+        let mut slow = invocation["iterations"][0].clone();
         for lap in slow["laps"].as_array_mut().unwrap() {
             (lap["end_ns"], lap["counts"]["cpu_ns"]) = (2_000_000_000_u64.into(), 2_000_000_000_u64.into());
         }
         // Before and after the other in turn, for first ones that are all slower would be left out.
-        invocation["runs"].as_array_mut().unwrap().insert(at % 2, slow);
-        invocation["value"] = (invocation["value"].as_f64().unwrap() * 0.75).into();
+        invocation["iterations"].as_array_mut().unwrap().insert(at % 2, slow);
     }
     let effect = |args: &[&str]| {
         let ran = compare(&base, &new, &[&["--format", "json"], args].concat());
@@ -255,7 +253,7 @@ fn a_base_without_a_sound_number_is_refused() {
     let mut base = two(RATE, RATE);
     for cell in cells_of(&mut base) {
         // Whether the machine changed is not known then.
-        cell["invocations"][0]["evidence"] = Value::Null;
+        cell["runs"][0]["evidence"] = Value::Null;
     }
     check_nothing(&base, &two(RATE, RATE), &["no number of the base report", "charz doctor", "--allow-suspect"]);
     let ran = compare(&base, &two(RATE, 0.8 * RATE), &["--allow-suspect"]);
@@ -266,7 +264,7 @@ fn a_base_without_a_sound_number_is_refused() {
 #[test]
 fn a_difference_that_is_skipped_is_no_pass() {
     let mut new = two(RATE, 0.6 * RATE);
-    cells_of(&mut new)[1]["invocations"][0]["evidence"] = Value::Null;
+    cells_of(&mut new)[1]["runs"][0]["evidence"] = Value::Null;
     let ran = compare(&two(RATE, RATE), &new, &[]);
     assert_eq!(ran.code, Some(5), "{}{}", ran.out, ran.err);
     assert!(ran.out.contains("0 slower") && ran.out.contains("by −40.0%"), "{}", ran.out);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use charz_analysis::compare::Comparison;
-use charz_data::{report::Report, schema_of};
+use charz_data::{report::File, schema_of};
 use charz_replicate::Replication;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn every_page_is_printed_and_those_in_the_project_are_in_step() {
 #[test]
 fn schemas_are_what_the_types_say() {
     for (page, schema) in [
-        ("schema", schema_of::<Report>()),
+        ("schema", schema_of::<File<'_>>()),
         ("comparison-schema", schema_of::<Comparison>()),
         ("replication-schema", schema_of::<Replication>()),
     ] {

@@ -33,6 +33,6 @@ fn a_kernel_from_outside_is_swept() {
     let cell = &report["cells"][0];
     assert_eq!(cell["kernel"], "lcg");
     // A busy machine may cost the number its status, but not the verified answer.
-    assert_eq!(cell["invocations"][0]["ending"], "done", "{cell}");
+    assert_eq!(cell["runs"][0]["ending"], "done", "{cell}");
     assert!(example("added_kernel", &["kernels"]).contains("lcg"), "the catalog lists it");
 }

@@ -63,7 +63,7 @@ fn invocations(report: &Value) -> Vec<(usize, Value)> {
     let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
     cells
         .enumerate()
-        .flat_map(|(at, cell)| cell["invocations"].as_array().unwrap().iter().map(move |one| (at, one["runs"].clone())))
+        .flat_map(|(at, cell)| cell["runs"].as_array().unwrap().iter().map(move |one| (at, one["iterations"].clone())))
         .collect()
 }
 
@@ -73,7 +73,7 @@ fn check_resumes(file: &Path) {
     let kept: Vec<(usize, Value)> = match journal(file).exists() {
         true => records(&journal(file))
             .into_iter()
-            .map(|record| (record["cell"].as_u64().unwrap() as usize, record["invocation"]["runs"].clone()))
+            .map(|record| (record["cell"].as_u64().unwrap() as usize, record["invocation"]["iterations"].clone()))
             .collect(),
         false => invocations(&read_json(file)),
     };
@@ -83,11 +83,13 @@ fn check_resumes(file: &Path) {
     let report = read_json(file);
     assert_eq!(report["complete"], true);
     assert_eq!(report["stopped_by"], Value::Null);
-    let bare = |runs: &Value| {
-        // Which repetitions count is judged anew.
-        let mut runs = runs.clone();
-        runs.as_array_mut().unwrap().iter_mut().for_each(|run| run["dirty"] = Value::Null);
-        runs
+    let bare = |iterations: &Value| {
+        // Which iterations count is judged anew.
+        let mut iterations = iterations.clone();
+        for iteration in iterations.as_array_mut().unwrap() {
+            iteration.as_object_mut().unwrap().remove("excluded");
+        }
+        iterations
     };
     let after: Vec<_> = invocations(&report).into_iter().map(|(at, runs)| (at, bare(&runs))).collect();
     for (at, runs) in &kept {
@@ -95,9 +97,9 @@ fn check_resumes(file: &Path) {
     }
     let started = |invocation: &Value| invocation["started_ns"].as_u64().unwrap();
     let cells = report["cells"].as_array().unwrap().iter();
-    let last = cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(started).max();
+    let last = cells.flat_map(|cell| cell["runs"].as_array().unwrap()).map(started).max();
     assert!(report["wall_ns"].as_u64() > last, "the time of all sessions");
-    let of_cell = |cell: &Value| (cell["invocations"].as_array().unwrap().len(), cell["reason"].clone());
+    let of_cell = |cell: &Value| (cell["runs"].as_array().unwrap().len(), cell["reason"].clone());
     let measured: Vec<_> = report["cells"].as_array().unwrap().iter().map(of_cell).collect();
     assert!(measured.iter().map(|(count, _)| count).sum::<usize>() >= INVOCATIONS, "{measured:?}");
     let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
@@ -252,8 +254,7 @@ fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
     assert!(ran.err.contains("line 3"), "{}", ran.err);
     let report = read_json(&file);
     let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
-    let seeds: Vec<_> =
-        cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(|one| &one["seed"]).collect();
+    let seeds: Vec<_> = cells.flat_map(|cell| cell["runs"].as_array().unwrap()).map(|one| &one["seed"]).collect();
     assert_eq!(report["complete"], true, "what was lost is measured again");
     for seed in &kept {
         assert!(seeds.contains(&seed), "{seed} was lost");
@@ -314,7 +315,7 @@ fn a_complete_report_ends_a_resume_as_it_ended_its_sweep() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
     let mut wrong = read_json(&root().join("tests/golden/reports/arithmetic.json"));
-    wrong["cells"][0]["invocations"][0]["ending"] = "wrong".into();
+    wrong["cells"][0]["runs"][0]["ending"] = "wrong".into();
     std::fs::write(&file, wrong.to_string()).unwrap();
     let ran = run(["sweep", "--quiet", "--resume", file.to_str().unwrap()]);
     assert_eq!((ran.code, ran.out.lines().count()), (Some(4), 1), "{}", ran.err);
@@ -333,9 +334,9 @@ fn a_complete_report_is_refined_by_a_resume_with_a_budget() {
     // As a sweep leaves it that ended when each had its fewest.
     let mut report = read_json(&file);
     assert_eq!(report["complete"], true);
-    report["plan"]["max_invocations"] = 12.into();
+    report["plan"]["max_runs"] = 12.into();
     std::fs::write(&file, report.to_string()).unwrap();
-    let runs = || read_json(&file)["cells"][0]["invocations"].as_array().unwrap().len();
+    let runs = || read_json(&file)["cells"][0]["runs"].as_array().unwrap().len();
     let resume = |more: &[&str]| run([&["sweep", "--resume", file.to_str().unwrap()], more].concat());
     let before = runs();
     assert!(resume(&[]).out.contains("nothing is left to measure") && runs() == before);

@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::bad_input::place::Place;
+use crate::derived::with_derived;
 use crate::support::{Ran, output, read_json, run};
 
 /// NUMA nodes of this machine.
@@ -47,8 +48,8 @@ fn memory_is_put_and_found_where_it_is_asked_for() {
             assert!(reason.starts_with("one NUMA node here"), "{reason}");
             continue;
         }
-        let Some(found) = cell["invocations"][0]["evidence"]["nodes"].as_object() else {
-            println!("skipped: {}", cell["invocations"][0]["reason"]);
+        let Some(found) = cell["runs"][0]["evidence"]["nodes"].as_object() else {
+            println!("skipped: {}", cell["runs"][0]["reason"]);
             continue;
         };
         let asked = found["asked_bytes"].as_u64();
@@ -65,8 +66,9 @@ fn a_report_has_the_squares_of_its_nodes_and_a_card() {
     places(&file);
     assert_eq!(output(&["render", file.to_str().unwrap(), "--format", "table"]).contains("NUMA nodes: "), nodes() > 1);
     assert!(output(&["topo", "--measured", file.to_str().unwrap()]).contains("reported"));
-    let shown: serde_json::Value =
-        serde_json::from_str(&output(&["topo", "--measured", file.to_str().unwrap(), "--format", "json"])).unwrap();
+    let shown = with_derived(
+        serde_json::from_str(&output(&["topo", "--measured", file.to_str().unwrap(), "--format", "json"])).unwrap(),
+    );
     assert_eq!(shown, read_json(&file));
 }
 

@@ -131,7 +131,7 @@ fn a_run_leaves_a_report_from_which_the_page_comes_again() {
     let row = &found["figures"][0]["rows"][0];
     // Without a clock there are no cycles, and the row says so.
     let number = row["here"]["value"].as_f64();
-    match (number, found["clock"]["hz"].as_f64(), cell["capacity"]["value"].as_f64()) {
+    match (number, found["clock"]["hz"].as_f64(), cell["value"].as_f64()) {
         (Some(cycles), Some(hz), Some(nanos)) => assert!((cycles / (nanos * hz / 1e9) - 1.0).abs() < 1e-9, "{row}"),
         _ => assert!(!row["gap"].is_null(), "{row}"),
     }

@@ -164,9 +164,9 @@ pub fn small_report(file: &Path) -> serde_json::Value {
     read_json(file)
 }
 
-/// A file of JSON.
+/// A file of JSON; of a report, with what is derived of each cell, run and iteration in it, for tests of what is concluded.
 #[track_caller]
 pub fn read_json(file: &Path) -> serde_json::Value {
     let text = std::fs::read_to_string(file).expect("the file is there");
-    serde_json::from_str(&text).expect("the file is JSON")
+    crate::derived::with_derived(serde_json::from_str(&text).expect("the file is JSON"))
 }

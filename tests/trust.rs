@@ -260,7 +260,7 @@ fn a_journal_is_a_file_like_any_other() {
     let report = place.report();
     let cells = [&report["floor"], &report["cells"]].into_iter().flat_map(|list| list.as_array().unwrap());
     for cell in cells {
-        let starts: Vec<_> = cell["invocations"].as_array().unwrap().iter().map(|run| &run["started_ns"]).collect();
+        let starts: Vec<_> = cell["runs"].as_array().unwrap().iter().map(|run| &run["started_ns"]).collect();
         assert!(starts.iter().enumerate().all(|(at, start)| !starts[..at].contains(start)), "{starts:?}");
     }
 }

@@ -41,7 +41,7 @@ fn cells(name: &str, files: &Path, kernels: &[&str], code: i32) -> Vec<Value> {
 }
 
 fn runs(cell: &Value) -> impl Iterator<Item = &Value> {
-    cell["invocations"].as_array().unwrap().iter().flat_map(|invocation| invocation["runs"].as_array().unwrap())
+    cell["runs"].as_array().unwrap().iter().flat_map(|invocation| invocation["iterations"].as_array().unwrap())
 }
 
 #[test]

@@ -7,8 +7,7 @@ use charz_data::machine::{Group, Info, Kind};
 use charz_data::program::{ProgramFile, ProgramIdentity};
 use charz_data::report::fixtures::{barren, cell, report};
 use charz_data::report::{
-    Cell, Culprit, CulpritKind, Ending, Evidence, Finding, FindingKind, Growth, Halt, Hardware, Mark, ProgramSeen,
-    Report, SCHEMA, Severity, Status, Unit,
+    Cell, Culprit, CulpritKind, Ending, Evidence, Growth, Halt, Hardware, ProgramSeen, Report, SCHEMA, Status, Unit,
 };
 use charz_data::{Better, COMMAND, Program, ProgramValue, ReportedUnit, Role, Times};
 use serde_json::{Value, json};
@@ -18,17 +17,14 @@ use serde_json::{Value, json};
 pub(super) const KNOWN: &[&str] = &[
     "Card.params",
     "Cell.mapping",
-    "Mark.code",
     "Plan.mappings",
     "ProgramSeen.followed",
     "Report.id",
     "Report.started",
-    "Run.dirty",
     "Schema.name",
     "Card.name",
     "Cell.kernel",
     "Plan.kernels",
-    "Finding.kernel",
 ];
 
 /// Fields that an anonymous report has as they were; all others are left out, or lose what was put into them here.
@@ -103,9 +99,35 @@ pub(super) struct Marker {
     pub(super) marks: BTreeMap<String, String>,
 }
 
+/// The definitions that a schema names.
+fn named(schema: &Value) -> Vec<String> {
+    match schema {
+        Value::Object(fields) => fields
+            .iter()
+            .flat_map(
+                |(key, field)| if key == "$ref" { Marker::name(field).into_iter().collect() } else { named(field) },
+            )
+            .collect(),
+        Value::Array(items) => items.iter().flat_map(named).collect(),
+        _ => Vec::new(),
+    }
+}
+
 impl Marker {
     pub(super) fn new() -> Self {
-        Marker { schema: serde_json::from_str(SCHEMA).unwrap(), marks: BTreeMap::new() }
+        let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
+        // What is derived is made of what was measured.
+        schema["properties"].as_object_mut().unwrap().remove("derived").expect("a report has what is derived");
+        let definitions = schema["$defs"].take();
+        let (mut reached, mut next) = (BTreeMap::new(), named(&schema));
+        while let Some(name) = next.pop() {
+            let definition = &definitions[&name];
+            if reached.insert(name, definition.clone()).is_none() {
+                next.extend(named(definition));
+            }
+        }
+        schema["$defs"] = serde_json::to_value(reached).unwrap();
+        Marker { schema, marks: BTreeMap::new() }
     }
 
     fn name(reference: &Value) -> Option<String> {
@@ -289,16 +311,6 @@ pub(super) fn everything(id: usize, value: ProgramValue) -> Report {
     report.machine.groups = vec![Group { what: "die".into(), strands: 2 }];
     let infos = vec![Info { name: "CoreType".into(), value: "x".into() }];
     report.machine.kinds = vec![Kind { speed_rank: None, how_known: "x".into(), infos, strands: 2 }];
-    report.findings = vec![Finding {
-        kind: FindingKind::Best,
-        kernel: "mem-read".into(),
-        mapping: None,
-        workers: None,
-        value: None,
-        text: text().to_string(),
-        evidence: String::new(),
-    }];
-    report.cells[0].marks.push(Mark { code: "V12".into(), severity: Severity::Note, reason: String::new() });
     report.complete = false;
     report.id = format!("{id:032x}");
     report

@@ -54,7 +54,7 @@ fn taint(report: &mut Value, evil: &str) {
     }
     for cell in report["cells"].as_array_mut().unwrap() {
         ["kernel", "mapping", "variant"].into_iter().for_each(|name| tainted(&mut cell[name]));
-        tainted(&mut cell["reason"]);
+        tainted(&mut cell["skipped"]);
     }
 }
 

@@ -10,13 +10,13 @@ fn numbers_have_the_unit_that_the_program_prints() {
     let trial = Trial::with(&command, &["--threads", "1,2", "--mapping", "dumb"], &["--value", "last"]);
     trial.ran.check_swept();
     let report = trial.report();
-    let number = |cell: &Value| cell["invocations"][0]["runs"][0]["reported"].as_f64().unwrap();
+    let number = |cell: &Value| cell["runs"][0]["iterations"][0]["reported"].as_f64().unwrap();
     let [one, two] = [0, 1].map(|at| number(&report["cells"][at]));
     assert!((two / one - 2.0).abs() < 1e-9, "{one} {two}");
     let unit = &report["plan"]["program"]["unit"];
     assert!(["MB/s", "GB/s"].contains(&unit["symbol"].as_str().unwrap()) && unit["better"] == "higher", "{unit}");
     let printed: Vec<&Value> =
-        [0, 1].map(|at| &report["cells"][at]["invocations"][0]["runs"][0]["printed_unit"]).to_vec();
+        [0, 1].map(|at| &report["cells"][at]["runs"][0]["iterations"][0]["printed_unit"]).to_vec();
     assert_eq!(printed, ["MB/s", "GB/s"]);
     // Another unit than was asked for is an error with both.
     let asked = ["--value", "last", "--unit", "MB/s"];

@@ -16,7 +16,7 @@ fn a_first_run_that_does_the_work_is_no_run_like_the_others() {
     let found = mark(&cell).unwrap_or_else(|| panic!("{cell:#}"));
     assert_eq!(found["severity"], "suspect");
     assert!(found["reason"].as_str().unwrap().contains("--setup"), "{found}");
-    let first = &cell["invocations"][0]["evidence"]["program"]["first_ns"];
+    let first = &cell["runs"][0]["evidence"]["program"]["first_ns"];
     assert!(first.as_u64().is_some_and(|ns| ns >= 1_000_000_000), "{first}");
     let trial = Trial::of(work, &["--invocations", "6", "--setup", "rm -f done"]);
     assert_eq!(mark(&trial.cell()), None);
@@ -28,7 +28,7 @@ fn work_that_a_program_leaves_behind_is_its_own() {
     for command in ["sh -c 'sleep 0.03 &'", "setsid sleep 0.03"] {
         let trial = Trial::of(command, &[]);
         let cell = trial.cell();
-        let runs = cell["invocations"].as_array().unwrap().iter().flat_map(|one| one["runs"].as_array().unwrap());
+        let runs = cell["runs"].as_array().unwrap().iter().flat_map(|one| one["iterations"].as_array().unwrap());
         let times: Vec<f64> = runs.map(|run| run["reported"].as_f64().unwrap()).collect();
         // On a busy machine it may take so long that it is refused.
         let is_refused = cell["reason"].as_str().is_some_and(|reason| reason.contains("left processes running"));
@@ -49,7 +49,7 @@ fn output_goes_where_it_is_asked_to() {
         ("dumb\n", &"out-{rank}-{n}".into())
     );
     let trial = Trial::of("sh -c 'test -c /proc/self/fd/1'", &["--program-output", "null"]);
-    assert_eq!(trial.cell()["invocations"][0]["ending"], "done");
+    assert_eq!(trial.cell()["runs"][0]["ending"], "done");
     check("echo", &["--program-output", "no/folder/{rank}"], 3, "failed", &["no/folder/0"]);
     let to_null = ["--program-output", "null"];
     check_refused("echo 5", &[&to_null[..], &["--value", "last"]].concat(), &["--program-output", "--value"]);
@@ -63,7 +63,7 @@ fn output_goes_where_it_is_asked_to() {
 fn a_failure_that_is_ignored_is_a_result() {
     for flag in ["--ignore-failure", "--ignore-failure=3,7"] {
         let cell = Trial::of("sh -c 'echo 5; exit 7'", &[flag, "--value", "last"]).cell();
-        assert_eq!(cell["invocations"][0]["runs"][0]["reported"], 5.0, "{flag}: {cell:#}");
+        assert_eq!(cell["runs"][0]["iterations"][0]["reported"], 5.0, "{flag}: {cell:#}");
     }
     check("sh -c 'exit 7'", &["--ignore-failure=3"], 3, "failed", &["exit code 7"]);
     check("true", &["--ignore-failure", "--setup", "sh -c 'exit 7'"], 3, "failed", &["--setup ended with exit code 7"]);
@@ -82,7 +82,7 @@ fn runs_with_several_threads_are_beside_what_one_took() {
         let flags = [flags, &["--invocations", "3"]].concat();
         let report = Trial::with(command, &["--threads", "1,2", "--mapping", "dumb"], &flags).report();
         [0, 1].map(|at| {
-            let invocations = report["cells"][at]["invocations"].as_array().unwrap().clone();
+            let invocations = report["cells"][at]["runs"].as_array().unwrap().clone();
             invocations.iter().filter_map(|one| one["evidence"]["program"]["alone_ns"].as_u64()).max()
         })
     };

@@ -147,7 +147,7 @@ fn what_a_setup_leaves_running_serves_its_run_and_is_ended_after_it() {
     let threads = &["--threads", "2", "--mapping", "dumb"];
     let trial = Trial::with(&command, threads, &["--value", "last", "--setup", &setup]);
     let cell = trial.cell();
-    assert_eq!((cell["invocations"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
+    assert_eq!((cell["runs"][0]["ending"].as_str(), alive(sleeps)), (Some("done"), 0), "{cell}");
 }
 
 /// Whatever it did to be no child of the set-up.
@@ -163,7 +163,7 @@ fn what_a_server_uses_is_the_program_s_own() {
     let used = fs::read_to_string(trial.folder.path().join("used")).unwrap();
     let used: u64 = used.split(' ').next().unwrap().parse().unwrap();
     let cell = trial.cell();
-    let last = cell["invocations"].as_array().unwrap().last().unwrap();
+    let last = cell["runs"].as_array().unwrap().last().unwrap();
     let busy = &last["evidence"]["busy"];
     assert!(busy.is_null() || busy["own_ns"].as_u64() >= Some(used), "{used} ns of {busy}");
     let culprits = last["evidence"]["culprits"].as_array().cloned().unwrap_or_default();

@@ -72,7 +72,7 @@ fn failing(call: &str, number: u32, errno: i32) -> Option<Trial> {
 /// One for each invocation of a report.
 fn seeds(report: &Value) -> BTreeSet<u64> {
     let cells = ["floor", "cells"].into_iter().flat_map(|cells| report[cells].as_array().unwrap());
-    let invocations = cells.flat_map(|cell| cell["invocations"].as_array().unwrap());
+    let invocations = cells.flat_map(|cell| cell["runs"].as_array().unwrap());
     invocations.map(|invocation| invocation["seed"].as_u64().unwrap()).collect()
 }
 

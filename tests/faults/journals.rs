@@ -28,15 +28,14 @@ fn a_damaged_record_is_named_and_the_others_are_kept() {
     // The third line is the second record.
     let seed = |line: &str| serde_json::from_str::<serde_json::Value>(line).unwrap()["invocation"]["seed"].clone();
     let (lost, kept) = (seed(&lines[2]), seed(&lines[3]));
-    lines[2] = lines[2].replace("\"interval_ns\":", "\"interval_nS\":");
+    lines[2] = lines[2].replace("\"start_ns\":", "\"start_nS\":");
     fs::write(trial.journal(), lines.join("\n") + "\n").unwrap();
     let resumed = trial.resume();
     resumed.check_done();
     assert!(resumed.err.contains("line 3"), "{}", resumed.err);
     let report = resumed.report.unwrap();
     let cells = ["floor", "cells"].into_iter().flat_map(|cells| report[cells].as_array().unwrap());
-    let seeds: Vec<_> =
-        cells.flat_map(|cell| cell["invocations"].as_array().unwrap()).map(|one| &one["seed"]).collect();
+    let seeds: Vec<_> = cells.flat_map(|cell| cell["runs"].as_array().unwrap()).map(|one| &one["seed"]).collect();
     assert!(seeds.contains(&&kept) && !seeds.contains(&&lost), "{seeds:?}");
     assert_eq!(report["complete"], true, "what was lost is measured again");
 }

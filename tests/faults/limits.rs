@@ -96,8 +96,8 @@ fn check_few_threads(setup: &str, because: &str) {
         let cells = report["cells"].as_array().expect("cells are a list");
         let cell = cells.iter().find(|cell| cell["kernel"] == kernel).expect("the kernel has a cell");
         // On a busy machine a run may end without an iteration.
-        let runs = cell["invocations"].as_array().expect("runs are a list");
-        let growth = runs.iter().map(|run| &run["runs"][0]["growth"]).find(|growth| !growth.is_null());
+        let runs = cell["runs"].as_array().expect("runs are a list");
+        let growth = runs.iter().map(|run| &run["iterations"][0]["growth"]).find(|growth| !growth.is_null());
         let growth = growth.unwrap_or_else(|| panic!("no run of {kernel} grew: {cell}"));
         let limited = growth["limited_by"].as_str().expect("the limit has a reason");
         assert!(limited.contains(because), "{limited}");

@@ -104,8 +104,8 @@ impl Drop for Neighbour {
 fn check_number(ended: &Ended) {
     let report = ended.report.as_ref().unwrap_or_else(|| panic!("no report: {}", ended.err));
     let cell = &report["cells"][0];
-    let number = |estimate: &str| cell[estimate]["value"].as_f64();
-    let (Some(capacity), Some(delivered)) = (number("capacity"), number("delivered")) else {
+    let number = |estimate: &str| cell[estimate].as_f64();
+    let (Some(capacity), Some(delivered)) = (number("value"), number("delivered")) else {
         panic!("it is {}: {}", cell["status"], cell["reason"]);
     };
     // A stop or a neighbour takes a good part of the sweep; how much of its repetitions depends on the machine.
@@ -145,8 +145,13 @@ fn a_process_that_is_stopped_and_continued() {
 /// Whether a repetition of the only cell took longer than another by most of the stop.
 fn was_stopped(ended: &Ended) -> bool {
     let report = ended.report.as_ref().unwrap_or_else(|| panic!("no report: {}", ended.err));
-    let runs = report["cells"][0]["invocations"][0]["runs"].as_array().expect("runs are a list");
-    let times = || runs.iter().filter_map(|run| run["interval_ns"].as_u64());
+    let runs = report["cells"][0]["runs"][0]["iterations"].as_array().expect("runs are a list");
+    let time = |run: &serde_json::Value| {
+        let laps = run["laps"].as_array()?.iter();
+        let end = |which: &str| laps.clone().filter_map(|lap| lap[which].as_u64()).collect::<Vec<_>>();
+        Some(end("end_ns").into_iter().max()? - end("start_ns").into_iter().min()?)
+    };
+    let times = || runs.iter().filter_map(time);
     times().max() > times().min().map(|least| least + 500_000_000)
 }
 

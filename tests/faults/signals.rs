@@ -156,7 +156,7 @@ fn what_was_kept_survives_being_killed() {
     check_resumes(&trial);
     let report = trial.report().unwrap();
     let cells = ["floor", "cells"].into_iter().flat_map(|cells| report[cells].as_array().unwrap());
-    let invocations: usize = cells.map(|cell| cell["invocations"].as_array().unwrap().len()).sum();
+    let invocations: usize = cells.map(|cell| cell["runs"].as_array().unwrap().len()).sum();
     // The header is a line, too.
     assert!(invocations + 1 >= kept, "{invocations} invocations, and {kept} lines were kept");
     assert!(!trial.journal().exists());

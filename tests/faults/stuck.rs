@@ -19,7 +19,7 @@ fn check_overdue(trial: &Trial, kernel: &str, said: &str) -> Ended {
     assert_eq!(ended.code, Some(3), "{}", ended.err);
     assert_eq!(ended.status(kernel), "failed");
     assert!(ended.reason(kernel).contains(said), "{:?}", ended.reason(kernel));
-    let invocations = ended.cell(kernel)["invocations"].as_array().unwrap();
+    let invocations = ended.cell(kernel)["runs"].as_array().unwrap();
     assert_eq!(invocations.len(), 1, "what is stuck is not tried again");
     assert_eq!(invocations[0]["ending"], "timed_out");
     ended

@@ -107,7 +107,7 @@ impl Trial {
     /// The report, if there is one; it is valid then.
     pub fn report(&self) -> Option<Value> {
         let text = fs::read_to_string(&self.file).ok()?;
-        Some(serde_json::from_str(&text).expect("a report that is there is whole"))
+        Some(crate::derived::with_derived(serde_json::from_str(&text).expect("a report that is there is whole")))
     }
 
     /// Where the report stands when the sweep has ended.
@@ -241,7 +241,7 @@ impl Ended {
     /// That it was measured: two invocations have values. What they are worth on a busy machine is another matter.
     #[track_caller]
     pub fn check_measured(&self, kernel: &str) {
-        let invocations = self.cell(kernel)["invocations"].as_array().expect("a cell has invocations");
+        let invocations = self.cell(kernel)["runs"].as_array().expect("a cell has invocations");
         let done = invocations.iter().filter(|invocation| invocation["ending"] == "done").count();
         assert!(done >= 2, "{kernel}: {}: {}", self.cell(kernel)["reason"], self.err);
     }

@@ -71,7 +71,7 @@ fn without_proc_and_sys() {
     let cell = &report["cells"][0];
     // A busy machine may make it worse.
     assert!(["suspect", "invalid"].iter().any(|status| cell["status"] == *status), "{}", cell["reason"]);
-    let run = &cell["invocations"][0]["runs"][0];
+    let run = &cell["runs"][0]["iterations"][0];
     for what in ["steal_ns", "throttled_periods", "pressure_ns"] {
         assert_eq!(run[what], Value::Null, "{what}");
     }

@@ -14,8 +14,8 @@ use crate::database::{Database, Earlier, Fault, Layout, damaged};
 use crate::exit::Error;
 use charz_analysis::compare::{is_one_host, other_machine};
 use charz_analysis::history::{Added, Entry, seconds, summary};
-use charz_data::report::{self, Report, from_json, packed, unpacked};
-use charz_measure::sweep::reread;
+use charz_data::report::{self, Report, packed, unpacked};
+use charz_measure::sweep::judge_report;
 
 #[cfg(test)]
 mod tests;
@@ -64,7 +64,7 @@ impl Addition {
     pub fn new(file: PathBuf, text: &str, report: Report) -> Self {
         let (state, summary) = (state(&report), summary(report));
         let mut line = Vec::new();
-        report::write(&summary, true, &mut line).expect("memory takes it");
+        report::write(&summary, &[], true, &mut line).expect("memory takes it");
         Addition { file, head: head(summary), state, summary: line, text: packed(text) }
     }
 }
@@ -239,13 +239,13 @@ fn state(report: &Report) -> State {
 
 /// A report without what a resume changes that adds no run, and what follows from the rest.
 fn measured(report: Report) -> Report {
-    Report { findings: Vec::new(), wall_ns: 0, complete: false, stopped_by: None, file: None, ..report }
+    Report { wall_ns: 0, complete: false, stopped_by: None, file: None, ..report }
 }
 
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     let text = row.get_ref(2)?.as_bytes().ok().and_then(|stored| unpacked("it", stored).ok());
-    let report = text.and_then(|text| from_json(&text).ok());
+    let report = text.and_then(|text| report::read_excerpt(&text).ok());
     let entry = report.and_then(|report| Entry::new(id, row.get(1).ok()?, report));
     Ok(entry.ok_or_else(|| damaged(path, NOUN, &format!("the summary of report {id} cannot be read")))?)
 }
@@ -256,6 +256,6 @@ fn whole(id: i64, stored: ValueRef<'_>) -> Result<(Report, String), String> {
     let name = format!("report {id}");
     let bytes = stored.as_bytes().map_err(|why| format!("{name}: {why}"))?;
     let (mut report, text) = report::read_stream(&name, bytes).map_err(|why| why.to_string())?;
-    reread(&mut report).map_err(|why| format!("{name}: {why}"))?;
+    judge_report(&mut report);
     Ok((report, text))
 }

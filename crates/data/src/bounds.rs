@@ -43,11 +43,6 @@ pub(crate) const PERIOD_BOUNDS: Bounds = Bounds::new(1, 2_000_000_000, 1);
 pub(crate) const SPAN_BOUNDS: Bounds = Bounds::new(1, 600_000_000_000, 1);
 pub(crate) const SECTION_BOUNDS: Bounds = Bounds::new(0, 1_000_000, 1);
 
-/// What a report from before the parameter has.
-pub(crate) const fn one() -> u64 {
-    1
-}
-
 impl Bounds {
     pub(crate) const fn new(min: u64, max: u64, multiple_of: u64) -> Bounds {
         Bounds { min, max, multiple_of }

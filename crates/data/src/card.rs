@@ -288,6 +288,7 @@ pub struct Times {
     /// The second time, of which most analyses speak.
     pub second: Text,
     /// Whether each of them begins and ends on one strand, so it involves no other strand's clock.
+    #[serde(default)]
     pub on_one_strand: bool,
 }
 

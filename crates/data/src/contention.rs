@@ -56,22 +56,3 @@ pub struct Sharing {
     /// repetitions.
     pub most_to_least: Option<f64>,
 }
-
-impl Sharing {
-    /// The first thing in it that cannot be, as the end of a sentence about the cell.
-    pub(crate) fn contradiction(&self) -> Option<&'static str> {
-        let fraction = |share: f64| (0.0..=1.0).contains(&share);
-        let bounded = |ratio: f64| (1.0..=MOST_RATIO).contains(&ratio);
-        if !bounded(self.attempts_per_success) || !fraction(self.waited) {
-            return Some("has attempts that no worker made");
-        }
-        if self.wait_share.is_some_and(|share| !(0.0..=MOST_RATIO).contains(&share)) {
-            return Some("has a share of time spent waiting that is none");
-        }
-        let fair = self.fairness > 0.0 && fraction(self.fairness) && self.most_to_least.is_none_or(bounded);
-        (!fair).then_some("has a fairness that no workers have")
-    }
-}
-
-/// Counts have 64 bits: no quotient of two is larger.
-const MOST_RATIO: f64 = 18_446_744_073_709_551_616.0;

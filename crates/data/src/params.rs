@@ -17,10 +17,11 @@ use crate::mix::Mix;
 use crate::{quantity, units};
 pub use kinds::{Class, Layout, Period, Process};
 
-/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one is
-/// refused; a field that comes after a release has its own `#[serde(default)]`, which older reports were measured with.
+/// The parameters of a cell. Every kernel takes the same; its card lists those that it obeys. A report that lacks one
+/// is from before it was known, and was measured with the default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
 pub struct Params {
     /// Steps of a loop, per worker and repetition.
     pub iterations: u64,
@@ -63,13 +64,10 @@ pub struct Params {
     /// What the process has done before.
     pub process: Process,
     /// Locks that sections are divided among.
-    #[serde(default)]
     pub stripes: u64,
     /// Sections of a hundred that write.
-    #[serde(default)]
     pub writes: u64,
     /// Threads of each process, where workers are processes.
-    #[serde(default = "crate::bounds::one")]
     pub per_process: u64,
 }
 

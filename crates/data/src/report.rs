@@ -1,14 +1,16 @@
 //! The report: what is written to disk, and nothing but that. It knows neither the harness that fills it nor the renderers
 //! that read it.
 //!
-//! Integers carry their unit in the field's name. What is not known is `null`, never 0. Rates can be recomputed from the
-//! laps; [`Run::interval_ns`], [`Invocation::value`] and [`Summary`] are included for readers that do not recompute them.
+//! Integers carry their unit in the field's name. What is not known is absent or `null`, never 0. Nothing in a file follows from anything
+//! else in it, but for its section [`derived`](Derived), which is for other programs. Fields that say "Derived" are in no file:
+//! [`Invocation::complete`] and `charz-judge` fill them in when a report is read.
 //!
-//! Within one major version fields are only added, each with a default: old readers read new files, and new readers old ones.
-//! A file of another major version is refused.
+//! Within one major version fields are only added, each with a default: old readers read new files, and new readers old ones. Files of
+//! earlier major versions are read for ever, each by a module of its own; one of a later version is refused.
 
 mod anonymous;
 mod cell;
+mod derived;
 mod evidence;
 mod finding;
 #[cfg(any(test, feature = "fixtures"))]
@@ -22,6 +24,7 @@ mod point;
 mod read;
 mod run;
 mod speeds;
+mod v1;
 mod write;
 
 pub use crate::checks::Severity;
@@ -31,6 +34,7 @@ pub use crate::{
 };
 pub use anonymous::{anonymous, anonymous_cell};
 pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
+pub use derived::{Derived, read_excerpt};
 pub use evidence::{
     Busy, Culprit, CulpritKind, Evidence, FirstElsewhere, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer,
 };
@@ -45,7 +49,7 @@ pub use read::{
 };
 pub use run::Run;
 pub use speeds::packed as packed_speeds;
-pub use write::{is_packed, packed, write};
+pub use write::{File, is_packed, packed, write};
 
 use crate::escape::{plain, quoted};
 use crate::machine::Machine;
@@ -59,11 +63,11 @@ pub const SCHEMA: &str = include_str!("../schema/report.json");
 /// The name in [`Schema::name`].
 pub const SCHEMA_NAME: &str = "charz-report";
 /// The version that this program writes.
-pub const SCHEMA_MAJOR: u32 = 1;
+pub const SCHEMA_MAJOR: u32 = 2;
 /// What [`Report::stopped_by`] begins with where runs failed; a colon and what they said follow.
 pub const FAILURE: &str = "a failure";
 /// Grows with every added field.
-pub const SCHEMA_MINOR: u32 = 1;
+pub const SCHEMA_MINOR: u32 = 0;
 
 /// Which format a file has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -116,11 +120,9 @@ pub struct Report {
     /// of this report under a key that only that user has. Null where there is no program, or the user has no folder for a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seal: Option<String>,
-    /// What follows from several cells together: cliffs, collapses, advice.
-    pub findings: Vec<Finding>,
     /// Nanoseconds spent sweeping, timed spans and everything around them; over all sittings if it was resumed.
     pub wall_ns: u64,
-    /// Whether every cell was given its due: the fewest invocations that the plan asks for, or a reason why not. `false` after
+    /// Whether the sweep gave every cell its due: the fewest runs that the plan asks for, or a reason why not. `false` after
     /// an interruption, and where the budget was too small.
     pub complete: bool,
     /// Why the sweep ended early: `SIGINT`, `SIGTERM`, `budget`, `a failure` with what a program or its set-up said, which CPU, NUMA node or memory was missing, or null.
@@ -135,6 +137,11 @@ pub struct Report {
 }
 
 impl Report {
+    /// Fills in what follows from laps and is in no file; see [`Invocation::complete`].
+    pub fn complete_cells(&mut self) {
+        self.floor.iter_mut().chain(&mut self.cells).for_each(Cell::complete);
+    }
+
     /// What the report says of a kernel.
     pub fn card(&self, kernel: &str) -> Option<&Card> {
         self.cards.iter().find(|card| card.name == kernel)
@@ -211,9 +218,11 @@ pub struct Plan {
     pub precision: Option<f64>,
     /// Repetitions in each invocation, if they were asked for; otherwise each cell has its own number.
     pub repetitions: Option<u64>,
-    /// The fewest invocations of each cell.
+    /// The fewest runs of each cell.
+    #[serde(rename = "min_runs", alias = "min_invocations")]
     pub min_invocations: u64,
-    /// The most invocations of each cell; those beyond the fewest go where the interval is still too wide.
+    /// The most runs of each cell; those beyond the fewest go where the interval is still too wide.
+    #[serde(rename = "max_runs", alias = "max_invocations")]
     pub max_invocations: u64,
     /// Whether only those cells are measured that decide what is advised; the others are skipped, and their reasons have what is predicted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -232,6 +241,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_identity: Option<ProgramIdentity>,
     /// Whether each cell is also measured with hardware counters, in as many invocations of their own as its fewest.
+    #[serde(default)]
     pub counters: bool,
     /// Instructions that a core can issue per cycle, as it was asked for, or known for the processor; null where counters were not asked
     /// for, and where it is not known.

@@ -336,7 +336,7 @@ fn a_compact_report_is_judged_as_the_whole_one() {
         let small = compact(report.clone());
         let bytes = |report: &Report| {
             let mut text = Vec::new();
-            charz_data::report::write(report, false, &mut text).unwrap();
+            charz_data::report::write(report, &[], false, &mut text).unwrap();
             text.len()
         };
         assert!(bytes(&small) * 2 < bytes(report), "{} of {}", bytes(&small), bytes(report));
@@ -356,7 +356,7 @@ fn a_compact_report_does_not_say_what_was_run() {
     (card.role, card.about, card.metric) = (Role::Program, secret().into(), Metric::Reported(secret().into()));
     let text = |report: &Report| {
         let mut text = Vec::new();
-        charz_data::report::write(report, false, &mut text).unwrap();
+        charz_data::report::write(report, &[], false, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
     assert_eq!(text(&whole).matches("zqsecretqz").count(), 6);

@@ -303,7 +303,7 @@ impl Visit {
 
 /// A report with all that its visit is made of and no more: a hundredth of its size. It is as good for [`Visit::of`], and for nothing else.
 pub fn compact(mut report: Report) -> Report {
-    (report.floor, report.findings) = (Vec::new(), Vec::new());
+    report.floor = Vec::new();
     // Nor is whose program was run a part of it, with which arguments.
     (report.command, report.plan.program, report.stopped_by) = (String::new(), None, None);
     report.plan.program_identity = None;

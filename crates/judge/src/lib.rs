@@ -11,11 +11,11 @@ mod hardware;
 mod memory;
 mod missing;
 mod program;
-mod reread;
 mod samples;
 mod scheduling;
 mod summary;
 mod times;
+mod whole;
 
 #[cfg(test)]
 #[path = "../../../tests/golden.rs"]
@@ -34,7 +34,7 @@ use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Estimator, Invocation, Mark, Report, Severity, Status, Timer, Unit};
 
 pub use attempts::{ATTEMPTS, RETRIES, likely_left, missing_counts, wants_more};
-pub use reread::judge_again;
+pub use whole::judge_report;
 
 use case::Case;
 use estimate::FastModes;
@@ -111,9 +111,11 @@ fn cores(machine: &Machine) -> usize {
 /// Judges a cell by all of its invocations: sets which repetitions count ([`Run::dirty`](charz_data::report::Run::dirty)), the
 /// invocations' values, the marks, the ending and the numbers. Judging again changes nothing.
 ///
-/// A cell without invocations is left as it is: it already has the reason why it was not measured.
+/// A cell without invocations is `skipped` where it says why it was not to be measured, and otherwise `pending`.
 pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     if cell.invocations.is_empty() {
+        let status = if cell.skipped.is_some() { Status::Skipped } else { Status::Pending };
+        (cell.status, cell.reason) = (status, cell.skipped.clone());
         return;
     }
     judge_numbers(cell, facts);

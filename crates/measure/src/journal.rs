@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::atomic_file::{open_regular, sync_folder};
 use crate::lock;
-use charz_data::report::from_json;
+use charz_data::report::{SCHEMA_MAJOR, Schema, from_json};
 use charz_system::origin::{self, Invoker};
 
 #[cfg(test)]
@@ -49,6 +49,17 @@ impl JournalError {
 #[derive(Serialize, Deserialize)]
 struct First<H> {
     journal: H,
+}
+
+/// What of a header says by which version its sweep was begun.
+#[derive(Deserialize)]
+struct Begun {
+    report: Format,
+}
+
+#[derive(Deserialize)]
+struct Format {
+    schema: Schema,
 }
 
 /// A journal that is open for appending, by this process alone.
@@ -207,6 +218,15 @@ pub fn parse<H: DeserializeOwned, R: DeserializeOwned>(
         return Err(unusable(path, "is not a journal that charz wrote; name another file"));
     }
     let First { journal: header } = from_json(&line).map_err(|error| {
+        if let Ok(First { journal: Begun { report } }) = from_json(&line)
+            && report.schema.major != SCHEMA_MAJOR
+        {
+            let Schema { major, minor, .. } = report.schema;
+            return unusable(
+                path,
+                format!("is of a sweep that another version of charz began (format {major}.{minor}); finish it with that one, or remove it"),
+            );
+        }
         let what = words(&error);
         unusable(
             path,

@@ -28,7 +28,7 @@ use charz_topology::Present;
 pub use adaptive::Adaptive;
 use away::{LOOK_AGAIN, Wait, changed, for_now, shortfall};
 pub use host::{host, node};
-pub use judging::{judge_context, reread};
+pub use judging::{judge_context, judge_report};
 use order::Turn;
 use pace::Pace;
 pub use record::{Record, Recorder};

@@ -6,8 +6,9 @@ use super::look::TerminalStyle;
 use super::report::csv;
 use super::{benchmark, html, json, markdown, openmetrics, picture, term};
 use charz_analysis::figure::Figure;
+use charz_analysis::findings::findings;
 use charz_analysis::page::Page;
-use charz_data::report::Report;
+use charz_data::report::{File, Report};
 
 /// One way to show something. The first of a list is the default.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +89,7 @@ pub const CSV: &Format = &Format {
 pub const JSON: &Format = &Format {
     name: "json",
     about: "the report itself",
-    write: Draw::Record(|report, out| json::write_pretty_line(report, out)),
+    write: Draw::Record(|report, out| json::write_pretty_line(&File::of(report, &findings(report)), out)),
 };
 
 /// The formats in which a sweep shows its report.

@@ -216,8 +216,7 @@ pub(super) fn sweep(checks: &mut Checks, transcript: &Transcript, step: &str, ex
     let report = format!("{step}-report");
     let Some(report) = checks.given(transcript.json(&report)) else { return };
     let cells = report["cells"].list();
-    let endings =
-        || cells.iter().flat_map(|cell| cell["invocations"].list()).map(|invocation| invocation["ending"].text());
+    let endings = || cells.iter().flat_map(|cell| cell["runs"].list()).map(|invocation| invocation["ending"].text());
     let found = transcript.step(step);
     // An emulator may take longer than a run's time: all else that ends a sweep with 3 is a failure.
     let is_late = found.as_ref().is_ok_and(|found| found.code == 3)
@@ -271,7 +270,7 @@ pub(super) fn label(step: &str, cell: &Json) -> String {
 
 /// What the report says of the pages of a cell.
 fn resided(checks: &mut Checks, what: &str, cell: &Json, home: Home) {
-    for invocation in cell["invocations"].list() {
+    for invocation in cell["runs"].list() {
         let nodes = &invocation["evidence"]["nodes"];
         let (Some(all), Some(local)) = (nodes["bytes"].number(), nodes["local_bytes"].number()) else { continue };
         let right = match home {
@@ -443,7 +442,7 @@ mod tests {
     #[test]
     fn each_worker_of_a_sweep_has_its_seat() {
         let report = r#"{"floor": [], "cells": [{"kernel": "mem-read", "mapping": "round-robin", "workers": 2, "seats": [0, 2],
-            "invocations": [{"evidence": {"nodes": {"bytes": 8388608, "local_bytes": 8388608, "asked_bytes": null}}}]}]}"#;
+            "runs": [{"evidence": {"nodes": {"bytes": 8388608, "local_bytes": 8388608, "asked_bytes": null}}}]}]}"#;
         let ended = |code: i32, probe: &str, report: &str| {
             let transcript = transcript(&[("sweep", code, 1.0, probe), ("sweep-report", 0, 0.1, report)]);
             failed(|checks| sweep(checks, &transcript, "sweep", &expected(), Home::Local))

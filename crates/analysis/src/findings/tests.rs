@@ -2,7 +2,7 @@
 
 use super::findings;
 use crate::fixtures::assert_words;
-use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Report, Status, Unit, fixtures, parse};
+use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Status, Unit, fixtures};
 
 /// A cell whose number is `value`, give or take 2%.
 pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {
@@ -281,8 +281,7 @@ fn the_fastest_way_to_meet_and_to_hand_over_are_named() {
 
 #[test]
 fn a_report_without_such_cells_has_no_findings() {
-    let report: Report = parse(fixtures::ARITHMETIC).unwrap();
-    assert_eq!(findings(&report), []);
+    assert_eq!(findings(&fixtures::report(Vec::new())), []);
 }
 
 #[test]

@@ -32,7 +32,7 @@ impl Entry {
 
 /// The report with one number per cell, and the last size of those that grow: a hundredth of its size.
 pub fn summary(mut report: Report) -> Report {
-    (report.floor, report.findings) = (Vec::new(), Vec::new());
+    report.floor = Vec::new();
     for cell in &mut report.cells {
         (cell.seats, cell.marks) = (Vec::new(), Vec::new());
         (cell.distribution, cell.contention) = (None, None);

@@ -11,7 +11,9 @@ use charz_data::report::{
 /// Reports that earlier versions wrote.
 fn golden() -> Vec<Report> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports");
-    ["arithmetic.json", "waits.json"].map(|name| report::read(format!("{folder}/{name}").as_ref()).unwrap()).into()
+    ["arithmetic.json", "waits.json"]
+        .map(|name| report::read_excerpt(&std::fs::read(format!("{folder}/{name}")).unwrap()).unwrap())
+        .into()
 }
 
 /// Cells of every kind, each with a number of its own.

@@ -16,7 +16,6 @@ use crate::provenance;
 use crate::view::look;
 use crate::view::progress::{Progress, note};
 use charz_analysis::compare::{self, Comparison};
-use charz_analysis::findings::findings;
 use charz_analysis::page::Source;
 use charz_data::report::{Report, Tool};
 use charz_data::{Better, Program, units};
@@ -117,7 +116,6 @@ pub(super) fn run(options: Options, out: &mut dyn Write) -> Result<Exit, Error> 
         let mut listener = Progress::on_stderr(false);
         sweep::take_turns(&mut measured, plans[0].seed, &mut listener).map_err(cannot_record)
     };
-    [&mut a, &mut b].into_iter().for_each(|report| report.findings = findings(report));
     if let Some((_, name)) = stage.signals.received() {
         [&mut a, &mut b].into_iter().for_each(|report| report.stopped_by = Some(name.into()));
     }

@@ -154,7 +154,7 @@ mod tests {
         let files = ["a", "b"].map(|name| {
             let (file, mut report) = (folder.path().join(format!("{name}.json")), fixtures::report(Vec::new()));
             report.host.name = Some(format!("host-{name}"));
-            report::write(&report, false, &mut std::fs::File::create(&file).unwrap()).unwrap();
+            report::write(&report, &[], false, &mut std::fs::File::create(&file).unwrap()).unwrap();
             file
         });
         let exit = |prices: &[(&str, f64)]| {
@@ -173,7 +173,7 @@ mod tests {
         let file = |name: &str, kernel: &str| {
             let file = folder.path().join(name);
             let report = fixtures::report(vec![fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1e9).in_order()]);
-            report::write(&report, false, &mut std::fs::File::create(&file).unwrap()).unwrap();
+            report::write(&report, &[], false, &mut std::fs::File::create(&file).unwrap()).unwrap();
             file
         };
         let [first, one, other] =

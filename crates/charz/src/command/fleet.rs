@@ -266,8 +266,10 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
     let all = Collection::open(file).and_then(|mut collection| {
         collection.each(|batch| {
             visits.extend(at_once(batch, |(sweep, packed)| {
-                let report = report::read_stream(sweep, packed.as_slice());
-                report.map(|(report, _)| Visit::of(&report, sweep)).map_err(|error| Error::new(Exit::BadInput, error))
+                let text = report::unpacked(sweep, packed.as_slice()).map_err(|why| Error::new(Exit::BadInput, why))?;
+                let excerpt = report::read_excerpt(&text);
+                let unusable = |what| Error::bad_input(format!("{sweep}: not a usable charz report: {what}"));
+                excerpt.map(|report| Visit::of(&report, sweep)).map_err(unusable)
             }));
         })
     });

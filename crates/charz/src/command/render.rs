@@ -2,6 +2,7 @@ use std::error::Error as _;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write, stdin};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use super::STREAM;
 use crate::anonymous::anonymous;
@@ -9,9 +10,10 @@ use crate::exit::{Error, Exit};
 use crate::view::look;
 use charz_analysis::figure::Figure;
 use charz_analysis::page::{self, Page, Source};
+use charz_data::escape::plain;
 use charz_data::report::{self, FileError, Kind, Report};
 use charz_measure::journal;
-use charz_measure::sweep::reread;
+use charz_measure::sweep::judge_report;
 use charz_render::formats::{Draw, Format, ReportWriter};
 
 pub struct Options {
@@ -32,7 +34,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     let mut reports: Vec<Report> = options.reports.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let mut names = names(&options.reports);
     if options.anonymous {
-        reports = reports.into_iter().map(anonymous).collect::<Result<_, _>>()?;
+        reports = reports.into_iter().map(anonymous).collect();
         // A file is named after its host.
         names = numbered(names.len());
     }
@@ -187,7 +189,7 @@ fn read_all(path: &Path) -> Result<(Report, String, Option<File>), Error> {
         Some(ErrorKind::NotFound) if journal::is_journal(&journal::beside(path)) => unfinished(path),
         _ => unreadable(error),
     })?;
-    judged_again(&name, (report, text)).map(|(report, text)| (report, text, Some(file)))
+    Ok((judged(report), text, Some(file)))
 }
 
 /// The system refused to read it, or it is no report.
@@ -198,15 +200,20 @@ pub(super) fn unreadable(error: FileError) -> Error {
 
 /// As [`read_with_text`], from a stream that errors call `name`.
 pub(super) fn read_stream(name: &str, stream: impl Read) -> Result<(Report, String), Error> {
-    let read = report::read_stream(name, stream).map_err(unreadable)?;
-    judged_again(name, read)
+    let (report, text) = report::read_stream(name, stream).map_err(unreadable)?;
+    Ok((judged(report), text))
 }
 
-fn judged_again(name: &str, (mut report, text): (Report, String)) -> Result<(Report, String), Error> {
-    match reread(&mut report) {
-        Ok(()) => Ok((report, text)),
-        Err(what) => Err(Error::bad_input(format!("{name}: not a usable charz report: {what}"))),
+/// Judges a report by the rules of this version, and says once that another one wrote it.
+fn judged(mut report: Report) -> Report {
+    static SAID: Once = Once::new();
+    let (own, version) = (env!("CARGO_PKG_VERSION"), plain(&report.tool.version));
+    if version != own {
+        let line = format!("charz: note: written by charz {version}; numbers and warnings are by the rules of {own}");
+        SAID.call_once(|| look::say(&line));
     }
+    judge_report(&mut report);
+    report
 }
 
 #[cfg(test)]

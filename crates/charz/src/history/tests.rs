@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use super::*;
 use crate::exit::Exit;
-use charz_data::report::{Hardware, Unit, fixtures};
+use charz_data::report::{File, Hardware, Unit, fixtures};
 
 fn report(number: u64) -> Report {
     let cell = |kernel| fixtures::cell(kernel, 2, Unit::OpsPerSecond, 1e9);
@@ -85,7 +85,7 @@ fn a_report_that_differs_in_no_measurement_is_the_same() {
     let place = Place::new();
     let mut store = Store::create(&place.file()).unwrap();
     let mut first = report(0);
-    reread(&mut first).unwrap();
+    judge_report(&mut first);
     assert_eq!(store.add(&[addition(first.clone())], None, false).unwrap(), [(1, Added::New)]);
     let mut add = |text: String, report: &Report| {
         let addition = Addition::new("r.json".into(), &text, report.clone());
@@ -210,7 +210,7 @@ fn of_version_1(place: &Place, reports: impl Iterator<Item = Report>) {
     old.pragma_update(None, "application_id", LAYOUT.application_id).unwrap();
     old.execute_batch(&format!("PRAGMA user_version = 1; {UNPACKED}; BEGIN")).unwrap();
     for report in reports {
-        let (text, summary) = (text(&report), serde_json::to_string(&summary(report.clone())).unwrap());
+        let (text, summary) = (text(&report), serde_json::to_string(&File::of(&summary(report.clone()), &[])).unwrap());
         let sql = "INSERT INTO report (sweep, label, summary, text) VALUES (?1, 'old', ?2, ?3)";
         old.execute(sql, params![report.id, summary, text]).unwrap();
     }

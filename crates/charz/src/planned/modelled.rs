@@ -191,7 +191,7 @@ fn make(line: &str, (description, caps): (&str, [Caps; 4])) -> Made {
     };
     setting.sweep(&mut report, &mut (), &model, &stop, HOUR).run(&mut ()).unwrap();
     let (mut file, mut html) = (Vec::new(), Vec::new());
-    report::write(&report, true, &mut file).unwrap();
+    report::write(&report, &[], true, &mut file).unwrap();
     let drawn = page(&[PageSource { name: "model", report: &report }]);
     charz_render::html::write(&drawn, &TerminalStyle::PLAIN, &mut html).unwrap();
     let figures = format!(

@@ -1,7 +1,6 @@
 //! Contradictions in samples read from a file: contents that no pairs of times can produce.
 
 use super::{BITS, Histogram, JOINT_BITS, JointHistogram, add_up, bin, bin_end};
-use crate::distribution::{Distribution, Peak, Shape};
 
 impl JointHistogram {
     /// The first of its contents that no pairs of times can produce, as the end of a sentence about the cell.
@@ -65,43 +64,6 @@ fn ascending<const N: usize>(bins: &[[u64; N]], bits: u32) -> bool {
 /// The sum of the counts, which are the last column; `None` if it overflows.
 fn total<const N: usize>(bins: &[[u64; N]]) -> Option<u64> {
     bins.iter().try_fold(0_u64, |sum, column| sum.checked_add(column[N - 1]))
-}
-
-impl Distribution {
-    /// The first thing in it that cannot be, as the end of a sentence about the cell; `counted` are the samples of the
-    /// repetitions that count, together.
-    pub fn contradiction(&self, counted: &JointHistogram) -> Option<&'static str> {
-        if self.samples != *counted {
-            return Some("has a distribution that does not follow from its runs");
-        }
-        if let Some(what) = self.samples.contradiction() {
-            return Some(what);
-        }
-        let share = self.samples.second_shorter as f64 / self.samples.count as f64;
-        if (self.second_shorter - share).abs() > 1e-9 {
-            return Some("has a share of pairs with a shorter second time that is another one");
-        }
-        let sides = [(&self.first, &self.samples.first), (&self.second, &self.samples.second)];
-        sides.into_iter().find_map(|(shape, times)| shape.contradiction(times))
-    }
-}
-
-impl Shape {
-    fn contradiction(&self, times: &Histogram) -> Option<&'static str> {
-        let inside = |time: f64| times.min_ns as f64 <= time && time <= times.max_ns as f64;
-        let told: Vec<f64> = self.percentiles().into_iter().filter_map(|(_, time)| time).collect();
-        if !told.iter().all(|&time| inside(time)) || told.windows(2).any(|pair| pair[0] > pair[1]) {
-            return Some("has percentiles that its times do not have");
-        }
-        // The last bin of a band may end beyond the longest time.
-        let end = times.spans().last().map_or(0, |(_, end, _)| end) as f64;
-        let is_band = |peak: &Peak| {
-            let ordered = peak.low_ns <= peak.mode_ns && peak.mode_ns <= peak.high_ns && peak.high_ns <= end;
-            ordered && peak.low_ns >= 0.0 && (0.0..=1.0).contains(&peak.share)
-        };
-        let shares: f64 = self.peaks.iter().map(|peak| peak.share).sum();
-        (!self.peaks.iter().all(is_band) || shares > 1.0 + 1e-9).then_some("has bands that its times do not have")
-    }
 }
 
 #[cfg(test)]

@@ -23,8 +23,7 @@ use texts::{
 };
 
 /// Leaves out of a report what says whose it is: names, labels, products, paths, command lines, other programs, and sentences that a program
-/// or the system wrote. Findings are left out, and reasons of marks are those of their checks: who judges the report again derives both from
-/// what is left.
+/// or the system wrote. Reasons of marks are those of their checks: who judges the report again derives them from what is left.
 #[must_use]
 pub fn anonymous(mut report: Report) -> Report {
     hide_mappers(&mut report);
@@ -93,7 +92,6 @@ decided! {
         floor: within,
         cells: within,
         seal: out,
-        findings: out,
         wall_ns: number,
         complete: number,
         stopped_by: stopper,
@@ -239,6 +237,7 @@ decided! {
         precision: number,
         repetitions: number,
         footprint_bytes: number,
+        skipped: |reason: Option<String>| reason.map(without_runs),
         status: number,
         reason: |reason: Option<String>| reason.map(without_runs),
         capacity: number,

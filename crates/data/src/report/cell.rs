@@ -19,16 +19,19 @@ pub struct Cell {
     pub kernel: String,
     /// The mapping, as on the command line.
     pub mapping: String,
-    /// The parameters that the sweep varies for its kernel.
+    /// The parameters that the sweep varies for its kernel; absent where it varies none.
+    #[serde(default, skip_serializing_if = "Point::is_empty")]
     pub point: Point,
     /// The level of caches that holds all workers' blocks, by the sizes that the operating system claims: `L1`, `L2`, … or
-    /// `memory`; null for kernels without blocks, and where it is not known.
+    /// `memory`; absent for kernels without blocks, and where it is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level: Option<String>,
     /// How many bytes move for each that is counted where the blocks are far larger than the caches, with the reads of lines that
-    /// ordinary stores overwrite (write-allocate); null where that is not known, or has no meaning.
+    /// ordinary stores overwrite (write-allocate); absent where that is not known, or has no meaning.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<f64>,
-    /// The size of a worker's block in place of the plan's or the point's, where workers share the last caches and fill them together; null or
-    /// absent where it is that size.
+    /// The size of a worker's block in place of the plan's or the point's, where workers share the last caches and fill them together; absent
+    /// where it is that size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
     /// How many workers.
@@ -37,40 +40,56 @@ pub struct Cell {
     pub seats: Vec<Option<u32>>,
     /// What the number counts.
     pub unit: Unit,
-    /// How an invocation becomes its value. It follows from the kernel, from where its blocks lie, and from whether workers share
+    /// Derived: how an invocation becomes its value. It follows from the kernel, from where its blocks lie, and from whether workers share
     /// strands; never from a value.
+    #[serde(skip)]
     pub estimator: Estimator,
-    /// The relative half width of the interval that is wanted, as a fraction.
+    /// Derived: the relative half width of the interval that is wanted, as a fraction, by the plan or the kernel's family.
+    #[serde(skip)]
     pub precision: f64,
     /// Repetitions in each invocation: at least two of them, and no more than fit into one and a half times the time that was predicted.
     /// All of them where they were asked for, and where the best of them counts.
     pub repetitions: u64,
     /// Memory that the workers' blocks take in all.
     pub footprint_bytes: u64,
-    /// How it ended.
-    pub status: Status,
-    /// Why, in words, unless it is `ok` or `pending`.
-    pub reason: Option<String>,
-    /// What the hardware does when nothing else takes the strands: the headline. Null unless the cell is `ok` or `suspect`.
-    pub capacity: Option<Estimate>,
-    /// What the machine gave with everything that ran on it meanwhile: all work over all time. Null where `capacity` is.
-    pub delivered: Option<Estimate>,
-    /// Everything that is wrong with the number. Empty is good.
-    pub marks: Vec<Mark>,
-    /// Every attempt, in the order in which they were made; none is left out.
-    pub invocations: Vec<Invocation>,
-    /// The numbers; null where nothing was measured.
-    pub summary: Option<Summary>,
-    /// The distribution of the pairs of times that workers stamped; null where they stamp none.
-    pub distribution: Option<Distribution>,
-    /// What the workers cost each other; null where they share nothing.
-    pub contention: Option<Sharing>,
-    /// The attempts with hardware counters, in their order. No number but `hardware` is made of them.
-    pub counted: Vec<Invocation>,
-    /// What the hardware counters say; null where nothing was counted.
-    pub hardware: Option<Hardware>,
-    /// What its clean repetitions took of energy; null or absent where the system does not count it, or they are too short for its counts.
+    /// Why it was not to be measured when the sweep was planned, or since a model predicts it; absent where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// Every attempt, in the order in which they were made; none is left out.
+    #[serde(rename = "runs")]
+    pub invocations: Vec<Invocation>,
+    /// The attempts with hardware counters, in their order; absent without any. No number but those of counters is made of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counted: Vec<Invocation>,
+    /// Derived: how it ended.
+    #[serde(skip)]
+    pub status: Status,
+    /// Derived: why, in words, unless it is `ok` or `pending`.
+    #[serde(skip)]
+    pub reason: Option<String>,
+    /// Derived: what the hardware does when nothing else takes the strands: the headline. `None` unless the cell is `ok` or `suspect`.
+    #[serde(skip)]
+    pub capacity: Option<Estimate>,
+    /// Derived: what the machine gave with everything that ran on it meanwhile: all work over all time. `None` where `capacity` is.
+    #[serde(skip)]
+    pub delivered: Option<Estimate>,
+    /// Derived: everything that is wrong with the number. Empty is good.
+    #[serde(skip)]
+    pub marks: Vec<Mark>,
+    /// Derived: the numbers; `None` where nothing was measured.
+    #[serde(skip)]
+    pub summary: Option<Summary>,
+    /// Derived: the distribution of the pairs of times that workers stamped; `None` where they stamp none.
+    #[serde(skip)]
+    pub distribution: Option<Distribution>,
+    /// Derived: what the workers cost each other; `None` where they share nothing.
+    #[serde(skip)]
+    pub contention: Option<Sharing>,
+    /// Derived: what the hardware counters say; `None` where nothing was counted.
+    #[serde(skip)]
+    pub hardware: Option<Hardware>,
+    /// Derived: what its clean repetitions took of energy; `None` where the system does not count it, or they are too short for its counts.
+    #[serde(skip)]
     pub energy: Option<Energy>,
 }
 
@@ -85,11 +104,12 @@ pub struct Energy {
 }
 
 /// How one invocation becomes a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Estimator {
     /// The clean repetition in the middle: for what workers do together.
+    #[default]
     Median,
     /// The best clean repetition: for streams, which others on the same memory can only slow down.
     Best,
@@ -111,11 +131,12 @@ impl Estimator {
 pub const PREDICTED: &str = "not measured, predicted: ";
 
 /// The kinds of endings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// Not measured yet.
+    #[default]
     Pending,
     /// Measured, verified, and nothing is wrong with the number.
     Ok,
@@ -140,19 +161,23 @@ pub struct Invocation {
     /// How the process ended.
     pub ending: Ending,
     /// Why, in words, unless it is `done`.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// The code path that the kernel chose at run time.
+    /// The code path that the kernel chose when it ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// What was seen around the repetitions; null where the process ended before it could report.
+    /// What was seen around the iterations; absent where the process ended before it could report.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
-    /// Every finished repetition.
-    #[serde(deserialize_with = "snug")]
+    /// Every finished iteration.
+    #[serde(rename = "iterations", deserialize_with = "snug")]
     pub runs: Vec<Run>,
     /// How fast each worker was, by rank, in 1/10,000 of the fastest one; empty where each has laps of its own, which tell it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub speeds: Vec<u16>,
-    /// The estimate from the clean repetitions in the cell's unit; null without any, and where the process did not end by
+    /// Derived: the estimate from the clean repetitions in the cell's unit; `None` without any, and where the process did not end by
     /// itself.
+    #[serde(skip)]
     pub value: Option<f64>,
 }
 
@@ -188,11 +213,14 @@ pub enum Ending {
 pub struct Summary {
     /// The capacity for every status, for inspection only; null where no invocation has a value.
     pub raw: Option<f64>,
-    /// Invocations with a value.
+    /// Runs with a value.
+    #[serde(rename = "runs", alias = "invocations")]
     pub invocations: u64,
-    /// Repetitions that count.
+    /// Iterations that count.
+    #[serde(rename = "clean_iterations", alias = "clean_runs")]
     pub clean_runs: u64,
-    /// Repetitions that do not count, for the causes that they name.
+    /// Iterations that do not count, for the causes that they name.
+    #[serde(rename = "dirty_iterations", alias = "dirty_runs")]
     pub dirty_runs: u64,
     /// The robust spread of the clean repetitions: 1.4826 times the median absolute deviation, as a fraction of the median.
     pub spread: Option<f64>,
@@ -229,6 +257,12 @@ words! { Ending {
 } }
 
 impl Cell {
+    /// Fills in what follows from its laps and is in no file; see [`Invocation::complete`].
+    pub fn complete(&mut self) {
+        let seats = &self.seats;
+        self.invocations.iter_mut().chain(&mut self.counted).for_each(|run| run.complete(seats));
+    }
+
     /// Its parameters, by its own point and the plan.
     pub fn params(&self, plan: &Params) -> Params {
         self.point.params_with(plan, self.block_bytes)
@@ -311,6 +345,17 @@ impl Cell {
 }
 
 impl Invocation {
+    /// Fills in what follows from its laps and from the seats of its cell, and is in no file: the seat of each lap, and the interval and the start
+    /// skew of each repetition.
+    pub fn complete(&mut self, seats: &[Option<u32>]) {
+        for run in &mut self.runs {
+            for lap in &mut run.laps {
+                lap.seat = usize::try_from(lap.rank).ok().and_then(|rank| *seats.get(rank)?);
+            }
+            (run.interval_ns, run.start_skew_ns) = run.span();
+        }
+    }
+
     /// One that gave no runs, and why.
     pub fn without_runs(ending: Ending, reason: impl Into<String>) -> Self {
         Invocation {

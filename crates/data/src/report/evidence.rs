@@ -19,29 +19,36 @@ pub struct Mark {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// The pages that the blocks got; null for kernels without blocks or where unknown.
+    /// The pages that the blocks got; absent for kernels without blocks or where unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub pages: Option<Pages>,
-    /// The NUMA nodes that the pages lie on; null for kernels without blocks or where unknown.
+    /// The NUMA nodes that the pages lie on; absent for kernels without blocks or where unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub nodes: Option<Nodes>,
-    /// The frequency of the workers' cores around the repetitions; null where it cannot be measured.
+    /// The frequency of the workers' cores around the repetitions; absent where it cannot be measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub frequency: Option<Frequency>,
-    /// What the machine was busy with while the repetitions were made; null where the system does not tell.
+    /// What the machine was busy with while the repetitions were made; absent where the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub busy: Option<Busy>,
     /// What else used the seats' CPUs while this run and those shortly before it were made, the most first: what used a twentieth of a CPU.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub culprits: Vec<Culprit>,
-    /// The nanoseconds that these were looked for; null of a run after which charz did not look.
+    /// The nanoseconds that these were looked for; absent of a run after which charz did not look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looked_ns: Option<u64>,
-    /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; null where workers
+    /// Nanoseconds that a cache line takes from a worker's CPU to another's, the mean before and after the repetitions; absent where workers
     /// share neither lines nor memory, or a CPU, and where it was not measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub apart_ns: Option<f64>,
     /// What of the machine was not after the repetitions what it had been before them, or not before them what it had been before the
     /// first run of the configuration since the sweep was begun or resumed: the setting's name, a colon, and how it changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
-    /// Why hardware counters did not count although they were asked for; null where they did, or were not asked for.
+    /// Why hardware counters did not count although they were asked for; absent where they did, or were not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub no_counters: Option<String>,
-    /// What was seen of the user's program; null of all other kernels.
+    /// What was seen of the user's program; absent of all other kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSeen>,
 }

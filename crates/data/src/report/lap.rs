@@ -18,9 +18,11 @@ const MINOR_FAULT_NS: f64 = 1000.0;
 pub struct Lap {
     /// The worker's number; of several, the first one's, and so are seat and strand.
     pub rank: u64,
-    /// OS id of its seat; null for a floating worker.
+    /// Derived: OS id of its seat, by its rank and its cell; `None` for a floating worker.
+    #[serde(skip)]
     pub seat: Option<u32>,
-    /// OS id of the strand that it was on after the run.
+    /// OS id of the strand that it was on after the iteration.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub strand: Option<u32>,
     /// First stamp.
     pub start_ns: u64,
@@ -30,22 +32,27 @@ pub struct Lap {
     pub ops: u64,
     /// Bytes moved.
     pub bytes: u64,
-    /// Whether it was bound to its seat, and on it, before and after; null for a floating worker or where unknown.
+    /// Whether it was bound to its seat, and on it, before and after; absent for a floating worker or where unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on_seat: Option<bool>,
     /// How often it looked, between blocks of its work, where it was.
     pub checks: u64,
-    /// How often it was not on its seat then; null for a floating worker or where unknown.
+    /// How often it was not on its seat then; absent for a floating worker or where unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub strays: Option<u64>,
     /// What the system counted for the thread around the run.
     pub counts: Counts,
-    /// What it met at what it shares with others; null where it shares nothing.
+    /// What it met at what it shares with others; absent where it shares nothing.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub contention: Option<Contention>,
-    /// The times of its blocks while all workers were at work; null of kernels whose workers share more than the machine.
+    /// The times of its blocks while all workers were at work; absent of kernels whose workers share more than the machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub blocks: Option<Blocks>,
-    /// What the processor counted; null or absent of invocations without counters.
+    /// What the processor counted; absent or absent of invocations without counters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hardware: Option<Box<HardwareCounts>>,
-    /// What is kept of the single workers of a lap of several; null for a lap of one.
+    /// What is kept of the single workers of a lap of several; absent for a lap of one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Group>,
 }
 
@@ -69,21 +76,27 @@ pub struct Group {
     pub ops_squared: f64,
 }
 
-/// What the system counted for a thread; null where it does not say.
+/// What the system counted for a thread; absent where it does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
     /// Nanoseconds on a strand.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_ns: Option<u64>,
     /// Nanoseconds spent ready to run, waiting for a strand.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub run_delay_ns: Option<u64>,
     /// Context switches that the thread did not ask for.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub involuntary_switches: Option<u64>,
     /// Moves from strand to strand.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub migrations: Option<u64>,
     /// Page faults that needed no disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub minor_faults: Option<u64>,
     /// Page faults that waited for a disk.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub major_faults: Option<u64>,
 }
 

@@ -8,13 +8,13 @@ use serde::{Deserialize, Serialize};
 /// A field per parameter that a sweep may vary, with the line of the table that it belongs to.
 macro_rules! point {
     ($($(#[$about:meta])* $field:ident: $kind:ty = $param:ident,)*) => {
-        /// The parameters of a cell where the sweep varies them for its kernel. What is null is as the plan says, or nothing that
+        /// The parameters of a cell where the sweep varies them for its kernel. What is absent is as the plan says, or nothing that
         /// the kernel obeys.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default)]
         pub struct Point {
-            $($(#[$about])* pub $field: Option<$kind>,)*
+            $($(#[$about])* #[serde(skip_serializing_if = "Option::is_none")] pub $field: Option<$kind>,)*
         }
 
         impl Point {
@@ -54,7 +54,7 @@ point! {
     inside_steps: u64 = INSIDE,
     /// Work between critical sections, in such steps.
     outside_steps: u64 = OUTSIDE,
-    /// Where workers' memory was asked to be; null is on each worker's own NUMA node, by its own touch.
+    /// Where workers' memory was asked to be; absent is on each worker's own NUMA node, by its own touch.
     memory: MemoryPolicy = MEMORY,
     /// The class of an NPB problem.
     class: Class = CLASS,
@@ -62,9 +62,9 @@ point! {
     order: u64 = ORDER,
     /// Levels of the recursion that multiplies them.
     depth: u64 = DEPTH,
-    /// Threads that do units of each kind; null is that all do the kernel's own.
+    /// Threads that do units of each kind; absent is that all do the kernel's own.
     mix: Mix = MIX,
-    /// What the process has done before the cell; null is nothing.
+    /// What the process has done before the cell; absent is nothing.
     process: Process = PROCESS,
     /// Locks that sections are divided among.
     stripes: u64 = STRIPES,
@@ -75,6 +75,11 @@ point! {
 }
 
 impl Point {
+    /// Whether the sweep varies nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Point::default()
+    }
+
     /// The parameters of a cell whose blocks may have another size than its point.
     pub fn params_with(&self, plan: &Params, block_bytes: Option<u64>) -> Params {
         let own = self.params(plan);

@@ -1,4 +1,5 @@
-//! Reading report files. Their contents are not trusted: sizes are capped, and every value that can be recomputed is.
+//! Reading report files. Their contents are not trusted: sizes are capped, counts and bounds are checked, and what follows from the rest is not
+//! read.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,9 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 
 use super::speeds::FULL;
-use super::{
-    Cell, Ending, Interval, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Status, Summary, Unit,
-};
+use super::{Cell, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Unit, v1};
 
 /// The largest file that is read: a sweep of 512 strands takes a fiftieth of it.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -219,9 +218,9 @@ pub fn is_report(path: &Path) -> bool {
 
 /// The keys of a report, with any of which it may begin where another tool wrote it again.
 #[rustfmt::skip]
-pub(super) const KEYS: [&str; 16] = [
-    "schema", "id", "tool", "command", "started", "host", "machine", "timer", "plan", "cards", "floor", "cells", "findings", "wall_ns",
-    "complete", "stopped_by",
+pub(super) const KEYS: [&str; 17] = [
+    "schema", "id", "tool", "command", "started", "host", "machine", "timer", "plan", "cards", "floor", "cells", "wall_ns", "complete",
+    "stopped_by", "derived", "findings",
 ];
 
 /// The first key of a text that begins an object.
@@ -244,32 +243,42 @@ pub fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> serde_json::Result<T> {
     serde_json::from_str(str::from_utf8(bytes).map_err(serde_json::Error::custom)?)
 }
 
-/// Reads a report's text.
+/// Reads a report's text. Nothing in it is judged.
 ///
 /// # Errors
 /// What is wrong with it, as the end of a sentence.
 pub fn parse(text: &str) -> Result<Report, String> {
+    let mut report = any_version(text)?;
+    if report.schema.major < SCHEMA_MAJOR {
+        report.schema = Schema::of_reports();
+    }
+    report.complete_cells();
+    check(&report)?;
+    Ok(report)
+}
+
+/// A report of any major version that this program reads, with the schema that its file names.
+pub(super) fn any_version(text: &str) -> Result<Report, String> {
     // Some editors and shells begin a file with a byte-order mark.
     let text = text.trim_start_matches('\u{feff}');
     // Nearly every report is of this version: it is read once, and its head by itself only when that fails.
-    let report = match serde_json::from_str::<Report>(text) {
-        Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => report,
-        other => {
-            let mut heads = serde_json::Deserializer::from_str(text).into_iter::<Head>();
-            let head =
-                heads.next().ok_or("it is empty")?.map_err(|error| match text.trim_start().starts_with('{') {
-                    true => error.to_string(),
-                    false => "a report is a JSON object, and this is none".to_owned(),
-                })?;
-            check_schema(&head.schema)?;
-            if let Some(Ok(_)) = heads.next() {
-                return Err("it holds more than one report; save each in a file of its own".into());
-            }
-            other.map_err(|error| error.to_string())?
-        }
+    let error = match serde_json::from_str::<Report>(text) {
+        Ok(report) if report.schema.name == SCHEMA_NAME && report.schema.major == SCHEMA_MAJOR => return Ok(report),
+        other => other.err(),
     };
-    check(&report)?;
-    Ok(report)
+    let mut heads = serde_json::Deserializer::from_str(text).into_iter::<Head>();
+    let head = heads.next().ok_or("it is empty")?.map_err(|error| match text.trim_start().starts_with('{') {
+        true => error.to_string(),
+        false => "a report is a JSON object, and this is none".to_owned(),
+    })?;
+    check_schema(&head.schema)?;
+    if let Some(Ok(_)) = heads.next() {
+        return Err("it holds more than one report; save each in a file of its own".into());
+    }
+    match error {
+        Some(error) if head.schema.major == SCHEMA_MAJOR => Err(error.to_string()),
+        _ => v1::read(text).map_err(|error| error.to_string()),
+    }
 }
 
 fn check_schema(schema: &Schema) -> Result<(), String> {
@@ -277,10 +286,10 @@ fn check_schema(schema: &Schema) -> Result<(), String> {
     if name != SCHEMA_NAME {
         return Err(format!("its schema is {name:?}, not {SCHEMA_NAME:?}"));
     }
-    match major == &SCHEMA_MAJOR {
+    match (1..=SCHEMA_MAJOR).contains(major) {
         true => Ok(()),
         false => Err(format!(
-            "it has format version {major}.{minor}, and this program reads {SCHEMA_MAJOR}.x; use the charz that wrote it"
+            "it has format version {major}.{minor}, and this program reads up to {SCHEMA_MAJOR}.x; use the charz that wrote it"
         )),
     }
 }
@@ -296,6 +305,9 @@ pub fn check(report: &Report) -> Result<(), String> {
     let mut keys = report.cells.iter().map(|cell| (&cell.kernel, &cell.mapping, cell.workers, cell.point));
     if let Some((kernel, mapping, workers, _)) = keys.find(|key| !seen.insert(*key)) {
         return Err(format!("it holds {kernel:?} under {mapping:?} with {workers} twice"));
+    }
+    if report.plan.precision.is_some_and(|wanted| wanted.is_nan() || wanted <= 0.0) {
+        return Err("it wants a precision that is not above zero".into());
     }
     let mut cards = HashSet::new();
     if let Some(card) = report.cards.iter().find(|card| !cards.insert(&*card.name)) {
@@ -319,14 +331,8 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if cell.seats.len() as u64 != cell.workers {
         return Err("does not have one seat a worker");
     }
-    if cell.precision.is_nan() || cell.precision <= 0.0 {
-        return Err("wants a precision that is not above zero");
-    }
     if cell.invocations.iter().any(Invocation::is_counted) || !cell.counted.iter().all(Invocation::is_counted) {
         return Err("mixes invocations with hardware counters and without");
-    }
-    if let Some(hardware) = &cell.hardware {
-        hardware.contradiction().map_or(Ok(()), Err)?;
     }
     let mut starts = HashSet::new();
     for invocation in cell.invocations.iter().chain(&cell.counted) {
@@ -335,21 +341,8 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
         if invocation.started_ns > 0 && !starts.insert((invocation.started_ns, invocation.seed)) {
             return Err("has a run twice");
         }
-        if invocation.value.is_some_and(|value| !is_measurable(value, cell.unit)) {
-            return Err("has an invocation with a value that cannot have been measured");
-        }
     }
-    if let Some(distribution) = &cell.distribution {
-        distribution.contradiction(&cell.samples()).map_or(Ok(()), Err)?;
-    }
-    if let Some(sharing) = &cell.contention {
-        sharing.contradiction().map_or(Ok(()), Err)?;
-    }
-    check_estimates(cell)?;
-    match &cell.summary {
-        Some(summary) => check_summary(cell, summary),
-        None => Ok(()),
-    }
+    Ok(())
 }
 
 /// What the types cannot say of an invocation of this cell before it was judged.
@@ -384,11 +377,6 @@ fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
     if let Some(what) = run.laps.iter().find_map(Lap::contradiction) {
         return Err(what);
     }
-    let first = run.laps.iter().map(|lap| lap.start_ns).min().unwrap_or(0);
-    let last = run.laps.iter().map(|lap| lap.end_ns).max().unwrap_or(0);
-    if run.interval_ns != last - first {
-        return Err("has an interval that is not that of its laps");
-    }
     run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
 }
 
@@ -399,54 +387,6 @@ fn is_measurable(value: f64, unit: Unit) -> bool {
     (1e-24..=1e24).contains(&value) || (value == 0.0 && !unit.more_is_better())
 }
 
-fn check_summary(cell: &Cell, summary: &Summary) -> Result<(), &'static str> {
-    let valued = cell.invocations.iter().filter(|invocation| invocation.value.is_some()).count() as u64;
-    if summary.invocations != valued {
-        return Err("counts other invocations than it has");
-    }
-    let (least, most) = match cell.unit.more_is_better() {
-        true => (summary.worst, summary.best),
-        false => (summary.best, summary.worst),
-    };
-    if least > most || ![least, most].into_iter().all(|value| is_measurable(value, cell.unit)) {
-        return Err("has a summary that no repetitions can have");
-    }
-    Ok(())
-}
-
-fn check_estimates(cell: &Cell) -> Result<(), &'static str> {
-    let has_number = matches!(cell.status, Status::Ok | Status::Suspect);
-    let count = |holds: fn(&&Invocation) -> bool| cell.invocations.iter().filter(holds).count() as u64;
-    let valued = count(|invocation| invocation.value.is_some());
-    // What was delivered includes invocations of which no repetition counts.
-    let done = count(|invocation| invocation.ending == Ending::Done);
-    for (estimate, invocations) in [(cell.capacity, valued), (cell.delivered, done)] {
-        let Some(estimate) = estimate else { continue };
-        if !has_number {
-            return Err("has a number although its status denies it one");
-        }
-        if !is_measurable(estimate.value, cell.unit) {
-            return Err("has a number that cannot have been measured");
-        }
-        match estimate.interval {
-            Some(_) if invocations < LEAST_FOR_INTERVAL => {
-                return Err("has an interval without the invocations for one");
-            }
-            Some(Interval { low, high }) if low.partial_cmp(&high).is_none_or(|order| order.is_gt()) => {
-                return Err("has an interval that ends before it begins");
-            }
-            Some(Interval { low, high }) if !(low <= estimate.value && estimate.value <= high) => {
-                return Err("has an interval without its number");
-            }
-            _ => {}
-        }
-    }
-    if has_number && cell.capacity.is_none() { Err("has a status of a number and no number") } else { Ok(()) }
-}
-
-/// The fewest invocations that have an interval: of 5 values even the whole range holds the median in 93.75 % only.
-const LEAST_FOR_INTERVAL: u64 = 6;
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -454,11 +394,6 @@ mod tests {
     #[track_caller]
     fn check(value: f64, unit: Unit, measurable: bool) {
         assert_eq!(is_measurable(value, unit), measurable, "{value} {unit:?}");
-    }
-
-    #[test]
-    fn the_reader_asks_for_as_many_invocations_as_the_statistics() {
-        assert_eq!(LEAST_FOR_INTERVAL, charz_stats::LEAST_FOR_INTERVAL as u64);
     }
 
     #[test]

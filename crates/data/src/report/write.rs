@@ -6,20 +6,39 @@ use std::path::Path;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::Report;
+use serde::Serialize;
+
+use super::{Derived, Finding, Report};
 
 /// Whether a file of this name holds its report compressed: where it ends in `.gz`. Readers look at what is in it.
 pub fn is_packed(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "gz")
 }
 
-/// Writes a report as one line of JSON, compressed by gzip if it is `packed`.
+/// A report's file: what was measured, and what follows from it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct File<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// What follows from the rest, for other programs: charz reads none of it.
+    derived: Derived<'a>,
+}
+
+impl<'a> File<'a> {
+    /// Of a report that was judged.
+    pub fn of(report: &'a Report, findings: &'a [Finding]) -> Self {
+        File { report, derived: Derived::of(report, findings) }
+    }
+}
+
+/// Writes a report that was judged as one line of JSON, with findings, compressed by gzip if it is `packed`.
 ///
 /// # Errors
 /// The errors of `out`.
-pub fn write(report: &Report, packed: bool, out: &mut dyn Write) -> io::Result<()> {
+pub fn write(report: &Report, findings: &[Finding], packed: bool, out: &mut dyn Write) -> io::Result<()> {
     let line = |out: &mut dyn Write| {
-        serde_json::to_writer(&mut *out, report)?;
+        serde_json::to_writer(&mut *out, &File::of(report, findings))?;
         out.write_all(b"\n")
     };
     if !packed {
@@ -65,7 +84,8 @@ mod tests {
             assert_eq!(kind(&file), expected, "{text:?}");
         }
         assert_eq!(kind(folder.path()), Kind::Unknown);
-        let report = serde_json::to_value(parse(crate::report::fixtures::ARITHMETIC).unwrap()).unwrap();
+        let report = parse(crate::report::fixtures::ARITHMETIC).unwrap();
+        let report = serde_json::to_value(File::of(&report, &[])).unwrap();
         assert!(report.as_object().unwrap().keys().all(|key| KEYS.contains(&key.as_str())), "all keys are known");
     }
 
@@ -75,7 +95,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let write_as = |packed| {
             let (file, mut bytes) = (folder.path().join("any-name"), Vec::new());
-            write(&report, packed, &mut bytes).unwrap();
+            write(&report, &[], packed, &mut bytes).unwrap();
             fs::write(&file, &bytes).unwrap();
             (file, bytes)
         };
@@ -87,7 +107,7 @@ mod tests {
         assert_eq!(read_stream("a stream", bytes.as_slice()).unwrap().0, report);
         assert!(is_report(&packed) && is_report(&plain) && !is_report(folder.path()));
         // With its keys sorted, as `jq -S` leaves it.
-        let mut sorted = serde_json::to_value(&report).unwrap();
+        let mut sorted = serde_json::to_value(File::of(&report, &[])).unwrap();
         fs::write(&plain, sorted.to_string()).unwrap();
         assert!(is_report(&plain));
         sorted["schema"]["name"] = "another".into();

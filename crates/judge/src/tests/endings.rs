@@ -76,13 +76,14 @@ fn a_few_failures_are_reported_and_more_end_the_cell() {
 }
 
 #[test]
-fn who_was_not_measured_is_left_alone() {
+fn a_cell_without_runs_is_skipped_or_pending() {
     let mut trial = clean();
     trial.cell.invocations.clear();
-    (trial.cell.status, trial.cell.reason) = (Status::Skipped, Some("its memory would not fit".into()));
-    let before = trial.cell.clone();
-    trial.judge();
-    assert_eq!(trial.cell, before);
+    for (skipped, status) in [(Some("its memory would not fit"), Status::Skipped), (None, Status::Pending)] {
+        trial.cell.skipped = skipped.map(str::to_owned);
+        trial.judge();
+        assert_eq!((trial.cell.status, trial.cell.reason.as_deref()), (status, skipped));
+    }
 }
 
 #[test]

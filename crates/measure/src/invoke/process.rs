@@ -130,7 +130,11 @@ impl<'a> Processes<'a> {
                 ),
             ),
             End::Answered(status) => match from_json(&pipes.answer) {
-                Ok(invocation) if status.success() => invocation,
+                Ok(invocation) if status.success() => {
+                    let mut invocation: Invocation = invocation;
+                    invocation.complete(&order.seats);
+                    invocation
+                }
                 Ok(_) | Err(_) => Invocation::without_runs(Ending::Died, death(status, &pipes.complaint, &kills)),
             },
         })

@@ -59,7 +59,7 @@ impl Sweep<'_> {
         for cell in &mut self.report.cells {
             // It may be measured after all.
             if cell.is_predicted() {
-                (cell.status, cell.reason) = (Status::Pending, None);
+                (cell.status, cell.reason, cell.skipped) = (Status::Pending, None, None);
             }
         }
         let mut groups: HashMap<(&str, Point), Vec<usize>> = HashMap::new();
@@ -139,7 +139,7 @@ impl Sweep<'_> {
             if !cell.invocations.is_empty() {
                 continue;
             }
-            (cell.status, cell.reason) = (Status::Skipped, Some(reason.clone()));
+            (cell.status, cell.reason, cell.skipped) = (Status::Skipped, Some(reason.clone()), Some(reason.clone()));
         }
         self.adaptive.0 = Some(state);
     }

@@ -19,6 +19,7 @@ impl Record {
         let place = usize::try_from(self.cell).ok().filter(|place| *place < super::places(report));
         let place = place.ok_or_else(|| format!("there is no cell {}", self.cell))?;
         let cell = super::cell_mut(report, place);
+        self.invocation.complete(&cell.seats);
         report::check_invocation(cell, &self.invocation).map_err(|what| format!("cell {} {what}", self.cell))?;
         let mut known = cell.invocations.iter().chain(&cell.counted);
         let of = |invocation: &Invocation| (invocation.started_ns, invocation.seed);
@@ -38,7 +39,7 @@ impl Record {
 
     /// How long the sweep had taken, in nanoseconds, when the invocation ended, by the times of its repetitions.
     pub fn ended_ns(&self) -> u64 {
-        let timed = self.invocation.runs.iter().map(|run| run.interval_ns);
+        let timed = self.invocation.runs.iter().map(|run| run.span().0);
         timed.fold(self.invocation.started_ns, u64::saturating_add)
     }
 }

@@ -57,7 +57,6 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         complete: false,
         cells,
         seal: None,
-        findings: Vec::new(),
         wall_ns: 0,
         stopped_by: None,
         anonymous: false,
@@ -76,6 +75,7 @@ fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
         footprint_bytes: planned.footprint_bytes,
         status,
         reason: planned.obstacle.clone(),
+        skipped: planned.obstacle.clone(),
         ..blank(planned.kernel, program, &planned.mapping, planned.seats.clone())
     }
 }
@@ -95,6 +95,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         estimator: Estimator::of(kernel.card()),
         precision: 1.0,
         footprint_bytes: 0,
+        skipped: None,
         status: Status::Pending,
         reason: None,
         capacity: None,

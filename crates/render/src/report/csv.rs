@@ -65,9 +65,9 @@ const COLUMNS: [Column; 63] = [
     ("delivered_high", |row| {
         number(row.delivered.and_then(|delivered| delivered.interval).map(|interval| interval.high))
     }),
-    ("invocations", |row| number(row.summary.map(|summary| summary.invocations))),
-    ("clean_repetitions", |row| number(row.summary.map(|summary| summary.clean_runs))),
-    ("dirty_repetitions", |row| number(row.summary.map(|summary| summary.dirty_runs))),
+    ("runs", |row| number(row.summary.map(|summary| summary.invocations))),
+    ("clean_iterations", |row| number(row.summary.map(|summary| summary.clean_runs))),
+    ("dirty_iterations", |row| number(row.summary.map(|summary| summary.dirty_runs))),
     ("spread", |row| number(row.summary.and_then(|summary| summary.spread))),
     ("best", |row| number(row.summary.map(|summary| summary.best))),
     ("worst", |row| number(row.summary.map(|summary| summary.worst))),
@@ -183,8 +183,8 @@ const RUN_COLUMNS: [RunColumn; 14] = [
     ("variant", |_, _, run| harmless(run.variant.as_deref().unwrap_or_default())),
     ("unit", |cell, _, _| harmless(cell.unit.symbol())),
     ("value", |_, _, run| number(run.value)),
-    ("repetitions", |_, _, run| run.runs.len().to_string()),
-    ("clean_repetitions", |_, _, run| run.runs.iter().filter(|run| run.dirty.is_empty()).count().to_string()),
+    ("iterations", |_, _, run| run.runs.len().to_string()),
+    ("clean_iterations", |_, _, run| run.runs.iter().filter(|run| run.dirty.is_empty()).count().to_string()),
     ("marks", |cell, _, _| harmless(&cell.marks.iter().map(|mark| &*mark.code).collect::<Vec<_>>().join(" "))),
 ];
 

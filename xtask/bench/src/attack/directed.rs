@@ -70,39 +70,29 @@ fn put(case: &Case<'_>, report: &Value) -> Outcome {
 /// has nothing to change.
 type Edit = (&'static str, fn(&mut Value) -> bool);
 
-const EDITS: [Edit; 12] = [
+const EDITS: [Edit; 9] = [
     ("a seat is missing", |report| cell(report).is_some_and(|cell| pop(&mut cell["seats"]))),
     ("it has no workers", |report| set(report, |cell| cell["workers"] = 0.into())),
-    ("its precision is zero", |report| set(report, |cell| cell["precision"] = 0.into())),
-    ("a lap is missing", |report| cell(report).is_some_and(|cell| pop(&mut cell["invocations"][0]["runs"][0]["laps"]))),
-    ("a lap ends before it begins", |report| {
-        set(report, |cell| cell["invocations"][0]["runs"][0]["laps"][0]["end_ns"] = 0.into())
+    ("the precision is zero", |report| {
+        report["plan"]["precision"] = 0.into();
+        true
     }),
-    ("an interval is not that of its laps", |report| {
-        set(report, |cell| {
-            let interval = &mut cell["invocations"][0]["runs"][0]["interval_ns"];
-            *interval = (interval.as_u64().unwrap_or(0) + 1).into();
-        })
+    ("a lap is missing", |report| cell(report).is_some_and(|cell| pop(&mut cell["runs"][0]["iterations"][0]["laps"]))),
+    ("a lap ends before it begins", |report| {
+        set(report, |cell| cell["runs"][0]["iterations"][0]["laps"][0]["end_ns"] = 0.into())
     }),
     ("two cells are the same", |report| double(&mut report["cells"])),
+    ("two runs are the same", |report| cell(report).is_some_and(|cell| double(&mut cell["runs"]))),
     ("two cards are the same", |report| double(&mut report["cards"])),
     ("there are no cards", |report| {
         report["cards"] = json!([]);
         true
     }),
-    ("a number has a status without one", |report| set(report, |cell| cell["status"] = "failed".into())),
-    ("a summary counts others", |report| set(report, |cell| cell["summary"]["invocations"] = 99.into())),
-    ("a number is beyond its interval", |report| {
-        set(report, |cell| {
-            let low = cell["capacity"]["value"].as_f64().unwrap_or(1.0) * 2.0;
-            cell["capacity"]["interval"] = json!({"low": low, "high": low * 2.0});
-        })
-    }),
 ];
 
 fn cell(report: &mut Value) -> Option<&mut Value> {
     let mut cells = report["cells"].as_array_mut()?.iter_mut();
-    cells.find(|cell| !cell["capacity"].is_null() && cell["invocations"][0]["runs"][0]["laps"].is_array())
+    cells.find(|cell| cell["runs"][0]["iterations"][0]["laps"].is_array())
 }
 
 fn set(report: &mut Value, change: fn(&mut Value)) -> bool {
@@ -308,7 +298,7 @@ fn durable(_: &Target, case: &mut Case<'_>, _: &mut Rng) -> Outcome {
     let run = case.run(&SHORT.split(' ').collect::<Vec<_>>(), &[REPORT], Some((STUCK, Signal::INT)))?;
     let report: Value = run.after.get(REPORT).and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_default();
     let cells = [&report["floor"], &report["cells"]].map(|list| list.as_array().cloned().unwrap_or_default());
-    let records: usize = cells.iter().flatten().filter_map(|cell| Some(cell["invocations"].as_array()?.len())).sum();
+    let records: usize = cells.iter().flatten().filter_map(|cell| Some(cell["runs"].as_array()?.len())).sum();
     let trace = fs::read_to_string(&trace).map_err(|error| Failure::io("read what strace wrote", &error))?;
     let at = |call: &str| trace.lines().position(|line| line.contains(call) && line.ends_with("= 0"));
     let named = |line: &str| line.contains("\"r.json\"") || line.contains("/r.json\"");

@@ -99,6 +99,6 @@ pub fn invocations(run: &Run) -> BTreeSet<u64> {
     let records = journal.filter(|line| line.ends_with(b"\n")).map(|line| parsed(line)["invocation"].take());
     let report = run.after.get(REPORT).map(|text| parsed(text)).unwrap_or_default();
     let lists = [&report["floor"], &report["cells"]].map(|list| list.as_array().cloned().unwrap_or_default());
-    let kept = lists.iter().flatten().flat_map(|cell| cell["invocations"].as_array().cloned().unwrap_or_default());
+    let kept = lists.iter().flatten().flat_map(|cell| cell["runs"].as_array().cloned().unwrap_or_default());
     records.chain(kept).filter_map(|invocation| invocation["started_ns"].as_u64()).collect()
 }

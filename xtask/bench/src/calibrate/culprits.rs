@@ -38,7 +38,7 @@ pub fn named(report: &str, printed: &str) -> Result<Vec<Named>, String> {
     let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (mut looked, mut named) = (0, Vec::<(String, String, u64)>::new());
-    for run in all(&report["cells"]).iter().flat_map(|cell| all(&cell["invocations"])) {
+    for run in all(&report["cells"]).iter().flat_map(|cell| all(&cell["runs"])) {
         let Some(time) = run["evidence"]["looked_ns"].as_u64() else { continue };
         looked += time;
         for culprit in all(&run["evidence"]["culprits"]) {
@@ -105,7 +105,7 @@ mod tests {
 
     fn report(culprits: Value) -> String {
         let run = |culprits| json!({"evidence": {"looked_ns": 1_000, "culprits": culprits}});
-        json!({"cells": [{"invocations": [run(culprits), run(json!([])), {"evidence": null}]}]}).to_string()
+        json!({"cells": [{"runs": [run(culprits), run(json!([])), {"evidence": null}]}]}).to_string()
     }
 
     #[test]

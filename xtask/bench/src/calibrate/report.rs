@@ -31,18 +31,22 @@ pub struct Cell {
 /// The cells of a report.
 pub fn cells(report: &str) -> Result<Vec<Cell>, String> {
     let report: Value = serde_json::from_str(report).map_err(|error| error.to_string())?;
-    let cells = report["cells"].as_array().ok_or("there are no cells")?;
-    cells
-        .iter()
-        .zip(1..)
-        .map(|(value, at)| cell(value).ok_or_else(|| format!("cell {at} has an unknown form")))
+    let [cells, derived] = [&report["cells"], &report["derived"]["cells"]].map(Value::as_array);
+    let cells = cells.zip(derived).ok_or("there are no cells")?;
+    let both = cells.0.iter().zip(cells.1);
+    both.zip(1..)
+        .map(|((measured, derived), at)| {
+            cell(measured, derived).ok_or_else(|| format!("cell {at} has an unknown form"))
+        })
         .collect()
 }
 
-fn cell(cell: &Value) -> Option<Cell> {
+fn cell(cell: &Value, derived: &Value) -> Option<Cell> {
     // What has no capacity, as bandwidth of memory, has a value that was delivered.
-    let number = if cell["capacity"].is_object() { &cell["capacity"] } else { &cell["delivered"] };
-    let status = match cell["status"].as_str()? {
+    let names = ["value", "low", "high"];
+    let names = if derived["value"].is_number() { names } else { ["delivered", "delivered_low", "delivered_high"] };
+    let [value, low, high] = names.map(|name| derived[name].as_f64());
+    let status = match derived["status"].as_str()? {
         "ok" => Status::Ok,
         "suspect" => Status::Suspect,
         "invalid" => Status::Invalid,
@@ -52,23 +56,24 @@ fn cell(cell: &Value) -> Option<Cell> {
         kernel: cell["kernel"].as_str()?.to_owned(),
         workers: cell["workers"].as_u64()?,
         status,
-        value: number["value"].as_f64(),
-        interval: number["interval"][0].as_f64().zip(number["interval"][1].as_f64()).map(<[f64; 2]>::from),
-        clocks_hz: clocks(cell),
-        delivered: delivered(cell),
+        value,
+        interval: low.zip(high).map(<[f64; 2]>::from),
+        clocks_hz: clocks(cell, derived),
+        delivered: delivered(cell, derived),
         on_cpu: on_cpu(cell),
     })
 }
 
-fn clocks(cell: &Value) -> Option<[f64; 2]> {
-    let counted = cell["invocations"].as_array()?.iter().filter(|invocation| invocation["value"].is_number());
-    let clocks: Option<_> = counted.map(|counted| counted["evidence"]["frequency"]["highest_hz"].as_f64()).collect();
+fn clocks(cell: &Value, derived: &Value) -> Option<[f64; 2]> {
+    let runs = cell["runs"].as_array()?.iter().zip(derived["values"].as_array()?);
+    let counted = runs.filter(|(_, value)| value.is_number());
+    let clocks: Option<_> = counted.map(|(run, _)| run["evidence"]["frequency"]["highest_hz"].as_f64()).collect();
     let clocks = Sample::new(clocks?)?;
     Some([0.1, 0.9].map(|share| clocks.quantile(share)))
 }
 
-fn delivered(cell: &Value) -> Option<f64> {
-    let [capacity, delivered] = ["capacity", "delivered"].map(|key| cell[key]["value"].as_f64());
+fn delivered(cell: &Value, derived: &Value) -> Option<f64> {
+    let [capacity, delivered] = ["value", "delivered"].map(|key| derived[key].as_f64());
     let share = delivered? / capacity?;
     Some(if cell["unit"].as_str()?.starts_with("nanoseconds") { share.recip() } else { share })
 }
@@ -76,9 +81,11 @@ fn delivered(cell: &Value) -> Option<f64> {
 fn on_cpu(cell: &Value) -> Option<f64> {
     let all = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let (mut on_cpu, mut wall) = (0, 0);
-    for run in all(&cell["invocations"]).into_iter().flat_map(|invocation| all(&invocation["runs"])) {
-        let laps = all(&run["laps"]);
-        wall += run["interval_ns"].as_u64()? * laps.len() as u64;
+    for iteration in all(&cell["runs"]).into_iter().flat_map(|run| all(&run["iterations"])) {
+        let laps = all(&iteration["laps"]);
+        let stamps = |name: &str| laps.iter().filter_map(|lap| lap[name].as_u64()).collect::<Vec<_>>();
+        let interval = stamps("end_ns").into_iter().max()?.checked_sub(stamps("start_ns").into_iter().min()?)?;
+        wall += interval * laps.len() as u64;
         for lap in laps {
             on_cpu += lap["counts"]["cpu_ns"].as_u64()?;
         }
@@ -111,14 +118,15 @@ pub fn selftest(printed: &str) -> Option<SelfTest> {
 mod tests {
     use super::*;
 
-    fn only(cell: &str) -> Cell {
-        cells(&format!(r#"{{"cells": [{cell}]}}"#)).unwrap().remove(0)
+    /// The only cell of a report, and what is derived of it.
+    fn only(cell: &str, derived: &str) -> Cell {
+        cells(&format!(r#"{{"cells": [{cell}], "derived": {{"cells": [{derived}]}}}}"#)).unwrap().remove(0)
     }
 
     #[test]
     fn cells_with_a_capacity() {
-        let both = r#"{"kernel": "arith-int", "mapping": "dumb", "workers": 2, "status": "ok", "unit": "ops_per_second",
-            "capacity": {"value": 2.0, "interval": [1.5, 2.5]}, "delivered": {"value": 1.0, "interval": null}}"#;
+        let cell = r#"{"kernel": "arith-int", "mapping": "dumb", "workers": 2, "unit": "ops_per_second"}"#;
+        let both = r#"{"status": "ok", "value": 2.0, "low": 1.5, "high": 2.5, "delivered": 1.0}"#;
         let expected = Cell {
             kernel: "arith-int".into(),
             workers: 2,
@@ -129,31 +137,30 @@ mod tests {
             delivered: Some(0.5),
             on_cpu: None,
         };
-        assert_eq!(only(both), expected);
-        let delivered = r#"{"kernel": "mem-read", "workers": 1, "status": "suspect", "capacity": null,
-            "delivered": {"value": 1.0, "interval": null}}"#;
-        let Cell { status, value, interval, .. } = only(delivered);
+        assert_eq!(only(cell, both), expected);
+        let Cell { status, value, interval, .. } = only(cell, r#"{"status": "suspect", "delivered": 1.0}"#);
         assert_eq!((status, value, interval), (Status::Suspect, Some(1.0), None));
-        let none = r#"{"kernel": "x", "workers": 1, "status": "failed", "capacity": null, "delivered": null}"#;
-        let Cell { status, value, interval, .. } = only(none);
+        let Cell { status, value, interval, .. } = only(cell, r#"{"status": "failed"}"#);
         assert_eq!((status, value, interval), (Status::Missing, None, None));
     }
 
     #[test]
     fn what_was_delivered_and_the_time_for_it() {
-        let lap = |cpu| format!(r#"{{"counts": {{"cpu_ns": {cpu}}}}}"#);
-        let run = |time, laps: &[String]| format!(r#"{{"interval_ns": {time}, "laps": [{}]}}"#, laps.join(", "));
-        let runs = format!("[{}, {}]", run(10, &[lap(10), lap(5)]), run(20, &[lap(5)]));
-        let cell = only(&format!(
-            r#"{{"kernel": "chase-random", "workers": 2, "status": "ok", "unit": "nanoseconds_per_step",
-            "invocations": [{{"value": 1.0, "runs": {runs}}}], "capacity": {{"value": 2.0}}, "delivered": {{"value": 4.0}}}}"#
-        ));
+        let lap =
+            |start, end, cpu| format!(r#"{{"start_ns": {start}, "end_ns": {end}, "counts": {{"cpu_ns": {cpu}}}}}"#);
+        let iteration = |laps: &[String]| format!(r#"{{"laps": [{}]}}"#, laps.join(", "));
+        let iterations = [iteration(&[lap(0, 10, 10), lap(5, 10, 5)]), iteration(&[lap(20, 40, 5)])].join(", ");
+        let cell = format!(
+            r#"{{"kernel": "chase-random", "workers": 2, "unit": "nanoseconds_per_step",
+            "runs": [{{"iterations": [{iterations}]}}]}}"#
+        );
+        let cell = only(&cell, r#"{"status": "ok", "value": 2.0, "delivered": 4.0, "values": [1.0]}"#);
         assert_eq!((cell.delivered, cell.on_cpu), (Some(0.5), Some(0.5)));
     }
 
     #[test]
     fn other_files_are_refused() {
-        for text in ["", "{}", r#"{"cells": [{}]}"#, r#"{"cells": [{"kernel": "x", "workers": 1}]}"#] {
+        for text in ["", "{}", r#"{"cells": [{}]}"#, r#"{"cells": [{}], "derived": {"cells": [{}]}}"#] {
             assert!(cells(text).is_err(), "{text}");
         }
     }

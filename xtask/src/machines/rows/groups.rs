@@ -66,12 +66,11 @@ pub(super) fn check(machine: &Machine, transcript: &Transcript, checks: &mut Che
 fn limited(checks: &mut Checks, transcript: &Transcript, step: &str, word: &str) -> Option<Json> {
     checks.given(transcript.out(step))?;
     let report = checks.given(transcript.json(&format!("{step}-report")))?;
-    let [one, many] = report["cells"].list() else {
-        checks.holds(false, || format!("{step}: {} cells, not 2", report["cells"].list().len()));
+    let [one, many] = report["derived"]["cells"].list() else {
+        checks.holds(false, || format!("{step}: {} cells, not 2", report["derived"]["cells"].list().len()));
         return None;
     };
-    checks
-        .holds(one["capacity"] != Json::Null, || format!("{step}: one worker has no number: {}", one["reason"].text()));
+    checks.holds(one["value"] != Json::Null, || format!("{step}: one worker has no number: {}", one["reason"].text()));
     checks.equal(&format!("{step}: status of 60 workers"), many["status"].text(), "skipped");
     let reason = many["reason"].text();
     checks.holds(reason.contains(word), || format!("{step}: the reason does not name {word}: {reason:?}"));

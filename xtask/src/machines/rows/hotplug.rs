@@ -36,15 +36,15 @@ pub(super) fn script(_: &Machine) -> String {
 pub(super) fn check(_: &Machine, transcript: &Transcript, checks: &mut Checks) {
     for (step, cpu) in [("returns", CPU), ("leaves", GONE)] {
         let Some(report) = checks.given(transcript.json(&format!("{step}-report"))) else { continue };
-        for cell in report["cells"].list() {
-            let has_number = cell["capacity"] != Json::Null;
+        for (cell, derived) in report["cells"].list().iter().zip(report["derived"]["cells"].list()) {
+            let has_number = derived["value"] != Json::Null;
             let is_hit = cell["seats"].ids().contains(&cpu);
             let what = checks::label(step, cell);
             checks.holds(has_number || (is_hit && step == "leaves"), || {
-                format!("{what}: no number: {}", cell["reason"].text())
+                format!("{what}: no number: {}", derived["reason"].text())
             });
             if is_hit {
-                named(checks, &what, cell, cpu);
+                named(checks, &what, [cell, derived], cpu);
             } else {
                 // One that was running when the CPU went or came is made again.
                 let mut failed = failures(cell);
@@ -57,16 +57,16 @@ pub(super) fn check(_: &Machine, transcript: &Transcript, checks: &mut Checks) {
 
 /// What ended the runs of a cell that have no number.
 fn failures(cell: &Json) -> Vec<String> {
-    let invocations = cell["invocations"].list().iter();
+    let invocations = cell["runs"].list().iter();
     let reasons = invocations.map(|invocation| invocation["reason"].text()).filter(|reason| !reason.is_empty());
     reasons.map(str::to_owned).collect()
 }
 
 /// The words for a CPU that is not there.
-fn named(checks: &mut Checks, what: &str, cell: &Json, cpu: u32) {
+fn named(checks: &mut Checks, what: &str, [cell, derived]: [&Json; 2], cpu: u32) {
     let mut words = failures(cell);
-    words.push(cell["reason"].text().to_owned());
-    words.extend(cell["marks"].list().iter().map(|mark| mark["reason"].text().to_owned()));
+    words.push(derived["reason"].text().to_owned());
+    words.extend(derived["marks"].list().iter().map(|mark| mark["reason"].text().to_owned()));
     let sentence = format!("CPU {cpu} is offline");
     checks.holds(words.iter().any(|text| text.contains(&sentence)), || {
         format!("{what}: nothing says {sentence:?}: {words:?}")

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::exit::{Error, Exit};
+use charz_analysis::findings::findings;
 use charz_data::report::{self, Report};
 use charz_measure::atomic_file;
 use charz_measure::journal::{self, Journal, JournalError, Recovered};
-use charz_measure::sweep::{Record, Recorder};
+use charz_measure::sweep::{Record, Recorder, judge_report};
 
 #[derive(Serialize, Deserialize)]
 struct Header {
@@ -76,7 +77,8 @@ impl JournalRecorder {
 
     /// Writes the report in one step and removes the journal. Returns the report's file.
     pub(crate) fn finish(self, report: &Report) -> Result<PathBuf, Error> {
-        let fill = |out: &mut dyn Write| report::write(report, report::is_packed(&self.file), out);
+        let findings = findings(report);
+        let fill = |out: &mut dyn Write| report::write(report, &findings, report::is_packed(&self.file), out);
         let written =
             if self.replace { atomic_file::replace(&self.file, fill) } else { atomic_file::create(&self.file, fill) };
         written.map_err(|error| self.cannot_finish(error))?;
@@ -180,6 +182,7 @@ const MOST_NAMED: usize = 10;
 /// A header whose report has what the records hold, and sentences about what was lost.
 fn restore(recovered: Recovered<Header, Record>, journal_file: &Path) -> Result<(Header, Vec<String>), Error> {
     let mut header = recovered.header;
+    header.report.complete_cells();
     report::check(&header.report)
         .map_err(|what| Error::bad_input(format!("--resume: the journal {journal_file:?} cannot be used: {what}")))?;
     let damaged = recovered.damaged.iter();
@@ -204,6 +207,7 @@ fn restore(recovered: Recovered<Header, Record>, journal_file: &Path) -> Result<
     if ignored > MOST_NAMED {
         lost.push(format!("{journal_file:?}: {} more records are ignored", ignored - MOST_NAMED));
     }
+    judge_report(&mut header.report);
     Ok((header, lost))
 }
 

@@ -17,7 +17,6 @@ use crate::provenance::tool;
 use crate::signals::Signals;
 use crate::view::look;
 use crate::view::progress::{Progress, interject, note, why};
-use charz_analysis::findings::findings;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Report, Status, Timer, Tool};
 use charz_data::{COMMAND, units};
@@ -298,14 +297,13 @@ impl MeasuringContext {
         let swept = sweep.run(progress.as_mut());
         // What went before it is of the budget too.
         report.wall_ns = report.wall_ns.saturating_add(nanos(before));
-        report.findings = findings(report);
         report.file = recorder.as_ref().map(JournalRecorder::name);
         if let Some((_, name)) = self.signals.received() {
             report.stopped_by = Some(name.into());
         } else if let Err(error) = &swept {
             report.stopped_by = Some(stopper(error));
         }
-        let shown = if report.anonymous { Cow::Owned(anonymous(report.clone())?) } else { Cow::Borrowed(&*report) };
+        let shown = if report.anonymous { Cow::Owned(anonymous(report.clone())) } else { Cow::Borrowed(&*report) };
         // The numbers first: they are printed even if the file cannot be written.
         let told = if session.quiet { Ok(()) } else { session.format.write(&shown, &look::of_stdout(), out) };
         let finishing = self.signals.let_finish();
