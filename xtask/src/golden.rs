@@ -20,8 +20,10 @@ pub fn start(words: &[String]) -> Outcome {
         command.env(UPDATE, "update").args(["test", "--package", "charz"]).args(target).arg("--").args(tests);
         process::run(&mut command)?;
     }
-    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden"];
+    let mut net = workspace::cargo();
+    process::run(net.env("INSTA_UPDATE", "always").args(["test", "--package", "charz", "--test", "net"]))?;
+    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden", "tests/net"];
     process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
-    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden"];
+    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden", "tests/net"];
     process::run(Command::new("git").current_dir(workspace::root()).args(new))
 }

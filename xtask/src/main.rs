@@ -105,6 +105,12 @@ const TASKS: &[Task] = &[
         |words| bench::start("gate", words),
     ),
     Task(
+        "net",
+        "--planted",
+        "see whether what is recorded of reports shows each of some changed rules and words",
+        |words| bench::start("net", words),
+    ),
+    Task(
         "calibrate",
         "[--charz PATH] [--part PART,…] [--condition NAME,…] [--sweeps N] [--seconds S] [--truth CELL=VALUE[cycles],…] [--json FILE]",
         "compare what charz reports with what the machine can do, beside programs that disturb it",

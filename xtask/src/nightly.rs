@@ -9,7 +9,7 @@ use xtask::{Failure, Outcome, process};
 struct Part(&'static str, &'static [&'static [&'static str]]);
 
 /// Those that fail soonest and most often first.
-const PARTS: [Part; 16] = [
+const PARTS: [Part; 17] = [
     Part("loom", &[&["loom"]]),
     Part("package", &[&["package"]]),
     Part("same-code", &[&["same-code"]]),
@@ -26,6 +26,7 @@ const PARTS: [Part; 16] = [
     Part("fuzz", &[&["fuzz", "--seconds", "60"]]),
     Part("conditions", &[&["conditions"]]),
     Part("calibrate", &[&["calibrate"]]),
+    Part("net", &[&["net", "--planted"]]),
     Part("gate", &[&["bench-gate", "--planted"], &["bench-gate", "--night"]]),
 ];
 

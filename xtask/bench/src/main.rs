@@ -1,10 +1,11 @@
-//! Tasks with dependencies, started by `cargo xtask attack`, `bench-gate` and `calibrate`.
+//! Tasks with dependencies, started by `cargo xtask attack`, `bench-gate`, `calibrate` and `net`.
 #![allow(clippy::disallowed_methods)] // A task may panic where a thread is refused.
 
 mod attack;
 mod calibrate;
 mod gate;
 mod hog;
+mod net;
 mod tree;
 
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "gate" => gate::start(rest),
         Some((task, rest)) if task == "calibrate" => calibrate::start(rest),
         Some((task, rest)) if task == "hog" => hog::start(rest),
-        _ => Err(Failure::usage("the tasks are attack, calibrate, gate and hog")),
+        Some((task, rest)) if task == "net" => net::start(rest),
+        _ => Err(Failure::usage("the tasks are attack, calibrate, gate, hog and net")),
     })
 }

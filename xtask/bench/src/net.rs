@@ -1,0 +1,154 @@
+//! Whether the net sees: a rule or a word is changed in each room that concludes, one after the other, and what is recorded of reports has
+//! to differ.
+
+use std::process::Command;
+use std::time::Instant;
+
+use xtask::{Failure, Outcome, workspace};
+
+use crate::tree::{Edit, Tree};
+
+/// What is changed, and the edit that does it.
+struct Plant(&'static str, Edit);
+
+const PLANTS: [Plant; 13] = [
+    Plant(
+        "runs have several speeds where they are further apart",
+        Edit { file: "crates/judge/src/summary.rs", from: "const APART: f64 = 0.1;", to: "const APART: f64 = 0.6;" },
+    ),
+    Plant(
+        "a narrower interval is wide",
+        Edit {
+            file: "crates/data/src/checks/samples.rs",
+            from: "pub const WIDEST: f64 = 0.05;",
+            to: "pub const WIDEST: f64 = 0.02;",
+        },
+    ),
+    Plant(
+        "the margin within which placements are alike",
+        Edit {
+            file: "crates/analysis/src/number.rs",
+            from: "pub const MARGIN: f64 = 0.02;",
+            to: "pub const MARGIN: f64 = 0.2;",
+        },
+    ),
+    Plant(
+        "a word of advice",
+        Edit {
+            file: "crates/analysis/src/advise/sentence.rs",
+            from: "\"; within 5% of the peak at {}\"",
+            to: "\"; near the peak at {}\"",
+        },
+    ),
+    Plant(
+        "the name of a cause",
+        Edit {
+            file: "crates/analysis/src/answer/quality.rs",
+            from: "    (\"other programs at work\", &[\"V34\"], QUIETEN),",
+            to: "    (\"programs at work\", &[\"V34\"], QUIETEN),",
+        },
+    ),
+    Plant(
+        "the collapse of a kernel",
+        Edit {
+            file: "crates/analysis/src/findings/collapse.rs",
+            from: "const HALF: f64 = 0.5;",
+            to: "const HALF: f64 = 0.05;",
+        },
+    ),
+    Plant(
+        "the margin between two reports",
+        Edit {
+            file: "crates/analysis/src/compare.rs",
+            from: "pub const SEQUENTIAL: f64 = 2.0;",
+            to: "pub const SEQUENTIAL: f64 = 9.0;",
+        },
+    ),
+    Plant(
+        "a word of a comparison",
+        Edit {
+            file: "crates/analysis/src/compare/sentence.rs",
+            from: "\"runs not interleaved\"",
+            to: "\"one after the other\"",
+        },
+    ),
+    Plant(
+        "how much better another model has to be",
+        Edit { file: "crates/model/src/judged.rs", from: "const MISFIT: f64 = 0.06;", to: "const MISFIT: f64 = 1e-6;" },
+    ),
+    Plant(
+        "the distance of a node that is judged",
+        Edit { file: "crates/fleet/src/norms.rs", from: "const AWAY: f64 = 5.0;", to: "const AWAY: f64 = 5000.0;" },
+    ),
+    Plant(
+        "a word of a fleet",
+        Edit {
+            file: "crates/fleet/src/words.rs",
+            from: "\"sweep it again when it is idle\"",
+            to: "\"sweep again when idle\"",
+        },
+    ),
+    Plant(
+        "the name of an environment's fact in a history",
+        Edit {
+            file: "crates/analysis/src/history/entry.rs",
+            from: "(\"clock\", Some(report.plan.clock.clone()))",
+            to: "(\"clock\", Some(report.started.clone()))",
+        },
+    ),
+    Plant(
+        "a column of a table",
+        Edit { file: "crates/render/src/report/csv.rs", from: "(\"per_worker\", |row|", to: "(\"of_each\", |row|" },
+    ),
+];
+
+pub fn start(words: &[String]) -> Outcome {
+    if words != ["--planted"] {
+        return Err(Failure::usage("`net` takes --planted; cargo test -p charz --test net compares what is printed"));
+    }
+    let folder = workspace::target().join("net");
+    let tree = Tree::of_checkout(folder.join("tree"))?;
+    let differs = || -> Outcome<Option<String>> {
+        let mut cargo = Command::new("cargo");
+        cargo.current_dir(tree.path()).env("CARGO_TARGET_DIR", folder.join("target")).env("INSTA_UPDATE", "no");
+        cargo.env("RUST_BACKTRACE", "0");
+        cargo.args(["test", "--quiet", "--locked", "--package", "charz", "--test", "net"]);
+        let ran = cargo.output().map_err(|error| Failure::io("start cargo", &error))?;
+        let out = String::from_utf8_lossy(&ran.stdout).into_owned();
+        let all = || out.lines().filter_map(|line| line.split_once(" differ: ").map(|(count, _)| count.to_owned()));
+        match (ran.status.success(), all().collect::<Vec<_>>()) {
+            (true, _) => Ok(None),
+            (false, counts) if !counts.is_empty() => Ok(Some(counts.join(" + "))),
+            _ => Err(Failure::found(format!("the net does not run: {}", String::from_utf8_lossy(&ran.stderr)))),
+        }
+    };
+    if let Some(count) = differs()? {
+        return Err(Failure::found(format!(
+            "without a change, {count} differ: accept them, or mend what changed them"
+        )));
+    }
+    let mut missed = Vec::new();
+    for Plant(what, edit) in &PLANTS {
+        let begun = Instant::now();
+        let seen = tree.with(edit, &differs)?;
+        let said = seen.as_deref().map_or("MISSED".to_owned(), |count| format!("seen: {count} differ"));
+        println!("{what}: {said} ({:.0?})", begun.elapsed());
+        if seen.is_none() {
+            missed.push(*what);
+        }
+    }
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::found(format!("what is recorded of reports does not show {}", missed.join(", ")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_change_still_has_its_place() {
+        PLANTS.iter().for_each(|Plant(what, edit)| assert!(edit.has_its_place(), "{what}"));
+    }
+}
