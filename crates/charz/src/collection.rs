@@ -181,7 +181,7 @@ mod tests {
             .each(|batch| {
                 for (sweep, packed) in batch {
                     let text = report::unpacked(sweep, packed.as_slice()).unwrap();
-                    let report = report::read_excerpt(&text).unwrap();
+                    let report = report::with_derived(&text).unwrap();
                     let runs = report.cells[0].invocations.iter().filter(|run: &&Invocation| run.value.is_some());
                     found.push((report.host.name.clone().unwrap(), runs.count()));
                     assert_eq!(judge(&[Visit::of(&report, "file")], Vec::new()).nodes.len(), 1);

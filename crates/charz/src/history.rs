@@ -245,7 +245,7 @@ fn measured(report: Report) -> Report {
 fn entry(path: &Path, row: &Row<'_>) -> Result<Entry, Fault> {
     let id = row.get(0)?;
     let text = row.get_ref(2)?.as_bytes().ok().and_then(|stored| unpacked("it", stored).ok());
-    let report = text.and_then(|text| report::read_excerpt(&text).ok());
+    let report = text.and_then(|text| report::with_derived(&text).ok());
     let entry = report.and_then(|report| Entry::new(id, row.get(1).ok()?, report));
     Ok(entry.ok_or_else(|| damaged(path, NOUN, &format!("the summary of report {id} cannot be read")))?)
 }

@@ -34,7 +34,7 @@ pub use crate::{
 };
 pub use anonymous::{anonymous, anonymous_cell};
 pub use cell::{Cell, Ending, Energy, Estimator, Invocation, PREDICTED, Status, Summary};
-pub use derived::{Derived, read_excerpt};
+pub use derived::{Derived, with_derived};
 pub use evidence::{
     Busy, Culprit, CulpritKind, Evidence, FirstElsewhere, Frequency, Mark, Nodes, Pages, ProgramSeen, Timer,
 };

@@ -1,7 +1,6 @@
 //! Whether the net sees: a rule or a word is changed in each room that concludes, one after the other, and what is recorded of reports has
 //! to differ.
 
-use std::process::Command;
 use std::time::Instant;
 
 use xtask::{Failure, Outcome, workspace};
@@ -109,10 +108,12 @@ pub fn start(words: &[String]) -> Outcome {
     let folder = workspace::target().join("net");
     let tree = Tree::of_checkout(folder.join("tree"))?;
     let differs = || -> Outcome<Option<String>> {
-        let mut cargo = Command::new("cargo");
-        cargo.current_dir(tree.path()).env("CARGO_TARGET_DIR", folder.join("target")).env("INSTA_UPDATE", "no");
-        cargo.env("RUST_BACKTRACE", "0");
-        cargo.args(["test", "--quiet", "--locked", "--package", "charz", "--test", "net"]);
+        let mut cargo = workspace::cargo();
+        // From the checkout's root: the tree's own configuration would be merged into the checkout's around it.
+        cargo.current_dir(workspace::root()).env("CARGO_TARGET_DIR", folder.join("target"));
+        cargo.env("INSTA_UPDATE", "no").env("RUST_BACKTRACE", "0").env("CARGO_PROFILE_DEV_DEBUG", "false");
+        cargo.args(["test", "--quiet", "--locked", "--package", "charz", "--test", "net", "--manifest-path"]);
+        cargo.arg(tree.path().join("Cargo.toml"));
         let ran = cargo.output().map_err(|error| Failure::io("start cargo", &error))?;
         let out = String::from_utf8_lossy(&ran.stdout).into_owned();
         let all = || out.lines().filter_map(|line| line.split_once(" differ: ").map(|(count, _)| count.to_owned()));

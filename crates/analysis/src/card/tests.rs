@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::fixtures::{LATENCY, cell, measured, two};
-use charz_data::report::{Point, Status, fixtures, read_excerpt};
+use charz_data::report::{Point, Status, fixtures, with_derived};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -177,7 +177,7 @@ fn distances_that_are_no_measurement_contradict() {
 
 #[test]
 fn what_was_not_measured_stays_empty() {
-    let old = read_excerpt(fixtures::ARITHMETIC.as_bytes()).unwrap();
+    let old = with_derived(fixtures::ARITHMETIC.as_bytes()).unwrap();
     let card = Card::of(&old);
     assert!(card.levels.iter().all(|level| level.found.is_none() && level.claimed.is_none()));
     assert_eq!((card.tlb, card.remote, card.pages.len(), card.contradictions.len()), (None, None, 0, 0));

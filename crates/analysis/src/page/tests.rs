@@ -12,7 +12,7 @@ use charz_data::report::{
 fn golden() -> Vec<Report> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports");
     ["arithmetic.json", "waits.json"]
-        .map(|name| report::read_excerpt(&std::fs::read(format!("{folder}/{name}")).unwrap()).unwrap())
+        .map(|name| report::with_derived(&std::fs::read(format!("{folder}/{name}")).unwrap()).unwrap())
         .into()
 }
 

@@ -267,7 +267,7 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
         collection.each(|batch| {
             visits.extend(at_once(batch, |(sweep, packed)| {
                 let text = report::unpacked(sweep, packed.as_slice()).map_err(|why| Error::new(Exit::BadInput, why))?;
-                let excerpt = report::read_excerpt(&text);
+                let excerpt = report::with_derived(&text);
                 let unusable = |what| Error::bad_input(format!("{sweep}: not a usable charz report: {what}"));
                 excerpt.map(|report| Visit::of(&report, sweep)).map_err(unusable)
             }));

@@ -1,4 +1,5 @@
-//! What follows from a report: written beside it for other programs, which do not judge, and never read again but from an [excerpt](read_excerpt).
+//! What follows from a report: written beside it for other programs, which do not judge. charz reads it of
+//! [excerpts](with_derived) in databases of its own only.
 
 use serde::{Deserialize, Serialize};
 
@@ -202,12 +203,12 @@ struct Conclusions {
     cells: Vec<Concluded>,
 }
 
-/// Reads an excerpt: a report of a database of charz's own, that was judged, and from which runs were left out that its conclusions
-/// follow from. Nothing of it is checked.
+/// Reads a report with what its file says is derived, and checks nothing: for programs that do not judge, and for the excerpts in charz's
+/// own databases, from which runs were left out that their conclusions follow from.
 ///
 /// # Errors
 /// That it is not JSON of this form.
-pub fn read_excerpt(text: &[u8]) -> Result<Report, String> {
+pub fn with_derived(text: &[u8]) -> Result<Report, String> {
     let text = str::from_utf8(text).map_err(|error| error.to_string())?;
     let mut report = any_version(text)?;
     // In schema 1 what is concluded stands in the cells.

@@ -8,7 +8,7 @@ use charz_analysis::page::{Source, page};
 use charz_data::escape;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::{cell, pairs};
-use charz_data::report::{Cell, Culprit, CulpritKind, Estimate, Evidence, Severity, Status, Unit, read_excerpt};
+use charz_data::report::{Cell, Culprit, CulpritKind, Estimate, Evidence, Severity, Status, Unit, with_derived};
 use charz_data::{Better, COMMAND, Program, ProgramValue, ReportedUnit};
 
 #[track_caller]
@@ -21,7 +21,7 @@ pub(crate) fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> S
 /// A report as it was written, of 16 cells under three mappings.
 pub(crate) fn golden() -> Report {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/reports/waits.json");
-    read_excerpt(&std::fs::read(file).unwrap()).unwrap()
+    with_derived(&std::fs::read(file).unwrap()).unwrap()
 }
 
 /// Cells of every kind that is drawn, sound, suspect, invalid and not measured.
