@@ -17,13 +17,6 @@ pub struct Drawn {
     pub report: Report,
 }
 
-/// Reports that are shown together, by the names of their files, and the command lines that show them.
-pub struct Group {
-    pub name: &'static str,
-    pub reports: Vec<(String, Report)>,
-    pub lines: Vec<String>,
-}
-
 /// Names of machines, and their descriptions.
 const MACHINES: [(&str, &str); 13] = [
     ("one-cpu", "Package:1 [NUMA(memory=2GB)] L3:1(size=4MiB) L2:1(size=1MiB) L1:1(size=32KiB) Core:1 PU:1"),
@@ -174,7 +167,7 @@ pub fn drawn() -> Vec<Drawn> {
 const MOST_OF_A_KERNEL: usize = 24;
 
 /// The report of a machine, a sweep and an event.
-fn draw(machine: &str, sweep: &str, event: &str) -> Drawn {
+pub fn draw(machine: &str, sweep: &str, event: &str) -> Drawn {
     let name = format!("{machine}-{sweep}-{event}");
     let seed = name.bytes().fold(1_u64, |hash, byte| hash.wrapping_mul(0x0100_0000_01b3) ^ u64::from(byte));
     let mut rng = Rng::with_seed(seed);
@@ -377,7 +370,7 @@ fn invocation(cell: &Cell, value: f64, started_ns: u64, rng: &mut Rng) -> Invoca
     Invocation { started_ns, seed, evidence: Some(evidence), runs, ..fixtures::barren(Ending::Done) }
 }
 
-fn each_run(report: &mut Report, mut change: impl FnMut(&mut Invocation)) {
+pub fn each_run(report: &mut Report, mut change: impl FnMut(&mut Invocation)) {
     report.cells.iter_mut().flat_map(|cell| &mut cell.invocations).for_each(&mut change);
 }
 
@@ -390,7 +383,7 @@ fn each_lap(report: &mut Report, mut change: impl FnMut(&mut Lap)) {
 }
 
 /// A run that took so many times as long.
-fn slow(run: &mut Invocation, times: f64) {
+pub fn slow(run: &mut Invocation, times: f64) {
     for run in &mut run.runs {
         for lap in &mut run.laps {
             let was = lap.end_ns - lap.start_ns;
@@ -430,84 +423,4 @@ fn busy(report: &mut Report, rng: &mut Rng) {
         };
         (evidence.culprits, evidence.looked_ns) = (vec![culprit], Some(500_000_000));
     });
-}
-
-/// The same sweep again, on another day, in which all took so many times as long, and on a host of another name.
-fn again(of: &Drawn, day: u64, times: f64, host: &str) -> Report {
-    let mut rng = Rng::with_seed(day * 1000 + host.len() as u64);
-    let mut report = of.report.clone();
-    each_run(&mut report, |run| slow(run, times * (1.0 + 0.004 * rng.f64())));
-    report.id = format!("{:032x}", rng.u128(..));
-    (report.started, report.host.name) = (format!("2026-02-{day:02}T12:00:00Z"), Some(host.to_owned()));
-    report.complete_cells();
-    judge_report(&mut report);
-    report
-}
-
-/// What several reports are shown by: comparisons, histories, machines and fleets.
-pub fn groups() -> Vec<Group> {
-    let mut groups = Vec::new();
-    for (name, of, times) in [
-        ("compare-same", ("nodes-32", "default", "quiet"), 1.0),
-        ("compare-slower", ("nodes-32", "default", "quiet"), 1.1),
-        ("compare-faster", ("laptop-8", "locks", "quiet"), 0.9),
-        ("compare-noisy", ("plain-8", "memory", "noisy"), 1.05),
-        ("compare-quota", ("guest-2", "mappings", "quota"), 1.2),
-        ("compare-moved", ("guest-2", "waits", "moved"), 1.1),
-        ("compare-program", ("laptop-8", "program", "quiet"), 1.03),
-    ] {
-        let base = draw(of.0, of.1, of.2);
-        let new = again(&base, 3, times, of.0);
-        let lines = [
-            "compare a.json b.json",
-            "compare a.json b.json --format json",
-            "compare a.json b.json --delivered --format markdown",
-        ];
-        let reports = vec![("a.json".to_owned(), base.report), ("b.json".to_owned(), new)];
-        groups.push(Group { name, reports, lines: lines.map(str::to_owned).into() });
-    }
-    let machines = ["laptop-8", "plain-8", "server-128"].map(|machine| draw(machine, "default", "quiet").report);
-    let files = ["a.json", "b.json", "c.json"].map(str::to_owned);
-    let lines = [
-        "compare --machines a.json b.json c.json",
-        "compare a.json b.json --cross-machine",
-        "render a.json b.json c.json --format markdown",
-        "compare --machines a.json b.json c.json --price a=1 --price b=0.8 --price c=9",
-    ];
-    groups.push(Group {
-        name: "machines",
-        reports: files.into_iter().zip(machines).collect(),
-        lines: lines.map(str::to_owned).into(),
-    });
-    let of = draw("plain-8", "mappings", "quiet");
-    let days: Vec<(String, Report)> = (1..=12)
-        .map(|day| (format!("day{day}.json"), again(&of, day, if day > 8 { 1.15 } else { 1.0 }, "plain-8")))
-        .collect();
-    let add = days.iter().fold("history add --db h.db".to_owned(), |line, (file, _)| line + " " + file);
-    let mut lines = vec![add];
-    lines.extend(
-        ["list", "list --format json", "show 3", "plot", "plot --format json"]
-            .map(|verb| format!("history {verb} --db h.db")),
-    );
-    groups.push(Group { name: "history", reports: days, lines });
-    for (name, count, fault) in [("fleet-40", 40, 7), ("fleet-3", 3, 1)] {
-        let of = draw("plain-8", "default", "quiet");
-        let nodes: Vec<(String, Report)> = (0..count)
-            .map(|node| {
-                (
-                    format!("n{node:02}.json"),
-                    again(&of, 5, if node == fault { 1.2 } else { 1.0 }, &format!("n{node:02}")),
-                )
-            })
-            .collect();
-        let lines = [
-            "fleet show .",
-            "fleet show . --format json",
-            "fleet show . --format csv",
-            "fleet baseline . --output site.toml",
-            "fleet check --baseline site.toml n01.json",
-        ];
-        groups.push(Group { name, reports: nodes, lines: lines.map(str::to_owned).into() });
-    }
-    groups
 }

@@ -1,18 +1,18 @@
 //! What every command and every format makes of reports: 180 of them, drawn by code or measured, and what is printed of each, recorded.
 //!
 //! `cargo insta review` (or `INSTA_UPDATE=always cargo test -p charz --test net`, and `git diff`) shows what a change does to what readers
-//! see. No other test looks for words of conclusions.
+//! see.
 
 mod draw;
+mod groups;
 mod shown;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::thread;
 
+use charz_data::at_once;
 use draw::{Drawn, drawn};
 use shown::Place;
 
@@ -40,18 +40,11 @@ fn check(folder: &str, texts: BTreeMap<String, String>) {
     assert!(left.is_empty(), "recorded, and no more drawn: {}", left.join(", "));
 }
 
-/// The texts of these, a few at once.
-fn at_once<T: Sync>(all: &[T], text: impl Fn(&T) -> (String, String) + Sync) -> BTreeMap<String, String> {
-    let (next, texts) = (Mutex::new(all.iter()), Mutex::new(BTreeMap::new()));
-    let work = || {
-        while let Some(one) = { next.lock().unwrap().next() } {
-            let (name, text) = text(one);
-            assert!(texts.lock().unwrap().insert(name, text).is_none(), "two have one name");
-        }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| (0..threads).for_each(|_| drop(scope.spawn(work))));
-    texts.into_inner().unwrap()
+/// The texts of these, by their names.
+fn texts<T: Sync>(all: &[T], text: impl Fn(&T) -> (String, String) + Sync) -> BTreeMap<String, String> {
+    let texts: BTreeMap<String, String> = at_once(all, text).into_iter().collect();
+    assert_eq!(texts.len(), all.len(), "two have one name");
+    texts
 }
 
 #[test]
@@ -60,7 +53,7 @@ fn of_reports_that_are_drawn() {
     assert!(all.len() >= 150, "{}", all.len());
     check(
         "drawn",
-        at_once(&all, |Drawn { name, report }| {
+        texts(&all, |Drawn { name, report }| {
             let place = Place::new();
             place.put("report.json", report);
             (name.clone(), place.of_one(name))
@@ -76,7 +69,7 @@ fn of_reports_that_were_measured() {
     files.sort();
     check(
         "measured",
-        at_once(&files, |file| {
+        texts(&files, |file| {
             let place = Place::new();
             fs::copy(file, place.path().join("report.json")).unwrap();
             let name = file.file_name().unwrap().to_str().unwrap().trim_end_matches(".json.gz").to_owned();
@@ -88,10 +81,10 @@ fn of_reports_that_were_measured() {
 
 #[test]
 fn of_several_reports() {
-    let all = draw::groups();
+    let all = groups::groups();
     check(
         "several",
-        at_once(&all, |group| {
+        texts(&all, |group| {
             let place = Place::new();
             group.reports.iter().for_each(|(file, report)| place.put(file, report));
             let lines = group.lines.iter().map(|line| place.shown(line));

@@ -76,8 +76,8 @@ const PLANTS: [Plant; 13] = [
         Edit { file: "crates/model/src/judged.rs", from: "const MISFIT: f64 = 0.06;", to: "const MISFIT: f64 = 1e-6;" },
     ),
     Plant(
-        "the distance of a node that is judged",
-        Edit { file: "crates/fleet/src/norms.rs", from: "const AWAY: f64 = 5.0;", to: "const AWAY: f64 = 5000.0;" },
+        "how many visits make a slow node",
+        Edit { file: "crates/fleet/src/norms.rs", from: "const VISITS: usize = 3;", to: "const VISITS: usize = 5;" },
     ),
     Plant(
         "a word of a fleet",
@@ -124,14 +124,12 @@ pub fn start(words: &[String]) -> Outcome {
         }
     };
     if let Some(count) = differs()? {
-        return Err(Failure::found(format!(
-            "without a change, {count} differ: accept them, or mend what changed them"
-        )));
+        return Err(Failure::found(format!("without a change, {count} differ: accept them, or fix what changed them")));
     }
     let mut missed = Vec::new();
     for Plant(what, edit) in &PLANTS {
         let begun = Instant::now();
-        let seen = tree.with(edit, &differs)?;
+        let seen = tree.with(edit, differs)?;
         let said = seen.as_deref().map_or("MISSED".to_owned(), |count| format!("seen: {count} differ"));
         println!("{what}: {said} ({:.0?})", begun.elapsed());
         if seen.is_none() {

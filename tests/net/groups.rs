@@ -1,0 +1,98 @@
+//! What several reports are shown by.
+
+use charz_data::report::Report;
+use charz_measure::sweep::judge_report;
+use fastrand::Rng;
+
+use super::draw::{Drawn, draw, each_run, slow};
+
+/// Reports that are shown together, by the names of their files, and the command lines that show them.
+pub struct Group {
+    pub name: &'static str,
+    pub reports: Vec<(String, Report)>,
+    pub lines: Vec<String>,
+}
+
+/// The same sweep again, on another day, in which all took so many times as long, and on a host of another name.
+fn again(of: &Drawn, day: u64, times: f64, host: &str) -> Report {
+    let mut rng = Rng::with_seed(day * 1000 + host.len() as u64);
+    let mut report = of.report.clone();
+    each_run(&mut report, |run| slow(run, times * (1.0 + 0.004 * rng.f64())));
+    report.id = format!("{:032x}", rng.u128(..));
+    (report.started, report.host.name) = (format!("2026-02-{day:02}T12:00:00Z"), Some(host.to_owned()));
+    report.complete_cells();
+    judge_report(&mut report);
+    report
+}
+
+/// What several reports are shown by: comparisons, histories, machines and fleets.
+pub fn groups() -> Vec<Group> {
+    let mut groups = Vec::new();
+    for (name, of, times) in [
+        ("compare-same", ("nodes-32", "default", "quiet"), 1.0),
+        ("compare-slower", ("nodes-32", "default", "quiet"), 1.1),
+        ("compare-faster", ("laptop-8", "locks", "quiet"), 0.9),
+        ("compare-noisy", ("plain-8", "memory", "noisy"), 1.05),
+        ("compare-quota", ("guest-2", "mappings", "quota"), 1.2),
+        ("compare-moved", ("guest-2", "waits", "moved"), 1.1),
+        ("compare-program", ("laptop-8", "program", "quiet"), 1.03),
+    ] {
+        let base = draw(of.0, of.1, of.2);
+        let new = again(&base, 3, times, of.0);
+        let lines = [
+            "compare a.json b.json",
+            "compare a.json b.json --format json",
+            "compare a.json b.json --delivered --format markdown",
+        ];
+        let reports = vec![("a.json".to_owned(), base.report), ("b.json".to_owned(), new)];
+        groups.push(Group { name, reports, lines: lines.map(str::to_owned).into() });
+    }
+    let machines = ["laptop-8", "plain-8", "server-128"].map(|machine| draw(machine, "default", "quiet").report);
+    let files = ["a.json", "b.json", "c.json"].map(str::to_owned);
+    let lines = [
+        "compare --machines a.json b.json c.json",
+        "compare a.json b.json --cross-machine",
+        "render a.json b.json c.json --format markdown",
+        "compare --machines a.json b.json c.json --price a=1 --price b=0.8 --price c=9",
+    ];
+    groups.push(Group {
+        name: "machines",
+        reports: files.into_iter().zip(machines).collect(),
+        lines: lines.map(str::to_owned).into(),
+    });
+    let of = draw("plain-8", "mappings", "quiet");
+    let days: Vec<(String, Report)> = (1..=12)
+        .map(|day| (format!("day{day}.json"), again(&of, day, if day > 8 { 1.15 } else { 1.0 }, "plain-8")))
+        .collect();
+    let add = days.iter().fold("history add --db h.db".to_owned(), |line, (file, _)| line + " " + file);
+    let mut lines = vec![add];
+    lines.extend(
+        ["list", "list --format json", "show 3", "plot", "plot --format json"]
+            .map(|verb| format!("history {verb} --db h.db")),
+    );
+    groups.push(Group { name: "history", reports: days, lines });
+    for (name, count, fault) in [("fleet-40", 40, 7), ("fleet-3", 3, 1)] {
+        let of = draw("plain-8", "default", "quiet");
+        let node = |node: usize, day: u64, times: f64| {
+            let name = format!("n{node:02}");
+            (format!("{name}-{day}.json"), again(&of, day, times, &name))
+        };
+        let mut nodes: Vec<(String, Report)> =
+            (0..count).map(|at| node(at, 5, if at == fault { 1.2 } else { 1.0 })).collect();
+        // The slow one was visited more often; another had too few runs, and a third is a little slow.
+        nodes.extend([node(fault, 6, 1.2), node(fault, 7, 1.2)]);
+        let few = &mut nodes[count - 1].1;
+        few.cells.iter_mut().for_each(|cell| cell.invocations.truncate(2));
+        judge_report(few);
+        nodes.push(node(count / 2, 6, 1.04));
+        let lines = [
+            "fleet show .",
+            "fleet show . --format json",
+            "fleet show . --format csv",
+            "fleet baseline . --output site.toml",
+            "fleet check --baseline site.toml n00-5.json",
+        ];
+        groups.push(Group { name, reports: nodes, lines: lines.map(str::to_owned).into() });
+    }
+    groups
+}
