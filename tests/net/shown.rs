@@ -9,9 +9,8 @@ use charz_data::report::{File, Report};
 /// A folder in which command lines run, with nothing of this user's or this machine's around them.
 pub struct Place(tempfile::TempDir);
 
-/// The command lines that take a report, but for formats that are the same words in another dress.
-const LINES: [&str; 5] = [
-    "render report.json",
+/// The command lines that take a report, but for formats that are the same words in another dress. The table begins with the summary.
+const LINES: [&str; 4] = [
     "render report.json --format table",
     "render report.json --format markdown",
     "advise report.json",
@@ -19,7 +18,8 @@ const LINES: [&str; 5] = [
 ];
 
 /// Those of some reports only: they are long, and made of what the others have.
-const LONG: [&str; 9] = [
+const LONG: [&str; 10] = [
+    "render report.json",
     "compare report.json report.json --allow-suspect",
     "render report.json --format csv",
     "render report.json --format json",
