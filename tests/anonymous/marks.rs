@@ -116,7 +116,7 @@ fn named(schema: &Value) -> Vec<String> {
 impl Marker {
     pub(super) fn new() -> Self {
         let mut schema: Value = serde_json::from_str(SCHEMA).unwrap();
-        // What is derived is made of what was measured.
+        // Conclusions are made of measurements, which have the marks.
         schema["properties"].as_object_mut().unwrap().remove("derived").expect("a report has what is derived");
         let definitions = schema["$defs"].take();
         let (mut reached, mut next) = (BTreeMap::new(), named(&schema));

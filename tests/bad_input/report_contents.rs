@@ -68,6 +68,7 @@ fn times_that_run_backwards() {
     check_with(&lap("end_ns"), json!(-5), &["`-5`"]);
     check_with("/wall_ns", json!(-1), &["`-1`"]);
     check_with(&lap("start_ns"), json!(2_000_000_000), &["ends before it starts"]);
+    check_with(&lap("rank"), json!(7), &["a worker that it does not have"]);
     check_with("/cells/0/runs/0/iterations/0/laps", json!([]), &["not those of its workers"]);
     check_with("/cells/0/seats", json!([0]), &["one seat a worker"]);
 }

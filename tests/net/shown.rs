@@ -64,12 +64,24 @@ impl Place {
         let ran = command.output().unwrap();
         let [out, err] = [ran.stdout, ran.stderr].map(|text| String::from_utf8(text).unwrap());
         let code = ran.status.code().map_or("a signal".to_owned(), |code| code.to_string());
-        let out =
-            if line.ends_with("report.json --format json") && line.starts_with("render") { derived(&out) } else { out };
+        let out = match line {
+            "render report.json --format json" => derived(&out),
+            "render report.json --format html" => without_dress(&out),
+            _ => out,
+        };
         let said = err.replace(self.path().to_str().unwrap(), "FOLDER").replace(env!("CARGO_PKG_VERSION"), "VERSION");
         let said: String = said.lines().map(|line| format!("2> {line}\n")).collect();
         format!("$ charz {line}   # {code}\n{}{said}\n", rounded(&out))
     }
+}
+
+/// A page without its scripts and styles, which are the same in all.
+fn without_dress(page: &str) -> String {
+    ["script", "style"].iter().fold(page.to_owned(), |page, name| {
+        let close = format!("</{name}>");
+        let before = |piece: &str| piece.find(&format!("<{name}")).unwrap_or(piece.len());
+        page.split_inclusive(&close).map(|piece| &piece[..before(piece)]).collect()
+    })
 }
 
 /// What a report in JSON concludes: the rest of it is what was put in.

@@ -350,7 +350,7 @@ fn a_compact_report_does_not_say_what_was_run() {
     let mut whole = report(&mut Rng::with_seed(3), 1, 0, Fault::None);
     let secret = || "zqsecretqz".to_owned();
     (whole.command, whole.stopped_by, whole.host.disturbances) = (secret(), Some(secret()), vec![secret()]);
-    whole.cells[0].reason = Some(secret());
+    (whole.cells[0].reason, whole.cells[0].skipped) = (Some(secret()), Some(secret()));
     let (kernel, card) = (whole.cells[0].kernel.clone(), &mut whole.cards);
     let card = card.iter_mut().find(|card| card.name == kernel).unwrap();
     (card.role, card.about, card.metric) = (Role::Program, secret().into(), Metric::Reported(secret().into()));
@@ -359,7 +359,7 @@ fn a_compact_report_does_not_say_what_was_run() {
         charz_data::report::write(report, &[], false, &mut text).unwrap();
         String::from_utf8(text).unwrap()
     };
-    assert_eq!(text(&whole).matches("zqsecretqz").count(), 6);
+    assert_eq!(text(&whole).matches("zqsecretqz").count(), 7);
     assert!(!text(&compact(whole)).contains("zqsecretqz"));
 }
 

@@ -313,7 +313,7 @@ pub fn compact(mut report: Report) -> Report {
         (card.about, card.metric) = ("".into(), Metric::Reported("".into()));
     }
     for cell in &mut report.cells {
-        cell.reason = None;
+        (cell.reason, cell.skipped) = (None, None);
         (cell.marks, cell.counted, cell.hardware, cell.distribution) = (Vec::new(), Vec::new(), None, None);
         let workers = cell.seats.len();
         for run in &mut cell.invocations {

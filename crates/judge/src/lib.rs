@@ -116,6 +116,8 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
     if cell.invocations.is_empty() {
         let status = if cell.skipped.is_some() { Status::Skipped } else { Status::Pending };
         (cell.status, cell.reason) = (status, cell.skipped.clone());
+        (cell.capacity, cell.delivered, cell.summary, cell.marks) = (None, None, None, Vec::new());
+        (cell.distribution, cell.contention, cell.hardware, cell.energy) = (None, None, None, None);
         return;
     }
     judge_numbers(cell, facts);

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::render::{is_something_else, names, read};
+use super::render::{is_something_else, names, read, say_rules};
 use super::sweep::{self, New};
 use crate::collection::{Collection, Packed};
 use crate::exit::{Error, Exit};
@@ -267,9 +267,11 @@ fn collected(file: &Path) -> Vec<Result<Visit, Error>> {
         collection.each(|batch| {
             visits.extend(at_once(batch, |(sweep, packed)| {
                 let text = report::unpacked(sweep, packed.as_slice()).map_err(|why| Error::new(Exit::BadInput, why))?;
-                let excerpt = report::with_derived(&text);
+                let excerpt = report::with_derived(&text).and_then(|kept| report::check(&kept).map(|()| kept));
                 let unusable = |what| Error::bad_input(format!("{sweep}: not a usable charz report: {what}"));
-                excerpt.map(|report| Visit::of(&report, sweep)).map_err(unusable)
+                let kept = excerpt.map_err(unusable)?;
+                say_rules(&kept, false);
+                Ok(Visit::of(&kept, sweep))
             }));
         })
     });

@@ -204,16 +204,22 @@ pub(super) fn read_stream(name: &str, stream: impl Read) -> Result<(Report, Stri
     Ok((judged(report), text))
 }
 
-/// Judges a report by the rules of this version, and says once that another one wrote it.
+/// Judges a report by the rules of this version.
 fn judged(mut report: Report) -> Report {
+    say_rules(&report, true);
+    judge_report(&mut report);
+    report
+}
+
+/// Says once that another version wrote a report, and whose rules its numbers follow: those of this one if it is judged.
+pub(super) fn say_rules(report: &Report, is_judged: bool) {
     static SAID: Once = Once::new();
     let (own, version) = (env!("CARGO_PKG_VERSION"), plain(&report.tool.version));
     if version != own {
-        let line = format!("charz: note: written by charz {version}; numbers and warnings are by the rules of {own}");
+        let rules = if is_judged { own } else { &*version };
+        let line = format!("charz: note: written by charz {version}; numbers and warnings are by the rules of {rules}");
         SAID.call_once(|| look::say(&line));
     }
-    judge_report(&mut report);
-    report
 }
 
 #[cfg(test)]

@@ -230,6 +230,7 @@ decided! {
         level: stays,
         traffic: number,
         block_bytes: number,
+        about_memory: number,
         workers: number,
         seats: numbers,
         unit: stays,

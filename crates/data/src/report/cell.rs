@@ -34,6 +34,9 @@ pub struct Cell {
     /// where it is that size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_bytes: Option<u64>,
+    /// Whether the number is claimed to be one of memory, and not of a cache on purpose; absent where it is not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub about_memory: bool,
     /// How many workers.
     pub workers: u64,
     /// OS id of each worker's seat; null for a floating worker.

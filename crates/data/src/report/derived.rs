@@ -1,5 +1,5 @@
-//! What follows from a report: written beside it for other programs, which do not judge. charz reads it of
-//! [excerpts](with_derived) in databases of its own only.
+//! What follows from a report: written beside it for other programs, which do not judge. charz reads it in
+//! the [excerpts](with_derived) of its own databases only.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use super::evidence::Mark;
 use super::finding::Finding;
 use super::number::{Estimate, Interval};
 use super::point::Point;
-use super::read::any_version;
+use super::read::{any_version, check_concluded};
 use super::{Report, Schema};
 use crate::{Hardware, Shape, Sharing};
 
@@ -203,19 +203,52 @@ struct Conclusions {
     cells: Vec<Concluded>,
 }
 
-/// Reads a report with what its file says is derived, and checks nothing: for programs that do not judge, and for the excerpts in charz's
-/// own databases, from which runs were left out that their conclusions follow from.
+/// Reads a report with what its file says is derived: for programs that do not judge, and for the excerpts in charz's own databases, from which
+/// runs were left out that their conclusions follow from. What else is in it is not [checked](super::check): an excerpt may lack seats.
 ///
 /// # Errors
-/// That it is not JSON of this form.
+/// That it is not JSON of this form, or concludes what cannot be, as the end of a sentence.
 pub fn with_derived(text: &[u8]) -> Result<Report, String> {
     let text = str::from_utf8(text).map_err(|error| error.to_string())?;
     let mut report = any_version(text)?;
-    // In schema 1 what is concluded stands in the cells.
+    // Schema 1 has conclusions in its cells.
     if report.schema.major >= 2 {
         let Rest { derived } = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        if derived.cells.len() != report.cells.len() {
+            return Err(format!("it has {} cells, and conclusions of {}", report.cells.len(), derived.cells.len()));
+        }
         report.cells.iter_mut().zip(derived.cells).for_each(|(cell, concluded)| concluded.give(cell));
     }
     report.schema = Schema::of_reports();
+    for (index, cell) in report.cells.iter().enumerate() {
+        let named = |what| format!("cell {index} ({:?}, {} workers) {what}", cell.kernel, cell.workers);
+        check_concluded(cell).map_err(named)?;
+    }
     Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::report::fixtures::ARITHMETIC;
+
+    #[track_caller]
+    fn check_refused(word: &str, edit: impl FnOnce(&mut Value)) {
+        let mut report: Value = serde_json::from_str(ARITHMETIC).unwrap();
+        edit(&mut report["derived"]["cells"]);
+        let why = with_derived(report.to_string().as_bytes()).unwrap_err();
+        assert!(why.contains(word), "{word}: {why}");
+    }
+
+    #[test]
+    fn conclusions_that_cannot_be_are_refused() {
+        assert!(with_derived(ARITHMETIC.as_bytes()).unwrap().cells.iter().any(|cell| cell.capacity.is_some()));
+        check_refused("conclusions of", |cells| drop(cells.as_array_mut().unwrap().pop()));
+        check_refused("cannot have been measured", |cells| cells[0]["value"] = json!(-1.0));
+        check_refused("cannot have been measured", |cells| cells[0]["values"][2] = json!(1e300));
+        check_refused("cannot have been measured", |cells| cells[0]["summary"]["worst"] = json!(0.0));
+        check_refused("without its number", |cells| cells[0]["high"] = json!(1.0));
+    }
 }

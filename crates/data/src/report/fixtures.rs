@@ -73,6 +73,7 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         precision: 0.05,
         repetitions: 1,
         block_bytes: None,
+        about_memory: false,
         footprint_bytes: 0,
         skipped: None,
         status: Status::Ok,

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 
 use super::speeds::FULL;
-use super::{Cell, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Unit, v1};
+use super::{Cell, Estimate, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Unit, v1};
 
 /// The largest file that is read: a sweep of 512 strands takes a fiftieth of it.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -374,10 +374,26 @@ fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
     if run.laps.iter().map(Lap::workers).fold(0, u64::saturating_add) != workers {
         return Err("has a run whose laps are not those of its workers");
     }
+    if run.laps.iter().any(|lap| lap.rank >= workers) {
+        return Err("has a lap of a worker that it does not have");
+    }
     if let Some(what) = run.laps.iter().find_map(Lap::contradiction) {
         return Err(what);
     }
     run.samples.as_ref().and_then(|samples| samples.contradiction()).map_or(Ok(()), Err)
+}
+
+/// What the types cannot say of what was concluded of a cell and is not concluded again.
+pub(super) fn check_concluded(cell: &Cell) -> Result<(), &'static str> {
+    let estimates = || [cell.capacity, cell.delivered].into_iter().flatten();
+    let numbers = cell.invocations.iter().filter_map(|run| run.value).chain(estimates().map(|found| found.value));
+    let ends = cell.summary.iter().flat_map(|summary| [summary.best, summary.worst]);
+    if !numbers.chain(ends).all(|value| is_measurable(value, cell.unit)) {
+        return Err("has a number that cannot have been measured");
+    }
+    let is_within =
+        |found: Estimate| found.interval.is_none_or(|ends| ends.low <= found.value && found.value <= ends.high);
+    if estimates().all(is_within) { Ok(()) } else { Err("has an interval without its number") }
 }
 
 /// Whether it is a number that can be measured. What is shown is computed from such numbers: of zeros and of numbers without

@@ -10,6 +10,7 @@ use super::number::{Estimate, Unit};
 use super::point::Point;
 use super::run::{Run, snug};
 use super::{Plan, Report, Schema, Timer};
+use crate::checks::V27;
 use crate::machine::Machine;
 use crate::{Card, Distribution, Hardware, Sharing};
 
@@ -125,6 +126,8 @@ impl From<OldCell> for Cell {
             level: old.level,
             traffic: old.traffic,
             block_bytes: old.block_bytes,
+            // Of kernels of another program nothing else says so.
+            about_memory: old.marks.iter().any(|mark| mark.code == V27.code),
             workers: old.workers,
             seats: old.seats,
             unit: old.unit,

@@ -75,14 +75,27 @@ fn a_few_failures_are_reported_and_more_end_the_cell() {
     }
 }
 
+/// With a number and a mark.
+fn clean_cell() -> Cell {
+    let mut trial = clean();
+    trial.some_runs(1, |run| run.throttled_periods = Some(1));
+    trial.judge();
+    assert!(trial.cell.capacity.is_some() && !trial.cell.marks.is_empty());
+    trial.cell
+}
+
 #[test]
 fn a_cell_without_runs_is_skipped_or_pending() {
     let mut trial = clean();
     trial.cell.invocations.clear();
     for (skipped, status) in [(Some("its memory would not fit"), Status::Skipped), (None, Status::Pending)] {
         trial.cell.skipped = skipped.map(str::to_owned);
+        // As a report of schema 1 may have it that lost its runs.
+        let said = clean_cell();
+        (trial.cell.capacity, trial.cell.summary, trial.cell.marks) = (said.capacity, said.summary, said.marks);
         trial.judge();
         assert_eq!((trial.cell.status, trial.cell.reason.as_deref()), (status, skipped));
+        assert!(trial.cell.capacity.is_none() && trial.cell.summary.is_none() && trial.cell.marks.is_empty());
     }
 }
 

@@ -129,9 +129,8 @@ impl<'a> Processes<'a> {
                     begun.elapsed().as_secs_f64()
                 ),
             ),
-            End::Answered(status) => match from_json(&pipes.answer) {
-                Ok(invocation) if status.success() => {
-                    let mut invocation: Invocation = invocation;
+            End::Answered(status) => match from_json::<Invocation>(&pipes.answer) {
+                Ok(mut invocation) if status.success() => {
                     invocation.complete(&order.seats);
                     invocation
                 }

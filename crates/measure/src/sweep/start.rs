@@ -9,6 +9,7 @@ use charz_kernels::{Card, Kernel};
 use charz_topology::{Machine, Mapping};
 
 use super::issue_width::issue_width;
+use super::judging::is_about_memory;
 use crate::invoke;
 use crate::limits::Limits;
 use crate::moment::rfc3339;
@@ -71,6 +72,7 @@ fn cell(planned: &PlannedCell, program: Option<&Program>) -> Cell {
         repetitions: planned.repetitions as u64,
         point: planned.point,
         block_bytes: planned.block_bytes,
+        about_memory: is_about_memory(planned.kernel, planned.level.as_deref()),
         level: planned.level.clone(),
         footprint_bytes: planned.footprint_bytes,
         status,
@@ -86,6 +88,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         mapping: mapping.to_string(),
         point: Point::default(),
         block_bytes: None,
+        about_memory: false,
         level: None,
         traffic: kernel.traffic(),
         workers: seats.len() as u64,
