@@ -1,15 +1,17 @@
 //! What it takes to write, read and judge a report, to conclude from it, and to show it.
 
-use charz_analysis::advise::advise;
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::{Options, compare};
 use charz_analysis::page::{Page, Source, page};
 use charz_benches::cases::{Case, case, keep};
+use charz_claims::advise::advise;
 use charz_data::report::{File, Report, Unit, fixtures, parse};
+use charz_estimate::Estimates;
 use charz_measure::sweep::judge_report;
 use charz_render::formats::{Draw, FORMATS};
 use charz_render::look::TerminalStyle;
 use charz_stats::Sample;
+use charz_words::advise::sentence;
 
 fn main() {
     let mut cases = vec![
@@ -39,7 +41,7 @@ fn main() {
         case("conclude/advise", || {
             let report = report(16);
             Box::new(move || {
-                advise(&report).iter().for_each(|advice| keep(advice.sentence()));
+                advise(&Estimates::of(&report)).iter().for_each(|advice| keep(sentence(advice)));
             })
         }),
         case("conclude/answer", || {

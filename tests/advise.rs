@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::bad_input::place::{Place, run as run_in};
 use crate::compare::fixtures::{RATE, cell, report};
 use crate::support::{cpus, output, run, write_program};
-use charz_analysis::launch::TOOLS;
 use charz_data::ReportedUnit;
 use charz_topology::cpulist;
+use charz_words::launch::TOOLS;
 
 /// A cell of threads that the operating system places.
 fn floating(workers: u64, rate: f64) -> Value {

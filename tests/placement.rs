@@ -34,7 +34,7 @@ fn what_other_tools_call_a_mapping_is_known_by_our_name() {
 
 #[test]
 fn the_words_of_other_tools() {
-    let tools = charz_analysis::launch::TOOLS.iter().map(|tool| tool.name);
+    let tools = charz_words::launch::TOOLS.iter().map(|tool| tool.name);
     for format in ["table", "json"].into_iter().chain(tools) {
         let mut text = String::new();
         for (mapping, threads) in [("round-robin", "6"), ("list:3,1", "4"), ("auto", "2")] {

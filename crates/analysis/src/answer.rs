@@ -2,7 +2,7 @@
 //! to do with it.
 //!
 //! A pure function of a report. The terminal, the page and the findings in the report's JSON take their headlines from here and from
-//! [`verdict`](crate::verdict), so they cannot disagree.
+//! [`verdicts`], so they cannot disagree.
 
 mod advice;
 mod costs;
@@ -13,23 +13,24 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
+use charz_claims::verdict::verdicts;
+use charz_estimate::Estimates;
+use charz_estimate::{Estimate, Quantity, grouped};
+use charz_words::estimate::label;
 use std::time::Duration;
 
 use crate::card::{Card, MEMORY};
 use crate::figure::{self, Datum, Table};
 use crate::findings;
-use crate::group::grouped;
-use crate::number::{self, Number, Origin};
-use crate::point;
-use crate::verdict::verdicts;
 use charz_data::Role;
 use charz_data::card::Chase;
 use charz_data::escape::{counted, shortened};
 use charz_data::report::{Cell, Energy, Hardware, Report, Status, Unit};
 use charz_data::units;
+use charz_words::point;
 
-pub use crate::number::NONE;
 pub use advice::Advice;
+pub use charz_words::estimate::NONE;
 pub use costs::Costs;
 pub(crate) use quality::is_caused_by_others;
 pub use quality::{Level, Quality};
@@ -81,20 +82,20 @@ pub struct Reading {
     pub is_noisy: bool,
     pub threads: u64,
     pub mapping: String,
-    /// [`Capacity`](Origin::Capacity) where a heading says what it is.
-    pub origin: Origin,
+    /// [`Capacity`](Quantity::Capacity) where a heading says what it is.
+    pub origin: Quantity,
 }
 
 impl Reading {
-    fn of(number: &Number<'_>) -> Self {
+    fn of(number: &Estimate<'_>) -> Self {
         Reading {
-            value: number.whole().value,
+            value: number.unscaled().value,
             unit: number.cell.unit,
             ends: number.interval.map(|interval| <[f64; 2]>::from(interval).map(|end| end / number.value)),
             is_noisy: number.is_doubtful(),
             threads: number.cell.workers,
             mapping: number.cell.mapping.clone(),
-            origin: number.origin,
+            origin: number.quantity,
         }
     }
 
@@ -105,7 +106,7 @@ impl Reading {
 
     /// `12.3 GB/s`, with the marker of a noisy number, and `delivered` or `estimated` where it is that.
     pub fn text(&self) -> String {
-        format!("{}{}{}", units::value(self.value, self.unit), units::doubt(self.is_noisy), self.origin.label())
+        format!("{}{}{}", units::value(self.value, self.unit), units::doubt(self.is_noisy), label(self.origin))
     }
 
     fn datum(&self) -> Datum {
@@ -116,7 +117,7 @@ impl Reading {
 impl Answer {
     pub fn of(report: &Report) -> Self {
         let cpus = report.machine.usable_strands().count() as u64;
-        let rows = rows::rows(report, &verdicts(report), cpus);
+        let rows = rows::rows(report, &verdicts(&Estimates::of(report)), cpus);
         let findings = findings::findings(report);
         let advice = advice::advice(report, &rows, &findings, cpus);
         Answer {
@@ -294,7 +295,8 @@ fn levels(report: &Report) -> Table {
         };
         let latency =
             card.found(level).map(|found| (found.ns, found.doubtful)).or_else(|| of_one_size(report, &level.name));
-        let latency = latency.map_or_else(none, |(ns, doubtful)| Datum::number(number::time(ns, doubtful), ns));
+        let latency =
+            latency.map_or_else(none, |(ns, doubtful)| Datum::number(charz_words::estimate::time(ns, doubtful), ns));
         let mut row = vec![Datum::word(&level.name), size.map_or_else(none, Datum::word), latency, read(1)];
         row.extend((most > 1).then(|| read(most)));
         row

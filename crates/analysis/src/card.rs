@@ -8,6 +8,7 @@ mod doubts;
 #[cfg(test)]
 mod tests;
 
+use charz_estimate::grouped;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -17,7 +18,6 @@ use charz_data::{Arrange, Role};
 
 use crate::curve::{Level as Place, Plateau, Reach, plateaus, reach};
 use crate::findings::{Curve, clocks};
-use crate::group::grouped;
 use crate::numa::{self, NodePair, Number};
 use charz_data::report::{self, Cell, PageKind, Report};
 use charz_stats::Sample;

@@ -5,6 +5,7 @@
 
 mod world;
 
+use charz_estimate::Quantity;
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
@@ -13,7 +14,6 @@ use regex::{Captures, Regex};
 use crate::answer::{Answer, Costs, NONE, Row};
 use crate::compare::{Options, Verdict, compare};
 use crate::findings::findings;
-use crate::number::Origin;
 use charz_data::report::{Cell, FindingKind, Report};
 use world::{MAPPINGS, World, counts};
 
@@ -313,9 +313,9 @@ fn numbers(world: &World, report: &Report, row: &Row, tally: &mut Tally) {
         let own =
             |cell: &&Cell| (&*cell.kernel, &cell.mapping, cell.workers) == (kernel, &reading.mapping, reading.threads);
         let is_of = |cell: &Cell| match reading.origin {
-            Origin::Capacity => cell.value() == Some(reading.value),
-            Origin::Delivered => cell.delivered.is_some_and(|delivered| delivered.value == reading.value),
-            Origin::Estimated => true,
+            Quantity::Capacity => cell.value() == Some(reading.value),
+            Quantity::Delivered => cell.delivered.is_some_and(|delivered| delivered.value == reading.value),
+            Quantity::Estimated => true,
         };
         tally.count("a number of a cell", report.cells.iter().filter(own).any(is_of));
     }

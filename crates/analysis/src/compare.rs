@@ -49,7 +49,7 @@ pub const SCHEMA: &str = include_str!("../schema/comparison.json");
 /// The share of false calls to accept over all comparisons.
 pub const ALPHA: f64 = 0.01;
 /// How much is still the same where the sides took turns, as a fraction.
-pub const MARGIN: f64 = crate::number::MARGIN;
+pub const MARGIN: f64 = charz_estimate::MARGIN;
 /// How many times the margin where one side was measured after the other.
 pub const SEQUENTIAL: f64 = 2.0;
 

@@ -1,9 +1,9 @@
 //! What used the CPUs while something was measured, in words.
 
 use charz_data::Arrange;
+use charz_estimate::grouped;
 use std::collections::BTreeSet;
 
-use crate::group::grouped;
 use charz_data::report::{Culprit, CulpritKind, Evidence, Invocation};
 
 /// What disturbed runs, over all runs after which charz looked.

@@ -22,18 +22,18 @@ mod spread;
 #[cfg(test)]
 mod tests;
 
-use crate::number::Basis;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
+use charz_estimate::Estimates;
 
 pub(crate) use latency::{Curve, clocks};
 pub(crate) use loaded::{bandwidth, knee_delay};
-pub(crate) use locks::WIDEST;
+
 pub(crate) use products::millis;
 use series::Series;
 
 /// Everything that follows from the cells of a report, by kind, and then in the order of the cells.
 pub fn findings(report: &Report) -> Vec<Finding> {
-    let basis = Basis::of(report);
+    let basis = Estimates::of(report);
     let all = Series::of(report, &basis);
     let strands = report.machine.usable_strands().count() as u64;
     let mut found = best::best(report);

@@ -376,7 +376,7 @@ pub fn of_report(report: &Report) -> Result<LockWaits, String> {
             let elapsed_s = runs().map(|run| run.interval_ns as f64).sum::<f64>() / 1e9;
             Some(LockWait {
                 lock: cell.kernel.clone(),
-                caller: format!("{} x{}{}", cell.mapping, cell.workers, crate::point::label(&cell.point)),
+                caller: format!("{} x{}{}", cell.mapping, cell.workers, charz_words::point::label(&cell.point)),
                 count: waits.sum(),
                 waited_s: share * cell.workers.min(strands) as f64 * elapsed_s,
                 elapsed_s: Some(elapsed_s),

@@ -7,10 +7,10 @@ use crate::answer::{Answer, Ratio, Reading, Row as Answered};
 use crate::compare::{Options, guest_memory, obstacle};
 use crate::figure::{self, Datum, State, Table};
 use crate::page::{Page, Section, page};
-use crate::point;
 use crate::source::{Source, in_quota, most_threads, quota_note, whole};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report, Unit};
+use charz_words::point;
 
 /// What came of holding machines against each other.
 #[derive(Clone, Debug, Serialize)]

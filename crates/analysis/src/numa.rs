@@ -142,8 +142,8 @@ fn number(cell: &Cell) -> Option<Number> {
 mod tests {
 
     use super::*;
-    use crate::fixtures::{LATENCY, cell, report, two};
     use charz_data::report::Point;
+    use charz_estimate::fixtures::{LATENCY, cell, report, two};
 
     #[test]
     fn pairs_of_nodes_follow_seats_and_places() {

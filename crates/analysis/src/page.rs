@@ -38,9 +38,10 @@ use crate::answer::Answer;
 use crate::compare::Comparison;
 use crate::figure::{Figure, Table};
 use crate::findings::findings;
-use crate::verdict;
 use cells::CellsByKernel;
+use charz_claims::verdict::verdicts;
 use charz_data::report::{Finding, FindingKind};
+use charz_estimate::Estimates;
 
 pub use crate::source::Source;
 pub use about::{About, Difference, Fact};
@@ -226,7 +227,11 @@ fn finished(mut page: Page) -> Page {
 /// All that these reports say, with the sections that are asked for.
 fn draw(sources: &[Source<'_>], compared: &[Found], is_asked: impl Fn(&str) -> bool) -> Page {
     let each = || sources.iter().map(|source| source.report);
-    let sorted = CellsByKernel::of(sources, each().map(findings).collect(), each().map(verdict::verdicts).collect());
+    let sorted = CellsByKernel::of(
+        sources,
+        each().map(findings).collect(),
+        each().map(|report| verdicts(&Estimates::of(report))).collect(),
+    );
     let chapters = CHAPTERS.iter().filter(|chapter| is_asked(chapter.id));
     let answers: Vec<Answer> = each().map(Answer::of).collect();
     let versus = versus::figure(sources, &answers, compared).filter(|_| is_asked(VERSUS));

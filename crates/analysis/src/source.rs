@@ -1,8 +1,8 @@
 //! A report beside others: its name, and what of its numbers counts there.
 
 use crate::answer::{Reading, Row};
-use crate::number::left_by_quota;
 use charz_data::report::Report;
+use charz_estimate::left_by_quota;
 
 /// A report with the name that it goes by among others.
 #[derive(Clone, Copy, Debug)]

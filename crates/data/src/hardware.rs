@@ -1,6 +1,6 @@
 //! What the processor's own counters counted, and what follows from it.
 
-use crate::report::Estimate;
+use crate::report::Measured;
 use serde::{Deserialize, Serialize};
 
 /// How many kinds of events are counted.
@@ -139,7 +139,7 @@ pub struct Hardware {
     pub running_share: f64,
     /// How much less the invocations with counters performed than those without, as a fraction; its interval is null after too few of
     /// either.
-    pub cost: Option<Estimate>,
+    pub cost: Option<Measured>,
 }
 
 impl Hardware {

@@ -41,7 +41,7 @@ pub use evidence::{
 pub use finding::{Finding, FindingKind};
 pub use host::{Host, Memory, Tool};
 pub use lap::{Counts, Group, Lap};
-pub use number::{Estimate, Interval, Unit};
+pub use number::{Interval, Measured, Unit};
 pub use point::Point;
 pub use read::{
     FileError, Kind, MAX_BYTES, check, check_invocation, from_json, is_report, kind, parse, read, read_open,

@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
 use charz_analysis::history::seconds;
-use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
 use charz_data::{Arrange, Family, Metric, Role};
 use charz_stats::median;
+use charz_words::point;
 
 use crate::parts::{Part, Partitions};
 use crate::words;

@@ -3,7 +3,7 @@
 use std::mem;
 
 use charz_data::peak_mips;
-use charz_data::report::{Cell, Estimate, Hardware, HardwareCount, HardwareCounts, Interval, Invocation, Lap};
+use charz_data::report::{Cell, Hardware, HardwareCount, HardwareCounts, Interval, Invocation, Lap, Measured};
 use charz_stats::{Better, Pair, Rule, compare_one, median};
 
 use super::JudgeContext;
@@ -24,7 +24,7 @@ pub(super) fn hardware(cell: &mut Cell, facts: &JudgeContext) -> Option<Hardware
     found
 }
 
-fn summed_up(with: &Cell, facts: &JudgeContext, cost: Option<Estimate>) -> Option<Hardware> {
+fn summed_up(with: &Cell, facts: &JudgeContext, cost: Option<Measured>) -> Option<Hardware> {
     let valued = || with.invocations.iter().filter(|invocation| invocation.value.is_some());
     let middle = |of: &dyn Fn(&Counted) -> Option<f64>| {
         median(valued().filter_map(|invocation| of(&Counted::of(invocation))).filter(|value| value.is_finite()))
@@ -51,13 +51,13 @@ fn summed_up(with: &Cell, facts: &JudgeContext, cost: Option<Estimate>) -> Optio
 }
 
 /// By how much the invocations with counters perform worse; no test is made of it, so the margin is none.
-fn cost(without: &Cell, with: &Cell) -> Option<Estimate> {
+fn cost(without: &Cell, with: &Cell) -> Option<Measured> {
     let values = |cell: &Cell| cell.invocations.iter().filter_map(|invocation| invocation.value).collect::<Vec<_>>();
     let better = if without.unit.more_is_better() { Better::Higher } else { Better::Lower };
     let rule = Rule::new(0.05, 0.0)?;
     let found = compare_one(Pair { base: &values(without), new: &values(with), better }, &rule);
     let interval = found.interval.map(|interval| Interval { low: 1.0 - interval.high, high: 1.0 - interval.low });
-    Some(Estimate { value: 1.0 - found.effect?, interval })
+    Some(Measured { value: 1.0 - found.effect?, interval })
 }
 
 /// The scaled events of the clean repetitions of an invocation, over all workers; `None` of an event that is not known of any lap.

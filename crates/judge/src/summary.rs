@@ -4,7 +4,7 @@ use super::case::{Case, total};
 use super::estimate::{FastModes, is_number};
 use charz_data::checks::LEAST_OF_A_GROUP;
 use charz_data::histogram::median_error;
-use charz_data::report::{Contention, Estimate, Interval, Invocation, Lap, Run, Sharing, Summary, Unit};
+use charz_data::report::{Contention, Interval, Invocation, Lap, Measured, Run, Sharing, Summary, Unit};
 use charz_stats::{Sample, median, median_interval, pooled};
 
 const CONFIDENCE: f64 = 0.95;
@@ -43,10 +43,10 @@ pub(super) fn summary(case: &Case<'_>) -> Option<Summary> {
     })
 }
 
-pub(super) fn capacity(case: &Case<'_>) -> Option<Estimate> {
+pub(super) fn capacity(case: &Case<'_>) -> Option<Measured> {
     let values = Sample::new(case.values())?;
     let value = typical(case, &values);
-    Some(Estimate { value, interval: interval(case, &values).map(|found| resolved(case, value, found)) })
+    Some(Measured { value, interval: interval(case, &values).map(|found| resolved(case, value, found)) })
 }
 
 /// A median of stamped times is known to half of the bin that it falls into, and to half a step of the clock: chance shows neither.
@@ -76,13 +76,13 @@ fn typical(case: &Case<'_>, values: &Sample) -> f64 {
 
 /// What all repetitions gave together, dirty ones included: their work over their time. Other programs take a CPU in slices as long as an
 /// invocation, which is whole or starved then: the invocation in the middle would be one or the other.
-pub(super) fn delivered(case: &Case<'_>) -> Option<Estimate> {
+pub(super) fn delivered(case: &Case<'_>) -> Option<Measured> {
     let unit = case.cell.unit;
     let parts = case.done().map(|invocation| invocation.delivered_parts(unit));
     let parts: Vec<_> = parts.filter(|(work, time)| work.is_finite() && time.is_finite() && *time > 0.0).collect();
     let (value, interval) = pooled(&parts, CONFIDENCE).filter(|(value, _)| is_number(*value, unit))?;
     let interval = interval.filter(|_| value != 0.0);
-    Some(Estimate { value, interval: interval.map(|found| Interval { low: found.low, high: found.high }) })
+    Some(Measured { value, interval: interval.map(|found| Interval { low: found.low, high: found.high }) })
 }
 
 /// Where the capacity lies. What is made of blocks is no surer than a block, and no slower than the fastest of them; what has several

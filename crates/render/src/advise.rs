@@ -7,12 +7,13 @@ use serde::Serialize;
 use super::look::TerminalStyle;
 use super::outline::Block;
 use super::{json, markdown, term};
-use charz_analysis::advise::{Advice, Outcome, Subject, Validation, Wire, lost};
 use charz_analysis::answer::{Answer, NONE};
-use charz_analysis::verdict::{Claim, Loss};
+use charz_claims::advise::{Advice, NotAdvised, Validation};
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Interval, Unit};
 use charz_data::units;
+use charz_estimate::{Relation, Strength};
+use charz_words::advise as words;
 
 pub type Format = super::formats::Format<fn(&Advised<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 
@@ -23,7 +24,7 @@ pub struct Advised<'a> {
     pub validation: Option<Vec<Validation<'a>>>,
     pub predicted: Vec<Predicted>,
     /// Why nothing is advised to threads that contend, though some were measured.
-    pub why_not: Option<String>,
+    pub why_not: Option<NotAdvised<'a>>,
 }
 
 /// A placement that was not measured, and should do better than all that were.
@@ -89,17 +90,17 @@ pub const FORMATS: [&Format; 4] = [
 
 #[derive(Serialize)]
 struct Json<'a> {
-    advice: Vec<Wire<'a>>,
+    advice: Vec<words::Wire<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    validation: Option<Vec<Outcome<'a>>>,
+    validation: Option<Vec<words::Outcome<'a>>>,
     predicted: &'a [Predicted],
 }
 
 impl<'a> Json<'a> {
     fn of(advised: &'a Advised<'a>) -> Self {
-        let outcomes = |all: &Vec<Validation<'a>>| all.iter().map(Validation::wire).collect();
+        let outcomes = |all: &Vec<Validation<'a>>| all.iter().map(words::outcome).collect();
         Json {
-            advice: advised.advice.iter().map(Advice::wire).collect(),
+            advice: advised.advice.iter().map(words::wire).collect(),
             validation: advised.validation.as_ref().map(outcomes),
             predicted: &advised.predicted,
         }
@@ -121,7 +122,7 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
                 "{what}: the report compares NUMA nodes for memory, not placements. charz sweep without --memory measures several mappings \
                  and numbers of threads."
             ),
-            0 if let Some(why) = &advised.why_not => format!("{what}: {why}."),
+            0 if let Some(why) = &advised.why_not => format!("{what}: {}.", words::not_advised(why)),
             0 => format!(
                 "{what}: the report compares none of a program or of a kernel that stands for one. charz sweep measures several mappings \
                  and numbers of threads."
@@ -138,10 +139,10 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         blocks.extend(steps);
     }
     for (at, advice) in advised.advice.iter().enumerate() {
-        blocks.push(Block::Caption(advice.sentence()));
-        blocks.extend(advice.paste().map(Block::Code));
-        blocks.push(Block::Item("evidence".to_owned(), advice.evidence()));
-        blocks.extend(advice.extras().into_iter().map(|text| Block::Item("also".to_owned(), text)));
+        blocks.push(Block::Caption(words::sentence(advice)));
+        blocks.extend(words::paste(advice).map(Block::Code));
+        blocks.push(Block::Item("evidence".to_owned(), words::evidence(advice)));
+        blocks.extend(words::extras(advice).into_iter().map(|text| Block::Item("also".to_owned(), text)));
         match is_whole {
             _ if advice.regret.is_empty() => {}
             true => blocks.extend([Block::Gap, regret(advice)]),
@@ -154,10 +155,10 @@ fn blocks(advised: &Advised<'_>, is_whole: bool) -> Vec<Block<'static>> {
         }
         // What is not advised has no line to paste.
         if is_whole && advice.is_settled() {
-            for (name, launch) in advice.launches() {
+            for (name, launch) in words::launches(advice) {
                 blocks.extend([Block::Gap, Block::Text(name.to_owned())]);
                 let notes = launch.notes.iter().map(|note| format!("# {note}"));
-                let lines: Vec<String> = notes.chain(launch.line(&advice.program())).collect();
+                let lines: Vec<String> = notes.chain(launch.line(&words::program(advice))).collect();
                 blocks.push(Block::Code(lines.join("\n")));
             }
         }
@@ -174,7 +175,7 @@ fn conclusion(validation: &Validation<'_>) -> Option<String> {
     let losses = || checks.iter().filter_map(|check| check.measured);
     let how = match regret > 0.0 {
         _ if !checks.is_empty() && losses().next().is_none() => "has no other number to be held against".to_owned(),
-        _ if losses().any(|loss| matches!(loss.claim(), Claim::TooNoisy(_))) => {
+        _ if losses().any(|loss| matches!(loss.strength(), Strength::TooNoisy(_))) => {
             "is too noisy to be held against the others".to_owned()
         }
         _ if losses().any(|loss| loss.interval.is_none()) => {
@@ -196,31 +197,21 @@ fn conclusion(validation: &Validation<'_>) -> Option<String> {
 }
 
 /// `auto x2 loses 3.2% (2.1 to 4.4%)`.
-fn entry(loss: &Loss<'_>) -> String {
-    format!("{} {}", placement(loss), lost(loss, Subject::One))
+fn entry(loss: &Relation<'_>) -> String {
+    format!("{} {}", placement(loss), words::lost(loss, words::Subject::One))
 }
 
-fn placement(loss: &Loss<'_>) -> String {
-    format!("{} x{}", loss.number.cell.mapping, loss.number.cell.workers)
+fn placement(loss: &Relation<'_>) -> String {
+    format!("{} x{}", loss.estimate.cell.mapping, loss.estimate.cell.workers)
 }
 
 fn regret(advice: &Advice<'_>) -> Block<'static> {
-    let row = |loss: &Loss<'_>| {
-        let remark = match loss.claim() {
-            _ if loss.is_clock => "the clock only",
-            _ if loss.doubtful && !loss.is_moved => "noisy",
-            Claim::Shown(_) => "",
-            Claim::None => "no difference",
-            Claim::Open(_) => "open",
-            Claim::TooFew(_) => "too few runs",
-            Claim::TooNoisy(_) => "too noisy",
-            Claim::Moved => "the host moved the CPUs",
-        };
+    let row = |loss: &Relation<'_>| {
         vec![
             placement(loss),
-            units::percent(loss.share) + units::doubt(loss.doubtful),
+            units::percent(loss.share) + units::doubt(loss.is_doubtful()),
             range(loss.interval),
-            remark.to_owned(),
+            words::remark(loss).to_owned(),
         ]
     };
     Block::Table {
@@ -236,7 +227,7 @@ fn range(interval: Option<Interval>) -> String {
 }
 
 fn checks(validation: &Validation<'_>) -> Block<'static> {
-    let told = |loss: &Loss<'_>| format!("{} ({})", units::percent(loss.share), range(loss.interval));
+    let told = |loss: &Relation<'_>| format!("{} ({})", units::percent(loss.share), range(loss.interval));
     let rows = validation.checks.iter().map(|check| {
         let held = match check.holds() {
             Some(true) => "held",
@@ -256,9 +247,10 @@ fn checks(validation: &Validation<'_>) -> Block<'static> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use charz_analysis::advise::{advise, not_advised, validate};
+    use charz_claims::advise::{advise, not_advised, validate};
     use charz_data::report::fixtures::{cell, report};
     use charz_data::report::{Cell, Report, Status, Unit};
+    use charz_estimate::Estimates;
 
     #[test]
     fn a_placement_without_a_number_does_not_silence_the_others() {
@@ -268,7 +260,7 @@ mod tests {
         };
         let swept = |auto: Cell| report(vec![of("rr", 10.0), of("dumb", 8.0), auto]);
         let first = swept(of("auto", 9.0));
-        let advice = advise(&first);
+        let advice = advise(&Estimates::of(&first));
         let text = |auto: Cell| conclusion(&validate(&advice, &swept(auto))[0]).unwrap();
         let failed = text(of("auto", 9.0).unmeasured(Status::Failed, "it crashed"));
         assert!(failed.contains("is the best of these"), "{failed}");
@@ -280,7 +272,7 @@ mod tests {
     }
 
     fn nothing(report: &Report) -> Advised<'_> {
-        let (answer, why_not) = (Answer::of(report), not_advised(report));
+        let (answer, why_not) = (Answer::of(report), not_advised(&Estimates::of(report)));
         Advised { answer, advice: Vec::new(), validation: None, predicted: Vec::new(), why_not }
     }
 
@@ -288,7 +280,7 @@ mod tests {
     fn one_thread_that_does_more_than_several_is_why_nothing_is_advised() {
         let of = |threads, value| cell("counter-atomic", threads, Unit::OpsPerSecond, value).in_order();
         let report = report(vec![of(1, 180e6), of(2, 60e6), of(4, 40e6)]).on(4);
-        assert!(advise(&report).is_empty());
+        assert!(advise(&Estimates::of(&report)).is_empty());
         let blocks = blocks(&nothing(&report), false);
         let texts: Vec<&String> =
             blocks.iter().filter_map(|block| if let Block::Text(text) = block { Some(text) } else { None }).collect();
@@ -303,7 +295,7 @@ mod tests {
             cell.seated(&[0, 1])
         };
         let report = report(vec![of("rr", 2e9), of("dumb", 1e9)]);
-        let mut advised = Advised { advice: advise(&report), ..nothing(&report) };
+        let mut advised = Advised { advice: advise(&Estimates::of(&report)), ..nothing(&report) };
         advised.advice.iter_mut().for_each(|advice| advice.regret.clear());
         let blocks = blocks(&advised, false);
         assert!(blocks.iter().any(|block| matches!(block, Block::Item(label, _) if label == "evidence")));

@@ -14,10 +14,10 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::json::write_pretty_line;
-use charz_analysis::point;
 use charz_data::Better;
 use charz_data::escape::plain;
 use charz_data::report::{Cell, Report, Status, Unit};
+use charz_words::point;
 
 /// What ends the name of a benchmark that is to raise no alert.
 const IGNORED: &str = "-bencher-ignore";

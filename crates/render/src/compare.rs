@@ -8,10 +8,10 @@ use super::outline::Block;
 use super::{grid, html, json, markdown, term};
 use charz_analysis::compare::{Comparison, Origin, Row, Side, Verdict, signed};
 use charz_analysis::page::{Source, of_comparison};
-use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::report::{Interval, Status};
 use charz_data::units;
+use charz_words::point;
 
 pub type Format = super::formats::Format<fn(&Compared<'_>, &TerminalStyle, &mut dyn Write) -> io::Result<()>>;
 

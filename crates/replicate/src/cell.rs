@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_analysis::point;
 use charz_data::distance::Distance;
 use charz_data::escape::counted;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::Point;
 use charz_data::{CellSpec, Params};
+use charz_words::point;
 use serde::Deserialize;
 
 use super::statistic::{Statistic, no_counters};

@@ -155,7 +155,7 @@ mod tests {
     /// Cores of two kinds, or some of whose strands are not usable.
     #[test]
     fn a_core_is_the_first_one() {
-        let mut machine = charz_analysis::fixtures::report("Core:4 PU:2").machine;
+        let mut machine = charz_estimate::fixtures::report("Core:4 PU:2").machine;
         machine
             .strands
             .iter_mut()

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use charz_data::report::{
-    Cell, Ending, Estimate, Growth, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Run, Unit,
+    Cell, Ending, Growth, GrowthStep, Hardware, Histogram, Invocation, JointHistogram, Measured, Run, Unit,
 };
 use charz_stats::{Sample, median, median_interval};
 
@@ -172,7 +172,7 @@ impl Statistic {
     pub(super) fn of(&self, cell: &Cell, words: f64, hz: Option<f64>) -> Result<Quantity, String> {
         let kind = self.kind(cell.unit).ok_or("the kernel has no such number")?;
         let summary = cell.summary.ok_or("nothing was measured")?;
-        let Estimate { value, interval } = cell.capacity.ok_or("nothing that counts was measured")?;
+        let Measured { value, interval } = cell.capacity.ok_or("nothing that counts was measured")?;
         let interval = interval.map(|interval| [interval.low, interval.high]);
         let workers = cell.workers.max(1) as f64;
         // Rings, words and recursions have such numbers beside their value.

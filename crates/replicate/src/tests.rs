@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::document::{PublishedValue, Relation};
 use super::*;
-use charz_analysis::fixtures::{cell, report};
 use charz_data::params::Process;
-use charz_data::report::{Cell, Estimate, Peak, Point, Report, Status as CellStatus, Timer, Unit};
+use charz_data::report::{Cell, Measured, Peak, Point, Report, Status as CellStatus, Timer, Unit};
 use charz_data::{CellSpec, Growth, GrowthStep, Halt, units};
+use charz_estimate::fixtures::{cell, report};
 use charz_topology::{Mapping, Order, Source, discover};
 
 /// Every figure, table, listing and set of quoted numbers by an independent reading of the documents.
@@ -202,12 +202,12 @@ fn claims_are_checked_by_intervals() {
     // round-robin as auto; half of the packages of one; 42 GB/s with four workers and 40 with two.
     assert_eq!(verdicts(&report), [Verdict::Holds, Verdict::Undecided, Verdict::Holds]);
     let last = report.cells.iter().position(|cell| cell.mapping == "auto" && cell.workers == 4).unwrap();
-    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: Some([79e9, 81e9].into()) });
+    report.cells[last].capacity = Some(Measured { value: 80e9, interval: Some([79e9, 81e9].into()) });
     assert_eq!(verdicts(&report)[2], Verdict::Fails);
     // Less is no more.
-    report.cells[last].capacity = Some(Estimate { value: 30e9, interval: Some([29e9, 31e9].into()) });
+    report.cells[last].capacity = Some(Measured { value: 30e9, interval: Some([29e9, 31e9].into()) });
     assert_eq!(verdicts(&report)[2], Verdict::Holds);
-    report.cells[last].capacity = Some(Estimate { value: 80e9, interval: None });
+    report.cells[last].capacity = Some(Measured { value: 80e9, interval: None });
     assert_eq!(verdicts(&report)[2], Verdict::Undecided);
     report.cells.clear();
     assert_eq!(verdicts(&report), [Verdict::Undecided; 3]);

@@ -26,7 +26,7 @@ const PLANTS: [Plant; 13] = [
     Plant(
         "the margin within which placements are alike",
         Edit {
-            file: "crates/analysis/src/number.rs",
+            file: "crates/estimate/src/estimate.rs",
             from: "pub const MARGIN: f64 = 0.02;",
             to: "pub const MARGIN: f64 = 0.2;",
         },
@@ -34,7 +34,7 @@ const PLANTS: [Plant; 13] = [
     Plant(
         "a word of advice",
         Edit {
-            file: "crates/analysis/src/advise/sentence.rs",
+            file: "crates/words/src/advise.rs",
             from: "\"; within 5% of the peak at {}\"",
             to: "\"; near the peak at {}\"",
         },

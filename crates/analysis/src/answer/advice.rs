@@ -1,10 +1,11 @@
 //! What to do with the numbers: how many threads, where, and the line that puts them there.
 
 use super::rows::Row;
-use crate::advise::advise;
+use charz_claims::advise::advise;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
+use charz_estimate::Estimates;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
@@ -14,9 +15,13 @@ pub struct Advice {
 }
 
 pub(super) fn advice(report: &Report, rows: &[Row], findings: &[Finding], cpus: u64) -> Vec<Advice> {
-    let placed = advise(report).into_iter();
-    let mut all: Vec<Advice> =
-        placed.map(|advice| Advice { text: advice.sentence(), launch: advice.paste() }).collect();
+    let placed = advise(&Estimates::of(report)).into_iter();
+    let mut all: Vec<Advice> = placed
+        .map(|advice| Advice {
+            text: charz_words::advise::sentence(&advice),
+            launch: charz_words::advise::paste(&advice),
+        })
+        .collect();
     let worst = rows.iter().filter_map(|row| Some((row, row.oversubscribed?)));
     if let Some((row, (threads, share, doubt))) = worst.max_by(|one, other| one.1.1.total_cmp(&other.1.1)) {
         let text = format!(

@@ -1,11 +1,10 @@
 //! What single operations cost: calls, wake-ups, locks, clocks.
 
 use super::Reading;
-use crate::group::grouped;
-use crate::number::{Basis, Best, Number, Origin, kind};
 use charz_data::card::Waiter;
 use charz_data::report::{Cell, Report};
 use charz_data::{Arrange, Role};
+use charz_estimate::{Best, Estimate, Estimates, Quantity, grouped, kind};
 
 /// The kernels of one kind, the cheapest first.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +42,7 @@ impl Costs {
 
 pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
     let is_cost = |cell: &&Cell| !cell.unit.more_is_better() && kind(report, cell).is_some();
-    let numbers = Basis::of(report).numbers(report.cells.iter().filter(is_cost));
+    let numbers = Estimates::of(report).estimates(report.cells.iter().filter(is_cost));
     let kernels = grouped(numbers, |number| number.cell.kernel.as_str());
     let kind = |cell: &'a Cell| match report.role(&cell.kernel) {
         // No thread sleeps.
@@ -57,22 +56,22 @@ pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
     let others = Some(others.concat()).filter(|others| !others.is_empty());
     let named = kinds.into_iter().map(|kernels| (kind(kernels[0][0].cell).to_owned(), kernels));
     let kinds = named.chain(others.map(|others| (OTHERS.to_owned(), others)));
-    let list = |(kind, kernels): (String, Vec<Vec<Number<'_>>>)| {
-        let is_delivered = kernels.iter().flatten().all(|number| number.origin == Origin::Delivered);
+    let list = |(kind, kernels): (String, Vec<Vec<Estimate<'_>>>)| {
+        let is_delivered = kernels.iter().flatten().all(|number| number.quantity == Quantity::Delivered);
         let place = commonest(&kernels);
-        let mut shown: Vec<(String, Number<'_>)> = match &kernels[..] {
+        let mut shown: Vec<(String, Estimate<'_>)> = match &kernels[..] {
             [only] => by_mapping(only),
             _ => kernels.iter().filter_map(|numbers| at(numbers, place)).collect(),
         };
         shown.arrange_by(|one, other| one.1.value.total_cmp(&other.1.value));
-        let alike = |end: Option<&(String, Number<'_>)>| -> Vec<String> {
+        let alike = |end: Option<&(String, Estimate<'_>)>| -> Vec<String> {
             let all = shown.iter().filter(|(_, number)| end.is_some_and(|(_, end)| number.meets(end)));
             all.map(|(name, _)| name.clone()).collect()
         };
         let (fastest, mut slowest) = (alike(shown.first()), alike(shown.last()));
         slowest.retain(|_| shown.last().is_some_and(|(name, _)| !fastest.contains(name)));
-        let reading = |number: Number<'_>| {
-            let origin = if is_delivered { Origin::Capacity } else { number.origin };
+        let reading = |number: Estimate<'_>| {
+            let origin = if is_delivered { Quantity::Capacity } else { number.quantity };
             Reading { origin, ..Reading::of(&number) }
         };
         let place = shown.iter().find(|(name, number)| *name == number.cell.kernel).map(|(_, number)| placed(number));
@@ -87,38 +86,38 @@ pub(super) fn costs<'a>(report: &'a Report) -> Vec<Costs> {
 }
 
 /// The number of a kernel at a place, or where it has none there the best with its fewest threads, with these behind the name.
-fn at<'a>(numbers: &[Number<'a>], place: Option<(&str, u64)>) -> Option<(String, Number<'a>)> {
-    let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Number::by_value);
+fn at<'a>(numbers: &[Estimate<'a>], place: Option<(&str, u64)>) -> Option<(String, Estimate<'a>)> {
+    let there = numbers.iter().copied().filter(|number| Some(placed(number)) == place).min_by(Estimate::by_value);
     let name = &numbers.first()?.cell.kernel;
     if let Some(number) = there {
         return Some((name.clone(), number));
     }
     let fewest = numbers.iter().map(|number| number.cell.workers).min()?;
-    let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
+    let with: Vec<Estimate<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == fewest).collect();
     let best = Best::of(&with)?.number;
     Some((format!("{name} ({} x{fewest})", best.cell.mapping), best))
 }
 
 /// The best of a kernel under each of its mappings, named where there are several.
-fn by_mapping<'a>(numbers: &[Number<'a>]) -> Vec<(String, Number<'a>)> {
+fn by_mapping<'a>(numbers: &[Estimate<'a>]) -> Vec<(String, Estimate<'a>)> {
     let mappings = grouped(numbers.iter().copied(), |number| number.cell.mapping.as_str());
-    let named = |best: Number<'_>| match mappings.len() {
+    let named = |best: Estimate<'_>| match mappings.len() {
         1 => best.cell.kernel.clone(),
         _ => format!("{} ({} x{})", best.cell.kernel, best.cell.mapping, best.cell.workers),
     };
-    let bests = mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value));
+    let bests = mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Estimate::by_value));
     bests.map(|best| (named(best), best)).collect()
 }
 
-fn placed<'a>(number: &Number<'a>) -> (&'a str, u64) {
+fn placed<'a>(number: &Estimate<'a>) -> (&'a str, u64) {
     (&number.cell.mapping, number.cell.workers)
 }
 
 /// The mapping and the number of threads that most of these kernels have a number for; of several the fewest threads, then those with a CPU
 /// each, then the first.
-fn commonest<'a>(kernels: &[Vec<Number<'a>>]) -> Option<(&'a str, u64)> {
+fn commonest<'a>(kernels: &[Vec<Estimate<'a>>]) -> Option<(&'a str, u64)> {
     let places = grouped(kernels.iter().flatten().copied(), placed);
-    let rank = |numbers: &&Vec<Number<'a>>| {
+    let rank = |numbers: &&Vec<Estimate<'a>>| {
         let own = grouped(numbers.iter(), |number| number.cell.kernel.as_str()).len();
         (own, std::cmp::Reverse(numbers[0].cell.workers), numbers[0].cell.has_own_cpus())
     };

@@ -1,11 +1,11 @@
 //! What was measured between CPUs and between NUMA nodes, by reports that are about that.
 
+use charz_words::estimate::time;
 use std::collections::BTreeSet;
 
 use super::none;
 use crate::figure::{Datum, Table};
 use crate::numa::{self, NodePair, Number};
-use crate::number::time;
 use crate::page::matrix::{self, Matrix, class_name};
 use charz_data::Role;
 use charz_data::report::{Finding, FindingKind, MemoryHome, Report, Unit};

@@ -1,10 +1,9 @@
 //! How good the numbers of a report are, what limits them, and what to do about it.
 
+use charz_estimate::{NEARLY_ALL, grouped};
 use std::collections::BTreeMap;
 
 use crate::culprits::{Disturber, disturbers};
-use crate::group::grouped;
-use crate::number::{self, NEARLY_ALL};
 use charz_data::checks::{INTERVAL_NEEDS, NOT_REPORTED};
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, CulpritKind, Ending, Mark, Report, Severity, Status};
@@ -324,7 +323,7 @@ fn delivered(report: &Report) -> Option<f64> {
         let most = quota.map_or(1.0, |cpus| cpus / cell.workers.max(1) as f64);
         let runs = cell.invocations.iter().flat_map(|invocation| &invocation.runs);
         let time: f64 = runs.map(|run| run.interval_ns as f64).sum();
-        Some((number::given(report, cell)?.min(most), time))
+        Some((charz_estimate::delivered_share(report, cell)?.min(most), time))
     });
     let (given, time) = shares.fold((0.0, 0.0), |sum, (share, time)| (sum.0 + share * time, sum.1 + time));
     (time > 0.0).then(|| given / time)

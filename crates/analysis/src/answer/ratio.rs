@@ -57,8 +57,8 @@ impl Ratio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::Origin;
     use charz_data::report::Unit;
+    use charz_estimate::Quantity;
 
     #[test]
     fn a_ratio_is_how_many_times_as_fast_and_has_an_interval_where_both_have() {
@@ -69,7 +69,7 @@ mod tests {
             is_noisy: false,
             threads: 1,
             mapping: "dumb".into(),
-            origin: Origin::Capacity,
+            origin: Quantity::Capacity,
         };
         let rate =
             |value, width: Option<f64>| reading(value, Unit::OpsPerSecond, width.map(|half| [1.0 - half, 1.0 + half]));

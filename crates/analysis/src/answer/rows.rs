@@ -1,18 +1,22 @@
 //! What a kernel does with one thread, with all CPUs, and under which mapping.
 
+use charz_claims::verdict::Verdict;
+use charz_estimate::{
+    Best, Caveat, Caveats, Effect, Estimate, Estimates, MARGIN, Quantity, Strength, grouped, is_of_copies,
+};
+use charz_words::caveat;
+use charz_words::estimate::doubt_of;
+use charz_words::verdict::winner;
 use std::collections::BTreeSet;
 
 use super::{NONE, Reading, none};
-use crate::advise::{asked, rank};
 use crate::figure::{Datum, Table};
-use crate::group::grouped;
-use crate::number::{Basis, Best, MARGIN, Number, Origin, is_of_copies, placed};
-use crate::point;
-use crate::verdict::{self, Claim, Verdict};
+use charz_claims::advise::{asked, rank};
 use charz_data::card::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Interval, Point, Report};
 use charz_data::{Arrange, Role, units};
+use charz_words::point;
 
 /// The most points of a kernel that have rows of their own.
 const MOST_POINTS: usize = 4;
@@ -66,12 +70,7 @@ pub enum Auto {
     /// It is better than all others.
     Best,
     /// What can be said of its loss beside the best, or of the best beside others where it is the best.
-    Other {
-        claim: Claim,
-        /// Whether that is at one clock.
-        is_clock: bool,
-        is_noisy: bool,
-    },
+    Other { strength: Strength, caveats: Caveats },
 }
 
 pub(super) fn rows(report: &Report, verdicts: &[Verdict<'_>], cpus: u64) -> Vec<Row> {
@@ -107,9 +106,9 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     };
     let is_own = |cell: &&Cell| of_kernel(cell) && most_of_quota.is_none_or(|most| cell.workers <= most);
     let left_out = report.cells.iter().filter(of_kernel).any(|cell| !is_own(&cell));
-    let numbers = placed(&Basis::of(report), report.cells.iter().filter(is_own));
+    let numbers = Estimates::of(report).placed(report.cells.iter().filter(is_own));
     let with = |threads: u64| {
-        let with: Vec<Number<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
+        let with: Vec<Estimate<'_>> = numbers.iter().copied().filter(|number| number.cell.workers == threads).collect();
         Best::of(&with).map(|best| Reading::of(&best.number))
     };
     let tried = || report.cells.iter().filter(is_own);
@@ -127,13 +126,13 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
     let is_each = matches!(report.role(verdict.kernel), Role::Latency(_)) || is_of_copies(report, best.cell);
     let saturation = verdict.saturates;
     let still_rising = saturation.filter(|found| found.workers.is_none()).map(|found| found.most);
-    let is_over = |number: &&Number<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
+    let is_over = |number: &&Estimate<'_>| number.cell.workers > cpus && best.cell.workers <= cpus;
     let over = numbers.iter().filter(is_over).filter(|number| number.cell.unit.more_is_better());
-    let beaten = |number: &Number<'_>| {
+    let beaten = |number: &Estimate<'_>| {
         numbers.iter().any(|other| other.cell.workers == number.cell.workers && other.is_better(number))
     };
     let over = over.filter(|number| !beaten(number) && number.is_surely_below(&best));
-    let loses = |number: &Number<'_>| 1.0 - number.value / best.value;
+    let loses = |number: &Estimate<'_>| 1.0 - number.value / best.value;
     let over = over.max_by_key(|number| number.cell.workers).filter(|number| loses(number) > MARGIN);
     let grew_otherwise = |cell: &Cell| {
         let is_same = cell.kernel == verdict.kernel && cell.point == verdict.point && cell.value().is_some();
@@ -151,22 +150,22 @@ fn row(report: &Report, verdict: &Verdict<'_>, cpus: u64) -> Row {
         gaps,
         best: Reading::of(&best),
         peak: Reading::of(&verdict.peak),
-        best_mapping: verdict.winner(),
+        best_mapping: winner(verdict),
         is_each,
         knee: saturation.and_then(|found| found.workers),
         still_rising,
         has_more: still_rising.is_some_and(|most| most < report.machine.worth() as u64),
         is_knee_open: saturation.is_some_and(|found| found.doubtful),
         auto: match verdict.auto {
-            verdict::Auto::Unmeasured | verdict::Auto::Best(None) => Auto::NotMeasured,
-            verdict::Auto::Best(Some(loss)) if loss.is_sure() => Auto::Best,
-            verdict::Auto::Best(Some(loss)) | verdict::Auto::Other(loss) => {
-                Auto::Other { claim: loss.claim(), is_clock: loss.is_clock, is_noisy: loss.doubtful }
+            charz_claims::verdict::Auto::Unmeasured | charz_claims::verdict::Auto::Best(None) => Auto::NotMeasured,
+            charz_claims::verdict::Auto::Best(Some(loss)) if loss.is_shown() => Auto::Best,
+            charz_claims::verdict::Auto::Best(Some(loss)) | charz_claims::verdict::Auto::Other(loss) => {
+                Auto::Other { strength: loss.strength(), caveats: loss.caveats }
             }
         },
         is_paused: *report.role(verdict.kernel) == Role::Program,
         quota: quota.filter(|cpus| left_out || most.is_some_and(|threads| threads as f64 > *cpus)),
-        oversubscribed: over.map(|number| (number.cell.workers, loses(number), number.doubt_beside(&best))),
+        oversubscribed: over.map(|number| (number.cell.workers, loses(number), doubt_of(number, &best))),
     }
 }
 
@@ -221,20 +220,21 @@ impl Row {
     /// What `auto` costs: `3.2%`; `≈0%` where its interval lies within ±2%; else the interval, or `3.2%?` after too few runs for one; nothing
     /// where the host moved the CPUs.
     pub fn auto_costs(&self) -> String {
-        let (claim, is_clock, noisy) = match self.auto {
+        let (strength, caveats) = match self.auto {
             Auto::NotMeasured => return NONE.to_owned(),
             Auto::Best => return "0%".to_owned(),
-            Auto::Other { claim, is_clock, is_noisy } => (claim, is_clock, units::doubt(is_noisy)),
+            Auto::Other { strength, caveats } => (strength, caveats),
         };
-        let clock = if is_clock { " (clock)" } else { "" };
-        match claim {
-            Claim::Shown(share) => units::percent(share),
-            Claim::None => format!("≈0%{clock}"),
-            Claim::Open(found) => format!("{}{noisy}{clock}", range(found)),
+        let noisy = units::doubt(caveats.between() >= Some(Effect::Weakens));
+        let clock = if caveats.has(Caveat::Clock) { " (clock)" } else { "" };
+        match strength {
+            Strength::Shown(share) => units::percent(share),
+            Strength::Same => format!("≈0%{clock}"),
+            Strength::Open(found) => format!("{}{noisy}{clock}", range(found)),
             // A gain is no cost; of one mapping alone it is not known either.
-            Claim::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
-            Claim::TooNoisy(share) => units::percent(share.max(0.0)) + units::doubt(true),
-            Claim::Moved => "CPUs moved".to_owned(),
+            Strength::TooFew(share) => format!("{}?", units::percent(share.max(0.0))),
+            Strength::TooNoisy(share) => units::percent(share.max(0.0)) + units::doubt(true),
+            Strength::NotComparable => caveat::not_comparable_cell(caveats).to_owned(),
         }
     }
 }
@@ -342,13 +342,13 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
     let fewest = measured.first().copied().filter(|fewest| *fewest > 2);
     let wanted: BTreeSet<u64> = [1, 2, 2 * cpus].into_iter().chain(fewest).chain(most).collect();
     let columns: Vec<u64> = wanted.intersection(&measured).copied().collect();
-    let basis = Basis::of(report);
-    let numbers = basis.numbers(cells.iter().copied());
+    let basis = Estimates::of(report);
+    let numbers = basis.estimates(cells.iter().copied());
     let best = |(kernel, point): (&str, Point), threads: u64| {
         let is_own = |cell: &Cell| cell.kernel == kernel && cell.point == point && cell.workers == threads;
         let own = numbers.iter().filter(|number| is_own(number.cell));
         let best = Best::of(&own.copied().collect::<Vec<_>>());
-        best.map(|best| Reading { origin: Origin::Capacity, ..Reading::of(&best.number) })
+        best.map(|best| Reading { origin: Quantity::Capacity, ..Reading::of(&best.number) })
     };
     let mut rows: Vec<(_, Vec<Option<Reading>>)> = kernels
         .map(|kernel| (kernel, columns.iter().map(|threads| best(kernel, *threads)).collect::<Vec<_>>()))
@@ -371,7 +371,7 @@ pub(super) fn contended(report: &Report, cpus: u64) -> Table {
         [Datum::word(format!("{kernel}{}", point::label(&point)))].into_iter().chain(data).collect::<Vec<_>>()
     });
     let counts: Vec<String> = columns.iter().map(|threads| counted(*threads as usize, "thread")).collect();
-    let is_delivered = numbers.iter().any(|number| number.origin == Origin::Delivered);
+    let is_delivered = numbers.iter().any(|number| number.quantity == Quantity::Delivered);
     let what = if is_delivered { "under contention, as delivered" } else { "under contention" };
     let heading: Vec<&str> = [what].into_iter().chain(counts.iter().map(String::as_str)).collect();
     Table::new(&heading, rows.collect::<Vec<_>>())

@@ -1,15 +1,15 @@
 mod quality;
 mod rows;
 
+use charz_estimate::Strength;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 use crate::page::{Source, page};
-use crate::verdict::Claim;
 use charz_data::report::fixtures::{self, cell, report};
 use charz_data::report::{
-    Cell, Culprit, CulpritKind, Ending, Estimate, Estimator, Evidence, FindingKind, Interval, Point, Severity, Status,
+    Cell, Culprit, CulpritKind, Ending, Estimator, Evidence, FindingKind, Interval, Measured, Point, Severity, Status,
 };
 
 fn rate(kernel: &str, mapping: &str, threads: u64, value: f64) -> Cell {
@@ -105,7 +105,7 @@ fn a_scaling_is_doubted_with_its_numbers_and_where_they_are_wide() {
         let of = |threads: u64, value: f64| {
             let mut cell = rate("arith-int", "rr", threads, value);
             let interval = Interval { low: value * (1.0 - width), high: value * (1.0 + width) };
-            (cell.capacity, cell.status) = (Some(Estimate { value, interval: Some(interval) }), status);
+            (cell.capacity, cell.status) = (Some(Measured { value, interval: Some(interval) }), status);
             cell
         };
         let answer = answer_of(vec![of(1, 1e9), of(2, 2.1e9)]);
@@ -125,7 +125,7 @@ fn a_row_says_what_one_thread_and_all_cpus_do() {
     let row = &answer.rows[0];
     assert_eq!((row.scaling(), row.knee, row.best.threads), (Some(1.9), Some(2), 2));
     assert!(
-        matches!(row.auto, Auto::Other { claim: Claim::Shown(share), is_clock: false, is_noisy: false } if (share - 4.0 / 19.0).abs() < 1e-9),
+        matches!(row.auto, Auto::Other { strength: Strength::Shown(share), .. } if (share - 4.0 / 19.0).abs() < 1e-9),
         "{:?}",
         row.auto
     );
@@ -213,7 +213,7 @@ fn noise_about_where_the_peak_is_reached_is_marked() {
 
 #[test]
 fn a_latency_by_too_few_sizes_is_not_in_the_answer() {
-    let mut report = crate::fixtures::measured(8 << 20);
+    let mut report = charz_estimate::fixtures::measured(8 << 20);
     let full = Answer::of(&report).levels;
     let l3 = |table: &Table| table.rows.iter().find(|row| row.data[0].text == "L3").map(|row| row.data[2].text.clone());
     assert!(l3(&full).is_some_and(|latency| latency.ends_with(" ns")), "{full:?}");
@@ -231,8 +231,10 @@ fn a_level_with_one_size_has_the_latency_of_that() {
     let latencies = |more: Vec<Cell>| -> Vec<String> {
         let read = |level: &str| cell("level-read", 1, Unit::BytesPerSecond, 1e10).seated(&[0]).inside(level);
         let own = vec![read("L1"), read("L2"), load("L1", 16 << 10, 1.7), load("L2", 256 << 10, 5.3)];
-        let machine =
-            crate::fixtures::report("Package:1 L3:1(size=32MiB) L2:1(size=1MiB) L1d:1(size=32KiB) Core:2 PU:1").machine;
+        let machine = charz_estimate::fixtures::report(
+            "Package:1 L3:1(size=32MiB) L2:1(size=1MiB) L1d:1(size=32KiB) Core:2 PU:1",
+        )
+        .machine;
         let report = Report { machine, ..report([own, more].concat()) };
         Answer::of(&report).levels.rows.iter().map(|row| row.data[2].text.clone()).collect()
     };
@@ -299,7 +301,7 @@ fn the_fewest_threads_that_were_measured_are_advised_as_the_most_that_are_needed
 fn pairs_of_cpus_and_of_nodes_are_in_the_answer_of_a_report_about_them() {
     let texts =
         |table: &Table, row: usize| table.rows[row].data.iter().map(|datum| datum.text.clone()).collect::<Vec<_>>();
-    let nodes = Answer::of(&crate::fixtures::two()).nodes;
+    let nodes = Answer::of(&charz_estimate::fixtures::two()).nodes;
     assert_eq!((nodes.rows.len(), nodes.heading.len()), (4, 3));
     assert_eq!(texts(&nodes, 0)[1..], ["100 ns", "160 ns"]);
     assert!(texts(&nodes, 3)[2].ends_with('~'), "{:?}", texts(&nodes, 3));

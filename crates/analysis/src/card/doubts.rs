@@ -3,9 +3,9 @@
 use super::{Card, Level};
 use crate::curve::{Level as Place, Plateau, lack};
 use crate::findings::Curve;
-use crate::number::time;
 use charz_data::report::Report;
 use charz_data::units;
+use charz_words::estimate::time;
 
 /// Remote memory that is further than this from the firmware's distances, as a factor either way: they come in steps of tenths,
 /// and are seldom measured.

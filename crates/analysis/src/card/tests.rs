@@ -1,8 +1,8 @@
 //! Cards from synthetic machines.
 
 use super::*;
-use crate::fixtures::{LATENCY, cell, measured, two};
 use charz_data::report::{Point, Status, fixtures, with_derived};
+use charz_estimate::fixtures::{LATENCY, cell, measured, two};
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -34,7 +34,7 @@ fn a_machine_that_is_what_it_claims_has_no_contradictions() {
 fn a_curve_is_held_to_the_caches_of_its_own_cpu() {
     let mut report = measured(32 * MIB);
     let several = "Package:1 L3:3(size=8MiB) Core:2 L2:1(size=1MiB) L1d:1(size=32KiB) PU:1";
-    report.machine = crate::fixtures::report(several).machine;
+    report.machine = charz_estimate::fixtures::report(several).machine;
     report.machine.caches[0].size_bytes = Some(32 * MIB);
     let card = Card::of(&report);
     assert_eq!(about(&card), [""; 0], "{:#?}", card.contradictions);

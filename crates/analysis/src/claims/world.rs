@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use fastrand::Rng;
 
-use crate::fixtures::valued;
 use charz_data::report::{Cell, Estimator, Report, Unit, fixtures};
 use charz_data::{Program, ProgramValue, ReportedUnit, Role};
+use charz_estimate::fixtures::valued;
 
 /// Kernels, and the units of their numbers.
 const KERNELS: [(&str, Unit); 14] = [

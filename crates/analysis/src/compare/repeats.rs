@@ -1,14 +1,14 @@
 //! How far apart two measurements of one thing are: a configuration under several mappings that take the same CPUs.
 
+use charz_estimate::grouped;
 use std::collections::HashMap;
 
 use super::Allowed;
 use super::pairing::usable;
 use super::values::value;
-use crate::group::grouped;
-use crate::point;
 use charz_data::Family;
 use charz_data::report::{Cell, Point, Report};
+use charz_words::point;
 
 /// Kernel, parameters and number of workers.
 type Subject<'a> = (&'a str, Point, u64);

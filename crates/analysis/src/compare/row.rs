@@ -1,5 +1,6 @@
 //! One cell of the one report beside the same cell of the other.
 
+use charz_estimate::{Estimate, shared_cpus, waits_in_kernel};
 use serde::{Deserialize, Serialize};
 
 use super::pairing::{Sides, comparable, pairs, usable};
@@ -7,7 +8,6 @@ use super::repeats::Repeat;
 use super::terms::{Caveat, Quantity, ends};
 use super::values::{rates, value, values};
 use super::{ALPHA, Allowed, MARGIN, margin};
-use crate::number::{Number, shared_cpus, waits_in_kernel};
 use charz_data::report::{Cell, Interval, Point, Report, Status, Unit};
 use charz_stats::{Better, Pair, Ranks, Rule, Sample, compare_one, follow_the_clock, superiority};
 
@@ -302,12 +302,14 @@ impl Side {
 /// Whether threads that are bound nowhere had less of their capacity as they shared CPUs, and are said to be as good as those of the other
 /// side, which did not, or better.
 fn hides_sharing(base: &Cell, new: &Cell, verdict: Verdict) -> bool {
-    let Some((base, new)) = Number::of(base).zip(Number::of(new)).filter(|_| base.workers > 1) else { return false };
-    let shares = |number: &Number<'_>| shared_cpus(number.cell).map(|share| share >= MARGIN);
+    let Some((base, new)) = Estimate::of(base).zip(Estimate::of(new)).filter(|_| base.workers > 1) else {
+        return false;
+    };
+    let shares = |number: &Estimate<'_>| shared_cpus(number.cell).map(|share| share >= MARGIN);
     let lacks = |own: &Cell, other: &Cell| {
         own.delivered_share().zip(other.delivered_share()).is_some_and(|(own, other)| own < (1.0 - MARGIN) * other)
     };
-    let hides = |own: &Number<'_>, other: &Number<'_>| match (own.is_bound(), other.is_bound()) {
+    let hides = |own: &Estimate<'_>, other: &Estimate<'_>| match (own.is_bound(), other.is_bound()) {
         (true, _) => false,
         (false, true) => own.delivered_beside(other).is_some(),
         (false, false) => (shares(own), shares(other)) == (Some(true), Some(false)) && lacks(own.cell, other.cell),

@@ -1,11 +1,11 @@
 //! The answer of a comparison, in words.
 
 use super::{Caveat, Comparison, Design, Quantity, Row, Verdict};
-use crate::group::grouped;
-use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::Interval;
 use charz_data::{Arrange, units};
+use charz_estimate::grouped;
+use charz_words::point;
 
 /// The most configurations that are named.
 const MOST: usize = 3;

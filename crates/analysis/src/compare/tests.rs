@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use charz_data::params::{Layout, Params, Period};
-use charz_data::report::{Cell, Ending, Estimate, Estimator, Invocation, Lap, Run, Severity, Status, Unit, fixtures};
+use charz_data::report::{Cell, Ending, Estimator, Invocation, Lap, Measured, Run, Severity, Status, Unit, fixtures};
 use charz_data::{Growth, GrowthStep, Halt, PageKind};
 use charz_stats::Sample;
 
@@ -21,7 +21,7 @@ fn cell(kernel: &str, values: &[f64]) -> Cell {
     Cell {
         invocations: values.iter().map(invocation).collect(),
         summary: None,
-        capacity: Sample::new(values.to_vec()).map(|all| Estimate { value: all.median(), interval: None }),
+        capacity: Sample::new(values.to_vec()).map(|all| Measured { value: all.median(), interval: None }),
         precision: 0.01,
         repetitions: 3,
         ..fixtures::cell(kernel, 1, Unit::OpsPerSecond, 1.0).under("round-robin").seated(&[0])
@@ -200,7 +200,7 @@ fn the_change_is_the_quotient_of_the_values_beside_it() {
 fn a_verdict_that_its_values_contradict_is_none() {
     let base = report(&[("a", &around(1.0)), ("b", &around(1.0))]);
     let mut new = report(&[("a", &around(1.0)), ("b", &around(0.8))]);
-    new.cells.iter_mut().for_each(|cell| cell.capacity = Some(Estimate { value: 1.1, interval: None }));
+    new.cells.iter_mut().for_each(|cell| cell.capacity = Some(Measured { value: 1.1, interval: None }));
     for row in compare(&base, &new, &Options::default()).unwrap().rows {
         assert_eq!(row.verdict, Verdict::Inconclusive, "{row:?}");
         assert!(row.reason.is_some(), "{row:?}");
@@ -369,7 +369,7 @@ fn what_was_delivered_is_compared_on_demand() {
     // Half of the time went to others, which blocks do not show.
     new.cells[0].invocations.iter_mut().flat_map(|one| &mut one.runs).for_each(|run| run.interval_ns *= 2);
     // One long run that lost most of its time weighs more in all work over all time than among the runs, which are compared.
-    new.cells[0].delivered = new.cells[0].delivered.map(|found| Estimate { value: found.value / 9.0, ..found });
+    new.cells[0].delivered = new.cells[0].delivered.map(|found| Measured { value: found.value / 9.0, ..found });
     new.cells[0].estimator = Estimator::Best;
     let options = Options { cross_plan: true, ..Options::default() };
     for (quantity, verdict, share) in

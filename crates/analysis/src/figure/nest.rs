@@ -1,8 +1,8 @@
 //! The parts of a machine inside each other.
 
-use crate::group::grouped;
 use charz_data::Arrange;
 use charz_data::escape::counted;
+use charz_estimate::grouped;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineDiagram {

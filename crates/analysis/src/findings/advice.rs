@@ -2,13 +2,14 @@
 
 use super::on_cell;
 use super::series::{Series, list, unknown};
-use crate::group::grouped;
-use crate::number::{Best, Number, contests};
 use charz_data::card::{LineOperation, Waiter, WordOwner};
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Finding, FindingKind, Unit};
 use charz_data::{Role, units};
+use charz_estimate::{Best, Estimate, contests, grouped};
 use charz_stats::ratio_of_estimates;
+use charz_words::estimate::cited;
+use charz_words::estimate::{shown, times};
 
 /// Counters of their own are worth their memory from so many times on.
 const WORTH: f64 = 1.5;
@@ -23,7 +24,7 @@ pub(super) fn advice(all: &[Series<'_>], strands: u64) -> Vec<Finding> {
     found
 }
 
-fn finding(number: &Number<'_>, value: Option<f64>, text: String, evidence: String) -> Finding {
+fn finding(number: &Estimate<'_>, value: Option<f64>, text: String, evidence: String) -> Finding {
     let kernel = number.cell.kernel.clone();
     Finding { kind: FindingKind::Advice, kernel, mapping: None, workers: None, value, text, evidence }
 }
@@ -31,13 +32,13 @@ fn finding(number: &Number<'_>, value: Option<f64>, text: String, evidence: Stri
 /// The most numbers that are set against each other one by one; no sweep has as many of one kernel.
 const MOST: usize = 2000;
 
-fn of<'a>(all: &[Series<'a>], unit: Unit, is_one: impl Fn(&Series<'a>) -> bool) -> Vec<Number<'a>> {
+fn of<'a>(all: &[Series<'a>], unit: Unit, is_one: impl Fn(&Series<'a>) -> bool) -> Vec<Estimate<'a>> {
     let chosen = all.iter().filter(|series| is_one(series) && series.counts(unit));
     chosen.flat_map(Series::numbers).collect()
 }
 
-fn cited(numbers: &[Number<'_>]) -> String {
-    list(&numbers.iter().map(Number::cited).collect::<Vec<_>>())
+fn all_cited(numbers: &[Estimate<'_>]) -> String {
+    list(&numbers.iter().map(cited).collect::<Vec<_>>())
 }
 
 /// Spinning for as long as parking and waking take, and then parking, never costs more than twice what the better of the two would
@@ -49,35 +50,36 @@ fn spin_before_park(all: &[Series<'_>]) -> Vec<Finding> {
     let two = || wakings.iter().copied().filter(|number| number.cell.workers == 2);
     let mappings = grouped(two().filter(|number| number.cell.has_own_cpus()), |number| number.cell.mapping.as_str());
     // Of several ways to wake the fastest.
-    let mut limits: Vec<Vec<Number<'_>>> = Vec::new();
-    for fastest in mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Number::by_value)) {
+    let mut limits: Vec<Vec<Estimate<'_>>> = Vec::new();
+    for fastest in mappings.iter().filter_map(|numbers| numbers.iter().copied().min_by(Estimate::by_value)) {
         match limits.iter_mut().find(|group| group[0].meets(&fastest)) {
             Some(group) => group.push(fastest),
             None => limits.push(vec![fastest]),
         }
     }
-    let names = |numbers: &[Number<'_>]| {
+    let names = |numbers: &[Estimate<'_>]| {
         let names = grouped(numbers.iter().map(|number| number.cell.mapping.clone()), Clone::clone);
         list(&names.iter().map(|all| all[0].clone()).collect::<Vec<_>>())
     };
-    let shared: Vec<Number<'_>> = two().filter(|number| is_shared(number.cell)).collect();
+    let shared: Vec<Estimate<'_>> = two().filter(|number| is_shared(number.cell)).collect();
     let useless = match shared.is_empty() {
         true => String::new(),
         false => format!("where two threads share a CPU ({}), spinning is useless", names(&shared)),
     };
     if limits.is_empty() {
-        let advice = shared.first().map(|first| finding(first, None, format!("do not spin {useless}"), cited(&shared)));
+        let advice =
+            shared.first().map(|first| finding(first, None, format!("do not spin {useless}"), all_cited(&shared)));
         return advice.into_iter().collect();
     }
-    let advice = |(at, group): (usize, &Vec<Number<'_>>)| {
-        let longest = group.iter().copied().max_by(Number::by_value).unwrap_or(group[0]);
+    let advice = |(at, group): (usize, &Vec<Estimate<'_>>)| {
+        let longest = group.iter().copied().max_by(Estimate::by_value).unwrap_or(group[0]);
         let rest = if at == 0 && !useless.is_empty() { format!("; {useless}") } else { String::new() };
         let text = format!(
             "spin at most {} before parking, under {}: one wake-up of a thread on another CPU (2-competitive, Karlin 1991){rest}",
-            longest.shown(),
+            shown(&longest),
             names(group)
         );
-        finding(&longest, Some(longest.value), text, cited(group))
+        finding(&longest, Some(longest.value), text, all_cited(group))
     };
     limits.iter().enumerate().map(advice).collect()
 }
@@ -96,7 +98,7 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let by_cas = Role::LineTransfer(LineOperation::Cas);
     let ways = of(all, Unit::NanosecondsPerOp, |series| *series.role() == by_cas);
     // A single strand waits for no other.
-    let longest = ways.into_iter().filter(|_| strands > 1).max_by(Number::by_value)?;
+    let longest = ways.into_iter().filter(|_| strands > 1).max_by(Estimate::by_value)?;
     let cap = longest.value * strands as f64;
     let further: String =
         backoffs(all).into_iter().filter_map(|pools| Some(gain(rivals(all, pools, strands)?))).collect();
@@ -105,7 +107,7 @@ fn backoff_cap(all: &[Series<'_>], strands: u64) -> Option<Finding> {
         units::nanos(cap),
         units::doubt(longest.is_doubtful())
     );
-    Some(finding(&longest, Some(cap), text, format!("{}{further}", longest.cited())))
+    Some(finding(&longest, Some(cap), text, format!("{}{further}", cited(&longest))))
 }
 
 /// Pools that try again at once, each with the one that backs off.
@@ -119,22 +121,22 @@ fn backoffs<'a>(all: &[Series<'a>]) -> Vec<[&'a str; 2]> {
 }
 
 /// The gain from a backoff of some microseconds over retries without delay.
-fn gain((at_once, later): (Number<'_>, Number<'_>)) -> String {
-    let cells = cited(&[at_once, later]);
+fn gain((at_once, later): (Estimate<'_>, Estimate<'_>)) -> String {
+    let cells = all_cited(&[at_once, later]);
     if at_once.meets(&later) {
         return format!("; a back-off of some microseconds makes no significant difference: {cells}");
     }
-    format!("; with a back-off of some microseconds {} times as fast: {cells}", later.times(&at_once))
+    format!("; with a back-off of some microseconds {} times as fast: {cells}", times(&later, &at_once))
 }
 
 /// The numbers of two kernels of the same place and point and as many workers: as many as both have numbers for, and as there are
 /// strands for.
-fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Number<'a>, Number<'a>)> {
+fn rivals<'a>(all: &[Series<'a>], kernels: [&str; 2], strands: u64) -> Option<(Estimate<'a>, Estimate<'a>)> {
     let [mut ones, mut others] = kernels.map(|kernel| of(all, Unit::OpsPerSecond, |series| series.kernel == kernel));
     ones.truncate(MOST);
     others.truncate(MOST);
     let pairs = ones.iter().filter_map(|one| {
-        let key = |number: &Number<'a>| (number.cell.workers, &number.cell.mapping, number.cell.point);
+        let key = |number: &Estimate<'a>| (number.cell.workers, &number.cell.mapping, number.cell.point);
         others.iter().find(|other| key(other) == key(one)).map(|other| (*one, *other))
     });
     pairs
@@ -154,7 +156,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     };
     let [shared, own] = [WordOwner::All, WordOwner::Worker].map(adding);
     let pairs = shared.iter().filter_map(|one| {
-        let is_same = |other: &&Number<'_>| {
+        let is_same = |other: &&Estimate<'_>| {
             (other.cell.workers, &other.cell.mapping, other.cell.point)
                 == (one.cell.workers, &one.cell.mapping, one.cell.point)
         };
@@ -166,7 +168,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     let times = own.value / shared.value;
     let (low, high) = ratio_of_estimates(shared.around()?, own.around()?)?;
     let where_to = format!("{}, {}", counted(own.cell.workers as usize, "thread"), own.cell.mapping);
-    let gain = format!("{} times as fast, {where_to}", own.times(&shared));
+    let gain = format!("{} times as fast, {where_to}", charz_words::estimate::times(&own, &shared));
     let (value, text) = if low >= WORTH {
         (times, format!("give each thread a counter of its own where they mostly count: fetch-add is then {gain}"))
     } else if high < WORTH {
@@ -174,7 +176,7 @@ fn shards(all: &[Series<'_>], strands: u64) -> Option<Finding> {
     } else {
         return None;
     };
-    Some(finding(&own, Some(value), text, cited(&[shared, own])))
+    Some(finding(&own, Some(value), text, all_cited(&[shared, own])))
 }
 
 /// The fastest barrier, under each mapping, for each number of workers.
@@ -191,14 +193,14 @@ fn barriers(all: &[Series<'_>]) -> Vec<Finding> {
             best.cell.mapping,
             counted(workers as usize, "thread"),
             best.cell.kernel,
-            best.shown()
+            shown(&best)
         );
-        Finding { evidence: best.cited(), ..on_cell(best.cell, FindingKind::Advice, Some(best.value), text) }
+        Finding { evidence: cited(&best), ..on_cell(best.cell, FindingKind::Advice, Some(best.value), text) }
     };
     fastest.map(finding).collect()
 }
 
-fn or_others(alike: &[Number<'_>]) -> String {
+fn or_others(alike: &[Estimate<'_>]) -> String {
     let names: Vec<String> = alike.iter().map(|number| number.cell.kernel.clone()).collect();
     if names.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&names)) }
 }
@@ -217,12 +219,12 @@ fn hand_off(all: &[Series<'_>]) -> Vec<Finding> {
     let finding = |Best { number: best, alike, .. }: Best<'_>| {
         let mapping = &best.cell.mapping;
         let flag = spinning.iter().find(|flag| flag.cell.mapping == *mapping && flag.is_surely_below(&best));
-        let spin = flag.map(|flag| format!("; spinning is faster: {}", flag.shown()));
+        let spin = flag.map(|flag| format!("; spinning is faster: {}", shown(flag)));
         let rivals = all.iter().filter(|series| is_one(series, false) && series.mapping == *mapping);
         let (others, spin, unknown) = (or_others(&alike), spin.unwrap_or_default(), unknown(rivals, best.cell.workers));
         let name = &best.cell.kernel;
-        let text = format!("fastest wake-up under {mapping}: {name}, {}{others}{unknown}{spin}", best.shown());
-        let evidence = cited(&[best].into_iter().chain(flag.copied()).collect::<Vec<_>>());
+        let text = format!("fastest wake-up under {mapping}: {name}, {}{others}{unknown}{spin}", shown(&best));
+        let evidence = all_cited(&[best].into_iter().chain(flag.copied()).collect::<Vec<_>>());
         Finding { mapping: Some(mapping.clone()), ..finding(&best, Some(best.value), text, evidence) }
     };
     contests(sleeping.iter().copied(), |number| number.cell.mapping.as_str()).map(finding).collect()

@@ -4,12 +4,13 @@
 //! hot spots in memory, working sets beyond what caches of translations span, caches that threads share and overflow together, translations
 //! that are taken back on all CPUs, and limits on resources. Only what the intervals show is called one.
 
+use charz_estimate::{Estimate, MARGIN};
+use charz_words::estimate::{cited, times};
 use std::collections::{BTreeMap, HashSet};
 
 use super::latency::clock;
 use super::on_cell;
 use super::series::Series;
-use crate::number::{MARGIN, Number};
 use charz_data::card::{Chase, CounterKind, WordOwner};
 use charz_data::escape::counted;
 use charz_data::machine::{Cache, Machine};
@@ -83,21 +84,21 @@ fn finding(class: &Class, cell: &Cell, times: f64, shown: &str, evidence: String
 fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
     // A thread alone meets no other at a barrier.
     let least = if *series.role() == Role::Barrier { 2 } else { 1 };
-    let within = |number: &Number<'_>| number.interval.is_some() && (least..=strands).contains(&number.cell.workers);
+    let within = |number: &Estimate<'_>| number.interval.is_some() && (least..=strands).contains(&number.cell.workers);
     let few = series.numbers().find(within)?;
     let many = series.numbers().filter(within).last().filter(|many| many.cell.workers > few.cell.workers)?;
-    let evidence = || format!("{}, {}", few.cited(), many.cited());
+    let evidence = || format!("{}, {}", cited(&few), cited(&many));
     let [n, m] = [&many, &few].map(|number| counted(number.cell.workers as usize, "thread"));
     let class = match series.role() {
         Role::LockPool { .. } | Role::Counter(CounterKind::Mutex) => &LOCK,
         Role::LockFreePool { .. } | Role::Counter(CounterKind::Atomic) | Role::Adding(WordOwner::All) => &HOT_LINE,
         Role::Unmapping if grows(&few, &many, GROWS) => {
-            let shown = format!("with {n} it takes {} times as long as with {m}", many.times(&few));
+            let shown = format!("with {n} it takes {} times as long as with {m}", times(&many, &few));
             return Some(finding(&BROADCAST, many.cell, many.value / few.value, &shown, evidence()));
         }
         Role::Barrier if series.counts(Unit::NanosecondsSampled) => {
             let more = many.cell.workers / few.cell.workers;
-            let shown = format!("with {n} each takes {} times as long as with {m}", many.times(&few));
+            let shown = format!("with {n} each takes {} times as long as with {m}", times(&many, &few));
             let is_one = more >= MANY_TIMES && grows(&few, &many, PROPORTIONAL * more as f64);
             return is_one.then(|| finding(&PROPORTION, many.cell, many.value / few.value, &shown, evidence()));
         }
@@ -106,12 +107,12 @@ fn of_series(series: &Series<'_>, strands: u64) -> Option<Found> {
     // All together do less than one alone, by more than what makes no difference.
     let is_less = many.ends().1 < few.ends().0 * (1.0 - MARGIN) && many.is_surely_below(&few);
     let falls = series.counts(Unit::OpsPerSecond) && few.cell.workers == 1 && is_less;
-    let shown = format!("{n} do {} times as much as {m}", many.times(&few));
+    let shown = format!("{n} do {} times as much as {m}", times(&many, &few));
     falls.then(|| finding(class, many.cell, many.value / few.value, &shown, evidence()))
 }
 
 /// Whether a time is surely so many times as long.
-fn grows(few: &Number<'_>, many: &Number<'_>, times: f64) -> bool {
+fn grows(few: &Estimate<'_>, many: &Estimate<'_>, times: f64) -> bool {
     few.is_surely_below(many) && many.ends().0 >= times * few.ends().1
 }
 
@@ -139,13 +140,13 @@ fn thrashing(series: &Series<'_>, report: &Report) -> Option<Found> {
     let [n, m] = [&many, &few].map(|number| counted(number.cell.workers as usize, "thread"));
     let shown = format!(
         "with {n} a load takes {} times as long as with {m}: {blocks} blocks of {} share an L{} of {}",
-        many.times(&few),
+        times(&many, &few),
         units::iec(block(many.cell)),
         cache.level,
         units::iec(cache.size_bytes?)
     );
     let is_one = blocks > 1 && grows(&few, &many, GROWS * slower.max(1.0));
-    let evidence = format!("{}, {}", few.cited(), many.cited());
+    let evidence = format!("{}, {}", cited(&few), cited(&many));
     is_one.then(|| finding(&THRASHING, many.cell, many.value / few.value, &shown, evidence))
 }
 
@@ -162,7 +163,7 @@ fn overfull<'a>(cell: &Cell, block: u64, machine: &'a Machine) -> Vec<(&'a Cache
     blocks.into_values().filter(is_less).collect()
 }
 
-fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Number<'a>> {
+fn with<'a>(series: &Series<'a>, threads: u64) -> Option<Estimate<'a>> {
     series.cells.iter().find(|cell| cell.workers == threads).and_then(|cell| series.number(cell))
 }
 
@@ -185,22 +186,22 @@ fn of_pair(one: &Series<'_>, other: &Series<'_>, strands: u64) -> Option<Found> 
     let n = counted(threads as usize, "thread");
     match one.role() {
         Role::Latency(Chase::Random) if are_alike(|point| point.pages = None) => {
-            let is_small = |number: &Number<'_>| number.cell.point.pages == Some(PageKind::Small);
+            let is_small = |number: &Estimate<'_>| number.cell.point.pages == Some(PageKind::Small);
             let (small, large) =
                 if is_small(&one_number) { (one_number, other_number) } else { (other_number, one_number) };
             let is_one = is_small(&small) && !is_small(&large) && grows(&large, &small, 1.2);
-            let shown = format!("on small pages a load takes {} times as long as on large ones", small.times(&large));
-            let evidence = format!("{}, {}", large.cited(), small.cited());
+            let shown = format!("on small pages a load takes {} times as long as on large ones", times(&small, &large));
+            let evidence = format!("{}, {}", cited(&large), cited(&small));
             is_one.then(|| finding(&SPAN, small.cell, small.value / large.value, &shown, evidence))
         }
         Role::MemoryBandwidth(_) if are_alike(|point| point.memory = None) => {
-            let is_local = |number: &Number<'_>| matches!(number.cell.point.memory, None | Some(MemoryPolicy::Local));
-            let is_on_one = |number: &Number<'_>| matches!(number.cell.point.memory, Some(MemoryPolicy::Node(_)));
+            let is_local = |number: &Estimate<'_>| matches!(number.cell.point.memory, None | Some(MemoryPolicy::Local));
+            let is_on_one = |number: &Estimate<'_>| matches!(number.cell.point.memory, Some(MemoryPolicy::Node(_)));
             let (node, local) =
                 if is_on_one(&one_number) { (one_number, other_number) } else { (other_number, one_number) };
             let is_one = is_on_one(&node) && is_local(&local) && threads > 1 && node.is_surely_below(&local);
-            let shown = format!("{n} get {} times as much as from their own nodes", node.times(&local));
-            let evidence = format!("{}, {}", local.cited(), node.cited());
+            let shown = format!("{n} get {} times as much as from their own nodes", times(&node, &local));
+            let evidence = format!("{}, {}", cited(&local), cited(&node));
             is_one.then(|| finding(&HOT_NODE, node.cell, node.value / local.value, &shown, evidence))
         }
         _ => None,
@@ -279,7 +280,7 @@ mod tests {
     #[test]
     fn blocks_that_fit_a_shared_cache_alone_and_not_together_thrash_it() {
         const MACHINE: &str = "Package:1 L3:1(size=32MiB) Core:4 L2:1(size=1MiB) L1d:1(size=32KiB) PU:2";
-        let machine = crate::fixtures::report(MACHINE).machine;
+        let machine = charz_estimate::fixtures::report(MACHINE).machine;
         let found = |cells: Vec<Cell>| {
             let report = Report { machine: machine.clone(), ..fixtures::report(cells) };
             let found = findings(&report).into_iter().filter(|finding| finding.kind == FindingKind::Scaling);
@@ -296,12 +297,12 @@ mod tests {
         let (four, all): (&[u32], &[u32]) = (&[0, 2, 4, 6], &[0, 1, 2, 3, 4, 5, 6, 7]);
         let thrashes = found(chase(8 << 20, &[(&[0], 18.0), (four, 20.0), (all, 80.0)]));
         assert!(thrashes.len() == 1 && thrashes[0].starts_with("thrashing of a shared cache"), "{thrashes:?}");
-        crate::fixtures::assert_words(
+        charz_estimate::fixtures::assert_words(
             &thrashes[0],
             &["8 threads", "with 4 threads", "8 blocks of 8 MiB", "L3 of 32 MiB"],
         );
         let thrashes = found(chase(768 << 10, &[(&[0], 4.0), (&[0, 1], 9.0)]));
-        crate::fixtures::assert_words(&thrashes[0], &["2 blocks of 768 KiB", "L2 of 1 MiB"]);
+        charz_estimate::fixtures::assert_words(&thrashes[0], &["2 blocks of 768 KiB", "L2 of 1 MiB"]);
         let clocked = |hz| chase(8 << 20, &[(all, 32.0)]).into_iter().map(move |cell| cell.clocked(hz));
         let one = || chase(8 << 20, &[(four, 20.0)]).into_iter().map(|cell| cell.clocked(4e9));
         assert_eq!([2.5e9, 4e9].map(|hz| found(one().chain(clocked(hz)).collect()).len()), [0, 1], "the clock fell");

@@ -1,10 +1,11 @@
 //! Where a ring falls off: from some number of workers on each hop takes at least twice as long.
 
 use super::series::Series;
-use crate::number::Number;
 use charz_data::Role;
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Unit};
+use charz_estimate::Estimate;
+use charz_words::estimate::shown;
 
 /// How many times as long a hop takes behind the cliff, at least. Neighbours in a series without one differ by far less, and
 /// the rings of the source (33 threads on 32 strands) by 30 times.
@@ -15,7 +16,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
     if *series.role() != Role::Ring || !series.counts(Unit::NanosecondsPerOp) {
         return None;
     }
-    let numbers: Vec<Number<'_>> = series.numbers().collect();
+    let numbers: Vec<Estimate<'_>> = series.numbers().collect();
     // Below that the distance to other CPUs makes hops slow.
     let oversubscribed = || (1..numbers.len()).filter(|&at| numbers[at].cell.workers >= strands);
     if let Some(at) = oversubscribed().find(|&at| is_edge(&numbers, at)) {
@@ -26,7 +27,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
             1 => ", one more than CPUs".to_owned(),
             more => format!(", {more} more than CPUs"),
         };
-        let (low, high) = (before.shown(), after.shown());
+        let (low, high) = (shown(&before), shown(&after));
         let inside = numbers[at - 1].cell.workers;
         let missing = series.cells.iter().filter(|cell| cell.workers > inside && cell.workers < workers).count();
         let at = match missing {
@@ -43,7 +44,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
     let most = numbers.last().filter(|last| last.cell.workers > strands)?.cell.workers;
     let first = numbers.first().filter(|first| first.cell.workers <= strands)?;
     let fastest = numbers.iter().min_by(|one, other| one.by_value(other)).unwrap_or(first);
-    let (low, high) = (fastest.shown(), slowest(&numbers)?.shown());
+    let (low, high) = (shown(fastest), shown(&slowest(&numbers)?));
     let verdict = match oversubscribed().any(|at| may_be_edge(&numbers, at)) {
         true => "an oversubscription cliff is not shown",
         false => "no oversubscription cliff",
@@ -53,7 +54,7 @@ pub(super) fn cliff(series: &Series<'_>, strands: u64) -> Option<Finding> {
 }
 
 /// Whether everything from here on is far slower than anything before.
-fn is_edge(numbers: &[Number<'_>], at: usize) -> bool {
+fn is_edge(numbers: &[Estimate<'_>], at: usize) -> bool {
     let (before, after) = numbers.split_at(at);
     slowest(before).is_some_and(|before| {
         after.iter().all(|after| after.value >= STEEP * before.value && before.is_surely_below(after))
@@ -61,12 +62,12 @@ fn is_edge(numbers: &[Number<'_>], at: usize) -> bool {
 }
 
 /// Whether the intervals leave room for one.
-fn may_be_edge(numbers: &[Number<'_>], at: usize) -> bool {
+fn may_be_edge(numbers: &[Estimate<'_>], at: usize) -> bool {
     let (before, after) = numbers.split_at(at);
     let most = before.iter().map(|number| number.ends().0).fold(0.0, f64::max);
     after.iter().all(|after| after.ends().1 >= STEEP * most)
 }
 
-fn slowest<'a>(numbers: &[Number<'a>]) -> Option<Number<'a>> {
-    numbers.iter().copied().max_by(Number::by_value)
+fn slowest<'a>(numbers: &[Estimate<'a>]) -> Option<Estimate<'a>> {
+    numbers.iter().copied().max_by(Estimate::by_value)
 }

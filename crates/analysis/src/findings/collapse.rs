@@ -1,10 +1,11 @@
 //! Where workers that share something do much less together than fewer of them do.
 
 use super::series::{Series, list};
-use crate::number::Number;
 use charz_data::Family;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Status, Unit};
+use charz_estimate::Estimate;
+use charz_words::estimate::shown;
 
 /// A throughput of at least this share of the best with fewer workers is no collapse.
 const HALF: f64 = 0.5;
@@ -16,12 +17,12 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
     if !shares || !series.counts(Unit::OpsPerSecond) {
         return None;
     }
-    let mut best: Option<Number<'_>> = None;
+    let mut best: Option<Estimate<'_>> = None;
     let mut falls: Vec<String> = Vec::new();
     let mut first = None;
-    let mut fall = |cell: &Cell, found: &str, before: Number<'_>, share: Option<f64>| {
+    let mut fall = |cell: &Cell, found: &str, before: Estimate<'_>, share: Option<f64>| {
         let [now, then] = [cell, before.cell].map(|cell| counted(cell.workers as usize, "thread"));
-        falls.push(format!("at {now}: {found}, where {then} did {}", before.shown()));
+        falls.push(format!("at {now}: {found}, where {then} did {}", shown(&before)));
         first = first.or(Some((cell.workers, share)));
     };
     for cell in &series.cells {
@@ -32,7 +33,7 @@ pub(super) fn collapse(series: &Series<'_>) -> Option<Finding> {
         }
         match (number, best) {
             (Some(next), Some(before)) if next.value < HALF * before.value && next.is_surely_below(&before) => {
-                fall(cell, &next.shown(), before, Some(next.value / before.value));
+                fall(cell, &shown(&next), before, Some(next.value / before.value));
                 best = Some(next);
             }
             (Some(next), before) => best = before.filter(|before| before.value >= next.value).or(Some(next)),

@@ -2,11 +2,11 @@
 
 use super::latency::clock;
 use super::on_cell;
-use crate::number::Number;
-use crate::point;
 use charz_data::card::Words;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 use charz_data::{Role, units};
+use charz_estimate::Estimate;
+use charz_words::point;
 
 const WORD: u64 = 8;
 
@@ -20,7 +20,7 @@ pub(super) fn efficiency(report: &Report) -> Vec<Finding> {
 }
 
 fn of_cell(report: &Report, cell: &Cell, whose: Words) -> Option<Finding> {
-    let number = Number::of(cell)?;
+    let number = Estimate::of(cell)?;
     let hz = clock(cell)?;
     let samples = Some(cell.samples()).filter(|samples| samples.count > 0);
     let phases = samples.map(|samples| [samples.first.median(), samples.second.median()]);

@@ -4,15 +4,15 @@ mod curves;
 #[cfg(test)]
 mod tests;
 
+use charz_words::estimate::time;
 use std::collections::BTreeMap;
 
 use super::series::list;
 use crate::curve::{self, Edge, Level, MEMORY, Plateau, Reading};
-use crate::number::time;
-use crate::point;
 use charz_data::card::Chase;
 use charz_data::report::{Finding, FindingKind, Report};
 use charz_data::units;
+use charz_words::point;
 
 pub(crate) use curves::{Curve, clock, clocks};
 

@@ -1,12 +1,12 @@
 //! How latency grows under load: from cells that differ in the delay of the workers that load the memory.
 
 use super::on_cell;
-use crate::group::grouped;
-use crate::number::{Number, time};
-use crate::point;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Point, Report, Unit};
 use charz_data::{Arrange, Role, units};
+use charz_estimate::{Estimate, grouped};
 use charz_stats::median;
+use charz_words::estimate::time;
+use charz_words::point;
 
 /// From so many times the idle latency on the memory's queues have filled.
 const FULL: f64 = 2.0;
@@ -67,7 +67,7 @@ pub(super) fn loaded(report: &Report) -> Vec<Finding> {
 
 /// The load of a cell that has a number and a delay.
 fn load(cell: &Cell) -> Option<Load> {
-    let (number, delay) = (Number::of(cell)?, cell.point.delay?);
+    let (number, delay) = (Estimate::of(cell)?, cell.point.delay?);
     let bytes_per_second = bandwidth(cell)?;
     Some(Load { delay, bytes_per_second, ns: number.value, doubtful: number.is_doubtful() })
 }
@@ -116,7 +116,7 @@ fn finding(cell: &Cell, Knee { idle, knee, most }: Knee) -> Finding {
 mod tests {
     use super::*;
     use crate::findings::tests::cell;
-    use crate::fixtures::assert_words;
+    use charz_estimate::fixtures::assert_words;
 
     /// Delays, GB/s and nanoseconds.
     fn loads(curve: &[(u64, f64, f64)]) -> Vec<Load> {

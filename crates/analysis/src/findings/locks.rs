@@ -2,29 +2,27 @@
 
 use super::on_cell;
 use super::series::{Series, list};
-use crate::group::grouped;
-use crate::number::{Number, Origin, better};
 use charz_data::escape::counted;
 use charz_data::report::{Finding, FindingKind, Report, Unit};
 use charz_data::units;
 use charz_data::{Arrange, Role};
-
-/// Nothing is advised from an interval that is wider than this to either side, as a fraction.
-pub(crate) const WIDEST: f64 = 0.25;
+use charz_estimate::{Estimate, Quantity, WIDEST, better, grouped};
+use charz_words::estimate::cited;
+use charz_words::estimate::times;
 
 /// From so many times the work outside below which a lock is the limit on, waiting costs 6% at most.
 const HARDLY: f64 = 3.0;
 
 /// A lock with one thread and with several, each on a CPU of its own.
 struct Contest<'a> {
-    one: Number<'a>,
-    several: Number<'a>,
+    one: Estimate<'a>,
+    several: Estimate<'a>,
 }
 
 impl Contest<'_> {
     /// `0.45 (0.43 to 0.47) times`.
     fn shown(&self) -> String {
-        format!("{} times", self.several.times(&self.one))
+        format!("{} times", times(&self.several, &self.one))
     }
 
     fn kernel(&self) -> String {
@@ -65,7 +63,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
     rivals.arrange_by(|one, other| other.several.by_value(&one.several));
     let (best, others) = rivals.split_first()?;
     // One that does more, and has no number of one thread, is the one to name.
-    let has_more = |number: &Number<'_>| {
+    let has_more = |number: &Estimate<'_>| {
         let cell = number.cell;
         (cell.workers, &cell.mapping, cell.point) == (first.workers, &first.mapping, first.point)
             && number.is_better(&best.several)
@@ -79,7 +77,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         if alike.is_empty() { String::new() } else { format!(" (not significantly different: {})", list(&alike)) };
     let against = match others.last() {
         Some(worst) if alike.len() < others.len() => {
-            format!(", and {} times those of {}", best.several.times(&worst.several), worst.kernel())
+            format!(", and {} times those of {}", times(&best.several, &worst.several), worst.kernel())
         }
         _ => String::new(),
     };
@@ -98,7 +96,7 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         }
         None => format!(", with {} steps inside and {} outside", params.inside_steps, params.outside_steps),
     };
-    let by = if best.several.origin == Origin::Delivered { ", by what was delivered" } else { "" };
+    let by = if best.several.quantity == Quantity::Delivered { ", by what was delivered" } else { "" };
     let which = match others.is_empty() {
         true => format!("the lock {} under contention", best.kernel()),
         false => format!("the lock that does most under contention is {}{equal}", best.kernel()),
@@ -109,18 +107,18 @@ pub(super) fn locks(all: &[Series<'_>], report: &Report, strands: u64) -> Option
         first.mapping,
         best.shown()
     );
-    let evidence = rivals.iter().map(|rival| format!("{}, {}", rival.one.cited(), rival.several.cited()));
+    let evidence = rivals.iter().map(|rival| format!("{}, {}", cited(&rival.one), cited(&rival.several)));
     let evidence = evidence.collect::<Vec<_>>().join("; ");
     let times = best.several.value / best.one.value;
     Some(Finding { evidence, ..on_cell(best.several.cell, FindingKind::Advice, Some(times), text) })
 }
 
-fn is_narrow(number: &Number<'_>) -> bool {
+fn is_narrow(number: &Estimate<'_>) -> bool {
     number.interval.is_some() && number.slack() <= WIDEST
 }
 
 /// Each number of several threads of a lock, by ascending number, beside that of one, where both are narrow enough.
-fn contests<'a>(numbers: &[Number<'a>], strands: u64) -> Vec<Contest<'a>> {
+fn contests<'a>(numbers: &[Estimate<'a>], strands: u64) -> Vec<Contest<'a>> {
     let numbers = || numbers.iter().copied().filter(is_narrow).filter(|number| number.cell.has_own_cpus());
     let Some(one) = numbers().find(|number| number.cell.workers == 1) else { return Vec::new() };
     let several = numbers().filter(|number| (2..=strands).contains(&number.cell.workers));
@@ -137,7 +135,7 @@ mod tests {
     fn threads_wait_at_the_limit_and_hardly_far_beyond_it() {
         for threads in [2, 8, 64] {
             let [one, several] = [1, threads].map(|threads| cell("pool-std", threads, Unit::OpsPerSecond, 1e9));
-            let [one, several] = [&one, &several].map(|cell| Number::of(cell).unwrap());
+            let [one, several] = [&one, &several].map(|cell| Estimate::of(cell).unwrap());
             let [limit, ..] = Contest { one, several }.enough_outside().unwrap();
             // A section takes a nanosecond.
             let kept = |outside: f64| {

@@ -1,14 +1,15 @@
 //! How many levels of recursion pay where matrices are multiplied by activities, and how far that is from a library.
 
 use super::on_cell;
-use crate::group::grouped;
-use crate::number::{Best, Number};
 use charz_data::Role;
 use charz_data::card::Multiplier;
 use charz_data::escape::counted;
 use charz_data::params::Params;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 use charz_data::units;
+use charz_estimate::{Best, Estimate, grouped};
+use charz_words::estimate::doubt_of;
+use charz_words::estimate::times;
 
 /// The time of a product of matrices of order N, from a rate of its 2N³ operations.
 pub(crate) fn millis(cell: &Cell, plan: &Params) -> Option<f64> {
@@ -22,9 +23,9 @@ pub(super) fn products(report: &Report) -> Vec<Finding> {
     let of = |by: Multiplier| {
         let kernels = report.kernels_in(|role| *role == Role::Product(by));
         let cells = report.cells.iter().filter(move |cell| kernels.contains(&cell.kernel.as_str()));
-        cells.filter(|cell| millis(cell, plan).is_some()).filter_map(Number::of)
+        cells.filter(|cell| millis(cell, plan).is_some()).filter_map(Estimate::of)
     };
-    let libraries: Vec<Number<'_>> = of(Multiplier::Library).collect();
+    let libraries: Vec<Estimate<'_>> = of(Multiplier::Library).collect();
     let groups = grouped(of(Multiplier::Recursion), |number| {
         let Cell { kernel, mapping, workers, point, .. } = number.cell;
         (kernel.as_str(), mapping.as_str(), *workers, point.params(plan).order)
@@ -32,8 +33,8 @@ pub(super) fn products(report: &Report) -> Vec<Finding> {
     groups.iter().filter_map(|depths| of_depths(depths, &libraries, plan)).collect()
 }
 
-fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> Option<Finding> {
-    let depth = |number: &Number<'_>| number.cell.point.params(plan).depth;
+fn of_depths(depths: &[Estimate<'_>], libraries: &[Estimate<'_>], plan: &Params) -> Option<Finding> {
+    let depth = |number: &Estimate<'_>| number.cell.point.params(plan).depth;
     let order = |cell: &Cell| cell.point.params(plan).order;
     let Best { number: best, alike, .. } = Best::of(depths)?;
     let deepest = depths.iter().max_by_key(|number| depth(number)).filter(|_| depths.len() > 1)?;
@@ -45,15 +46,15 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> 
     let cost = match depth(deepest) {
         deepest if deepest == depth(&best) => ", the deepest that was measured".to_owned(),
         other if best.meets(deepest) => format!("; depth {other} is not significantly slower"),
-        other => format!("; depth {other} takes {} times as long", best.times(deepest)),
+        other => format!("; depth {other} takes {} times as long", times(&best, deepest)),
     };
-    let same = |library: &&Number<'_>| {
+    let same = |library: &&Estimate<'_>| {
         let other = library.cell;
         (&other.mapping, other.workers, order(other)) == (&cell.mapping, cell.workers, order(cell))
     };
     let library = libraries.iter().find(same).map(|library| {
         let share = units::percent(best.value / library.value);
-        format!("; {share}{} of the rate of {}", best.doubt_beside(library), library.cell.kernel)
+        format!("; {share}{} of the rate of {}", doubt_of(&best, library), library.cell.kernel)
     });
     let time = units::nanos(millis(cell, plan)? * 1e6);
     let text = format!(
@@ -72,8 +73,8 @@ fn of_depths(depths: &[Number<'_>], libraries: &[Number<'_>], plan: &Params) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::assert_words;
     use charz_data::report::{Point, fixtures};
+    use charz_estimate::fixtures::assert_words;
 
     /// What takes so many milliseconds at an order of 1024.
     fn cell(kernel: &str, workers: u64, depth: Option<u64>, millis: f64) -> Cell {

@@ -1,9 +1,8 @@
 //! Cells that differ in the number of workers only.
 
-use crate::group::grouped;
-use crate::number::{Basis, Number};
 use charz_data::report::{Cell, Finding, FindingKind, Report, Status, Unit};
 use charz_data::{Arrange, Card, Role};
+use charz_estimate::{Estimate, Estimates, grouped};
 
 /// The cells of a kernel under a mapping, by ascending number of workers.
 pub(super) struct Series<'a> {
@@ -11,12 +10,12 @@ pub(super) struct Series<'a> {
     pub(super) card: Option<&'a Card>,
     pub(super) mapping: &'a str,
     pub(super) cells: Vec<&'a Cell>,
-    basis: &'a Basis<'a>,
+    basis: &'a Estimates<'a>,
 }
 
 impl<'a> Series<'a> {
     /// All of a report, in the order of their first cells.
-    pub(super) fn of(report: &'a Report, basis: &'a Basis<'a>) -> Vec<Self> {
+    pub(super) fn of(report: &'a Report, basis: &'a Estimates<'a>) -> Vec<Self> {
         let groups = grouped(&report.cells, |cell| (cell.kernel.as_str(), cell.mapping.as_str(), cell.point));
         let series = groups.into_iter().map(|mut cells| {
             cells.arrange_by_key(|cell| cell.workers);
@@ -30,12 +29,12 @@ impl<'a> Series<'a> {
         self.card.map_or(&Role::Other, |card| &card.role)
     }
 
-    pub(super) fn numbers(&self) -> impl Iterator<Item = Number<'a>> {
-        self.cells.iter().filter_map(|cell| self.basis.number(cell))
+    pub(super) fn numbers(&self) -> impl Iterator<Item = Estimate<'a>> {
+        self.cells.iter().filter_map(|cell| self.basis.estimate(cell))
     }
 
-    pub(super) fn number(&self, cell: &'a Cell) -> Option<Number<'a>> {
-        self.basis.number(cell)
+    pub(super) fn number(&self, cell: &'a Cell) -> Option<Estimate<'a>> {
+        self.basis.estimate(cell)
     }
 
     pub(super) fn counts(&self, unit: Unit) -> bool {

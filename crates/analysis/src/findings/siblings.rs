@@ -1,10 +1,11 @@
 //! Strands that hand over a line as fast as those of one core, though the system lists them on two.
 
+use charz_estimate::Estimate;
+use charz_words::estimate::shown;
 use std::collections::HashMap;
 
 use super::latency::clock;
 use super::on_cell;
-use crate::number::Number;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, Finding, FindingKind, Report, Unit};
 use charz_data::{Role, units};
@@ -36,17 +37,17 @@ fn of_kernel(report: &Report, kernel: &str, strands: &HashMap<u32, &Strand>) -> 
     let text = format!(
         "{kernel}: CPUs {one} and {other} hand over a line in {} ({} cycles), as fast as CPUs of one core, though the system \
          lists them on two{others}: {why}",
-        number.shown(),
+        shown(number),
         units::count_of(*cycles)
     );
     Some(on_cell(number.cell, FindingKind::Latency, Some(number.value), text))
 }
 
 /// The strands, the number and its cycles of a cell of two strands that are not known to share a core.
-fn within_a_core<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>) -> Option<([u32; 2], Number<'a>, f64)> {
+fn within_a_core<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>) -> Option<([u32; 2], Estimate<'a>, f64)> {
     let [Some(one), Some(other)] = cell.seats[..] else { return None };
     let core = |strand: u32| strands.get(&strand)?.core;
-    let number = Number::of(cell)?;
+    let number = Estimate::of(cell)?;
     let cycles = number.value * clock(cell)? / 1e9;
     (core(one)? != core(other)? && cycles < WITHIN_A_CORE).then_some(([one, other], number, cycles))
 }
@@ -54,13 +55,13 @@ fn within_a_core<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>) -> Option<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::assert_words;
     use charz_data::report::fixtures::cell;
+    use charz_estimate::fixtures::assert_words;
 
     /// What is said of two strands on a machine where a way of the line takes so long at a clock.
     fn said(synthetic: &str, nanos: f64, hz: Option<f64>) -> Vec<String> {
         let cell = cell("c2c-cas", 2, Unit::NanosecondsPerOp, nanos).seated(&[0, 1]);
-        let mut report = crate::fixtures::report(synthetic);
+        let mut report = charz_estimate::fixtures::report(synthetic);
         report.host.virtual_machine = Some(true);
         report.cells = vec![hz.map_or(cell.clone(), |hz| cell.clocked(hz))];
         siblings(&report).into_iter().map(|finding| finding.text).collect()
@@ -87,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_fastest_pair_stands_for_all() {
-        let mut report = crate::fixtures::report("Core:3 PU:1");
+        let mut report = charz_estimate::fixtures::report("Core:3 PU:1");
         let pair =
             |seats: &[u32], nanos| cell("c2c-cas", 2, Unit::NanosecondsPerOp, nanos).seated(seats).clocked(2.5e9);
         report.cells = vec![pair(&[0, 1], 11.0), pair(&[0, 2], 10.0), pair(&[1, 2], 40.0)];

@@ -1,10 +1,10 @@
 //! How the system spread threads that were bound nowhere: over CPUs, cores and NUMA nodes, as each saw at the end of its iterations. Reports keep
 //! up to 16 threads singly, so of more nothing is said.
 
+use charz_estimate::ends;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::on_cell;
-use crate::number::ends;
 use charz_data::escape::counted;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, Finding, FindingKind, Report};
@@ -80,12 +80,12 @@ fn of_cell<'a>(cell: &'a Cell, strands: &HashMap<u32, &Strand>, cores: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::assert_words;
     use charz_data::report::{Unit, fixtures::cell};
+    use charz_estimate::fixtures::assert_words;
 
     /// What is said of two threads that nothing binds, by where they ended in each iteration.
     fn said(synthetic: &str, ends: &[[u32; 2]]) -> Option<Finding> {
-        let mut report = crate::fixtures::report(synthetic);
+        let mut report = charz_estimate::fixtures::report(synthetic);
         let mut cell = cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under("auto");
         let invocation = cell.invocations[0].clone();
         let of = |[one, other]: &[u32; 2]| {

@@ -1,8 +1,8 @@
 //! Findings from synthetic cells.
 
 use super::findings;
-use crate::fixtures::assert_words;
 use charz_data::report::{Cell, Ending, Finding, FindingKind, Invocation, Status, Unit, fixtures};
+use charz_estimate::fixtures::assert_words;
 
 /// A cell whose number is `value`, give or take 2%.
 pub(super) fn cell(kernel: &str, workers: u64, value: f64) -> Cell {

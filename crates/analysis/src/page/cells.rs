@@ -1,11 +1,11 @@
 //! The cells of all reports of a page, by kernel.
 
+use charz_claims::verdict::Verdict;
+use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::Source;
-use crate::group::grouped;
 use crate::numa;
-use crate::verdict::Verdict;
 use charz_data::report::{Cell, Finding, FindingKind, MemoryHome, Unit};
 use charz_data::{Arrange, Card, Family, Role};
 

@@ -1,14 +1,14 @@
 //! Bars for kernels that have one number, or few: a row for each kernel and point.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::lines::{self, Lines};
 use crate::figure::{Axis, Body, Figure, Quantity, Scale};
-use crate::group::grouped;
-use crate::point;
 use charz_data::Family;
 use charz_data::report::{Cell, Unit};
+use charz_words::point;
 
 /// The most rows of one figure: as many as a page of paper has room for.
 const MOST_ROWS: usize = 40;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use crate::answer::is_caused_by_others;
 use crate::culprits::disturbers;
-use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::{PREDICTED, Report, Severity};
+use charz_words::point;
 
 /// A kind of reason, with its first case.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,15 +1,15 @@
 //! Kernels that do the same in different ways, in one figure: locks, barriers, wake-ups, and operations by the layout of their words.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, Kernel, LINE, Shape, SourcedCell, family};
 use super::lines::{self, Lines};
 use super::{points, table};
 use crate::figure::{Axis, Body, Figure, Heatmap, Quantity, Scale, Tile, id};
-use crate::group::grouped;
-use crate::point;
 use charz_data::escape::counted;
 use charz_data::report::Unit;
+use charz_words::point;
 
 /// From this ratio on numbers are spread by ratios.
 const WIDE: f64 = 20.0;

@@ -3,12 +3,12 @@
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role, Row, Scale, Series, State, Table, id};
-use crate::group::grouped;
-use crate::point;
 use charz_data::Role as CardRole;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Growth, GrowthStep, Halt};
 use charz_data::units;
+use charz_estimate::grouped;
+use charz_words::point;
 
 const MOST_STEPS: usize = 400;
 const MOST_LINES: usize = 12;

@@ -5,9 +5,9 @@ use super::points;
 use super::sharing::{self, Cost};
 use super::table::MOST;
 use crate::figure::{Datum, Figure, Quantity, Row, Scale, Table};
-use crate::point;
 use charz_data::report::Hardware;
 use charz_data::units;
+use charz_words::point;
 
 const IPC: Cost = Cost {
     name: "hardware-ipc",

@@ -2,16 +2,16 @@
 
 mod bins;
 
+use charz_estimate::grouped;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::points;
 use crate::figure::{Axis, Body, Datum, Figure, JointPlot, Quantity, Row, Scale, State, Table, id};
-use crate::group::grouped;
-use crate::point;
 use charz_data::report::{Distribution, Histogram, Peak, Shape};
 use charz_data::{Arrange, Card, units};
+use charz_words::point;
 
 /// The most figures of a page: each is a large picture of its own.
 const MOST_FIGURES: usize = 8;

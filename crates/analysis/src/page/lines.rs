@@ -3,8 +3,8 @@
 use super::cells::{CellsByKernel, SourcedCell};
 use super::{points, table};
 use crate::figure::{Axis, Body, DataPoint, Figure, Plot, ReferenceLine, Role, Series, Table, id};
-use crate::group::grouped;
 use charz_data::Arrange;
+use charz_estimate::grouped;
 
 /// The most lines of one figure: more are a thicket. The others have figures of their own.
 pub(super) const MOST_LINES: usize = 12;

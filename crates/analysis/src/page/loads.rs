@@ -5,8 +5,8 @@ use super::lines::{self, Lines};
 use super::points;
 use crate::figure::{Axis, Body, Figure, Label, Quantity, Scale};
 use crate::findings::{bandwidth, knee_delay};
-use crate::point;
 use charz_data::report::{Cell, Point, Unit};
+use charz_words::point;
 
 pub(super) fn figures(sorted: &CellsByKernel<'_>) -> Vec<Figure> {
     let mut figures = Vec::new();

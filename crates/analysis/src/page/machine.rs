@@ -4,6 +4,7 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 
+use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use charz_data::machine::{CacheHolds, Kind, Machine, Package, Strand};
@@ -11,7 +12,6 @@ use charz_data::machine::{CacheHolds, Kind, Machine, Package, Strand};
 use super::Source;
 use super::cells::CellsByKernel;
 use crate::figure::{Body, Figure, MachineDiagram, Order, Part, What, id};
-use crate::group::grouped;
 use charz_data::escape::counted;
 use charz_data::report::{Cell, Report};
 use charz_data::units;

@@ -1,10 +1,10 @@
 //! What a line of memory takes from each strand to each other, as far as a report says it.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::{Machine, Strand};
 
-use crate::group::grouped;
 use crate::pairs::{self, Class, Side};
 use charz_data::Role;
 use charz_data::card::LineOperation;

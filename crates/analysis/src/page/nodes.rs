@@ -1,12 +1,12 @@
 //! What memory takes from each NUMA node to each, as squares.
 
+use charz_words::estimate::time;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::table;
 use crate::figure::{Body, Figure, Heatmap, Quantity, State, Tile, id};
 use crate::numa::{self, NodePair, Number};
-use crate::number::time;
 use charz_data::escape::counted;
 use charz_data::report::Unit;
 use charz_data::units;
@@ -132,9 +132,9 @@ fn ids(pairs: &[NodePair], of: fn(&NodePair) -> u32) -> Vec<u32> {
 
 #[cfg(test)]
 mod tests {
-    use crate::fixtures::{assert_words, report, two};
     use crate::page::{Section, Source, draw};
     use charz_data::report::Report;
+    use charz_estimate::fixtures::{assert_words, report, two};
 
     fn section(report: &Report) -> Option<Section> {
         draw(&[Source { name: "one", report }], &[], |id| id == "numa").sections.pop()

@@ -8,11 +8,11 @@ use super::matrix::Matrix;
 use super::points::{self, doubt};
 use super::{Page, Source, draw, products, table};
 use crate::figure::{Datum, Table};
-use crate::point;
 use charz_data::checks::V08;
 use charz_data::escape::{counted, one_line};
 use charz_data::report::{Cell, Ending, Estimator, Peak, Point, Report, SCHEMA_MAJOR, SCHEMA_MINOR, Shape, Status};
 use charz_data::{Card, units};
+use charz_words::point;
 
 /// A report in full. Nothing is left out, however long it is.
 pub struct Whole {

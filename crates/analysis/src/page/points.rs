@@ -1,11 +1,11 @@
 //! From a cell to a point of a figure.
 
 use crate::figure::{DataPoint, Datum, State};
-use crate::point;
 use charz_data::checks;
 use charz_data::escape::shortened;
 use charz_data::report::{Cell, Mark, Report, Status, Unit};
 use charz_data::{Family, units};
+use charz_words::point;
 
 /// The max length of foreign words in a sentence, in characters; longer words were made to be a burden.
 const LONGEST: usize = 600;

@@ -1,5 +1,6 @@
 //! What products of matrices take against the levels of their recursion, and beside a library.
 
+use charz_estimate::{Estimate, grouped};
 use std::collections::BTreeSet;
 
 use super::cells::{CellsByKernel, Shape, SourcedCell};
@@ -9,8 +10,6 @@ use crate::figure::{
     Axis, Body, DataPoint, Datum, Figure, Plot, Quantity, Role as LineRole, Row, Scale, Series, State, Table, id,
 };
 use crate::findings::millis;
-use crate::group::grouped;
-use crate::number::{self, Number};
 use charz_data::params::{DEPTH, Params};
 use charz_data::report::{Cell, GrowthStep};
 use charz_data::units;
@@ -45,8 +44,8 @@ fn bests<'a>(sorted: &CellsByKernel<'_>, line: &[SourcedCell<'a>]) -> Vec<Best<'
     let mut orders = grouped(line.iter().copied(), |own| params(sorted, own).order);
     orders.arrange_by_key(|cells| params(sorted, &cells[0]).order);
     let best = |cells: Vec<SourcedCell<'a>>| {
-        let numbers: Vec<Number<'_>> = cells.iter().filter_map(|own| Number::of(own.cell)).collect();
-        let found = number::Best::of(&numbers)?.number;
+        let numbers: Vec<Estimate<'_>> = cells.iter().filter_map(|own| Estimate::of(own.cell)).collect();
+        let found = charz_estimate::Best::of(&numbers)?.number;
         let best = *cells.iter().find(|own| std::ptr::eq(own.cell, found.cell))?;
         Some(Best { order: params(sorted, &best).order, best, cells })
     };

@@ -1,5 +1,8 @@
 //! Throughput, or time, against workers: a line for each mapping.
 
+use charz_claims::verdict::{Auto, Verdict};
+use charz_estimate::{AUTO, MARGIN};
+use charz_words::verdict::joined;
 use std::collections::{HashMap, HashSet};
 
 use charz_data::machine::Machine;
@@ -10,13 +13,11 @@ use super::{Source, points, verdicts};
 use crate::figure::{
     Axis, Body, DataPoint, Figure, Label, Plot, Quantity, ReferenceLine, Role, Scale, Series, State, range,
 };
-use crate::number::MARGIN;
-use crate::point;
 use crate::predicted;
-use crate::verdict::{AUTO, Auto, Verdict, joined};
 use charz_data::report::{Cell, Point};
 use charz_model::Prediction;
 use charz_stats::{Around, ratio_of_estimates};
+use charz_words::point;
 
 /// A figure for each kernel and point: of rates, or of times.
 pub(super) fn figures(sorted: &CellsByKernel<'_>, are_rates: bool) -> Vec<Figure> {
@@ -68,7 +69,7 @@ fn of_point<'a>(
         // What auto loses by what was delivered does not show in its capacities.
         let is_apart = |line: &Vec<SourcedCell<'_>>| {
             let verdict = known.get(&(line[0].source, kernel, point)).filter(|_| line[0].cell.mapping == AUTO);
-            verdict.is_some_and(|verdict| matches!(verdict.auto, Auto::Other(loss) if loss.is_sure()))
+            verdict.is_some_and(|verdict| matches!(verdict.auto, Auto::Other(loss) if loss.is_shown()))
         };
         let apart: Vec<bool> = part.lines.iter().map(is_apart).collect();
         merge(&mut part.plot, &apart);

@@ -1,14 +1,14 @@
 //! What workers cost each other at what they share, against their number.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeSet, HashMap};
 
 use super::cells::{CellsByKernel, SourcedCell};
 use super::lines::{Drawn, Lines};
 use super::points;
 use crate::figure::{Axis, Body, DataPoint, Figure, Quantity, Scale, State};
-use crate::group::grouped;
-use crate::point;
 use charz_data::report::{Cell, Sharing};
+use charz_words::point;
 
 /// A number of a cell beside its own.
 pub(super) struct Cost {

@@ -1,5 +1,6 @@
 //! Times and rates against the size of a worker's block.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cells::{CellsByKernel, Kernel, Shape, SourcedCell};
@@ -7,10 +8,10 @@ use super::lines::{self, Lines, MOST_LINES};
 use crate::curve;
 use crate::figure::{Axis, Body, Figure, Quantity, ReferenceLine, Scale};
 use crate::findings::Curve;
-use crate::group::grouped;
-use crate::{numa, point};
+use crate::numa;
 use charz_data::report::{Cell, Point, Report, Unit};
 use charz_data::{Role, units};
+use charz_words::point;
 
 /// Up to so many sizes are one in each level of caches, and not a curve.
 const FEW: usize = 8;

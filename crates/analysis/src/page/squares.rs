@@ -1,5 +1,6 @@
 //! What a line of memory takes from each strand to each other, as squares.
 
+use charz_estimate::grouped;
 use std::collections::{BTreeMap, HashMap};
 
 use charz_data::machine::Strand;
@@ -8,7 +9,6 @@ use super::cells::{CellsByKernel, Shape, SourcedCell};
 use super::matrix::{Matrix, Row, class_name, line_operation, places};
 use super::{points, table};
 use crate::figure::{Axis, Body, Figure, Heatmap, Plot, Quantity, Role, Scale, Series, State, Tile, id};
-use crate::group::grouped;
 use charz_data::report::{Cell, Status};
 use charz_data::units;
 use charz_stats::median;

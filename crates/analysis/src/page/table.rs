@@ -4,11 +4,11 @@ use super::Source;
 use super::cells::SourcedCell;
 use super::points::{self, short};
 use crate::figure::{Datum, Row, Table};
-use crate::point;
 use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param, Quantity};
 use charz_data::report::{Cell, Estimator, Evidence, Summary};
 use charz_data::units;
+use charz_words::point;
 
 /// The max number of rows of one table: a page with more is unreadable, and a report of many strands has hundreds of thousands.
 pub(super) const MOST: usize = 500;

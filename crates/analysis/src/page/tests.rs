@@ -340,7 +340,7 @@ fn the_machine_holds_every_strand_once() {
 
 #[test]
 fn lines_that_cannot_be_told_apart_are_one_and_more_threads_than_cpus_are_shaded() {
-    let mut report = crate::fixtures::report("Package:1 Core:4 PU:2");
+    let mut report = charz_estimate::fixtures::report("Package:1 Core:4 PU:2");
     report.machine.strands.iter_mut().skip(3).for_each(|strand| strand.usable = false);
     for workers in [1, 2, 4] {
         for (mapping, factor) in [("round-robin", 1.0), ("dumb", 1.001), ("auto", 0.5)] {

@@ -1,13 +1,16 @@
 //! Which mapping suits a kernel best, what leaving it to the system costs, and where it saturates: in words.
 
 use super::cells::CellsByKernel;
-use crate::advise::{Subject, lost};
 use crate::figure::{Datum, Table};
-use crate::point;
-use crate::verdict::{Auto, Claim, Loss, SATURATED, Saturation, Verdict};
+use charz_claims::verdict::{Auto, Verdict};
 use charz_data::escape::counted;
 use charz_data::report::Report;
 use charz_data::units;
+use charz_estimate::{Relation, SATURATED, Saturation, Strength};
+use charz_words::advise::{Subject, lost};
+use charz_words::estimate::shown;
+use charz_words::point;
+use charz_words::verdict::mapping;
 
 /// The best mapping for each kernel at each point, the worker count at which it saturates, and what `auto` reaches with as many
 /// workers: only verdicts that compare mappings, or are the only one of a kernel. A `~` marks what noisy numbers may change.
@@ -25,15 +28,15 @@ fn row(sorted: &CellsByKernel<'_>, source: usize, verdict: &Verdict<'_>) -> Vec<
     let report = if sorted.are_several() { format!(" ({})", sorted.sources[source].name) } else { String::new() };
     let auto = match &verdict.auto {
         Auto::Unmeasured | Auto::Best(None) => "–".to_owned(),
-        Auto::Best(Some(loss)) if loss.is_sure() => "best".to_owned(),
-        Auto::Best(Some(loss)) if !loss.is_moved => format!("{} beside the next", against(loss)),
+        Auto::Best(Some(loss)) if loss.is_shown() => "best".to_owned(),
+        Auto::Best(Some(loss)) if !loss.is_forbidden() => format!("{} beside the next", against(loss)),
         Auto::Best(Some(loss)) | Auto::Other(loss) => against(loss),
     };
     vec![
         Datum::word(format!("{}{label}{report}", verdict.kernel)),
-        if verdict.beside > 1 { Datum::word(verdict.mapping()) } else { Datum::none() },
+        if verdict.beside > 1 { Datum::word(mapping(verdict)) } else { Datum::none() },
         Datum::count(best.workers),
-        Datum::word(verdict.best.shown()),
+        Datum::word(shown(&verdict.best)),
         verdict.saturates.map_or(Datum::none(), |found| Datum::word(saturation(&found, sorted.sources[source].report))),
         Datum::word(auto),
     ]
@@ -50,13 +53,13 @@ fn saturation(found: &Saturation<'_>, report: &Report) -> String {
 }
 
 /// How much less auto gives, or longer takes.
-fn against(loss: &Loss<'_>) -> String {
-    match loss.claim() {
-        Claim::None if loss.is_clock => "no difference at one clock".to_owned(),
-        Claim::None => "no difference".to_owned(),
-        Claim::TooFew(_) => lost(loss, Subject::One) + " (too few runs)",
-        Claim::TooNoisy(_) => lost(loss, Subject::One) + " (too noisy)",
-        Claim::Open(_) if loss.open == Some(true) => lost(loss, Subject::One) + ", not significant",
+fn against(loss: &Relation<'_>) -> String {
+    match loss.strength() {
+        Strength::Same if loss.is_clock() => "no difference at one clock".to_owned(),
+        Strength::Same => "no difference".to_owned(),
+        Strength::TooFew(_) => lost(loss, Subject::One) + " (too few runs)",
+        Strength::TooNoisy(_) => lost(loss, Subject::One) + " (too noisy)",
+        Strength::Open(_) if loss.open == Some(true) => lost(loss, Subject::One) + ", not significant",
         _ => lost(loss, Subject::One),
     }
 }
@@ -68,18 +71,18 @@ pub(super) fn sentences(verdict: &Verdict<'_>) -> Vec<String> {
     let what = match best.unit {
         unit if unit.more_is_better() => "peak",
         // Copies of a program take longer the more they are, and do more work.
-        _ if verdict.best.copies > 1.0 => "most work",
+        _ if verdict.best.is_divided() => "most work",
         unit if unit.is_time() => "fastest",
         _ => "lowest",
     };
     let [threads, most] = [best, verdict.peak.cell].map(|cell| counted(cell.workers as usize, "thread"));
     let reaches = match std::ptr::eq(best, verdict.peak.cell) {
         true => format!(", the {what}"),
-        false => format!(", within 5% of the {what}, {} at {most}", verdict.peak.shown()),
+        false => format!(", within 5% of the {what}, {} at {most}", shown(&verdict.peak)),
     };
-    words.push(format!("{} at {threads} ({}){reaches}", verdict.best.shown(), verdict.mapping()));
+    words.push(format!("{} at {threads} ({}){reaches}", shown(&verdict.best), mapping(verdict)));
     if let Auto::Other(loss) = &verdict.auto {
-        let verb = if loss.claim() == Claim::None { "makes " } else { "" };
+        let verb = if loss.strength() == Strength::Same { "makes " } else { "" };
         words.push(format!("With as many threads auto {verb}{}", against(loss)));
     }
     words.extend(verdict.saturation.iter().filter_map(|found| {

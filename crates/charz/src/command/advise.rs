@@ -14,10 +14,11 @@ use crate::exit::{Error, Exit};
 use crate::permit::{self, Consent, Permitted};
 use crate::view::look;
 use crate::view::progress::{Progress, note};
-use charz_analysis::advise::{Advice, advise, not_advised, validate};
 use charz_analysis::answer::Answer;
 use charz_analysis::compare::{other_machine, other_program};
+use charz_claims::advise::{Advice, advise, not_advised, validate};
 use charz_data::report::{Cell, Report};
+use charz_estimate::Estimates;
 use charz_measure::limits::Limits;
 use charz_measure::plan::{Budget, Plan, Request};
 use charz_measure::predict::Predictor;
@@ -36,7 +37,8 @@ pub struct Options {
 
 pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error> {
     let (report, file) = read_open(&options.report)?;
-    let advice = advise(&report);
+    let estimates = Estimates::of(&report);
+    let advice = advise(&estimates);
     let mut again = None;
     if let Some(new) = &options.validate {
         let program = permit::of_report("--validate", &options.report, file.as_ref(), &report, &options.consent)?;
@@ -44,7 +46,7 @@ pub(super) fn run(options: &Options, out: &mut dyn Write) -> Result<Exit, Error>
     }
     let validation = again.as_ref().map(|(again, _)| validate(&advice, again));
     let is_empty = validation.as_ref().is_some_and(|all| all.iter().all(|one| one.regret.is_none()));
-    let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&report));
+    let (answer, predicted, why_not) = (Answer::of(&report), better(&report), not_advised(&estimates));
     let advised = Advised { answer, advice, validation, predicted, why_not };
     (options.format.write)(&advised, &look::of_stdout(), out)?;
     Ok(match again {

@@ -9,13 +9,13 @@ use super::render::read;
 use super::{file_of, stream};
 use crate::exit::{Error, Exit};
 use crate::view::predict::{Format, Row, Told};
-use charz_analysis::point;
 use charz_analysis::predicted::points;
 use charz_data::escape::{counted, quoted};
 use charz_data::report::{Cell, Report, Status};
 use charz_data::{Arrange, Param, Params, Role, params, units};
 use charz_model::{Model, Outcome, Placed, Prediction, Table, Topology, fit, missed};
 use charz_render::advise::Predicted;
+use charz_words::point;
 
 pub struct Options {
     pub from: From,

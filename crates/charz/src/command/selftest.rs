@@ -12,7 +12,6 @@ use crate::exit::{Error, Exit};
 use crate::selftest::{FLOOR_NEEDS, Tally};
 use crate::view::progress::note;
 use charz_analysis::compare::{self, Quantity, Row, Verdict};
-use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Point, Report, Schema};
 use charz_data::{Arrange, units};
@@ -22,6 +21,7 @@ use charz_measure::plan::{Plan, Request};
 use charz_measure::predict::Predictor;
 use charz_measure::sweep::{new_report, take_turns};
 use charz_render::json;
+use charz_words::point;
 
 pub struct Options {
     /// Kernels under one mapping with one number of workers. Its budget is that of the whole, its iterations are ignored.

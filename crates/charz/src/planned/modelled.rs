@@ -10,7 +10,7 @@ use charz_topology::{Source, discover};
 
 use super::plan;
 use charz_analysis::page::{Source as PageSource, page};
-use charz_analysis::verdict::verdicts;
+use charz_claims::verdict::verdicts;
 use charz_data::Blocks;
 use charz_data::machine::{Machine, Strand};
 use charz_data::report::{self, Busy, Cell, Ending, Evidence, Frequency, Invocation, Lap, Nodes, Pages, Report, Run};
@@ -234,7 +234,7 @@ fn check(machine: (&str, [Caps; 4])) -> String {
             assert!((found / expected - 1.0).abs() < 0.01, "{description}, {kernel}: {found} of {expected}");
         }
     }
-    for verdict in verdicts(&report) {
+    for verdict in verdicts(&charz_estimate::Estimates::of(&report)) {
         let found = &verdict.best;
         figures += &format!("  {}: {} workers, {}\n", verdict.kernel, found.cell.workers, found.cell.mapping);
         assert!(!verdict.doubtful, "{description}: {} {:?}", verdict.kernel, found.cell.marks);

@@ -7,11 +7,11 @@ use charz_topology::{Machine, Mapping, Placement};
 use serde::Serialize;
 
 use super::look;
-use charz_analysis::launch::{Placed, TOOLS, Tool};
 use charz_data::escape::{counted, or_dash, plain};
 use charz_data::report::MemoryHome;
 use charz_render::grid::columns;
 use charz_render::json;
+use charz_words::launch::{Placed, TOOLS, Tool};
 
 pub type Format = charz_render::formats::Format<Show>;
 

@@ -7,7 +7,6 @@ use charz_data::machine::Machine;
 use super::look;
 use charz_analysis::page::matrix::class_name;
 use charz_analysis::pairs::{Choice, Chosen};
-use charz_analysis::point;
 use charz_data::escape::counted;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::Report;
@@ -16,6 +15,7 @@ use charz_measure::limits::{Limits, MEMORY_SHARE_PERCENT};
 use charz_measure::plan::{Plan, PlannedCell, narrowed_until};
 use charz_render::term::ascii;
 use charz_render::{grid, json};
+use charz_words::point;
 use serde_json::json;
 
 pub type Format = charz_render::formats::Format<fn(&Planned<'_>, &mut dyn Write) -> io::Result<()>>;

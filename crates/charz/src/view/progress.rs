@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use super::look;
 use crate::exit::Exit;
-use charz_analysis::point;
 use charz_data::escape::{counted, plain};
 use charz_data::report::{Cell, Ending, Report, Status, anonymous_cell};
 use charz_data::units;
 use charz_measure::sweep::Listener;
 use charz_render::term::pen::short;
+use charz_words::point;
 
 /// How often a line is written: one that is drawn anew, and one that stays.
 const REDRAW_EVERY: Duration = Duration::from_millis(50);

@@ -7,7 +7,7 @@ use crate::{Card, Distribution, Family, Hardware, JointHistogram, Role, Sharing}
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Evidence, Mark};
-use super::number::{Estimate, Interval, Unit};
+use super::number::{Interval, Measured, Unit};
 use super::point::Point;
 use super::run::{Run, snug};
 
@@ -72,10 +72,10 @@ pub struct Cell {
     pub reason: Option<String>,
     /// Derived: what the hardware does when nothing else takes the strands: the headline. `None` unless the cell is `ok` or `suspect`.
     #[serde(skip)]
-    pub capacity: Option<Estimate>,
+    pub capacity: Option<Measured>,
     /// Derived: what the machine gave with everything that ran on it meanwhile: all work over all time. `None` where `capacity` is.
     #[serde(skip)]
-    pub delivered: Option<Estimate>,
+    pub delivered: Option<Measured>,
     /// Derived: everything that is wrong with the number. Empty is good.
     #[serde(skip)]
     pub marks: Vec<Mark>,

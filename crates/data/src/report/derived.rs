@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::cell::{Cell, Energy, Estimator, Invocation, Status, Summary};
 use super::evidence::Mark;
 use super::finding::Finding;
-use super::number::{Estimate, Interval};
+use super::number::{Interval, Measured};
 use super::point::Point;
 use super::read::{any_version, check_concluded};
 use super::{Report, Schema};
@@ -137,7 +137,7 @@ impl<'a> Derived<'a> {
 
 impl Concluded {
     fn of(cell: &Cell) -> Self {
-        let ends = |estimate: Option<Estimate>| {
+        let ends = |estimate: Option<Measured>| {
             let interval = estimate.and_then(|estimate| estimate.interval);
             (estimate.map(|estimate| estimate.value), interval.map(|ends| ends.low), interval.map(|ends| ends.high))
         };
@@ -173,7 +173,7 @@ impl Concluded {
     fn give(self, cell: &mut Cell) {
         let estimate = |value: Option<f64>, low: Option<f64>, high: Option<f64>| {
             let interval = low.zip(high).map(|(low, high)| Interval { low, high });
-            value.map(|value| Estimate { value, interval })
+            value.map(|value| Measured { value, interval })
         };
         (cell.status, cell.reason, cell.marks) = (self.status, self.reason, self.marks);
         cell.capacity = estimate(self.value, self.low, self.high);

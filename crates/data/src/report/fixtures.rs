@@ -13,9 +13,9 @@ use crate::machine::{Core, Strand};
 
 use super::fixture_cards::cards;
 use super::{
-    Cell, Counts, Distribution, Ending, Estimate, Estimator, Evidence, Frequency, Hardware, HardwareCount,
-    HardwareCounts, Histogram, Interval, Invocation, JointHistogram, Lap, Mark, Point, Report, Run, Severity, Shape,
-    Sharing, Status, Summary, Unit, parse,
+    Cell, Counts, Distribution, Ending, Estimator, Evidence, Frequency, Hardware, HardwareCount, HardwareCounts,
+    Histogram, Interval, Invocation, JointHistogram, Lap, Mark, Measured, Point, Report, Run, Severity, Shape, Sharing,
+    Status, Summary, Unit, parse,
 };
 
 /// Invocations of a cell: enough for an interval.
@@ -251,7 +251,7 @@ impl Cell {
         let (low, high) = (value / (1.0 + share), value * (1.0 + share));
         let (worst, best) = if self.unit.more_is_better() { (low, high) } else { (high, low) };
         (summary.worst, summary.best, summary.best_of_three) = (worst, best, Some(best));
-        self.capacity = self.capacity.map(|number| Estimate { interval: Some(Interval { low, high }), ..number });
+        self.capacity = self.capacity.map(|number| Measured { interval: Some(Interval { low, high }), ..number });
         self
     }
 
@@ -259,14 +259,14 @@ impl Cell {
     pub fn delivering(mut self, share: f64) -> Self {
         let value = self.capacity.unwrap().value * if self.unit.more_is_better() { share } else { share.recip() };
         let interval = Some(Interval { low: 0.98 * value, high: 1.02 * value });
-        self.delivered = Some(Estimate { value, interval });
+        self.delivered = Some(Measured { value, interval });
         self
     }
 
     /// After too few runs for one.
     pub fn without_interval(mut self) -> Self {
         self.invocations.truncate(5);
-        self.capacity = self.capacity.map(|number| Estimate { interval: None, ..number });
+        self.capacity = self.capacity.map(|number| Measured { interval: None, ..number });
         self
     }
 
@@ -356,7 +356,7 @@ impl Cell {
         let high = values().fold(value, f64::max);
         let (worst, best) = if unit.more_is_better() { (low, high) } else { (high, low) };
         let invocations = values().count() as u64;
-        self.capacity = Some(Estimate { value, interval: None });
+        self.capacity = Some(Measured { value, interval: None });
         self.delivered = self.capacity;
         self.summary = Some(Summary {
             raw: Some(value),

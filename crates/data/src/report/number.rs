@@ -81,7 +81,7 @@ pub struct Interval {
 /// A number with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Estimate {
+pub struct Measured {
     /// In the unit of the cell.
     pub value: f64,
     /// Where the true value lies; null after too few invocations to say.

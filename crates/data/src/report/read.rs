@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Error as _};
 
 use super::speeds::FULL;
-use super::{Cell, Estimate, Invocation, Lap, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Unit, v1};
+use super::{Cell, Invocation, Lap, Measured, Report, Run, SCHEMA_MAJOR, SCHEMA_NAME, Schema, Unit, v1};
 
 /// The largest file that is read: a sweep of 512 strands takes a fiftieth of it.
 pub const MAX_BYTES: u64 = 1 << 30;
@@ -392,7 +392,7 @@ pub(super) fn check_concluded(cell: &Cell) -> Result<(), &'static str> {
         return Err("has a number that cannot have been measured");
     }
     let is_within =
-        |found: Estimate| found.interval.is_none_or(|ends| ends.low <= found.value && found.value <= ends.high);
+        |found: Measured| found.interval.is_none_or(|ends| ends.low <= found.value && found.value <= ends.high);
     if estimates().all(is_within) { Ok(()) } else { Err("has an interval without its number") }
 }
 

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::cell::{Cell, Ending, Energy, Estimator, Invocation, Status, Summary};
 use super::evidence::{Evidence, Mark};
 use super::host::{Host, Tool};
-use super::number::{Estimate, Unit};
+use super::number::{Measured, Unit};
 use super::point::Point;
 use super::run::{Run, snug};
 use super::{Plan, Report, Schema, Timer};
@@ -61,8 +61,8 @@ struct OldCell {
     footprint_bytes: u64,
     status: Status,
     reason: Option<String>,
-    capacity: Option<Estimate>,
-    delivered: Option<Estimate>,
+    capacity: Option<Measured>,
+    delivered: Option<Measured>,
     marks: Vec<Mark>,
     invocations: Vec<OldInvocation>,
     summary: Option<Summary>,

@@ -6,7 +6,7 @@ use charz_data::{PageKind, Role};
 use super::*;
 use charz_data::checks::{V13, V20, V21, V28};
 use charz_data::report::Severity::{Invalid, Note, Suspect};
-use charz_data::report::{Contention, Estimate, FirstElsewhere, Interval, ProgramSeen};
+use charz_data::report::{Contention, FirstElsewhere, Interval, Measured, ProgramSeen};
 
 #[test]
 fn v20_other_pages() {
@@ -188,7 +188,7 @@ fn v16_runs_of_several_speeds() {
         slow(&mut trial, runs, apart);
         trial.judge();
         let of_groups = trial.cell.marks.iter().any(|mark| mark.code == "V16" && mark.severity == Suspect);
-        let Estimate { value, interval } = trial.cell.capacity.unwrap();
+        let Measured { value, interval } = trial.cell.capacity.unwrap();
         let Interval { low, high } = interval.unwrap();
         (of_groups, value / low, high / value)
     };

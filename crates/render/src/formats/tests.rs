@@ -3,13 +3,13 @@
 use serde_json::Value;
 
 use super::*;
-use charz_analysis::fixtures::report as synthetic;
 use charz_analysis::page::{Source, page};
 use charz_data::escape;
 use charz_data::report::fixtures;
 use charz_data::report::fixtures::{cell, pairs};
-use charz_data::report::{Cell, Culprit, CulpritKind, Estimate, Evidence, Severity, Status, Unit, with_derived};
+use charz_data::report::{Cell, Culprit, CulpritKind, Evidence, Measured, Severity, Status, Unit, with_derived};
 use charz_data::{Better, COMMAND, Program, ProgramValue, ReportedUnit};
+use charz_estimate::fixtures::report as synthetic;
 
 #[track_caller]
 pub(crate) fn written(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> String {
@@ -206,7 +206,7 @@ fn edges() -> Vec<(&'static str, Report)> {
         report
     };
     fn times(cell: &mut Cell, by: f64) {
-        cell.capacity = cell.capacity.map(|number| Estimate { value: number.value * by, interval: None });
+        cell.capacity = cell.capacity.map(|number| Measured { value: number.value * by, interval: None });
     }
     vec![
         ("everything", everything()),

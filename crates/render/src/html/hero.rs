@@ -8,9 +8,10 @@ use super::top;
 use charz_analysis::answer::{Answer, Auto, Costs, Level, NONE, Reading, Row, quota_note, times_text};
 use charz_analysis::figure::{self, Body, Figure};
 use charz_analysis::page::{Page, Section, VERSUS};
-use charz_analysis::verdict::Claim;
 use charz_data::escape::counted;
 use charz_data::units;
+use charz_estimate::Strength;
+use charz_words::caveat;
 
 /// The most tiles, and the most steps under them.
 const TILES: usize = 4;
@@ -128,7 +129,7 @@ fn tile(row: &Row) -> Markup {
             @if row.best_mapping != NONE { p { "Mapping: " (Foreign(&row.best_mapping)) } }
             @match row.auto {
                 Auto::NotMeasured => {}
-                Auto::Other { claim: Claim::Moved, .. } => p { "Unpinned cannot be compared: the host moved the CPUs" }
+                Auto::Other { strength: Strength::NotComparable, caveats } => p { "Unpinned " (caveat::not_comparable(caveats)) }
                 _ => p { "Unpinned costs " (row.auto_costs()) }
             }
             @for gap in row.gaps.iter().flatten() { p { "No number: " (Foreign(gap)) } }

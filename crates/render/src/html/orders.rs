@@ -82,8 +82,8 @@ fn enter(part: &Part, outer: &str, named: &[What], places: &mut BTreeMap<u32, St
 
 #[cfg(test)]
 mod tests {
-    use charz_analysis::fixtures::report;
     use charz_analysis::page::nest;
+    use charz_estimate::fixtures::report;
 
     use super::*;
 

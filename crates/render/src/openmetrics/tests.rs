@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use charz_analysis::point;
+use charz_words::point;
 
 use super::*;
 use crate::formats::tests::{golden, hostile, written};

@@ -2,9 +2,9 @@
 
 use crate::formats::tests::everything;
 use charz_analysis::figure::{Body, Figure, Heatmap, JointPlot, Quantity, State, Tile};
-use charz_analysis::fixtures::report;
 use charz_analysis::page::{Source, page};
 use charz_data::report::Report;
+use charz_estimate::fixtures::report;
 
 pub(super) fn all() -> Vec<Figure> {
     let own = [

@@ -3,8 +3,8 @@
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
 use charz_analysis::figure::{Body, Role};
-use charz_analysis::fixtures::{cell, report};
 use charz_data::report::{Cell, Point, Report, Status as CellStatus};
+use charz_estimate::fixtures::{cell, report};
 use charz_model::{Placed, Topology};
 use charz_replicate::{Figure, Kernels, Target, evaluate, feasibility, find};
 

@@ -6,7 +6,7 @@ use charz_data::Program;
 use charz_data::escape::plain;
 use charz_data::params::{PARAMS, Param};
 use charz_data::report::{
-    Cell, Counts, Distribution, Estimate, Hardware, Interval, Invocation, Pages, Report, Sharing, Summary,
+    Cell, Counts, Distribution, Hardware, Interval, Invocation, Measured, Pages, Report, Sharing, Summary,
 };
 
 /// What the columns are made of. What is no result stays in the report: a row of numbers without a value would be taken for one.
@@ -15,7 +15,7 @@ struct Row<'a> {
     value: Option<f64>,
     summary: Option<Summary>,
     interval: Option<Interval>,
-    delivered: Option<Estimate>,
+    delivered: Option<Measured>,
     /// The last invocation with evidence.
     last: Option<&'a Invocation>,
     pages: Option<Pages>,

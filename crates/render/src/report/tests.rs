@@ -7,7 +7,7 @@ use crate::formats::{FORMATS, ReportWriter};
 use crate::look::TerminalStyle;
 use charz_analysis::page::{Source, page};
 use charz_data::report::{
-    Cell, Distribution, Ending, Energy, Estimate, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation,
+    Cell, Distribution, Ending, Energy, Evidence, Frequency, Growth, GrowthStep, Halt, Hardware, Invocation, Measured,
     Peak, Report, Shape, Sharing, Unit, fixtures,
 };
 
@@ -115,7 +115,7 @@ const HARDWARE: Hardware = Hardware {
     cache_miss_share: Some(0.55),
     l1d_miss_share: None,
     running_share: 0.75,
-    cost: Some(Estimate { value: 0.02, interval: None }),
+    cost: Some(Measured { value: 0.02, interval: None }),
 };
 
 /// All that shows every number of a report to people.
@@ -312,7 +312,7 @@ fn rows_of_several_reports_say_which_they_are_of() {
 
 #[test]
 fn squares_of_pairs_and_of_nodes_follow_the_tables() {
-    let nodes = shown_of("table", &charz_analysis::fixtures::two());
+    let nodes = shown_of("table", &charz_estimate::fixtures::two());
     check(&nodes, &["NUMA nodes: latency", "160", "40~", "1.60 times as long as local: 160 ns against 100 ns"]);
     let pairs = shown_of("table", &crate::formats::tests::everything());
     check(&pairs, &["c2c-cas: from CPU to CPU", "home", "(median of "]);

@@ -2,8 +2,8 @@
 
 use super::{evaluated, of_document};
 use crate::{Figure, GapKind, Kernels, ReplicatedFigure, Status, Target, Verdict, evaluate, feasibility, find};
-use charz_analysis::fixtures::report;
 use charz_data::report::{PageKind, Point, Report, Unit, fixtures};
+use charz_estimate::fixtures::report;
 
 /// Hand-overs, signals and broadcasts on a machine with this clock, of these pairs of times in turn.
 fn sampled(hz: f64, pairs: [(u64, u64); 2]) -> Report {

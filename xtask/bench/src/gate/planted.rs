@@ -53,9 +53,9 @@ const PLANTS: [Plant; 6] = [
         what: "advice",
         seen_by: "conclude/",
         edit: Edit {
-            file: "crates/analysis/src/advise.rs",
-            from: "    Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()\n",
-            to: "    let _ = each(Load::ALL[0], report);\n    Load::ALL.into_iter().flat_map(|load| on(load, report)).collect()\n",
+            file: "crates/claims/src/advise.rs",
+            from: "    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
+            to: "    let _ = table.series();\n    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
         },
     },
     Plant {

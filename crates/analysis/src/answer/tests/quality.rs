@@ -155,7 +155,7 @@ fn what_the_machine_gave_is_weighted_by_time_and_bounded_by_a_quota() {
     let of = |value: f64, share: f64| {
         let mut cell = rate("arith-int", "rr", 2, value);
         cell.estimator = Estimator::FastMode;
-        cell.delivered = cell.capacity.map(|_| Estimate { value: value * share, interval: None });
+        cell.delivered = cell.capacity.map(|_| Measured { value: value * share, interval: None });
         cell
     };
     // The last one took a hundred times as long as each of the others.

@@ -216,8 +216,10 @@ fn what_was_measured_elsewhere_is_not_compared_and_open() {
 fn a_capacity_does_not_show_what_sharing_a_cpu_costs() {
     let side = |mapping: &str, factor: f64, share: f64, strands: [u32; 2]| {
         let values = around(factor * 1e9);
-        let cell =
-            crate::fixtures::valued(fixtures::cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under(mapping), values);
+        let cell = charz_estimate::fixtures::valued(
+            fixtures::cell("arith-int", 2, Unit::OpsPerSecond, 1e9).under(mapping),
+            values,
+        );
         let mut cell = Cell { seats: vec![None; 2], ..cell.delivering(share).seated(&strands) };
         if mapping == "rr" {
             cell.seats = vec![Some(0), Some(1)];

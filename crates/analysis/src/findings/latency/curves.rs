@@ -1,14 +1,13 @@
 //! Curves as the cells of a report give them.
 
 use crate::curve::{Level, Point};
-use crate::group::grouped;
-use crate::number::Number;
-use crate::point;
 use charz_data::card::Chase;
 use charz_data::machine::Strand;
 use charz_data::report::{Cell, PageKind, Point as Place, Report, Unit};
 use charz_data::{Arrange, Role};
+use charz_estimate::{Estimate, grouped};
 use charz_stats::median;
+use charz_words::point;
 
 const LINE: u64 = 64;
 
@@ -64,7 +63,7 @@ impl<'a> Curve<'a> {
         let cells = report.cells.iter().filter(is_one);
         let groups = grouped(cells, |cell| (cell.mapping.as_str(), place(cell)));
         let curve = |cells: Vec<&'a Cell>| {
-            let numbers = || cells.iter().filter_map(|cell| Number::of(cell));
+            let numbers = || cells.iter().filter_map(|cell| Estimate::of(cell));
             let first = numbers().next()?.cell;
             let mut curve = Curve::begin(report, first, place(first));
             curve.asked = cells.iter().map(|cell| own(cell).size_bytes).collect();

@@ -1,9 +1,9 @@
 //! Findings from synthetic chases.
 
 use super::*;
-use crate::fixtures::{assert_words, sizes};
 use charz_data::machine::{Cache, CacheHolds, Strand};
 use charz_data::report::{Cell, Host, PageKind, Point, Status, Unit, fixtures};
+use charz_estimate::fixtures::{assert_words, sizes};
 
 const MIB: u64 = 1 << 20;
 const RANDOM: &str = "chase-random";

@@ -3,7 +3,7 @@
 use charz_topology::{Source, discover};
 
 use super::*;
-use charz_data::report::{Estimate, MemoryHome, Status, Unit, fixtures};
+use charz_data::report::{Measured, MemoryHome, Status, Unit, fixtures};
 
 /// A report of pairs on a synthetic machine, each with a time and a status.
 fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> Report {
@@ -13,7 +13,7 @@ fn report(synthetic: &str, kernel: &str, pairs: &[([u32; 2], f64, Status)]) -> R
             .seated(&[home, other]);
         (cell.status, cell.reason) = (status, None);
         let has_number = matches!(status, Status::Ok | Status::Suspect);
-        cell.capacity = has_number.then_some(Estimate { value: time, interval: None });
+        cell.capacity = has_number.then_some(Measured { value: time, interval: None });
         cell.summary = cell.summary.filter(|_| status != Status::Pending);
         cell
     };
@@ -74,7 +74,7 @@ fn each_home_of_the_lines_has_a_matrix() {
     let mut report = two();
     let third = report.cells.clone().into_iter().map(|mut cell| {
         cell.point.memory = Some(MemoryHome::Node(1));
-        cell.capacity = cell.capacity.map(|found| Estimate { value: 2.0 * found.value, ..found });
+        cell.capacity = cell.capacity.map(|found| Measured { value: 2.0 * found.value, ..found });
         cell
     });
     report.cells.extend(third.collect::<Vec<_>>());

@@ -1,9 +1,9 @@
 //! The documents against the catalog of kernels.
 
 use super::KERNELS;
-use charz_analysis::fixtures::report;
 use charz_data::Hardware;
 use charz_data::report::{Growth, GrowthStep, Halt, Point, Report, Sharing, fixtures};
+use charz_estimate::fixtures::report;
 use charz_measure::invoke;
 use charz_measure::plan::kernel;
 use charz_replicate::{CheckedClaim, DOCUMENTS, Document, Figure, GapKind, Target, Verdict, evaluate};

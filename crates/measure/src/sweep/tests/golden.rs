@@ -3,7 +3,7 @@
 
 use super::*;
 use charz_analysis::findings::findings;
-use charz_analysis::verdict::{Auto, verdicts};
+use charz_claims::verdict::{Auto, verdicts};
 
 /// A time for each cell, such that mappings differ, throughput saturates, a ring has its cliff and a counter collapses.
 fn nanos(order: &MeasureRequest) -> f64 {
@@ -51,11 +51,11 @@ fn the_same_verdicts_on_a_sweep() {
             numbers.unwrap_or_default()
         );
     }
-    for verdict in verdicts(&swept.report) {
+    for verdict in verdicts(&charz_estimate::Estimates::of(&swept.report)) {
         let auto = match verdict.auto {
             Auto::Unmeasured => "unmeasured".to_owned(),
             Auto::Best(_) => "best".to_owned(),
-            Auto::Other(loss) => format!("{:.9e} open {:?} doubtful {}", loss.share, loss.open, loss.doubtful),
+            Auto::Other(loss) => format!("{:.9e} open {:?} doubtful {}", loss.share, loss.open, loss.is_doubtful()),
         };
         let alike: Vec<&str> = verdict.alike.iter().map(|number| number.cell.mapping.as_str()).collect();
         let saturation: Vec<String> = verdict

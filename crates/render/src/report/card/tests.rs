@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::formats::tests::{EVIL, assert_inert, written};
-use charz_analysis::fixtures::measured;
 use charz_data::report::Status;
+use charz_estimate::fixtures::measured;
 
 #[track_caller]
 fn shown(report: &Report) -> String {

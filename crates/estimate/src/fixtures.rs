@@ -1,7 +1,7 @@
 //! Reports of synthetic machines, for tests of pages and figures.
 
 use charz_data::report::{
-    Cell, Ending, Estimate, Evidence, Frequency, Interval, Invocation, MemoryHome, PageKind, Pages, Point, Report,
+    Cell, Ending, Evidence, Frequency, Interval, Invocation, Measured, MemoryHome, PageKind, Pages, Point, Report,
     Status, Unit, fixtures,
 };
 use charz_stats::{Sample, median_interval};
@@ -36,7 +36,7 @@ pub fn valued(mut cell: Cell, values: Vec<f64>) -> Cell {
     cell.invocations = values.iter().map(|value| Invocation { value: Some(*value), ..some.clone() }).collect();
     let sample = Sample::new(values).expect("values are finite numbers, and there are some");
     let interval = median_interval(&sample, 0.95).map(|found| Interval { low: found.low, high: found.high });
-    cell.capacity = Some(Estimate { value: sample.median(), interval });
+    cell.capacity = Some(Measured { value: sample.median(), interval });
     cell.delivered = cell.capacity;
     cell
 }

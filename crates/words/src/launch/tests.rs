@@ -3,7 +3,7 @@ use std::process::Command;
 use proptest::prelude::*;
 
 use super::*;
-use crate::fixtures::report;
+use charz_estimate::fixtures::report;
 
 /// Two sockets of two cores of two strands.
 const SERVER: &str = "Package:2 [NUMA(memory=8GB)] Core:2 PU:2";

@@ -1,12 +1,13 @@
-//! Advice for programs.
+//! Advice as JSON has it.
 
 use std::collections::BTreeMap;
 
+use charz_claims::advise::{Advice, Load, Validation};
+use charz_data::report::{Interval, Point, Unit};
+use charz_estimate::Relation;
 use serde::Serialize;
 
-use super::{Advice, Load, Validation};
-use crate::verdict::Loss;
-use charz_data::report::{Interval, Point, Unit};
+use super::{launches, more, program};
 
 /// The advice on one load.
 #[derive(Debug, Serialize)]
@@ -103,82 +104,79 @@ pub struct Held<'a> {
     pub holds: Option<bool>,
 }
 
-impl<'a> Validation<'a> {
-    pub fn wire(&self) -> Outcome<'a> {
-        let cell = self.advised.cell;
-        let others = self.checks.iter().map(|check| Held {
-            mapping: &check.predicted.number.cell.mapping,
-            threads: check.predicted.number.cell.workers,
-            predicted: check.predicted.share,
-            predicted_interval: check.predicted.interval,
-            measured: check.measured.map(|loss| loss.share),
-            measured_interval: check.measured.and_then(|loss| loss.interval),
-            holds: check.holds(),
-        });
-        Outcome {
-            load: self.load,
-            kernel: &cell.kernel,
-            mapping: &cell.mapping,
-            threads: cell.workers,
-            regret: self.regret,
-            others: others.collect(),
-        }
+/// What became of an advice.
+pub fn outcome<'a>(validation: &Validation<'a>) -> Outcome<'a> {
+    let cell = validation.advised.cell;
+    let others = validation.checks.iter().map(|check| Held {
+        mapping: &check.predicted.estimate.cell.mapping,
+        threads: check.predicted.estimate.cell.workers,
+        predicted: check.predicted.share,
+        predicted_interval: check.predicted.interval,
+        measured: check.measured.map(|loss| loss.share),
+        measured_interval: check.measured.and_then(|loss| loss.interval),
+        holds: check.holds(),
+    });
+    Outcome {
+        load: validation.load,
+        kernel: &cell.kernel,
+        mapping: &cell.mapping,
+        threads: cell.workers,
+        regret: validation.regret,
+        others: others.collect(),
     }
 }
 
-impl<'a> From<&Loss<'a>> for Regret<'a> {
-    fn from(loss: &Loss<'a>) -> Self {
-        let cell = loss.number.cell;
+impl<'a> From<&Relation<'a>> for Regret<'a> {
+    fn from(loss: &Relation<'a>) -> Self {
+        let cell = loss.estimate.cell;
         Regret {
             mapping: &cell.mapping,
             threads: cell.workers,
             memory: cell.point.memory.map(|memory| memory.to_string()),
             loss: loss.share,
             interval: loss.interval,
-            sure: loss.is_sure(),
-            clock: loss.is_clock,
-            noisy: loss.doubtful,
+            sure: loss.is_shown(),
+            clock: loss.is_clock(),
+            noisy: loss.is_doubtful(),
         }
     }
 }
 
-impl<'a> Advice<'a> {
-    pub fn wire(&self) -> Wire<'a> {
-        let cell = self.best.cell;
-        let gain = self.gain_over_auto();
-        Wire {
-            load: self.load,
-            kernel: &cell.kernel,
-            point: cell.point,
-            mapping: &cell.mapping,
-            threads: cell.workers,
-            seats: &cell.seats,
-            value: self.best.whole().value,
-            unit: cell.unit,
-            noisy: self.doubtful,
-            clear: self.is_clear(),
-            too_few_runs: self.too_few,
-            occupied: self.occupied(),
-            open: self.open.clone(),
-            quota_cpus: self.quota,
-            shown_equal: self.is_equal,
-            equal: self.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),
-            peak_threads: self.peak.cell.workers,
-            gain_over_auto: gain.map(|(gain, _)| gain),
-            gain_interval: gain.and_then(|(_, interval)| interval),
-            regret: self.regret.iter().map(Regret::from).collect(),
-            strands: self.strands.map(|strands| Added {
-                cores: strands.cores,
-                per_core: strands.per_core,
-                gain: strands.gain(),
-                interval: strands.interval(),
-                sure: strands.is_sure(),
-            }),
-            memory: self.memory.iter().map(Regret::from).collect(),
-            launch: self
-                .launches()
-                .map(|(name, launch)| (name, launch.line(&self.program()).unwrap_or_else(|| self.program())))
-                .collect(),
-        }
+/// An advice.
+pub fn wire<'a>(advice: &Advice<'a>) -> Wire<'a> {
+    let cell = advice.best.cell;
+    let gain = advice.gain_over_auto();
+    Wire {
+        load: advice.load,
+        kernel: &cell.kernel,
+        point: cell.point,
+        mapping: &cell.mapping,
+        threads: cell.workers,
+        seats: &cell.seats,
+        value: advice.best.unscaled().value,
+        unit: cell.unit,
+        noisy: advice.doubtful,
+        clear: advice.is_clear(),
+        too_few_runs: advice.too_few,
+        occupied: advice.occupied().map(|mark| mark.reason.as_str()),
+        open: advice.open.as_ref().map(more),
+        quota_cpus: advice.quota,
+        shown_equal: advice.is_equal,
+        equal: advice.alike.iter().map(|number| number.cell.mapping.as_str()).collect(),
+        peak_threads: advice.peak.cell.workers,
+        gain_over_auto: gain.map(|(gain, _)| gain),
+        gain_interval: gain.and_then(|(_, interval)| interval),
+        regret: advice.regret.iter().map(Regret::from).collect(),
+        strands: advice.strands.map(|strands| Added {
+            cores: strands.cores,
+            per_core: strands.per_core,
+            gain: strands.gain(),
+            interval: strands.interval(),
+            sure: strands.is_shown(),
+        }),
+        memory: advice.memory.iter().map(Regret::from).collect(),
+        launch: launches(advice)
+            .map(|(name, launch)| (name, launch.line(&program(advice)).unwrap_or_else(|| program(advice))))
+            .collect(),
     }
 }

@@ -2,10 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::{Basis, Load, Number, Rivals, better, of_performance};
-use crate::number::left_by_quota;
-use crate::verdict::Loss;
 use charz_data::report::{Interval, Report};
+use charz_estimate::{Estimate, Estimates, Peers, Relation, better, left_by_quota};
 
 /// As many threads on each core, beside one on each of the same cores.
 #[derive(Clone, Copy, Debug)]
@@ -13,31 +11,31 @@ pub struct Strands<'a> {
     pub cores: usize,
     pub per_core: usize,
     /// Of the several per core, beside the one.
-    loss: Loss<'a>,
+    loss: Relation<'a>,
 }
 
 impl Strands<'_> {
     /// What they add, as a fraction of what one per core does; negative where they cost.
     pub fn gain(&self) -> f64 {
-        of_performance(&self.loss)[0] - 1.0
+        self.loss.performance()[0] - 1.0
     }
 
     pub fn interval(&self) -> Option<Interval> {
-        let [_, low, high] = of_performance(&self.loss);
+        let [_, low, high] = self.loss.performance();
         self.loss.interval.map(|_| Interval { low: low - 1.0, high: high - 1.0 })
     }
 
-    pub fn is_sure(&self) -> bool {
-        self.loss.is_sure()
+    pub fn is_shown(&self) -> bool {
+        self.loss.is_shown()
     }
 }
 
 /// Of the pairs of numbers on the same cores that with the most cores, and then the fewest threads on each.
-pub(super) fn strands<'a>(numbers: &[Number<'a>], rivals: &Rivals<'_>, report: &Report) -> Option<Strands<'a>> {
+pub(super) fn strands<'a>(numbers: &[Estimate<'a>], rivals: &Peers<'_>, report: &Report) -> Option<Strands<'a>> {
     let core_of: HashMap<u32, u32> =
         report.machine.strands.iter().filter_map(|strand| Some((strand.os_id, strand.core?))).collect();
     // The cores of a number's seats, ascending, where each has as many threads on as many strands.
-    let on_cores = |number: &Number<'a>| {
+    let on_cores = |number: &Estimate<'a>| {
         let mut seats: Vec<u32> = number.cell.seats.iter().copied().collect::<Option<_>>()?;
         seats.sort_unstable();
         let all = seats.len();
@@ -55,26 +53,25 @@ pub(super) fn strands<'a>(numbers: &[Number<'a>], rivals: &Rivals<'_>, report: &
         let same = placed.iter().filter(|(_, others, per_core)| *per_core == wanted && others == cores);
         same.map(|(number, ..)| *number).reduce(better)
     };
-    let is_pair = |(_, cores, per_core): &&(Number<'_>, Vec<u32>, usize)| *per_core > 1 && best(cores, 1).is_some();
+    let is_pair = |(_, cores, per_core): &&(Estimate<'_>, Vec<u32>, usize)| *per_core > 1 && best(cores, 1).is_some();
     let (_, cores, per_core) =
         placed.iter().filter(is_pair).max_by_key(|(_, cores, per_core)| (cores.len(), std::cmp::Reverse(*per_core)))?;
     let (several, one) = (best(cores, *per_core)?, best(cores, 1)?);
     // What a quota takes of more threads is not what they cost each other.
-    let left = |number: &Number<'_>| left_by_quota(report, &number.cell.kernel, number.cell.workers, number.origin);
-    let loss = Some(rivals.loss(several, &one)).filter(|_| left(&several) == left(&one))?;
+    let left = |number: &Estimate<'_>| left_by_quota(report, &number.cell.kernel, number.cell.workers, number.quantity);
+    let loss = Some(rivals.relate(several, &one)).filter(|_| left(&several) == left(&one))?;
     Some(Strands { cores: cores.len(), per_core: *per_core, loss })
 }
 
 /// The same threads under the same mapping with their memory elsewhere, where the sweep varies that.
-pub(super) fn memory<'a>(load: Load, best: &Number<'_>, rivals: &Rivals<'_>, report: &'a Report) -> Vec<Loss<'a>> {
+pub(super) fn memory<'a>(best: &Estimate<'a>, rivals: &Peers<'_>, table: &Estimates<'a>) -> Vec<Relation<'a>> {
     let own = best.cell;
-    let elsewhere = report.cells.iter().filter(|cell| {
-        let mut point = cell.point;
+    let elsewhere = table.series().into_iter().filter(|series| {
+        let mut point = series.point();
         point.memory = own.point.memory;
-        (&cell.kernel, &cell.mapping, cell.workers, cell.unit) == (&own.kernel, &own.mapping, own.workers, own.unit)
-            && point == own.point
-            && cell.point != own.point
+        (series.kernel(), series.cell().unit, point) == (own.kernel.as_str(), own.unit, own.point)
+            && series.point() != own.point
     });
-    let numbers = Basis::of(report).numbers(elsewhere).into_iter();
-    numbers.map(|number| rivals.loss(load.shared(number.in_quota(report)), best)).collect()
+    let of_own = |number: &Estimate<'_>| (&number.cell.mapping, number.cell.workers) == (&own.mapping, own.workers);
+    elsewhere.flat_map(|series| series.estimates).filter(of_own).map(|number| rivals.relate(number, best)).collect()
 }
