@@ -75,6 +75,7 @@ pub(super) fn journal(data: &[u8]) {
 fn judge(report: &mut Report) {
     let params = report.plan.params;
     let (timer, virtual_machine) = (report.timer.clone(), report.host.virtual_machine);
+    let is_foreign = report.measured_by.is_some();
     for cell in report.floor.iter_mut().chain(&mut report.cells) {
         let Some(kernel) = charz_workloads::find(&cell.kernel) else { continue };
         let facts = JudgeContext {
@@ -93,6 +94,7 @@ fn judge(report: &mut Report) {
             claimed_hz: Some(3e9),
             issue_width: Some(4),
             in_copies: false,
+            is_foreign,
             optimised: true,
         };
         charz_judge::judge(cell, &facts);

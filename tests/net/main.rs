@@ -1,4 +1,4 @@
-//! What every command and every format makes of reports: 180 of them, drawn by code or measured, and what is printed of each, recorded.
+//! What every command and every format makes of reports: 185 of them, drawn by code, measured, or made of tables, and what is printed of each, recorded.
 //!
 //! `cargo insta review` (or `INSTA_UPDATE=always cargo test -p charz --test net`, and `git diff`) shows what a change does to what readers
 //! see.
@@ -89,6 +89,28 @@ fn of_several_reports() {
             group.reports.iter().for_each(|(file, report)| place.put(file, report));
             let lines = group.lines.iter().map(|line| place.shown(line));
             (group.name.to_owned(), lines.collect())
+        }),
+    );
+}
+
+#[test]
+fn of_tables_of_other_programs() {
+    let folder = root().join("tests/net/tables");
+    let files: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    check(
+        "tables",
+        texts(&files, |file| {
+            let place = Place::new();
+            fs::copy(file, place.path().join("table")).unwrap();
+            let lines = [
+                "import table",
+                "import table --format json --output report.json",
+                "advise report.json",
+                "advise report.json --format json",
+                "predict report.json --mapping compact --threads 5",
+            ];
+            let text = lines.iter().map(|line| place.shown(line)).collect();
+            (file.file_stem().unwrap().to_str().unwrap().to_owned(), text)
         }),
     );
 }

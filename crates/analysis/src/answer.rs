@@ -199,8 +199,11 @@ fn machine(report: &Report) -> String {
     let parts: Vec<String> = [cpus].into_iter().chain(parts).chain(nodes).collect();
     let known =
         |text: &Option<String>| text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-    let name = known(&report.host.name).unwrap_or_else(|| "unnamed host".to_owned());
-    let processor = known(&report.host.processor).unwrap_or_else(|| "unnamed processor".to_owned());
+    let name = known(&report.host.name).or_else(|| known(&report.measured_by));
+    let name = name.unwrap_or_else(|| "unnamed host".to_owned());
+    let measured_by_others = report.measured_by.as_ref().map(|_| "measured by another program".to_owned());
+    let processor = known(&report.host.processor).or(measured_by_others);
+    let processor = processor.unwrap_or_else(|| "unnamed processor".to_owned());
     let quota = machine.usable.quota_cpus.map(|cpus| format!("CPU quota {cpus:.2}"));
     let guest = (report.host.virtual_machine == Some(true)).then(|| "guest".to_owned());
     [name, processor, parts.join(", ")].into_iter().chain(quota).chain(guest).collect::<Vec<_>>().join(" · ")
@@ -212,7 +215,10 @@ fn when(report: &Report) -> String {
         Some((minute, _)) => format!("{} UTC", minute.replace('T', " ")),
         None => report.started.clone(),
     };
-    format!("{started} · {}", units::duration(Duration::from_nanos(report.wall_ns)))
+    match report.measured_by {
+        Some(_) => "from a table; when and how it was measured is not known".to_owned(),
+        None => format!("{started} · {}", units::duration(Duration::from_nanos(report.wall_ns))),
+    }
 }
 
 /// `mem-read dumb x2: signal 11 (and 3 more)`.

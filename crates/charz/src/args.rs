@@ -20,6 +20,7 @@ mod generate;
 mod groups;
 mod help;
 mod history;
+mod import;
 mod kernels;
 mod layers;
 mod lockutil;

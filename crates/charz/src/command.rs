@@ -10,6 +10,7 @@ pub mod doctor;
 pub mod exec;
 pub mod fleet;
 pub mod history;
+pub mod import;
 pub mod lockutil;
 pub mod numa;
 pub mod predict;
@@ -59,6 +60,7 @@ pub enum Command {
     Selftest(Box<selftest::Options>),
     Replicate(Box<replicate::Options>),
     Render(render::Options),
+    Import(import::Options),
     Compare(compare::Options),
     Advise(advise::Options),
     History(Box<history::Options>),
@@ -103,6 +105,7 @@ impl Command {
             Command::Selftest(options) => selftest::run(&options, out),
             Command::Replicate(options) => replicate::run(*options, out),
             Command::Render(options) => render::run(&options, out),
+            Command::Import(options) => import::run(&options, out),
             Command::Compare(options) => compare::run(&options, out),
             Command::Advise(options) => advise::run(&options, out),
             Command::History(options) => history::run(*options, out),
@@ -150,7 +153,9 @@ impl Command {
 
     fn writes_a_report(&self) -> bool {
         match self {
-            Command::Render(options) => options.showing.format.name == "json",
+            Command::Render(render::Options { showing, .. }) | Command::Import(import::Options { showing, .. }) => {
+                showing.format.name == "json"
+            }
             Command::History(options) => matches!(options.task, history::Task::Show(_, None)),
             _ => false,
         }
@@ -159,6 +164,7 @@ impl Command {
     fn inputs(&self) -> Vec<PathBuf> {
         match self {
             Command::Render(options) => options.reports.clone(),
+            Command::Import(options) => vec![options.table.clone()],
             Command::Compare(options) => options.inputs(),
             Command::Advise(options) => vec![options.report.clone()],
             Command::Lockutil(options) => vec![options.file.clone()],

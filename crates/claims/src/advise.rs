@@ -115,6 +115,8 @@ pub enum Remedy {
     AskForMore,
     /// The attempts are used up: another measurement.
     Again,
+    /// More values in the table of another program.
+    MoreValues,
     /// So many more seconds of the sweep.
     Resume(f64),
 }
@@ -336,6 +338,7 @@ impl<'a> Advice<'a> {
         let is_stopped = cell.marks.iter().any(|mark| mark.code == V07.code);
         let remedy = match () {
             () if runs >= LEAST_FOR_INTERVAL => Remedy::Quiet,
+            () if report.measured_by.is_some() => Remedy::MoreValues,
             () if are_made && self.best.runs == runs && is_stopped => Remedy::Quota,
             () if (report.plan.min_invocations as usize) < LEAST_FOR_INTERVAL => Remedy::AskForMore,
             () if report.complete => Remedy::Again,

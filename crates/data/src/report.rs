@@ -100,6 +100,9 @@ pub struct Report {
     pub tool: Tool,
     /// The command line, with what the environment and the configuration file said as flags.
     pub command: String,
+    /// The name of the table that the numbers come from, where another program measured them; absent where charz did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measured_by: Option<String>,
     /// When the sweep began, UTC, RFC 3339, e.g. `2026-01-31T12:00:00Z`. A label: no duration comes from it.
     pub started: String,
     /// The system that was measured.

@@ -7,6 +7,7 @@ mod clock;
 mod energy;
 mod estimate;
 mod exclude;
+mod foreign;
 mod hardware;
 mod memory;
 mod missing;
@@ -68,6 +69,8 @@ pub struct JudgeContext {
     pub issue_width: Option<u64>,
     /// Whether each worker is a copy of the user's program.
     pub in_copies: bool,
+    /// Whether another program measured, and only the values are known.
+    pub is_foreign: bool,
     pub optimised: bool,
 }
 
@@ -92,6 +95,7 @@ impl JudgeContext {
             claimed_hz: report.host.claimed_hz,
             issue_width: report.plan.issue_width,
             in_copies: report.is_in_copies(&cell.kernel),
+            is_foreign: report.measured_by.is_some(),
             optimised: report.tool.optimised(),
         }
     }
@@ -118,6 +122,10 @@ pub fn judge(cell: &mut Cell, facts: &JudgeContext) {
         (cell.status, cell.reason) = (status, cell.skipped.clone());
         (cell.capacity, cell.delivered, cell.summary, cell.marks) = (None, None, None, Vec::new());
         (cell.distribution, cell.contention, cell.hardware, cell.energy) = (None, None, None, None);
+        return;
+    }
+    if facts.is_foreign {
+        foreign::judge(cell, facts);
         return;
     }
     judge_numbers(cell, facts);

@@ -36,6 +36,12 @@ pub(super) fn marks(case: &Case<'_>, slow_start: Option<f64>) -> Vec<Option<Mark
     [of_values, of_the_rest].concat()
 }
 
+/// What values say that have no order in time, and of which nothing else is known.
+pub(super) fn of_values(case: &Case<'_>) -> Vec<Option<Mark>> {
+    let values = Sample::new(case.clean_values());
+    vec![few(case), wide(case), values.and_then(|values| modes(case, &values))]
+}
+
 fn few(case: &Case<'_>) -> Option<Mark> {
     let count = case.values().len();
     raise(&V12, ENOUGH.saturating_sub(count) as f64, || {

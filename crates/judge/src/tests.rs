@@ -67,6 +67,7 @@ fn clean() -> Trial {
             claimed_hz: Some(3e9),
             issue_width: Some(4),
             in_copies: false,
+            is_foreign: false,
             optimised: true,
         },
     }

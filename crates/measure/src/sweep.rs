@@ -32,7 +32,7 @@ pub use judging::{judge_context, judge_report};
 use order::Turn;
 use pace::Pace;
 pub use record::{Record, Recorder};
-pub use start::{Context, new_report};
+pub use start::{Context, new_report, random_name};
 pub use turns::take_turns;
 
 use crate::harness::LEAST_DEADLINE;

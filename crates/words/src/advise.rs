@@ -140,6 +140,7 @@ fn lacking_runs(Shortage { runs, remedy }: Shortage, report: &Report) -> String 
             format!("too noisy to advise: {runs} runs give no interval; measure again with --wait-quiet")
         }
         Remedy::Quota => format!("{few}; the CPU quota stopped the others (charz explain V07)"),
+        Remedy::MoreValues => format!("{few}; give the table as many values, or an interval, for each configuration"),
         Remedy::AskForMore => format!("{few}; give --invocations {LEAST_FOR_INTERVAL}"),
         Remedy::Again => format!("{few}; measure again with --wait-quiet"),
         Remedy::Resume(seconds) => match report.resume() {

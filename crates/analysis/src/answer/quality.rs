@@ -105,6 +105,8 @@ const UNSTEADY: &str = "unsteady runs";
 const CLOCK: &str = "clock";
 /// What to do about them where a sweep made all the runs that it may, and had time left.
 const MORE_RUNS: &str = "more runs, e.g. --invocations 6-100";
+/// What to do about numbers of another program.
+const MORE_VALUES: &str = "give the table six values or more, or an interval, for each configuration";
 /// How many kernels without a number are named.
 const FEW: usize = 3;
 /// What has no mark: cells that were not measured.
@@ -151,6 +153,7 @@ impl Quality {
         };
         let more_runs = Some(MORE_RUNS).filter(|_| !is_topo(report));
         let fix = |(at, cells): &(usize, Vec<&Cell>)| match known(*at) {
+            _ if report.measured_by.is_some() => MORE_VALUES.to_owned(),
             (_, QUIETEN) => quieten(report, &culprits),
             (cause, fix) => {
                 let is_done =

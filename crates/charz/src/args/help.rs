@@ -118,7 +118,7 @@ pub(super) const GROUPS: [(&str, &[&str]); 4] = [
     ("Measure", &["sweep", "c2c", "numa", "audit", "ab", "selftest", "replicate"]),
     ("Place", &["advise", "predict", "map", "exec"]),
     ("Inspect", &["topo", "doctor", "watch", "lockutil", "kernels", "explain", "config"]),
-    ("Reports", &["render", "compare", "history", "fleet", "docs", "completions"]),
+    ("Reports", &["render", "import", "compare", "history", "fleet", "docs", "completions"]),
 ];
 
 /// The flags of a sweep that are used daily, under their headings; `-h` shows these.

@@ -17,6 +17,7 @@ use super::explain::{self, ExplainArgs};
 use super::fleet::{self, FleetArgs};
 use super::help;
 use super::history::{self, HistoryArgs};
+use super::import::{self, ImportArgs};
 use super::kernels::{self, KernelsArgs};
 use super::layers::Layers;
 use super::lockutil::{self, LockutilArgs};
@@ -176,6 +177,15 @@ pub(super) enum Verb {
     /// Show or convert a report: summary, tables, HTML, SVG, CSV, Markdown, …
     #[command(after_help = "Examples:\n  charz render last\n  charz render last --format html --output page.html")]
     Render(RenderArgs),
+    /// Show a table of values that another program measured as a report, or make one of it
+    ///
+    /// A row is a configuration. Its columns are kernel (or program), mapping (or cpus, a list), threads, value (several, or repeated rows),
+    /// low and high or half width (95%), unit, and parameters such as size. Six values, or an interval, make a number that can be
+    /// compared. With --format json it is a report, which every command takes: advise, compare, predict, render.
+    #[command(
+        after_help = "Examples:\n  charz import table.tsv --topology machine.xml\n  charz import table.csv --topology 'Package:2 Core:8 PU:2' --format json --output report.json"
+    )]
+    Import(ImportArgs),
     /// Compare two reports: slower, faster, same or inconclusive
     ///
     /// Configurations are matched by kernel, mapping and number of threads. A verdict needs p < 1% (corrected for all configurations)
@@ -263,6 +273,7 @@ impl Verb {
             Verb::Selftest(args) => &args.into.output,
             Verb::Advise(args) => &args.into.output,
             Verb::Render(args) => &args.how.into.output,
+            Verb::Import(args) => &args.how.into.output,
             Verb::Compare(args) => &args.into.output,
             Verb::History(args) => args.output(),
             Verb::Fleet(args) => args.output(),
@@ -290,6 +301,7 @@ pub(super) fn command(
         Verb::Kernels(args) => kernels::list(&args)?,
         Verb::Sweep(args) => Command::Sweep(Box::new(sweep::options(*args, layers, notes)?)),
         Verb::Render(args) => Command::Render(render::render(args, notes)?),
+        Verb::Import(args) => Command::Import(import::import(args)?),
         Verb::History(args) => Command::History(Box::new(history::history(args, notes)?)),
         Verb::Watch(args) => Command::Watch(watch::watch(args)?),
         Verb::Lockutil(args) => Command::Lockutil(lockutil::lockutil(args)?),

@@ -181,3 +181,16 @@ pub static V40: Check = Check {
     source: "Charz: first guess; hyperfine's `--output` has the same reason.",
     ..Check::NEVER_RAISED
 };
+
+pub static V41: Check = Check {
+    code: "V41",
+    title: "measured by another program",
+    cause: "The number comes from a table: charz knows its values, and neither how they were measured nor what disturbed them.",
+    quantity: "1 where the report is made of a table, else 0.",
+    note: Some(0.5),
+    evidence: "The report's `measured_by`.",
+    families: "All.",
+    fix: "Measure with charz what has to be trusted: `charz sweep`, or `charz sweep --command` for the same program.",
+    source: "Charz: a statement, no limit.",
+    ..Check::NEVER_RAISED
+};

@@ -18,8 +18,8 @@ use super::{
     Schema, Timer, Tool,
 };
 use texts::{
-    NO_REASON, PROGRAM, bare_program, change, ended, flags, hide_mappers, release, stopper, told, unsaid,
-    without_paths, without_program, without_runs,
+    NO_REASON, PROGRAM, bare_program, change, ended, flags, hide_mappers, hide_programs, release, stopper, told,
+    unsaid, without_paths, without_program, without_runs,
 };
 
 /// Leaves out of a report what says whose it is: names, labels, products, paths, command lines, other programs, and sentences that a program
@@ -27,6 +27,7 @@ use texts::{
 #[must_use]
 pub fn anonymous(mut report: Report) -> Report {
     hide_mappers(&mut report);
+    hide_programs(&mut report);
     report.anonymous()
 }
 
@@ -83,6 +84,8 @@ decided! {
         id: stays,
         tool: within,
         command: flags,
+        // A file is named after what it is about.
+        measured_by: |name: Option<String>| name.map(|_| "another program".into()),
         started: stays,
         host: within,
         machine: within,
@@ -239,6 +242,7 @@ decided! {
         repetitions: number,
         footprint_bytes: number,
         skipped: |reason: Option<String>| reason.map(without_runs),
+        stated_interval: number,
         status: number,
         reason: |reason: Option<String>| reason.map(without_runs),
         capacity: number,

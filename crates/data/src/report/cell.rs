@@ -58,6 +58,10 @@ pub struct Cell {
     /// Why it was not to be measured when the sweep was planned, or since a model predicts it; absent where it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Where the number of another program lies with a confidence of 95%, as its table says; absent where charz measured, and where the
+    /// values of the runs say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stated_interval: Option<Interval>,
     /// Every attempt, in the order in which they were made; none is left out.
     #[serde(rename = "runs")]
     pub invocations: Vec<Invocation>,

@@ -76,6 +76,7 @@ pub fn cell(kernel: &str, workers: u64, unit: Unit, value: f64) -> Cell {
         about_memory: false,
         footprint_bytes: 0,
         skipped: None,
+        stated_interval: None,
         status: Status::Ok,
         reason: None,
         capacity: None,

@@ -331,6 +331,12 @@ fn check_cell(cell: &Cell) -> Result<(), &'static str> {
     if cell.seats.len() as u64 != cell.workers {
         return Err("does not have one seat a worker");
     }
+    if cell
+        .stated_interval
+        .is_some_and(|ends| !(is_measurable(ends.low, cell.unit) && ends.low <= ends.high && ends.high <= 1e24))
+    {
+        return Err("has an interval that cannot have been measured");
+    }
     if cell.invocations.iter().any(Invocation::is_counted) || !cell.counted.iter().all(Invocation::is_counted) {
         return Err("mixes invocations with hardware counters and without");
     }
@@ -371,7 +377,9 @@ pub fn check_invocation(cell: &Cell, invocation: &Invocation) -> Result<(), &'st
 }
 
 fn check_run(run: &Run, workers: u64) -> Result<(), &'static str> {
-    if run.laps.iter().map(Lap::workers).fold(0, u64::saturating_add) != workers {
+    // What another program measured has a value and no laps.
+    let has_laps = !run.laps.is_empty() || run.reported.is_none();
+    if has_laps && run.laps.iter().map(Lap::workers).fold(0, u64::saturating_add) != workers {
         return Err("has a run whose laps are not those of its workers");
     }
     if run.laps.iter().any(|lap| lap.rank >= workers) {

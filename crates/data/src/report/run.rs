@@ -43,7 +43,7 @@ pub struct Run {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub growth: Option<Box<Growth>>,
     /// The number of a user's program, in the cell's unit: of several copies the sum of rates, or the worst of times. Absent of all other
-    /// kernels, whose number follows from the laps.
+    /// kernels, whose number follows from the laps, but for those that another program measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<f64>,
     /// The unit that the program printed behind its number, in its own word: `reported` is in the cell's unit. Absent where it printed none.

@@ -58,6 +58,7 @@ pub fn new_report(plan: &Plan, context: &Context<'_>) -> Report {
         complete: false,
         cells,
         seal: None,
+        measured_by: None,
         wall_ns: 0,
         stopped_by: None,
         anonymous: false,
@@ -99,6 +100,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
         precision: 1.0,
         footprint_bytes: 0,
         skipped: None,
+        stated_interval: None,
         status: Status::Pending,
         reason: None,
         capacity: None,
@@ -115,7 +117,7 @@ fn blank(kernel: &dyn Kernel, program: Option<&Program>, mapping: &Mapping, seat
 }
 
 /// 128 bits that the system hands out at random.
-fn random_name() -> String {
+pub fn random_name() -> String {
     let half = || RandomState::new().hash_one(SystemTime::now());
     format!("{:016x}{:016x}", half(), half())
 }

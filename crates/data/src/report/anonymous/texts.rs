@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::NO_MATCH;
 use crate::report::{Ending, Evidence, FAILURE, PREDICTED, Report};
+use crate::{Card, Family, NO_MATCH, Role};
 
 /// What a program is called whose name is left out.
 pub(super) const PROGRAM: &str = "PROGRAM";
@@ -107,6 +107,19 @@ pub(super) fn hide_mappers(report: &mut Report) {
     };
     plan.mappings.iter_mut().for_each(hide);
     floor.iter_mut().chain(cells).for_each(|cell| hide(&mut cell.mapping));
+}
+
+/// Numbers the programs of a table, which are named after what they are about.
+pub(super) fn hide_programs(report: &mut Report) {
+    let is_foreign = |card: &Card| card.family == Family::Workload && card.role == Role::Other;
+    let foreign = report.cards.iter().filter(|card| report.measured_by.is_some() && is_foreign(card));
+    let names: Vec<String> = foreign.map(|card| card.name.to_string()).collect();
+    let hidden = |name: &str| Some(format!("{PROGRAM} {}", names.iter().position(|own| own == name)? + 1));
+    let hide = |name: &mut String| *name = hidden(name).unwrap_or_else(|| std::mem::take(name));
+    report.plan.kernels.iter_mut().chain(report.cells.iter_mut().map(|cell| &mut cell.kernel)).for_each(hide);
+    for card in &mut report.cards {
+        card.name = hidden(&card.name).map_or_else(|| std::mem::take(&mut card.name), Into::into);
+    }
 }
 
 /// The program without its path and arguments, but for what charz fills in: it decides whether copies run.
