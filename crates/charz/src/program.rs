@@ -10,7 +10,7 @@ use crate::args::{self, Parsed};
 use crate::exit::{Error, Exit};
 use crate::signals::survive_file_size_limit;
 use crate::view::look;
-use charz_fleet::baseline::Checked;
+use charz_fleet::words::check_failed;
 use charz_measure::limits;
 
 /// Runs the command of this process's arguments. Errors are printed on standard error; the code is that of [`Exit`].
@@ -29,7 +29,7 @@ pub fn main() -> ExitCode {
         complain(&error);
         if args::is_check(std::env::args_os()) {
             // Nagios reads this line and this code, whatever went wrong.
-            let _ = writeln!(std::io::stdout(), "{}", Checked::failed(&error.whole()).line);
+            let _ = writeln!(std::io::stdout(), "{}", check_failed(&error.whole()));
             return Exit::Environment;
         }
         error.exit

@@ -2,18 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_analysis::culprits::Disturber;
-use charz_data::{Arrange, Family, cpulist};
+use charz_data::Arrange;
 use charz_stats::median;
 
-use crate::classes::is_known;
-use crate::loads::Loads;
-use crate::norms::{ENOUGH_NODES, Found, LEAST, LEAST_OF_PAIRS, Norms, Own, VISITS, by_build, is_timed, parts};
-use crate::parts::{By, Part};
-use crate::visit::{Visit, other_build, usual_cpus};
+use crate::blame::blame_parts;
+use crate::claim::{
+    Blame, By, Cause, Claim, Class, Component, Differs, Doubt, Fleet, Group, Node, Quota, State, Unreadable,
+};
+use crate::loads;
+use crate::norms::{ENOUGH_NODES, LEAST, Norms, Own, USUAL, by_build, is_timed, parts};
+use crate::setting::{Aspect, Setting, Structure, Value};
+use crate::visit::{Key, Visit, other_build, usual_cpus};
 use crate::whole::Whole;
-use crate::words;
-use crate::{Blame, Differs, Fleet, Group, Node, SIZES, State, USUAL, Unreadable};
 
 /// By how much less a node must deliver of its capacity than its like.
 pub(crate) const LESS_DELIVERED: f64 = 0.10;
@@ -36,28 +36,45 @@ pub fn judge(visits: &[Visit], unreadable: Vec<Unreadable>) -> Fleet {
         kinds.entry(&own.newest().kind).or_default().push(own);
     }
     let mut fleet = Fleet { nodes: Vec::new(), groups: Vec::new(), unreadable };
-    for (kind, nodes) in kinds.into_iter().flat_map(|(kind, nodes)| by_structure(kind, nodes)) {
-        let group = fleet.groups.len();
-        fleet.groups.push(Group {
-            name: kind,
-            nodes: nodes.iter().map(|node| node.host.to_owned()).collect(),
-            visits: nodes.iter().map(|node| node.visits.len()).sum(),
-        });
-        fleet.nodes.extend(of_group(&nodes, group));
+    for (kind, nodes) in kinds {
+        for (structure, nodes) in by_structure(nodes) {
+            let own = of_group(&nodes, fleet.groups.len());
+            fleet.groups.push(Group {
+                kind: kind.to_owned(),
+                structure,
+                nodes: nodes.iter().map(|node| node.host.to_owned()).collect(),
+                visits: nodes.iter().map(|node| node.visits.len()).sum(),
+                classes: classes(&own),
+            });
+            fleet.nodes.extend(own);
+        }
     }
     let mut shorts: BTreeMap<String, usize> = BTreeMap::new();
-    fleet.nodes.iter().for_each(|node| *shorts.entry(words::short(&node.host).to_owned()).or_default() += 1);
-    for node in fleet.nodes.iter_mut().filter(|node| node.state == State::Slow) {
+    fleet.nodes.iter().for_each(|node| *shorts.entry(short(&node.host).to_owned()).or_default() += 1);
+    for node in &mut fleet.nodes {
         // Slurm takes no domain. Where several nodes are one without theirs, it is not known which is meant.
-        let short = Some(words::short(&node.host)).filter(|short| shorts[*short] == 1 && words::is_name(&node.host));
-        let known = slurm_names.get(node.host.as_str()).copied().filter(|name| words::is_name(name));
-        node.drain = known.or(short).map(|name| words::drain(name, node));
+        let short = Some(short(&node.host)).filter(|short| shorts[*short] == 1 && is_name(&node.host));
+        let known = slurm_names.get(node.host.as_str()).copied().filter(|name| is_name(name));
+        node.slurm = known.or(short).map(str::to_owned);
     }
-    let worst = |node: &Node| node.blame.first().map_or(0.0, |blame| blame.effect);
+    let worst = |node: &Node| node.blame().first().map_or(0.0, |blame| blame.effect);
     fleet.nodes.arrange_by(|one, other| {
-        (one.state.cmp(&other.state)).then(worst(one).total_cmp(&worst(other))).then_with(|| one.host.cmp(&other.host))
+        let by_state = one.state().cmp(&other.state());
+        by_state.then(worst(one).total_cmp(&worst(other))).then_with(|| one.host.cmp(&other.host))
     });
     fleet
+}
+
+/// The name of a host without its domain; an address stays as it is.
+pub(crate) fn short(host: &str) -> &str {
+    let first = host.split('.').next().unwrap_or(host);
+    if first.bytes().all(|byte| byte.is_ascii_digit()) { host } else { first }
+}
+
+/// Whether a name is one that a host can have. A part of any other would be the name of another node.
+fn is_name(name: &str) -> bool {
+    let is_of_names = |mark: char| mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_');
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_of_names)
 }
 
 /// Each report once, with the name of its node: of the copies of a sweep that was resumed, the one with the most runs. An id that several
@@ -88,26 +105,26 @@ pub(crate) fn once(visits: &[Visit]) -> impl Iterator<Item = (&str, &Visit)> {
 /// Sizes of a product that so many nodes have are kinds of their own; a rarer one is a node that lost a part.
 const OWN_KIND: usize = 3;
 
-/// Nodes of one product, by their numbers of CPUs, cores, sockets and NUMA nodes.
-fn by_structure<'a>(kind: &str, nodes: Vec<Own<'a>>) -> Vec<(String, Vec<Own<'a>>)> {
-    let mut sizes: BTreeMap<String, Vec<Own<'a>>> = BTreeMap::new();
+/// Nodes of one product, by their size.
+fn by_structure(nodes: Vec<Own<'_>>) -> Vec<(Structure, Vec<Own<'_>>)> {
+    let mut sizes: BTreeMap<Structure, Vec<Own<'_>>> = BTreeMap::new();
     for own in nodes {
-        sizes.entry(own.newest().structure.clone()).or_default().push(own);
+        sizes.entry(own.newest().structure).or_default().push(own);
     }
-    let mut sizes: Vec<(String, Vec<Own<'a>>)> = sizes.into_iter().collect();
+    let mut sizes: Vec<_> = sizes.into_iter().collect();
     sizes.arrange_by_key(|(_, nodes)| std::cmp::Reverse(nodes.len()));
     let most = sizes.first().map_or(0, |(_, nodes)| nodes.len());
-    let is_stray = |(_, nodes): &(String, Vec<Own<'_>>)| nodes.len() < OWN_KIND && most >= 2 * nodes.len();
+    let is_stray = |(_, nodes): &(Structure, Vec<Own<'_>>)| nodes.len() < OWN_KIND && most >= 2 * nodes.len();
     let (strays, mut own): (Vec<_>, Vec<_>) = sizes.into_iter().partition(is_stray);
     if let Some((_, largest)) = own.first_mut() {
         largest.extend(strays.into_iter().flat_map(|(_, nodes)| nodes));
     }
-    own.into_iter().map(|(structure, nodes)| (format!("{kind}, {structure}"), nodes)).collect()
+    own
 }
 
 fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
     let (parts, whole) = (parts(nodes, &Norms::of(nodes), LEAST), Whole::of(nodes));
-    let (usual, loads) = (usual_settings(nodes), Loads::of(nodes));
+    let (usual, loads) = (usual_settings(nodes), loads::Group::of(nodes));
     let (delivered, builds) = (delivered(nodes), by_build(nodes));
     let allowed: Vec<_> = nodes.iter().map(|own| Some(own.newest().allowed().unwrap_or(1.0))).collect();
     let with_more =
@@ -118,250 +135,165 @@ fn of_group(nodes: &[Own<'_>], group: usize) -> Vec<Node> {
         let newest = own.newest();
         let mut node = Node {
             host: own.host.to_owned(),
-            state: State::Ok,
-            why: Vec::new(),
-            blame: Vec::new(),
+            claims: Vec::new(),
             differs: differs(newest, &usual),
             group,
             visits: own.visits.len(),
             effects: whole.effects(at),
             reliable: newest.compared().into_iter().map(|(kernel, is)| (kernel.to_owned(), is)).collect(),
             delivered: delivered[at],
-            drain: None,
+            slurm: None,
         };
         if own.visits.iter().all(|visit| visit.reliable[0] == 0) {
-            node.state = State::Unmeasured;
-            node.why.push(newest.unmeasured());
+            node.claims.push(Claim::Unmeasured { cells: newest.reliable[1], is_pending: newest.is_pending() });
             node.name_disturbers(newest);
             return node;
         }
         if own.do_overlap || own.kinds > 1 {
-            node.unclear(words::shared(own.reports, own.kinds, own.do_overlap));
+            let Own { reports, kinds, do_overlap, .. } = *own;
+            node.claims.push(Claim::Shared { reports, kinds, do_overlap });
             return node;
         }
-        let mut explained: BTreeMap<Family, f64> = BTreeMap::new();
+        // As much as the slowest part of a family of kernels has: what slows the bandwidth of a memory slows its latency too.
+        let mut explained: BTreeMap<(bool, Aspect), f64> = BTreeMap::new();
+        let family = |aspect: Aspect| match aspect.is_of_memory() {
+            true => (true, Aspect::Bandwidth),
+            false => (false, aspect),
+        };
         let is_part = newest.is_part(usable, nodes.len());
         let is_alone = !newest.is_shared(usable, nodes.len());
-        for (family, blame, doubt) in blame_parts(own, &parts[at]).into_iter().filter(|_| is_alone) {
-            let most = explained.entry(family).or_default();
+        for (aspect, mut blame, doubt) in blame_parts(own, &parts[at]).into_iter().filter(|_| is_alone) {
+            let most = explained.entry(family(aspect)).or_default();
             *most = most.max(-blame.effect.ln_1p());
-            match doubt {
-                // A part that is faster is not to blame.
-                Some(why) if blame.effect > 0.0 => node.unclear(why),
-                Some(why) => node.doubt(why, blame),
-                None => node.slow(blame),
+            if let (By::Kernels(kernels), true) = (&blame.by, blame.effect < 0.0) {
+                let is_of = |key: &Key| kernels.iter().any(|own| own.kernel == key.0);
+                blame.clock = whole.clock(newest, is_of, blame.effect.ln_1p(), 1);
             }
+            node.claims.push(match doubt {
+                Some(doubt) => Claim::Doubt(blame, doubt),
+                None => Claim::Slow(blame),
+            });
         }
-        whole.blame(&mut node, at, own, &explained);
-        let smaller = SIZES.iter().filter_map(|name| Some((*name, node.differs.get(*name)?)));
-        let mut smaller: Vec<String> = smaller.map(|(name, differs)| words::smaller(name, differs)).collect();
-        // Of few nodes no size need be that of most; the first is of the size that the most have.
-        let usual_size = &nodes[0].newest().structure;
-        if smaller.is_empty() && newest.structure != *usual_size {
-            smaller.push(words::sizes(&newest.structure, "nodes like it", usual_size));
-        }
-        let is_smaller = is_part || !smaller.is_empty();
-        smaller.into_iter().for_each(|why| node.unclear(why));
+        let of_parts = |aspect| explained.get(&family(aspect)).copied().unwrap_or(0.0);
+        node.claims.extend(whole.claims(&node, at, own, of_parts));
+        // The first is of the size that the most have.
+        let sizes = [newest.structure, nodes[0].newest().structure];
+        let is_other = sizes[0] != sizes[1];
+        node.claims.extend(is_other.then_some(Claim::Smaller(sizes)));
         let is_unusual = || 2 * with_more(allowed[at]) > nodes.len();
-        blame_delivered(&mut node, newest, usual_shares[at], is_unusual);
+        node.claims.extend(blame_delivered(&node, newest, usual_shares[at], is_unusual));
         let of_build = builds[&newest.build];
         let is_alone = of_build == 1 || (builds.len() > 1 && of_build < ENOUGH_NODES);
-        loads.tell_missing(&mut node, newest, is_smaller, is_alone);
-        let is_on_other_pages = |own: &&(&str, &str)| newest.lacks_huge_pages(own.0, own.1);
-        let other_pages: BTreeSet<_> = loads.usual.iter().filter(is_on_other_pages).copied().collect();
+        loads.claim_missing(&mut node, newest, is_part || is_other, is_alone);
+        let other_pages: Vec<_> = loads.usual.iter().copied().filter(|own| newest.lacks_huge_pages(*own)).collect();
         if !other_pages.is_empty() {
-            node.unclear(words::other_pages(other_pages));
+            node.claims.push(Claim::OtherPages(crate::visit::loads(other_pages)));
         }
         if is_part {
-            node.unclear(words::partly(newest.cpus));
+            node.claims.push(Claim::Partly(newest.cpus));
         }
         if !own.dropped.is_empty() {
-            node.why.push(words::dropped(&own.dropped));
+            node.claims.push(Claim::Dropped(own.dropped.iter().map(|kernel| (*kernel).to_owned()).collect()));
         }
-        if builds[&newest.build] < ENOUGH_NODES {
+        if of_build < ENOUGH_NODES {
             let most = builds.iter().filter(|(build, _)| **build != &newest.build).max_by_key(|(_, count)| **count);
-            let other = most.and_then(|(build, _)| other_build(build, &newest.build));
+            let build = most.and_then(|(build, _)| other_build(build, &newest.build)).map(str::to_owned);
             let was_delivered = node.delivered.and(usual_shares[at].0).is_some();
-            let why = words::alone(builds[&newest.build] - 1, other, was_delivered);
-            match other {
-                Some(_) => node.unclear(why),
-                None => node.why.push(why),
-            }
+            node.claims.push(Claim::Alone { others: of_build - 1, build, was_delivered });
         }
+        node.claims = united(std::mem::take(&mut node.claims));
         node.name_disturbers(newest);
-        node.blame.arrange_by(|one, other| one.effect.total_cmp(&other.effect));
         node
     });
     judged.collect()
 }
 
 impl Node {
-    /// What was blamed with a doubt before is no reason.
-    pub(crate) fn slow(&mut self, blame: Blame) {
-        if self.state != State::Slow {
-            self.blame.clear();
-        }
-        self.state = State::Slow;
-        self.blame.push(blame);
-    }
-
-    pub(crate) fn doubt(&mut self, why: String, blame: Blame) {
-        self.unclear(why);
-        if self.state != State::Slow {
-            self.blame.push(blame);
-        }
-    }
-
     /// Names what disturbed a node that is not well, or much, though the numbers bear it.
     fn name_disturbers(&mut self, newest: &Visit) {
-        let is_told = |most: &Disturber| self.state != State::Ok || most.cpus >= WORTH_TELLING;
-        if newest.disturbers.first().is_some_and(is_told) {
-            self.why.push(words::meanwhile(&newest.disturbers));
+        if newest.disturbers.first().is_some_and(|most| self.state() != State::Ok || most.cpus >= WORTH_TELLING) {
+            self.claims.push(Claim::Disturbed(newest.disturbers.clone()));
         }
-    }
-
-    pub(crate) fn unclear(&mut self, why: String) {
-        self.state = self.state.min(State::Unclear);
-        self.why.push(why);
     }
 }
 
-/// The parts of one report that are slower by `least` at least, by what is usual elsewhere, and those whose like may be.
-pub(crate) fn slow_parts(visit: &Visit, norms: &Norms, least: f64) -> Vec<Blame> {
-    let own = [Own::of(&visit.host, vec![visit], false)];
-    let parts = parts(&own, norms, least);
-    blame_parts(&own[0], &parts[0])
-        .into_iter()
-        .filter(|(_, blame, doubt)| doubt.is_none() || blame.effect > 0.0)
-        .map(|(_, blame, _)| blame)
-        .collect()
-}
-
-/// The parts of a node that two kernels of a family find slow, or one where no other was measured; with the family, and what is doubtful.
-fn blame_parts(own: &Own<'_>, parts: &BTreeMap<Part, BTreeMap<String, Found>>) -> Vec<(Family, Blame, Option<String>)> {
-    let newest = own.newest();
-    let mut blamed = Vec::new();
-    let family = |kernel: &str| newest.families.get(kernel).copied().unwrap_or(Family::Compute);
-    for of in [Family::Compute, Family::Memory, Family::Sync] {
-        // Those that say so, by part.
-        let mut slow: BTreeMap<Part, Vec<(&str, &Found)>> = BTreeMap::new();
-        let mut measured = BTreeSet::new();
-        for (part, kernels) in parts {
-            for (kernel, found) in kernels.iter().filter(|(kernel, _)| family(kernel) == of) {
-                measured.insert(kernel.as_str());
-                if found.is_slow {
-                    slow.entry(*part).or_default().push((kernel, found));
-                }
-            }
-        }
-        // A pair of CPUs has one kernel as a rule, and no part of it has its like in another.
-        let needed = if of == Family::Sync { 1 } else { 2 };
-        let lone = measured.len() < needed;
-        slow.retain(|_, said| said.len() >= needed || lone);
-        let partitions = &newest.partitions;
-        let told: BTreeSet<Part> = slow.keys().copied().collect();
-        for (part, said) in &slow {
-            // A part that is faster where most of its like are slow: their median is slow too, and gives no size.
-            let mut faster = None;
-            if let Part::Level(level, index) = *part {
-                let inside = partitions.inside(level, index);
-                let slow_inside = inside.iter().filter(|part| told.contains(part)).count();
-                // Some of it is slow, and the rest is not.
-                if slow_inside > 0 && slow_inside < inside.len() {
-                    continue;
-                }
-                // All around it are slow with it.
-                let around = (level > 0).then(|| {
-                    told.iter().find(|around| match **around {
-                        Part::Level(outer, own) => {
-                            let inside = partitions.inside(outer, own);
-                            outer + 1 == level && inside.contains(part) && inside.iter().all(|part| told.contains(part))
-                        }
-                        Part::Pair(..) => false,
-                    })
-                });
-                if around.flatten().is_some() {
-                    continue;
-                }
-                // A core's like are in the same part, and noise hides a part of its lead.
-                let of_cores = level + 2 == partitions.levels.len();
-                let share = if of_cores { 0.5 } else { 1.0 };
-                let is_as_far = |all: &BTreeMap<String, Found>| {
-                    let is = |kernel: &str, effect: f64| all.get(kernel).is_some_and(|found| found.effect >= -effect);
-                    said.iter().all(|(kernel, own)| is(kernel, share * own.effect))
-                };
-                let is_inner = |other: &Part| match other {
-                    Part::Level(at, _) => *at == level + 1 && (!of_cores || inside.contains(other)),
-                    Part::Pair(..) => false,
-                };
-                if slow_inside == 0 {
-                    faster = parts.iter().find(|(other, all)| is_inner(other) && is_as_far(all));
-                }
-            }
-            let names: Vec<&str> = said.iter().map(|(kernel, _)| *kernel).collect();
-            let blame = |part: Part, all: &BTreeMap<String, Found>| {
-                let middle = |of: fn(&Found) -> f64| {
-                    median(names.iter().filter_map(|kernel| all.get(*kernel)).map(of)).map_or(0.0, f64::exp_m1)
-                };
-                Blame {
-                    component: component(part, partitions, of),
-                    ids: partitions.cpus(part),
-                    quantity: names.join(", "),
-                    effect: middle(|found| found.effect),
-                    interval: [middle(|found| found.interval[0]), middle(|found| found.interval[1])],
-                    cause: None,
-                }
-            };
-            if let Some((faster, all)) = faster {
-                let blame = blame(*faster, all);
-                let why = words::faster(&blame);
-                blamed.push((of, blame, Some(why)));
-                continue;
-            }
-            let blame = blame(*part, &parts[part]);
-            // A guest's CPUs are where its host puts them: a state of that hour, and no fault, unless all visits find it.
-            let is_so = |visit: &&&Visit| {
-                let of_kernel =
-                    said.iter().filter_map(|(kernel, _)| visit.contrasts.get(&(*part, (*kernel).to_owned())));
-                of_kernel
-                    .filter_map(|runs| median(runs.iter().copied()))
-                    .any(|middle| middle.exp_m1() <= -LEAST_OF_PAIRS)
-            };
-            let times = own.visits.iter().filter(is_so).count();
-            let is_moved = of == Family::Sync && newest.is_guest && times < VISITS;
-            // Its offset may be that of this part in all nodes of its structure, as of a core that serves interrupts.
-            let is_known = said.iter().filter(|(_, found)| found.is_known).count() >= needed.min(said.len());
-            let doubt = match (is_known, lone, is_moved) {
-                (false, ..) => Some(words::unknown_offset(&blame)),
-                (_, true, _) => Some(words::one_kernel(&blame, &newest.unreliable_like(&names, of))),
-                (.., true) => Some(words::moved(&blame, VISITS - times)),
-                _ => None,
-            };
-            blamed.push((of, blame, doubt));
+/// Several kinds of kernels that find one part slow by as much, for one reason, are one claim.
+fn united(claims: Vec<Claim>) -> Vec<Claim> {
+    let mut united: Vec<Claim> = Vec::new();
+    for claim in claims {
+        let do_unite = united.iter_mut().any(|kept| match (kept, &claim) {
+            (Claim::Slow(kept), Claim::Slow(blame)) => kept.unite(blame),
+            (Claim::Doubt(kept, doubt), Claim::Doubt(blame, other)) => doubt.is_as(other) && kept.unite(blame),
+            (Claim::NoLonger(kept), Claim::NoLonger(blame)) => kept.unite(blame),
+            _ => false,
+        });
+        if !do_unite {
+            united.push(claim);
         }
     }
-    blamed
+    united
 }
 
-/// Of several names of one partition, the one that the family depends on.
-fn component(part: Part, partitions: &crate::parts::Partitions, family: Family) -> String {
-    let Part::Level(level, _) = part else { return "pair".into() };
-    let by = &partitions.levels[level].by;
-    let wanted: [fn(&By) -> bool; 3] = match family {
-        Family::Memory => {
-            [|by| *by == By::NumaNode, |by| matches!(by, By::Cache(_)), |by| matches!(by, By::Package | By::Core)]
+impl Doubt {
+    fn is_as(&self, other: &Doubt) -> bool {
+        match (self, other) {
+            (Doubt::Class(one), Doubt::Class(other)) => (&one.settings, one.is_gap) == (&other.settings, other.is_gap),
+            (one, other) => one == other,
         }
-        _ => [|by| matches!(by, By::Package | By::Core), |by| matches!(by, By::Cache(_)), |by| *by == By::NumaNode],
-    };
-    wanted.into_iter().find_map(|is| by.iter().find(|by| is(by))).map_or("part".into(), |by| by.name())
+    }
+}
+
+impl Blame {
+    /// Takes another of the same part and size to itself; returns whether it is one.
+    fn unite(&mut self, other: &Blame) -> bool {
+        let cause = |own: &Blame| match &own.cause {
+            Some(Cause::Class(Class { settings, .. })) => Some((Some(settings.clone()), None)),
+            cause => cause.clone().map(|cause| (None, Some(cause))),
+        };
+        let do_overlap = self.interval[0] <= other.interval[1] && other.interval[0] <= self.interval[1];
+        let is_one = (self.part, &self.cpus, cause(self)) == (other.part, &other.cpus, cause(other)) && do_overlap;
+        match (&mut self.by, &other.by) {
+            (By::Kernels(own), By::Kernels(more)) if is_one => own.extend(more.iter().cloned()),
+            _ => return false,
+        }
+        if other.effect < self.effect {
+            (self.effect, self.interval) = (other.effect, other.interval);
+        }
+        self.clock = self.clock.or(other.clock);
+        true
+    }
+}
+
+/// What is said of several nodes at once: each class, with what all kernels say that find it, and its nodes.
+fn classes(nodes: &[Node]) -> Vec<(Class, Vec<String>)> {
+    let mut classes: Vec<(Class, Vec<String>)> = Vec::new();
+    for node in nodes {
+        let of_claim = |claim: &Claim| match claim {
+            Claim::Doubt(_, Doubt::Class(class)) => Some(class.clone()),
+            Claim::Slow(Blame { cause: Some(Cause::Class(class)), .. }) => Some(class.clone()),
+            _ => None,
+        };
+        for class in node.claims.iter().filter_map(of_claim) {
+            let is_it = |own: &&mut (Class, _)| (&own.0.settings, own.0.is_gap) == (&class.settings, class.is_gap);
+            match classes.iter_mut().find(is_it) {
+                None => classes.push((class, vec![node.host.clone()])),
+                Some((own, nodes)) => {
+                    nodes.extend(Some(node.host.clone()).filter(|host| nodes.last() != Some(host)));
+                    own.effect = own.effect.min(class.effect);
+                    own.counts = [0, 1].map(|side| own.counts[side].max(class.counts[side]));
+                    own.kernels.extend(class.kernels);
+                }
+            }
+        }
+    }
+    classes
 }
 
 /// What each node of a group delivered of its capacity.
 pub(crate) fn delivered(nodes: &[Own<'_>]) -> Vec<Option<f64>> {
     let of_node = |node: &Own<'_>| {
-        let quota = |visit: &Visit| visit.settings.get(words::QUOTA).cloned();
         // Visits under another quota do not show what the node delivers now.
-        let as_now = node.visits.iter().filter(|visit| quota(visit) == quota(node.newest()));
+        let as_now = node.visits.iter().filter(|visit| visit.quota == node.newest().quota);
         median(as_now.filter_map(|visit| visit.delivered))
     };
     nodes.iter().map(of_node).collect()
@@ -380,79 +312,69 @@ fn of_others(all: &[Option<f64>]) -> Vec<Option<f64>> {
     all.iter().map(others).collect()
 }
 
-/// What a quota allows, own and usual, unless the node delivered less than it allows: then other programs took more.
-pub(crate) fn by_quota(seen: Option<(f64, f64)>, allowed: Option<(f64, f64)>) -> Option<(f64, f64)> {
-    allowed.filter(|(allowed, _)| seen.is_none_or(|(own, _)| own >= allowed - LESS_DELIVERED))
+/// What was delivered and what a quota allows, of a node and usually, where that is less. A quota is no cause where the node delivered less
+/// than it allows: then other programs took more.
+pub(crate) fn less(own: &Visit, delivered: Option<f64>, usual: (Option<f64>, Option<f64>)) -> [Option<(f64, f64)>; 2] {
+    let is_less = |(own, usual): &(f64, f64)| *own < usual - LESS_DELIVERED;
+    let seen = delivered.zip(usual.0).filter(is_less);
+    let allowed = own.allowed().zip(usual.1).filter(is_less);
+    [seen, allowed.filter(|(allowed, _)| seen.is_none_or(|(own, _)| own >= allowed - LESS_DELIVERED))]
 }
 
 /// `usual` is what the others delivered, and what their quotas allow. Where half of the nodes have such a quota, it is the cause and no fault.
-fn blame_delivered(node: &mut Node, newest: &Visit, usual: (Option<f64>, Option<f64>), is_unusual: impl Fn() -> bool) {
-    let less = |own: Option<f64>, usual| own.zip(usual).filter(|(own, usual)| *own < usual - LESS_DELIVERED);
-    let seen = less(node.delivered, usual.0);
-    let allowed = by_quota(seen, less(newest.allowed(), usual.1));
+fn blame_delivered(
+    node: &Node,
+    newest: &Visit,
+    usual: (Option<f64>, Option<f64>),
+    is_unusual: impl Fn() -> bool,
+) -> Option<Claim> {
+    let [seen, allowed] = less(newest, node.delivered, usual);
     let effect = |(own, usual): &(f64, f64)| own / usual - 1.0;
     // Short runs have most of what a quota takes from long ones, so it weighs by what it allows.
-    let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)));
-    let Some(most) = most else { return };
-    let was_seen = seen == Some(most);
-    let (quantity, effect) = (if was_seen { "delivered" } else { words::QUOTA }, effect(&most));
+    let most = seen.into_iter().chain(allowed).min_by(|one, other| effect(one).total_cmp(&effect(other)))?;
+    let (was_seen, effect, (own, usual)) = (seen == Some(most), effect(&most), most);
     let blame = Blame {
-        component: "node".into(),
-        ids: newest.partitions.cpus_of_all(),
-        quantity: quantity.into(),
+        part: Component::Node,
+        cpus: newest.partitions.cpus_of_all(),
+        by: if was_seen { By::Delivered } else { By::Quota },
         effect,
         interval: [effect; 2],
         cause: None,
+        clock: None,
     };
-    let (own, usual) = most;
-    let Some(quota) = newest.settings.get(words::QUOTA).filter(|_| allowed.is_some()) else {
-        return node.doubt(words::others_at_work(own, usual), blame);
-    };
-    let why = words::quota(own, usual, quota, was_seen);
-    if !is_unusual() {
-        return node.doubt(why, blame);
-    }
-    node.why.push(why);
-    node.slow(Blame { cause: Some(format!("{} {quota}", words::QUOTA)), ..blame });
+    Some(match newest.quota.as_ref().filter(|_| allowed.is_some()) {
+        None => Claim::Doubt(blame, Doubt::Busy([own, usual])),
+        Some(quota) => {
+            let quota = Quota { quota: quota.clone(), own, usual, was_seen };
+            match is_unusual() {
+                true => Claim::Slow(Blame { cause: Some(Cause::Quota(quota)), ..blame }),
+                false => Claim::Doubt(blame, Doubt::Quota(quota)),
+            }
+        }
+    })
 }
 
 /// The value of each setting that most nodes of a group have.
-fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<String, String> {
-    let mut counts: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
+fn usual_settings(nodes: &[Own<'_>]) -> BTreeMap<Setting, Value> {
+    let mut counts: BTreeMap<&Setting, BTreeMap<&Value, usize>> = BTreeMap::new();
     for (name, value) in nodes.iter().flat_map(|node| &node.newest().settings) {
         *counts.entry(name).or_default().entry(value).or_default() += 1;
     }
-    let usual = |counts: BTreeMap<&str, usize>| {
+    let usual = |counts: BTreeMap<&Value, usize>| {
         let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-        (nodes.len() > 1 && count as f64 >= USUAL * nodes.len() as f64).then(|| value.to_owned())
+        (nodes.len() > 1 && count as f64 >= USUAL * nodes.len() as f64).then(|| value.clone())
     };
-    counts.into_iter().filter_map(|(name, counts)| Some((name.to_owned(), usual(counts)?))).collect()
+    counts.into_iter().filter_map(|(name, counts)| Some((name.clone(), usual(counts)?))).collect()
 }
 
-fn differs(visit: &Visit, usual: &BTreeMap<String, String>) -> BTreeMap<String, Differs> {
-    let other = |(name, here): (&String, &String)| {
-        let is_other = |others: &&String| *others != here && is_known(here) && is_known(others);
-        let others = usual.get(name).filter(is_other)?.clone();
-        let size = |text: &str| text.split(' ').next()?.parse::<f64>().ok();
-        let is_as_large =
-            size(here).zip(size(&others)).is_some_and(|(here, others)| (here / others - 1.0).abs() < OTHER_MEMORY);
-        if name == "memory" && is_as_large {
-            return None;
-        }
-        Some((name.clone(), Differs { here: here.clone(), others }))
+fn differs(visit: &Visit, usual: &BTreeMap<Setting, Value>) -> BTreeMap<Setting, Differs> {
+    let other = |(name, here): (&Setting, &Value)| {
+        let others = usual.get(name)?.clone();
+        let is_alike = match (here, &others) {
+            (Value::Gib(here), Value::Gib(others)) => (*here as f64 / *others as f64 - 1.0).abs() < OTHER_MEMORY,
+            (here, others) => here == others,
+        };
+        (!is_alike).then(|| (name.clone(), Differs { here: here.clone(), others }))
     };
     visit.settings.iter().filter_map(other).collect()
-}
-
-impl Blame {
-    /// `core (CPUs 3,67)`, or `the node`.
-    pub(crate) fn place(&self) -> String {
-        let cpus = cpulist::print(&self.ids);
-        match (self.component.as_str(), self.ids.len()) {
-            ("node", _) => "the node".into(),
-            ("pair", _) => format!("CPUs {cpus} to each other"),
-            (part, 1) => format!("{} (CPU {cpus})", words::part(part)),
-            (part, _) => format!("{} (CPUs {cpus})", words::part(part)),
-        }
-    }
 }

@@ -1,13 +1,17 @@
 //! What the contrasts of parts are in nodes that are well, and which are further off.
 
-use charz_data::Arrange;
 use std::collections::{BTreeMap, BTreeSet};
 
+use charz_data::Arrange;
 use charz_stats::{MAD_TO_DEVIATION, Sample, median, median_interval};
 
+use crate::claim::Quantity;
 use crate::parts::Part;
+use crate::setting::{Aspect, Structure};
 use crate::visit::{Build, Visit};
 
+/// The share of a group that makes a setting, or a kernel that was measured, the usual one.
+pub(crate) const USUAL: f64 = 0.6;
 /// What is less is no matter of a fault: cores of one product differ by as much.
 pub(crate) const LEAST: f64 = 0.03;
 /// From so many nodes on, a part has a place of its own among those of the other nodes: the first core serves interrupts everywhere.
@@ -21,9 +25,10 @@ pub(crate) const EACH: f64 = 2.0;
 pub(crate) const MAY_BE: f64 = 3.0;
 /// How many standard deviations a part must be away from its like at least.
 const AWAY: f64 = 5.0;
-/// Of a pair of CPUs there is one kernel as a rule: it must be slower by more, and further away.
+/// The same of what one kernel says alone: there is one of pairs and of latencies as a rule.
+const AWAY_BY_ONE: f64 = 8.0;
+/// By how much pairs must be slower.
 pub(crate) const LEAST_OF_PAIRS: f64 = 0.10;
-const AWAY_OF_PAIRS: f64 = 8.0;
 /// How often at most something of a fleet without a fault may be called slow.
 const FALSE: f64 = 0.001;
 /// The same where there are too few contrasts to tell.
@@ -32,8 +37,8 @@ const UNKNOWN: f64 = 0.005;
 /// Two visits are as far apart, so they do not share a slow hour.
 const APART_S: i64 = 3600;
 
-/// By kernel, of each node.
-pub(crate) type Levels = BTreeMap<String, Vec<Option<f64>>>;
+/// By what is compared, of each node.
+pub(crate) type Levels = BTreeMap<Quantity, Vec<Option<f64>>>;
 
 pub(crate) fn deviation(rests: impl Iterator<Item = f64>) -> f64 {
     median(rests.map(f64::abs)).map_or(FLOOR, |rest| (MAD_TO_DEVIATION * rest).max(FLOOR))
@@ -121,7 +126,7 @@ pub(crate) type Parts = Vec<BTreeMap<Part, BTreeMap<String, Found>>>;
 /// are from these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Norms {
-    pub(crate) structure: String,
+    pub(crate) structure: Structure,
     /// As logarithms, by part and kernel; of those that one node alone has, it is not known.
     pub(crate) usual: BTreeMap<(Part, String), f64>,
     /// Standard deviations, by level and kernel; pairs have the last level there is.
@@ -140,7 +145,7 @@ pub(crate) const PAIRS: usize = 99;
 /// The runs of the newest visit: contrasts hardly drift, so older ones only hide what has changed since.
 fn newest<'a>(node: &Own<'a>) -> BTreeMap<(Part, &'a str), Sample> {
     let all = node.newest().contrasts.iter();
-    all.filter_map(|((part, kernel), runs)| Some(((*part, kernel.as_str()), Sample::new(runs.clone())?))).collect()
+    all.filter_map(|((part, kernel), own)| Some(((*part, kernel.as_str()), Sample::new(own.runs.clone())?))).collect()
 }
 
 impl Norms {
@@ -155,7 +160,7 @@ impl Norms {
     }
 
     fn of_as_many(fewest: usize, nodes: &[Own<'_>]) -> Self {
-        let structure = nodes.first().map_or("", |node| &node.newest().structure);
+        let structure = nodes.first().map_or([1; 4], |node| node.newest().structure);
         let alike = nodes.iter().filter(|node| node.newest().structure == structure);
         let mut by_part: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
         for ((part, kernel), runs) in alike.flat_map(newest) {
@@ -182,7 +187,7 @@ impl Norms {
             rests.map_or(UNKNOWN, |rests| (MAD_TO_DEVIATION * rests.median()).max(FLOOR))
         };
         let deviations = rests.into_iter().map(|(key, rests)| (key, deviation(rests))).collect();
-        Norms { structure: structure.to_owned(), usual, deviations, is_whole: false }
+        Norms { structure, usual, deviations, is_whole: false }
     }
 }
 
@@ -208,10 +213,10 @@ pub(crate) fn parts(nodes: &[Own<'_>], norms: &Norms, least: f64) -> Parts {
                 .map_or([effect - 2.0 * deviation, effect + 2.0 * deviation], |interval| {
                     [interval.low - center, interval.high - center]
                 });
-            let (least, away) = match part {
-                Part::Pair(..) => (LEAST_OF_PAIRS, away.max(AWAY_OF_PAIRS)),
-                Part::Level(..) => (least, away),
-            };
+            let least = if let Part::Pair(..) = part { LEAST_OF_PAIRS } else { least };
+            let is_alone = |aspect: &Option<Aspect>| matches!(aspect, Some(Aspect::Latency | Aspect::Lines));
+            let is_alone = node.newest().kernels.get(*kernel).is_some_and(is_alone);
+            let away = if is_alone { away.max(AWAY_BY_ONE) } else { away };
             let is_slow = effect <= (1.0 - least).ln() && effect <= -away * deviation && interval[1] < 0.0;
             found.entry(*part).or_default().insert(key.1, Found { effect, interval, is_slow, is_known });
         }

@@ -8,8 +8,8 @@ use charz_analysis::figure::{
 use charz_analysis::page::{Page, Section};
 use charz_data::escape::counted;
 
-use crate::norms::ENOUGH_NODES;
-use crate::{Fleet, Node, State, words};
+use crate::claim::{Blame, Cause, Claim, Doubt, Fleet, Node, Quantity as Measured, State};
+use crate::words;
 
 /// About so many dots of nodes that are well are drawn at most.
 const MOST_DOTS: usize = 10_000;
@@ -18,18 +18,53 @@ const MOST_DRAWN: usize = 2000;
 
 impl Fleet {
     /// How many nodes are what, and what to know before trusting it: the answer first.
-    pub fn summary(&self) -> Vec<String> {
+    pub(crate) fn summary(&self) -> Vec<String> {
         let groups = self.groups.iter().filter(|_| self.groups.len() > 1);
-        let groups = groups.map(|group| format!("{}: {}", group.name, counted(group.nodes.len(), "node")));
-        let is_small = self.groups.iter().all(|group| group.nodes.len() < ENOUGH_NODES);
-        let by_parts = is_small && self.count(State::Unmeasured) < self.nodes.len();
-        [words::headline(self, by_parts)].into_iter().chain(groups).collect()
+        let groups = groups.map(|group| {
+            format!("{}: {}", words::group(&group.kind, group.structure), counted(group.nodes.len(), "node"))
+        });
+        [words::headline(self)].into_iter().chain(groups).collect()
     }
 
-    /// The nodes of which there is something to say, a row each.
-    pub fn findings(&self) -> Table {
-        let rows = self.nodes.iter().filter(|node| node.is_told());
-        Table::new(&["node", "state", "what", "why", "to do"], rows.map(row))
+    /// What is said once of several nodes: how many, of what state, what it is, and which they are.
+    pub(crate) fn shared(&self) -> Vec<(State, [String; 2], &[String])> {
+        let state = |host: &String| self.nodes.iter().find(|node| node.host == *host).map_or(State::Ok, Node::state);
+        let classes = self.groups.iter().flat_map(|group| &group.classes);
+        classes.map(|(class, nodes)| (state(&nodes[0]), words::class(class.counts, class), &nodes[..])).collect()
+    }
+
+    /// What is said of a node, but for what is said once of all or several.
+    pub(crate) fn told(&self, node: &Node) -> Vec<String> {
+        let by_parts = words::is_by_parts(self);
+        let is_own = |claim: &&Claim| match claim {
+            Claim::Uncompared { .. } | Claim::Doubt(_, Doubt::Class(_)) => false,
+            Claim::Slow(Blame { cause, .. }) => !matches!(cause, Some(Cause::Class(_))),
+            Claim::Alone { build: None, .. } => !by_parts,
+            _ => true,
+        };
+        node.claims.iter().filter(is_own).filter_map(words::why).chain(words::differs(node)).collect()
+    }
+
+    /// What is slow, each of them.
+    pub(crate) fn slow(node: &Node) -> Vec<String> {
+        let blame = node.blame().into_iter().filter(|_| node.state() == State::Slow);
+        blame.map(words::told).collect()
+    }
+
+    /// The nodes of which there is something to say, a row each, after what is said of several.
+    pub(crate) fn findings(&self) -> Table {
+        let shared = self
+            .shared()
+            .into_iter()
+            .map(|(state, [head, what], nodes)| row(state, [head, what, nodes.join(", "), String::new()]));
+        let own = self.nodes.iter().filter_map(|node| {
+            let (slow, told) = (Fleet::slow(node), self.told(node));
+            let (what, why) = if slow.is_empty() { (told, slow) } else { (slow, told) };
+            let drain = words::drain(node).unwrap_or_default();
+            let words = [node.host.clone(), what.join("; "), why.join("; "), drain];
+            (!what.is_empty()).then(|| row(node.state(), words))
+        });
+        Table::new(&["node", "state", "what", "why", "to do"], shared.chain(own).collect::<Vec<_>>())
     }
 
     /// All of it, for a browser or any other format of pages.
@@ -78,45 +113,50 @@ impl Fleet {
     }
 
     /// Every node with its group, its visits and what it delivered.
-    pub fn every(&self) -> Table {
+    pub(crate) fn every(&self) -> Table {
         let rows = self.nodes.iter().enumerate().map(|(at, node)| {
-            let group = self.groups.get(node.group).map_or("", |group| group.name.as_str());
+            let group = &self.groups[node.group];
+            let group = words::group(&group.kind, group.structure);
             let delivered = Datum::known(node.delivered, |share| format!("{:.0}%", share * 100.0));
-            let data =
-                [Datum::word(&node.host), Datum::word(node.state.name()), Datum::count(node.visits as u64), delivered];
-            let data = data.into_iter().chain([Datum::word(group)]).collect();
-            Row { data, state: look(node.state), passport: if at < MOST_DRAWN { own(node) } else { Vec::new() } }
+            let data = [
+                Datum::word(&node.host),
+                Datum::word(node.state().name()),
+                Datum::count(node.visits as u64),
+                delivered,
+            ];
+            let data = data.into_iter().chain([Datum::word(&group)]).collect();
+            Row { data, state: look(node.state()), passport: if at < MOST_DRAWN { own(node) } else { Vec::new() } }
         });
         Table::new(&["node", "state", "visits", "delivered", "group"], rows)
     }
 
-    fn kernels(&self) -> Vec<&String> {
-        let all: BTreeSet<&String> = self.nodes.iter().flat_map(|node| node.effects.keys()).collect();
+    fn kernels(&self) -> Vec<&Measured> {
+        let all: BTreeSet<&Measured> = self.nodes.iter().flat_map(|node| node.effects.keys()).collect();
         all.into_iter().collect()
     }
 
     /// How the nodes lie around the median, a row of dots for each kernel.
     fn distributions(&self) -> Option<Figure> {
         let kernels = self.kernels();
-        let point = |node: &Node, kernel: &String| {
+        let point = |node: &Node, kernel: &Measured| {
             let (effect, row) = (*node.effects.get(kernel)?, kernels.iter().position(|known| *known == kernel)?);
-            let note = format!("{} {kernel}: {:+.1}%", node.host, effect * 100.0);
+            let note = format!("{} {}: {:+.1}%", node.host, words::quantity(kernel), effect * 100.0);
             Some(DataPoint::new(row as f64, Some(effect), Look::Ok, note))
         };
         let (mut well, mut others): (Vec<&Node>, Vec<&Node>) =
-            self.nodes.iter().partition(|node| node.state == State::Ok);
+            self.nodes.iter().partition(|node| node.state() == State::Ok);
         // Of those that are well every so many-th, so the spread is theirs.
         let every = (well.len() * kernels.len()).div_ceil(MOST_DOTS).max(1);
         well = well.into_iter().step_by(every).collect();
         others.truncate(MOST_DRAWN);
         let points = |nodes: &[&Node]| {
-            let of = |kernel: &String| nodes.iter().filter_map(|node| point(node, kernel)).collect::<Vec<_>>();
+            let of = |kernel: &Measured| nodes.iter().filter_map(|node| point(node, kernel)).collect::<Vec<_>>();
             kernels.iter().flat_map(|kernel| of(kernel)).collect::<Vec<_>>()
         };
         let series = |name: &str, points| Series { name: name.into(), role: Role::Measured, source: 0, points };
         let mut series = vec![series("ok", points(&well)), series("slow or unclear", points(&others))];
         series.retain(|series| !series.points.is_empty());
-        let names = kernels.iter().map(|name| (*name).clone()).collect();
+        let names = kernels.iter().map(|name| words::quantity(name)).collect();
         let x = Axis::new("kernel", Quantity::Names(names), Scale::Linear);
         let y = Axis::new("against the median", Quantity::Share, Scale::Linear);
         (self.nodes.len() > 2 && !series.is_empty()).then(|| Figure {
@@ -136,8 +176,8 @@ impl Fleet {
     fn picture(&self) -> Option<Figure> {
         let kernels = self.kernels();
         let nodes: Vec<&Node> = self.nodes.iter().take(MOST_DRAWN).collect();
-        let tile = |node: &Node, kernel: &str| match node.effects.get(kernel) {
-            Some(effect) => Tile { value: Some(*effect), state: look(node.state), reason: None },
+        let tile = |node: &Node, kernel: &Measured| match node.effects.get(kernel) {
+            Some(effect) => Tile { value: Some(*effect), state: look(node.state()), reason: None },
             None => Tile::NOTHING,
         };
         let tiles = nodes.iter().flat_map(|node| kernels.iter().map(|kernel| tile(node, kernel))).collect();
@@ -145,7 +185,7 @@ impl Fleet {
             row_label: "node".into(),
             column_label: "kernel".into(),
             rows: nodes.iter().map(|node| node.host.clone()).collect(),
-            columns: kernels.iter().map(|kernel| (*kernel).clone()).collect(),
+            columns: kernels.iter().map(|kernel| words::quantity(kernel)).collect(),
             borders: Vec::new(),
             tiles,
             quantity: Quantity::Share,
@@ -164,15 +204,19 @@ impl Fleet {
 
 /// All that is known of a node: what is slow, why, in what it differs, and each kernel against its group.
 fn own(node: &Node) -> Vec<(String, String)> {
-    let label = if node.state == State::Slow { "slow" } else { "may be slow" };
-    let blame = node.blame.iter().map(|blame| (label.to_owned(), words::told(blame)));
-    let why = node.why.iter().map(|why| ("note".to_owned(), why.clone()));
-    let differs = words::differs(node).into_iter().map(|words| ("differs".to_owned(), words));
-    let effects = node.effects.iter();
-    let effects =
-        effects.map(|(kernel, effect)| (kernel.clone(), format!("{:+.1}% against the median", effect * 100.0)));
-    let drain = node.drain.iter().map(|line| ("to do".to_owned(), line.clone()));
-    blame.chain(why).chain(differs).chain(effects).chain(drain).collect()
+    let label = if node.state() == State::Slow { "slow" } else { "may be slow" };
+    let of = |label: &str, words: Vec<String>| words.into_iter().map(|words| (label.to_owned(), words)).collect();
+    let effect = |(kernel, effect): (&Measured, &f64)| {
+        (words::quantity(kernel), format!("{:+.1}% against the median", effect * 100.0))
+    };
+    let all: [Vec<(String, String)>; 5] = [
+        of(label, node.blame().into_iter().map(words::told).collect()),
+        of("note", node.claims.iter().filter_map(words::why).collect()),
+        of("differs", words::differs(node)),
+        node.effects.iter().map(effect).collect(),
+        of("to do", words::drain(node).into_iter().collect()),
+    ];
+    all.concat()
 }
 
 fn look(state: State) -> Look {
@@ -183,20 +227,8 @@ fn look(state: State) -> Look {
     }
 }
 
-fn row(node: &Node) -> Row {
-    let blame = node.blame.iter().map(words::told).collect::<Vec<_>>().join("; ");
-    let told = if node.state == State::Slow { blame } else { node.why.join("; ") };
-    let mut why = words::differs(node);
-    if node.state == State::Slow {
-        why.extend(node.why.iter().cloned());
-    }
+fn row(state: State, [node, what, why, to_do]: [String; 4]) -> Row {
     let or_dash = |text: String| Datum::word(if text.is_empty() { "-".to_owned() } else { text });
-    let data = vec![
-        Datum::word(&node.host),
-        Datum::word(node.state.name()),
-        or_dash(told),
-        or_dash(why.join("; ")),
-        or_dash(node.drain.clone().unwrap_or_default()),
-    ];
-    Row::new(data, look(node.state))
+    let words = [what, why, to_do].map(or_dash);
+    Row::new([Datum::word(&node), Datum::word(state.name())].into_iter().chain(words).collect(), look(state))
 }

@@ -6,9 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use charz_data::machine::{Machine, Strand};
-use charz_data::report::{Cell, MemoryHome, Report};
-use charz_data::{Arrange, Family};
+use charz_data::report::{Cell, MemoryHome, Report, Status};
+use charz_data::{Arrange, Family, Role};
 use charz_stats::Sample;
+
+use crate::claim::Component;
+use crate::setting::Aspect;
 
 /// A part of a machine. Levels count from the outermost partition on, and the last is that of cores; parts have the machine's indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,31 +21,11 @@ pub(crate) enum Part {
     Pair(u32, u32),
 }
 
-/// What a partition of the cores is by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
-    Package,
-    NumaNode,
-    /// The largest caches that several cores share, and their level.
-    Cache(u32),
-    Core,
-}
-
-impl By {
-    pub(crate) fn name(self) -> String {
-        match self {
-            By::Package => "package".into(),
-            By::NumaNode => "numa_node".into(),
-            By::Cache(level) => format!("l{level}"),
-            By::Core => "core".into(),
-        }
-    }
-}
-
-/// A partition of the cores: all that it is by, and the part of each core.
+/// A partition of the cores.
 #[derive(Clone, Debug)]
 pub(crate) struct Level {
-    pub(crate) by: Vec<By>,
+    /// All that its parts are.
+    are: Vec<Component>,
     /// The part of each core, by the core's place.
     of_core: Vec<usize>,
     pub(crate) parts: usize,
@@ -87,15 +70,15 @@ impl Partitions {
             caches.rfind(|(_, cache)| cache.strands > own).map(|(at, cache)| (at as usize, cache.level))
         };
         let cache_level = firsts.iter().flatten().find_map(|strand| shared(strand)).map_or(3, |(_, level)| level);
-        let part = |by: By, strand: &Strand| match by {
-            By::Package => strand.package.map(|at| at as usize),
-            By::NumaNode => strand.numa.map(|at| at as usize),
-            By::Cache(_) => shared(strand).map(|(at, _)| at),
-            By::Core => None,
+        let part = |are: Component, strand: &Strand| match are {
+            Component::Package => strand.package.map(|at| at as usize),
+            Component::NumaNode => strand.numa.map(|at| at as usize),
+            Component::Cache(_) => shared(strand).map(|(at, _)| at),
+            _ => None,
         };
         let mut levels: Vec<Level> = Vec::new();
-        for by in [By::Package, By::NumaNode, By::Cache(cache_level)] {
-            let ids: Option<Vec<usize>> = firsts.iter().map(|strand| part(by, (*strand)?)).collect();
+        for are in [Component::Package, Component::NumaNode, Component::Cache(cache_level)] {
+            let ids: Option<Vec<usize>> = firsts.iter().map(|strand| part(are, (*strand)?)).collect();
             let Some(ids) = ids else { continue };
             let mut known = ids.clone();
             known.sort_unstable();
@@ -105,13 +88,13 @@ impl Partitions {
                 continue;
             }
             match levels.iter_mut().find(|level| level.of_core == of_core) {
-                Some(level) => level.by.push(by),
-                None => levels.push(Level { by: vec![by], of_core, parts: known.len() }),
+                Some(level) => level.are.push(are),
+                None => levels.push(Level { are: vec![are], of_core, parts: known.len() }),
             }
         }
         levels.arrange_by_key(|level| level.parts);
         let of_core = (0..cores.len()).collect();
-        levels.push(Level { by: vec![By::Core], of_core, parts: cores.len() });
+        levels.push(Level { are: vec![Component::Core], of_core, parts: cores.len() });
         Partitions { levels, cpus, usable }
     }
 
@@ -132,6 +115,21 @@ impl Partitions {
 
     pub(crate) fn cpus_of_all(&self) -> Vec<u32> {
         self.cpus.keys().copied().collect()
+    }
+
+    /// What a part is. Of several names of one partition, that of what the aspect depends on.
+    pub(crate) fn component(&self, part: Part, aspect: Aspect, is_in_cache: bool) -> Component {
+        use Component::{Cache, Core, NumaNode, Package};
+        let Part::Level(level, _) = part else { return Component::Pair };
+        let rank = |are: &Component| match (are, aspect) {
+            (NumaNode, Aspect::Bandwidth | Aspect::Latency) if !is_in_cache => 0,
+            (Package | Core, Aspect::Arithmetic | Aspect::Lines) => 0,
+            (Cache(_), _) => 1,
+            (NumaNode, _) if aspect.is_of_memory() => 2,
+            (NumaNode, _) => 4,
+            _ => 3,
+        };
+        self.levels[level].are.iter().copied().min_by_key(rank).unwrap_or(Core)
     }
 
     /// The CPUs of a part.
@@ -248,43 +246,41 @@ impl Partitions {
     }
 
     /// Each pair of CPUs against those that lie like it, where there are three of them besides it.
-    fn of_pairs(&self, cells: &[&Cell]) -> Vec<Contrast> {
-        let of_cell = |cell: &&Cell| {
+    fn of_pairs<'a>(&self, cells: &[&'a Cell]) -> Vec<(&'a Cell, Contrast)> {
+        let of_cell = |cell: &&'a Cell| {
             let [Some(one), Some(other)] = cell.seats[..] else { return None };
             let runs = cell.invocations.iter().filter_map(|run| run.value).filter(|value| *value > 0.0);
             let speeds: Vec<f64> =
                 runs.map(|value| if cell.unit.more_is_better() { value.ln() } else { -value.ln() }).collect();
-            Some((Part::Pair(one.min(other), one.max(other)), self.relation(one, other)?, Sample::new(speeds)?))
+            let part = Part::Pair(one.min(other), one.max(other));
+            Some((*cell, part, self.relation(one, other)?, Sample::new(speeds)?))
         };
         let all: Vec<_> = cells.iter().filter_map(of_cell).collect();
-        let contrast = |(part, relation, speeds): &(Part, Vec<bool>, Sample)| {
-            let others = all.iter().filter(|(other, near, _)| other != part && near == relation);
+        let contrast = |(cell, part, relation, speeds): &(&'a Cell, Part, Vec<bool>, Sample)| {
+            let others = all.iter().filter(|(_, other, near, _)| other != part && near == relation);
             let others =
-                Sample::new(others.map(|(_, _, speeds)| speeds.median()).collect()).filter(|all| all.len() >= 3)?;
+                Sample::new(others.map(|(.., speeds)| speeds.median()).collect()).filter(|all| all.len() >= 3)?;
             let runs = speeds.values().iter().map(|speed| speed - others.median()).collect();
-            Some(Contrast { part: *part, runs })
+            Some((*cell, Contrast { part: *part, runs }))
         };
         all.iter().filter_map(contrast).collect()
     }
 
-    /// The contrasts of all configurations of a report, each with its kernel and its size of memory; pairs have none.
-    pub(crate) fn contrasts<'a>(&self, report: &'a Report) -> Vec<(&'a str, Option<u64>, Contrast)> {
+    /// The contrasts of all configurations of a report.
+    pub(crate) fn contrasts<'a>(&self, report: &'a Report) -> Vec<(&'a Cell, Contrast)> {
         let mut all = Vec::new();
         for card in &report.cards {
             let cells = report.cells.iter().filter(|cell| cell.kernel == card.name && !cell.seats.is_empty());
-            let ok: Vec<&Cell> = cells.filter(|cell| cell.status == charz_data::report::Status::Ok).collect();
+            let ok = cells.filter(|cell| cell.status == Status::Ok);
             match card.family {
-                Family::Compute | Family::Memory => {
-                    for cell in ok.iter().filter(|cell| cell.contention.is_none()) {
-                        let own = self.of_cell(cell).into_iter();
-                        all.extend(own.map(|contrast| (card.name.as_ref(), cell.point.size_bytes, contrast)));
-                    }
-                }
-                Family::Sync if matches!(card.role, charz_data::Role::LineTransfer(_)) => {
+                Family::Compute | Family::Memory => all.extend(
+                    ok.filter(|cell| cell.contention.is_none())
+                        .flat_map(|cell| self.of_cell(cell).into_iter().map(move |contrast| (cell, contrast))),
+                ),
+                Family::Sync if matches!(card.role, Role::LineTransfer(_)) => {
                     // A pair is nearer to one fixed home than to another, whatever its CPUs have in common.
                     let is_at_home = |cell: &&Cell| matches!(cell.point.memory, None | Some(MemoryHome::Local));
-                    let own = self.of_pairs(&ok.into_iter().filter(is_at_home).collect::<Vec<_>>()).into_iter();
-                    all.extend(own.map(|contrast| (card.name.as_ref(), None, contrast)));
+                    all.extend(self.of_pairs(&ok.filter(is_at_home).collect::<Vec<_>>()));
                 }
                 _ => {}
             }

@@ -5,17 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use charz_analysis::compare::built;
 use charz_analysis::culprits::{Disturber, disturbers};
 use charz_analysis::history::seconds;
-use charz_data::escape::counted;
-use charz_data::report::{Cell, Evidence, Report, Status, packed_speeds};
-use charz_data::{Arrange, Family, Metric, Role};
+use charz_data::report::{Cell, Evidence, Frequency, Report, Status, Unit, packed_speeds};
+use charz_data::{Arrange, Metric, PageKind, Role};
 use charz_stats::median;
-use charz_words::point;
 
+use crate::claim::{Loads, Remedy};
 use crate::parts::{Part, Partitions};
-use crate::words;
-
-/// How a load is named that is on transparent huge pages.
-const THP: &str = " pages thp";
+use crate::setting::{self, Aspect, Setting, Structure, Value};
 
 /// So many nodes show what the site keeps for the system.
 const SHOWN: usize = 3;
@@ -36,54 +32,93 @@ pub struct Visit {
     /// In seconds since 1970, and for how long.
     pub(crate) began: Option<i64>,
     pub(crate) lasted_s: i64,
-    /// Nodes that are alike in this may be held against each other.
+    /// Product and processor: nodes that are alike in this may be held against each other.
     pub(crate) kind: String,
-    /// Its numbers of CPUs, cores, sockets and NUMA nodes.
-    pub(crate) structure: String,
-    /// Those of the system, and the labels that the user gave.
-    pub(crate) settings: BTreeMap<String, String>,
+    pub(crate) structure: Structure,
+    /// Those of the system that are known, and the labels that the user gave.
+    pub(crate) settings: BTreeMap<Setting, Value>,
+    /// In CPUs.
+    pub(crate) quota: Option<String>,
     pub(crate) build: Build,
     pub(crate) is_guest: bool,
     /// CPUs that could be used, of all.
     pub(crate) cpus: [usize; 2],
-    /// Speed by configuration: its kernel, and all by which it differs from others.
-    pub(crate) speeds: BTreeMap<(String, String), Speed>,
-    pub(crate) families: BTreeMap<String, Family>,
-    /// By how much a part is slower than its like, by kernel, at the size of memory where that is most: one element a run.
-    pub(crate) contrasts: BTreeMap<(Part, String), Vec<f64>>,
+    pub(crate) speeds: BTreeMap<Key, Speed>,
+    /// What each kernel of the plan shows.
+    pub(crate) kernels: BTreeMap<String, Option<Aspect>>,
+    /// By how much a part is slower than its like, by kernel, at the size of memory where that is most.
+    pub(crate) contrasts: BTreeMap<(Part, String), Shown>,
+    /// The clocks of the runs whose clock is known.
+    pub(crate) clocks: BTreeMap<Key, Vec<Clocked>>,
     /// The median share of the capacity that was delivered.
     pub(crate) delivered: Option<f64>,
     /// What else used its CPUs meanwhile, the most first.
     pub(crate) disturbers: Vec<Disturber>,
     /// Configurations with a reliable number, and all that were to be measured.
     pub(crate) reliable: [usize; 2],
-    /// Those with the most threads of their kernel, skipped ones too, that have none under any mapping: the kernel, and its [`load`].
-    pub(crate) unreliable: BTreeSet<(String, String)>,
+    /// Those with the most threads of their kernel, skipped ones too, that have none under any mapping.
+    pub(crate) unreliable: BTreeSet<(String, Load)>,
     /// The most threads that were asked for, by kernel, skipped ones too.
     pub(crate) asked: BTreeMap<String, u64>,
     /// The loads of all that was not skipped.
-    pub(crate) tried: BTreeSet<(String, String)>,
+    pub(crate) tried: BTreeSet<(String, Load)>,
     /// Configurations without a run, where its sweep ended early.
-    pub(crate) pending: Option<BTreeSet<(String, String)>>,
+    pub(crate) pending: Option<BTreeSet<Key>>,
     pub(crate) partitions: Partitions,
 }
 
 /// What makes two builds of charz run the same loops, by name: other loops have other speeds.
 pub(crate) type Build = BTreeMap<String, String>;
 
-/// In which of these a build differs from the one that is wanted.
-pub(crate) fn other_build<'a>(wanted: &'a Build, own: &Build) -> Option<&'a str> {
-    wanted.iter().find(|(what, value)| own.get(*what) != Some(value)).map(|(what, _)| what.as_str())
+/// A kernel and its configuration.
+pub(crate) type Key = (String, Configuration);
+
+/// All by which a configuration differs from others of its kernel.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[serde(try_from = "String")]
+pub struct Configuration {
+    pub(crate) mapping: String,
+    pub(crate) load: Load,
+}
+
+/// A configuration without its mapping.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Load {
+    pub(crate) threads: u64,
+    /// The parameters that the kernel obeys, by names and values: these two among them.
+    pub(crate) parameters: String,
+    pub(crate) size: Option<u64>,
+    pub(crate) pages: Option<PageKind>,
+}
+
+/// The contrast of a part by a kernel, one element a run, and whether it is that of a block inside of a cache.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown {
+    pub(crate) runs: Vec<f64>,
+    pub(crate) is_in_cache: bool,
+}
+
+/// The hertz of the fastest and the slowest core of a run that began so many seconds after the sweep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clocked {
+    pub(crate) at_s: f64,
+    pub(crate) highest_hz: f64,
+    pub(crate) lowest_hz: f64,
 }
 
 /// The speed of a configuration: rates, or times the other way round.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Speed {
     /// Its logarithm.
     pub(crate) log: f64,
     /// The number as it was measured.
     pub(crate) value: f64,
-    pub(crate) unit: charz_data::report::Unit,
+    pub(crate) unit: Unit,
+}
+
+/// In which of these a build differs from the one that is wanted.
+pub(crate) fn other_build<'a>(wanted: &'a Build, own: &Build) -> Option<&'a str> {
+    wanted.iter().find(|(what, value)| own.get(*what) != Some(value)).map(|(what, _)| what.as_str())
 }
 
 /// How many CPUs could be used, as a rule.
@@ -93,21 +128,19 @@ pub(crate) fn usual_cpus<'a>(visits: impl Iterator<Item = &'a Visit>) -> usize {
     all.get(all.len() / 2).copied().unwrap_or(0)
 }
 
-/// A configuration without its mapping: its threads, and its parameters.
-pub(crate) fn load(configuration: &str) -> &str {
-    configuration.split_once(' ').map_or("", |(_, load)| load)
-}
+/// A load of a kernel, or the kernel under any.
+pub(crate) type Wanted<'a> = (&'a str, Option<&'a Load>);
 
-/// The number of threads of a [`load`].
-pub(crate) fn threads(load: &str) -> Option<u64> {
-    load.split(' ').next()?.strip_prefix('x')?.parse().ok()
+/// These as claims have them.
+pub(crate) fn loads<'a>(wanted: impl IntoIterator<Item = Wanted<'a>>) -> Loads {
+    wanted.into_iter().map(|(kernel, load)| (kernel.to_owned(), load.map(|load| load.threads))).collect()
 }
 
 impl Visit {
     /// The share of its CPUs that a quota allows for long; `None` without a quota.
     pub(crate) fn allowed(&self) -> Option<f64> {
-        let quota = self.settings.get(words::QUOTA).filter(|quota| *quota != "none")?;
-        Some((quota.parse::<f64>().ok()? / self.cpus[0].max(1) as f64).min(1.0))
+        let quota: f64 = self.quota.as_ref()?.parse().ok()?;
+        Some((quota / self.cpus[0].max(1) as f64).min(1.0))
     }
 
     /// Whether a part of its CPUs was measured, among so many nodes that have `usual` of them as a rule. What a site keeps for the system
@@ -124,115 +157,84 @@ impl Visit {
         used < cores && self.is_part(usual, nodes)
     }
 
-    /// Whether it has a reliable result of a kernel.
-    pub(crate) fn has(&self, kernel: &str) -> bool {
-        self.speeds.keys().any(|(own, _)| own == kernel)
+    /// Whether it has a reliable result.
+    pub(crate) fn has(&self, (kernel, load): Wanted<'_>) -> bool {
+        self.speeds.keys().any(|(own, of)| own == kernel && load.is_none_or(|load| of.load == *load))
     }
 
     /// Whether a load has more threads than its sweep asked for of a kernel that it has.
-    pub(crate) fn is_beyond(&self, (kernel, of): (&str, &str)) -> bool {
-        self.has(kernel) && threads(of).zip(self.asked.get(kernel)).is_some_and(|(of, most)| of > *most)
+    pub(crate) fn is_beyond(&self, (kernel, load): Wanted<'_>) -> bool {
+        let more = load.zip(self.asked.get(kernel)).is_some_and(|(load, most)| load.threads > *most);
+        more && self.has((kernel, None))
     }
 
-    /// What to say of it if no configuration has a reliable result.
-    pub(crate) fn unmeasured(&self) -> String {
-        words::unmeasured(self.reliable[1], self.pending.iter().flatten().next().is_some())
+    /// Whether its sweep ended before all were measured.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.pending.as_ref().is_some_and(|pending| !pending.is_empty())
     }
 
-    /// What gives a result of a load, or of the kernel where the load has no name.
-    pub(crate) fn remedy(&self, (kernel, of): (&str, &str)) -> &'static str {
-        let is_it = |own: &str, load: &str| own == kernel && (of.is_empty() || load == of);
-        if self.pending.iter().flatten().any(|(own, rest)| is_it(own, load(rest))) {
-            return words::FINISH;
+    /// What gives a result.
+    pub(crate) fn remedy(&self, (kernel, load): Wanted<'_>) -> Remedy {
+        let is_it = |own: &str, of: &Load| own == kernel && load.is_none_or(|load| of == load);
+        if self.pending.iter().flatten().any(|(own, of)| is_it(own, &of.load)) {
+            return Remedy::Finish;
         }
-        let was_tried = self.tried.iter().any(|(own, load)| is_it(own, load));
-        if was_tried { words::AGAIN } else { words::SKIPPED }
+        let was_tried = self.tried.iter().any(|(own, of)| is_it(own, of));
+        if was_tried { Remedy::Again } else { Remedy::Skipped }
     }
 
     /// By kernel that was to be measured: whether it has a reliable result of its most threads.
     pub(crate) fn compared(&self) -> BTreeMap<&str, bool> {
         let mut all: BTreeMap<&str, bool> = self.speeds.keys().map(|(kernel, _)| (kernel.as_str(), true)).collect();
         // What was skipped takes nothing from the most threads that were tried.
-        for (kernel, of) in self.unreliable.intersection(&self.tried) {
-            let is_as_full = |(own, rest): &(String, String)| own == kernel && threads(load(rest)) == threads(of);
+        for (kernel, load) in self.unreliable.intersection(&self.tried) {
+            let is_as_full = |(own, of): &Key| own == kernel && of.load.threads == load.threads;
             all.insert(kernel, self.speeds.keys().any(is_as_full));
         }
         all
     }
 
-    /// The kernels of a family without a reliable result at the load that these have: each would confirm what these say.
-    pub(crate) fn unreliable_like(&self, kernels: &[&str], of: Family) -> BTreeSet<&str> {
+    /// The kernels of an aspect without a reliable result at the load that these have: each would confirm what these say.
+    pub(crate) fn unreliable_like(&self, kernels: &[&str], aspect: Aspect) -> BTreeSet<String> {
         let own = self.speeds.keys().filter(|(kernel, _)| kernels.contains(&kernel.as_str()));
-        let most = own.filter_map(|(_, rest)| threads(load(rest))).max();
-        let is_like = |(kernel, load): &&(String, String)| {
-            self.families.get(kernel) == Some(&of) && !kernels.contains(&kernel.as_str()) && threads(load) == most
+        let most = own.map(|(_, of)| of.load.threads).max();
+        let is_like = |(kernel, load): &&(String, Load)| {
+            self.kernels.get(kernel) == Some(&Some(aspect))
+                && !kernels.contains(&kernel.as_str())
+                && Some(load.threads) == most
         };
-        self.unreliable.iter().filter(is_like).map(|(kernel, _)| kernel.as_str()).collect()
+        self.unreliable.iter().filter(is_like).map(|(kernel, _)| kernel.clone()).collect()
     }
 
     /// Whether it has a result of this load on 4k pages, and none on transparent huge pages, which the load is of.
-    pub(crate) fn lacks_huge_pages(&self, kernel: &str, of: &str) -> bool {
-        let has = |wanted: &str| self.speeds.keys().any(|(own, rest)| own == kernel && load(rest) == wanted);
-        of.contains(THP) && !has(of) && has(&of.replace(THP, " pages 4k"))
-    }
-
-    /// The name of the group of nodes like it.
-    pub(crate) fn group(&self) -> String {
-        format!("{}, {}", self.kind, self.structure)
+    pub(crate) fn lacks_huge_pages(&self, (kernel, load): Wanted<'_>) -> bool {
+        let is_twin = |(own, of): &Key, load: &Load| {
+            let is_alike = (of.load.threads, of.load.size) == (load.threads, load.size);
+            own == kernel && is_alike && of.load.pages == Some(PageKind::Small)
+        };
+        load.filter(|load| load.pages == Some(PageKind::Transparent) && !self.has((kernel, Some(load))))
+            .is_some_and(|load| self.speeds.keys().any(|key| is_twin(key, load)))
     }
 
     /// What a report says of its node. `name` stands for the host where the report has none.
     pub fn of(report: &Report, name: &str) -> Self {
         let (host, machine) = (&report.host, &report.machine);
         let partitions = Partitions::of(machine);
-        let known = |text: &Option<String>| text.as_deref().map_or("unknown", str::trim).to_owned();
-        let total =
-            host.memory.total_bytes.map_or("unknown".to_owned(), |bytes| format!("{} GiB", (bytes + (1 << 29)) >> 30));
-        let [cpus, cores, sockets, nodes] =
-            [machine.strands.len(), machine.cores.len(), machine.packages.len(), machine.numa_nodes.len()]
-                .map(|n| n.max(1));
-        let settings = [
-            ("CPUs", cpus.to_string()),
-            ("cores", cores.to_string()),
-            ("sockets", sockets.to_string()),
-            ("NUMA nodes", nodes.to_string()),
-            ("governor", known(&host.frequency_governor)),
-            ("microcode", known(&host.microcode)),
-            ("firmware", known(&host.firmware)),
-            ("kernel", known(&host.kernel)),
-            ("transparent huge pages", known(&host.transparent_huge_pages)),
-            ("clock source", known(&host.clock_source)),
-            (words::QUOTA, host.cpu_quota.clone().unwrap_or_else(|| "none".into())),
-            ("memory", total),
-            ("memory modules", known(&host.memory.modules)),
-            ("charz", format!("{} {}", report.tool.version, report.tool.kernels)),
-        ];
-        let labels = host.labels.iter().map(|(name, value)| (format!("label {name}"), value.clone()));
-        let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(labels).collect();
+        let structure = [machine.strands.len(), machine.cores.len(), machine.packages.len(), machine.numa_nodes.len()];
+        let structure = structure.map(|count| count.max(1));
         let usable = machine.strands.iter().filter(|strand| strand.usable).count();
         let processor = host.processor.as_deref().map_or("unknown processor", str::trim);
-        let product = host.product.as_deref().map(|product| format!("{product}, ")).unwrap_or_default();
-        let kind = format!("{product}{processor}");
-        let structure = [(cpus, "CPU"), (cores, "core"), (sockets, "socket"), (nodes, "NUMA node")]
-            .map(|(count, noun)| counted(count, noun))
-            .join(", ");
-        let mut sizes: BTreeMap<_, Vec<Vec<f64>>> = BTreeMap::new();
-        for (kernel, size, contrast) in partitions.contrasts(report) {
-            sizes.entry((contrast.part, kernel, size)).or_default().push(contrast.runs);
-        }
-        let mut contrasts: BTreeMap<(Part, String), Vec<f64>> = BTreeMap::new();
-        for ((part, kernel, _), cells) in sizes {
-            // A cache or a memory that is slow shows only at the sizes that are in it.
-            let own = middle_of(cells);
-            let lowest = contrasts.entry((part, kernel.to_owned())).or_insert_with(|| own.clone());
-            if middle(&own) < middle(lowest) {
-                *lowest = own;
-            }
-        }
         let ok = || report.cells.iter().filter(|cell| cell.status == Status::Ok);
         let key = |cell: &Cell| {
-            let rest = format!("{} x{} {}", cell.mapping, cell.workers, point::parameters(cell, report));
-            (cell.kernel.clone(), rest.trim().to_owned())
+            let params = report.card(&cell.kernel).map_or(&[][..], |card| &card.params);
+            let values = cell.params(&report.plan.params);
+            let own = params.iter().filter(|param| !param.is_amount());
+            let parameters = own.flat_map(|param| [param.name.to_owned(), (param.raw)(&values)]);
+            let parameters = parameters.collect::<Vec<_>>().join(" ");
+            let has = |name| params.iter().any(|own| own.name == name);
+            let (size, pages) = (has("size").then_some(values.size_bytes), has("pages").then_some(values.pages));
+            let load = Load { threads: cell.workers, parameters, size, pages };
+            (cell.kernel.clone(), Configuration { mapping: cell.mapping.clone(), load })
         };
         let speed = |cell: &Cell| {
             let (value, unit) = (cell.value().filter(|value| *value > 0.0)?, cell.unit);
@@ -241,7 +243,7 @@ impl Visit {
         };
         let speeds: BTreeMap<_, _> = ok().filter_map(speed).collect();
         let planned = || report.cells.iter().filter(|cell| cell.status != Status::Skipped);
-        let loaded = |(kernel, configuration): (String, String)| (kernel, load(&configuration).to_owned());
+        let loaded = |(kernel, of): Key| (kernel, of.load);
         let tried: BTreeSet<_> = planned().map(|cell| loaded(key(cell))).collect();
         let kernels: BTreeSet<&str> = tried.iter().map(|(kernel, _)| kernel.as_str()).collect();
         // Of a kernel that was tried, more threads than CPUs alone are skipped without a loss.
@@ -267,6 +269,11 @@ impl Visit {
         for key in speeds.keys() {
             unreliable.remove(&loaded(key.clone()));
         }
+        let aspect = |card: &charz_data::Card| {
+            let cell = report.cells.iter().find(|cell| cell.kernel == card.name)?;
+            Aspect::of(card.family, cell.unit)
+        };
+        let clocks = ok().map(|cell| (key(cell), cell.invocations.iter().filter_map(clocked).collect()));
         // Of noisy ones too: nodes differ in which are reliable, and configurations in what they deliver.
         let shares = report.cells.iter().filter_map(|cell| cell.delivered_share());
         let mut disturbers = disturbers(report.cells.iter().flat_map(|cell| &cell.invocations));
@@ -279,15 +286,17 @@ impl Visit {
             runs: report.cells.iter().map(|cell| cell.invocations.len()).sum(),
             began: seconds(&report.started),
             lasted_s: (report.wall_ns / 1_000_000_000) as i64,
-            kind,
+            kind: host.product.as_deref().into_iter().chain([processor]).collect::<Vec<_>>().join(", "),
             structure,
-            settings,
+            settings: setting::of(report, structure),
+            quota: host.cpu_quota.clone(),
             build: built(report).map(|(what, value)| (what.to_owned(), value.to_owned())).into(),
             is_guest: host.virtual_machine == Some(true),
             cpus: [usable, machine.strands.len()],
             speeds,
-            families: report.cards.iter().map(|card| (card.name.to_string(), card.family)).collect(),
-            contrasts,
+            kernels: report.cards.iter().map(|card| (card.name.to_string(), aspect(card))).collect(),
+            contrasts: contrasts(&partitions, report),
+            clocks: clocks.collect(),
             // Where runs differ, some deliver more than the capacity that is found.
             delivered: median(shares).map(|share| share.min(1.0)),
             disturbers,
@@ -299,6 +308,31 @@ impl Visit {
             partitions,
         }
     }
+}
+
+fn clocked(run: &charz_data::report::Invocation) -> Option<Clocked> {
+    let clock = run.evidence.as_ref()?.frequency.filter(|_| run.value.is_some())?;
+    let [highest_hz, lowest_hz] = [clock.highest_hz, clock.before_hz.min(clock.after_hz)];
+    (lowest_hz > 0.0).then_some(Clocked { at_s: run.started_ns as f64 / 1e9, highest_hz, lowest_hz })
+}
+
+fn contrasts(partitions: &Partitions, report: &Report) -> BTreeMap<(Part, String), Shown> {
+    let mut sizes: BTreeMap<_, (bool, Vec<Vec<f64>>)> = BTreeMap::new();
+    for (cell, contrast) in partitions.contrasts(report) {
+        let (is_in_cache, runs) = sizes.entry((contrast.part, &cell.kernel, cell.point.size_bytes)).or_default();
+        *is_in_cache |= cell.level.as_ref().is_some_and(|level| level.starts_with('L'));
+        runs.push(contrast.runs);
+    }
+    let mut contrasts: BTreeMap<(Part, String), Shown> = BTreeMap::new();
+    for ((part, kernel, _), (is_in_cache, cells)) in sizes {
+        // A cache or a memory that is slow shows only at the sizes that are in it.
+        let own = Shown { runs: middle_of(cells), is_in_cache };
+        let lowest = contrasts.entry((part, kernel.clone())).or_insert_with(|| own.clone());
+        if middle(&own.runs) < middle(&lowest.runs) {
+            *lowest = own;
+        }
+    }
+    contrasts
 }
 
 /// A report with all that its visit is made of and no more: a hundredth of its size. It is as good for [`Visit::of`], and for nothing else.
@@ -321,17 +355,27 @@ pub fn compact(mut report: Report) -> Report {
                 let clean: Vec<_> = run.clean_runs().cloned().collect();
                 run.speeds = packed_speeds(&clean, workers);
             }
-            let looked = run.evidence.take().filter(|evidence| evidence.looked_ns.is_some());
-            run.evidence = looked.map(|Evidence { culprits, looked_ns, .. }| Evidence {
-                culprits,
+            run.evidence = run.evidence.take().map(|Evidence { culprits, looked_ns, frequency, .. }| Evidence {
+                culprits: looked_ns.map_or(Vec::new(), |_| culprits),
                 looked_ns,
+                frequency: frequency.map(|clock| Frequency {
+                    before_hz: in_mhz(clock.before_hz),
+                    after_hz: in_mhz(clock.after_hz),
+                    highest_hz: in_mhz(clock.highest_hz),
+                    drift: 0.0,
+                }),
                 ..Evidence::default()
             });
             run.runs = Vec::new();
-            (run.seed, run.started_ns, run.variant, run.reason) = (0, 0, None, None);
+            (run.seed, run.variant, run.reason) = (0, None, None);
         }
     }
     report
+}
+
+/// Hertz without digits that say nothing.
+fn in_mhz(hz: f64) -> f64 {
+    (hz / 1e6).round() * 1e6
 }
 
 fn middle(runs: &[f64]) -> f64 {

@@ -2,95 +2,82 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use charz_data::Family;
-use charz_data::report::Unit;
 use charz_stats::median;
 
-use crate::classes::{Class, Gap, SETTINGS, Setting, classes, far};
+use crate::claim::{Blame, By, Cause, Claim, Clock, Component, Differs, Doubt, Node, Quantity, State};
+use crate::classes::{Gap, Lower, classes, far};
 use crate::norms::{EACH, ENOUGH_NODES, LEAST, LEAST_OF_PAIRS, Levels, MAY_BE, Own, VISITS, by_build, deviation};
-use crate::visit::{Build, Speed, Visit, load};
-use crate::{Blame, Differs, Node, State, words};
+use crate::setting::{Aspect, SUSPECTS, Setting, Suspect, Value};
+use crate::visit::{Build, Clocked, Key, Visit};
 
 /// How often at most a fleet without a fault may have a slow node, and the chance that takes: nodes, and four aspects of each at least.
 const FALSE_NODES: f64 = 0.01;
 const ASPECTS: f64 = 4.0;
 /// A deviation that few nodes tell is taken as larger: by this many parts in as many as there are nodes.
 const FEW: f64 = 2.0;
+/// Of the runs of a load so many must have a slow clock, one in so many; and where the clock fell, of those after its fall at most one in so
+/// many may have a usual one.
+const CLOCKED: usize = 4;
+const STRAYS: usize = 10;
 
 /// How fast the nodes of a group are.
 pub(crate) struct Whole {
     /// The newest visit of each node against the median of the group, by load and kernel, as logarithms.
-    levels: BTreeMap<String, Levels>,
+    levels: BTreeMap<Under, Levels>,
     /// The same by kernel, under the load that each node is slowest under.
     lowest: Levels,
-    aspects: Vec<Aspect>,
+    looks: Vec<Look>,
+    /// The usual hertz of the fastest core and of the slowest, of configurations that several nodes have.
+    clocks: BTreeMap<Key, [f64; 2]>,
 }
 
 /// Kernels that share what slows them in an hour, so two of them are one witness. Each load has its own: a lack of power or of memory
 /// modules shows where all CPUs work, one of turbo by one thread, and nodes that are well differ by more under one than under another.
-struct Aspect {
-    name: String,
-    load: String,
-    family: Family,
-    kernels: Vec<String>,
+struct Look {
+    of: Of,
+    load: Under,
+    kernels: BTreeSet<Quantity>,
     /// The visits of each node, the newest last; what its class has in common is taken off.
-    of: Vec<Vec<f64>>,
+    visits: Vec<Vec<f64>>,
     /// The standard deviation of a visit, and that of the median of a node's visits.
     single: f64,
     between: f64,
     /// How many deviations make a slow node, and how many a question.
     away: f64,
     may_be: f64,
-    classes: BTreeMap<usize, Class>,
+    classes: BTreeMap<usize, Lower>,
     /// Settings of nodes that are not slow: they are no cause.
-    innocent: BTreeSet<(&'static str, String)>,
+    innocent: BTreeSet<(Setting, Value)>,
 }
 
-/// What is compared: a kernel, and of lines that travel between CPUs each distance.
-fn quantity(kernel: &str, configuration: &str, family: Family) -> String {
-    match configuration.split(' ').next() {
-        Some(distance) if family == Family::Sync && distance.starts_with("pair:") => format!("{kernel} {distance}"),
-        _ => kernel.to_owned(),
-    }
-}
+/// An aspect; of lines each distance by itself.
+type Of = (Aspect, Option<Quantity>);
 
 /// The load that an aspect is judged under by itself: the threads, and the size of the memory. A latency has the size alone, so what one
 /// thread finds of it and what many find confirm each other.
-fn under(configuration: &str, unit: Unit) -> String {
-    let mut words = load(configuration).split(' ');
-    let threads = words.next().filter(|_| unit != Unit::NanosecondsPerStep).unwrap_or_default();
-    let size = words.skip_while(|word| *word != "size").nth(1).unwrap_or_default();
-    format!("{threads} {size}")
-}
+type Under = (Option<u64>, Option<u64>);
 
-fn aspect(family: Family, unit: Unit, quantity: &str) -> Option<String> {
-    match family {
-        Family::Compute => Some("arithmetic".into()),
-        Family::Memory if unit == Unit::NanosecondsPerStep => Some("latency".into()),
-        Family::Memory => Some("bandwidth".into()),
-        Family::Sync => quantity.contains(" pair:").then(|| quantity.to_owned()),
-        _ => None,
-    }
-}
+/// What each node shows at each of its visits that shows any, by the visit's number.
+type Levelled = Vec<Vec<(usize, f64)>>;
 
-/// By the name of an aspect, and its load.
-type ByAspect<Value> = BTreeMap<(String, String), Value>;
-
-/// What an aspect says of a node.
-enum Said {
-    Slow(Option<String>, Blame),
-    Doubt(String, Blame),
-    Note(String),
+/// What a configuration measures.
+fn measured(visit: &Visit, (kernel, of): &Key) -> (Quantity, Option<Of>, Under) {
+    let aspect = visit.kernels.get(kernel).copied().flatten();
+    let is_distance = aspect == Some(Aspect::Lines) && of.mapping.starts_with("pair:");
+    let quantity = Quantity { kernel: kernel.clone(), distance: is_distance.then(|| of.mapping.clone()) };
+    let own = aspect.filter(|aspect| *aspect != Aspect::Lines || is_distance);
+    let own = own.map(|aspect| (aspect, is_distance.then(|| quantity.clone())));
+    let threads = (aspect != Some(Aspect::Latency)).then_some(of.load.threads);
+    (quantity, own, (threads, of.load.size))
 }
 
 /// The worst of it first.
-fn rank(said: &[Said]) -> (State, f64) {
-    let rank = |said: &Said| match said {
-        Said::Slow(_, blame) => (State::Slow, blame.effect),
-        Said::Doubt(_, blame) => (State::Unclear, blame.effect),
-        Said::Note(_) => (State::Ok, 0.0),
+fn rank(claims: &[Claim]) -> (State, f64) {
+    let rank = |claim: &Claim| match claim {
+        Claim::Slow(blame) | Claim::Doubt(blame, _) => (claim.state(), blame.effect),
+        _ => (State::Ok, 0.0),
     };
-    let worst = said.iter().map(rank).reduce(|one, other| if other < one { other } else { one });
+    let worst = claims.iter().map(rank).reduce(|one, other| if other < one { other } else { one });
     worst.unwrap_or((State::Ok, f64::INFINITY))
 }
 
@@ -108,35 +95,32 @@ impl Whole {
         let builds = by_build(nodes);
         // Of few nodes with several builds none is compared.
         let enough = ENOUGH_NODES.min(nodes.len());
-        let mut levels: BTreeMap<String, Levels> = BTreeMap::new();
-        let mut kernels: ByAspect<(Family, BTreeSet<String>)> = BTreeMap::new();
-        let mut of: ByAspect<Vec<Vec<(usize, f64)>>> = BTreeMap::new();
+        let mut levels: BTreeMap<Under, Levels> = BTreeMap::new();
+        let mut looks: BTreeMap<(Of, Under), (BTreeSet<Quantity>, Levelled)> = BTreeMap::new();
         for (at, node) in nodes.iter().enumerate() {
             for (nth, visit) in node.visits.iter().enumerate() {
                 // Under a load each kernel is the middle of its configurations, each aspect the middle of its kernels.
-                let mut rests: BTreeMap<(String, Named), Vec<f64>> = BTreeMap::new();
+                let mut rests: BTreeMap<_, Vec<f64>> = BTreeMap::new();
                 for (key, speed) in &visit.speeds {
                     let Some(middle) = middles[&visit.build].get(key) else { continue };
-                    rests
-                        .entry((under(&key.1, speed.unit), named(visit, key, speed)))
-                        .or_default()
-                        .push(speed.log - middle);
+                    rests.entry(measured(visit, key)).or_default().push(speed.log - middle);
                 }
-                let mut aspects: ByAspect<Vec<f64>> = BTreeMap::new();
-                for ((load, (quantity, of_aspect)), rests) in rests {
+                let mut own: BTreeMap<(Of, Under), Vec<f64>> = BTreeMap::new();
+                for ((quantity, of, load), rests) in rests {
                     let Some(level) = median(rests) else { continue };
                     if nth + 1 == node.visits.len() {
-                        let own = levels.entry(load.clone()).or_default().entry(quantity.clone());
+                        let own = levels.entry(load).or_default().entry(quantity.clone());
                         own.or_insert_with(|| vec![None; nodes.len()])[at] = Some(level);
                     }
-                    if let Some((family, aspect)) = of_aspect.filter(|_| builds[&visit.build] >= enough) {
-                        let key = (aspect, load);
-                        kernels.entry(key.clone()).or_insert((family, BTreeSet::new())).1.insert(quantity);
-                        aspects.entry(key).or_default().push(level);
+                    if let Some(of) = of.filter(|_| builds[&visit.build] >= enough) {
+                        let key = (of, load);
+                        looks.entry(key.clone()).or_default().0.insert(quantity);
+                        own.entry(key).or_default().push(level);
                     }
                 }
-                for (aspect, levels) in aspects {
-                    let all = of.entry(aspect).or_insert_with(|| vec![Vec::new(); nodes.len()]);
+                for (key, levels) in own {
+                    let (_, all) = looks.entry(key).or_default();
+                    all.resize(nodes.len(), Vec::new());
                     all[at].extend(median(levels).map(|level| (nth, level)));
                 }
             }
@@ -148,143 +132,189 @@ impl Whole {
             own.iter_mut().zip(all).for_each(|(own, level)| *own = own.iter().chain(level).copied().reduce(f64::min));
         }
         center(&mut lowest);
-        let looks = of.len() as f64;
-        let aspects = of.into_iter().filter_map(|(key, of)| {
-            let (family, kernels) = kernels.remove(&key)?;
-            Aspect::of(nodes, key, (family, kernels.into_iter().collect()), of, &levels, looks.max(ASPECTS))
+        let count = looks.len() as f64;
+        let looks = looks.into_iter().filter_map(|((of, load), (kernels, visits))| {
+            Look::of(nodes, of, (load, kernels), visits, &levels, count.max(ASPECTS))
         });
-        Whole { aspects: aspects.collect(), lowest, levels }
+        Whole { looks: looks.collect(), lowest, levels, clocks: usual_clocks(nodes) }
     }
 
     /// By how much a node is faster than the median, by kernel, as fractions.
-    pub(crate) fn effects(&self, at: usize) -> BTreeMap<String, f64> {
+    pub(crate) fn effects(&self, at: usize) -> BTreeMap<Quantity, f64> {
         self.lowest.iter().filter_map(|(kernel, all)| Some((kernel.clone(), all[at]?.exp_m1()))).collect()
     }
 
-    /// Whether the node as a whole is slow. Slow parts explain as much of a family's loss as the slowest of them has.
-    pub(crate) fn blame(&self, node: &mut Node, at: usize, own: &Own<'_>, explained: &BTreeMap<Family, f64>) {
-        // Once by each aspect, under the load that says the worst of it.
-        let mut worst: BTreeMap<&str, Vec<Said>> = BTreeMap::new();
-        for aspect in &self.aspects {
-            let explained = explained.get(&aspect.family).copied().unwrap_or(0.0);
-            let (mut said, kept) = (Vec::new(), worst.entry(&aspect.name).or_default());
-            self.judge(aspect, &mut said, &node.differs, at, own, explained);
-            if rank(&said) < rank(kept) {
-                *kept = said;
+    /// Whether the node as a whole is slow: once by each aspect, under the load that has the worst of it. `explained` has how much of an
+    /// aspect's loss slow parts explain: as much as the slowest of them has.
+    pub(crate) fn claims(
+        &self,
+        node: &Node,
+        at: usize,
+        own: &Own<'_>,
+        explained: impl Fn(Aspect) -> f64,
+    ) -> Vec<Claim> {
+        let mut worst: BTreeMap<&Of, Vec<Claim>> = BTreeMap::new();
+        for look in &self.looks {
+            let (mut claims, kept) = (Vec::new(), worst.entry(&look.of).or_default());
+            self.judge(look, &mut claims, &node.differs, at, own, explained(look.of.0));
+            if rank(&claims) < rank(kept) {
+                *kept = claims;
             }
         }
-        for said in worst.into_values().flatten() {
-            match said {
-                Said::Slow(why, blame) => {
-                    node.why.extend(why);
-                    node.slow(blame);
-                }
-                Said::Doubt(why, blame) => node.doubt(why, blame),
-                Said::Note(why) => node.why.push(why),
-            }
-        }
+        worst.into_values().flatten().collect()
     }
 
     /// `None` where the node is not slow in it, or nothing else is to be said.
     fn judge(
         &self,
-        aspect: &Aspect,
-        said: &mut Vec<Said>,
-        differs: &BTreeMap<String, Differs>,
+        look: &Look,
+        claims: &mut Vec<Claim>,
+        differs: &BTreeMap<Setting, Differs>,
         at: usize,
         own: &Own<'_>,
         explained: f64,
     ) -> Option<()> {
-        let (newest, least) = (own.newest(), least(aspect.family));
-        let blame = |kernels: &[&str], effect: f64, error: f64| Blame {
-            component: "node".into(),
-            ids: newest.partitions.cpus_of_all(),
-            quantity: kernels.join(", "),
+        let (newest, aspect) = (own.newest(), look.of.0);
+        let (least, all) = (least(aspect), &look.kernels);
+        let blame = |kernels: &BTreeSet<Quantity>, effect: f64, error: f64| Blame {
+            part: Component::Node,
+            cpus: newest.partitions.cpus_of_all(),
+            by: By::Kernels(kernels.clone()),
             effect: effect.exp_m1(),
             interval: [-2.0, 2.0].map(|times| (effect + times * error).exp_m1()),
             cause: None,
+            clock: self.clock(newest, |key| measured(newest, key).2 == look.load && has(all, key), effect, 0),
         };
-        let all: Vec<&str> = aspect.kernels.iter().map(String::as_str).collect();
-        if aspect.family == Family::Sync && newest.is_guest {
+        if aspect == Aspect::Lines && newest.is_guest {
             // Its host puts its CPUs where it likes.
             return None;
         }
-        let is_guests_memory = aspect.family == Family::Memory && newest.is_guest;
-        let is_open = |class: &&Class| class.is_fault || class.effect + explained <= least;
-        if let Some(class) = aspect.classes.get(&at).filter(|_| !is_guests_memory).filter(is_open) {
-            let blame = blame(&all, class.effect, class.error);
-            if class.is_fault {
-                said.push(Said::Slow(Some(class.why.clone()), Blame { cause: class.cause.clone(), ..blame }));
+        let is_guests_memory = aspect.is_of_memory() && newest.is_guest;
+        let is_open = |lower: &&Lower| lower.is_fault || lower.effect + explained <= least;
+        if let Some(lower) = look.classes.get(&at).filter(|_| !is_guests_memory).filter(is_open) {
+            let blame = blame(&lower.kernels, lower.effect, lower.error);
+            if lower.is_fault {
+                let cause = match &lower.why {
+                    Doubt::Class(class) if lower.is_as_others => Some(Cause::Class(class.clone())),
+                    _ => None,
+                };
+                claims.push(Claim::Slow(Blame { cause, ..blame }));
                 return None;
             }
-            said.push(Said::Doubt(class.why.clone(), blame));
+            claims.push(Claim::Doubt(blame, lower.why.clone()));
         }
-        let visits: Vec<f64> = aspect.of[at].iter().map(|visit| visit + explained).collect();
-        let level = |kernel: &str| self.levels.get(&aspect.load)?.get(kernel).and_then(|all| all[at]);
-        let slow = |kernel: &&str| level(kernel).is_some_and(|own| own <= least);
-        let kernels: Vec<&str> = all.iter().copied().filter(slow).collect();
-        let here = newest.speeds.iter().filter(|((_, rest), speed)| under(rest, speed.unit) == aspect.load);
-        let has = |name: &str| here.clone().any(|((own, rest), _)| quantity(own, rest, aspect.family) == name);
-        let lacked: BTreeSet<&str> = all.iter().copied().filter(|kernel| !has(kernel)).collect();
+        let visits: Vec<f64> = look.visits[at].iter().map(|visit| visit + explained).collect();
+        let level = |kernel: &Quantity| self.levels.get(&look.load)?.get(kernel).and_then(|all| all[at]);
+        let slow = all.iter().filter(|kernel| level(kernel).is_some_and(|own| own <= least));
+        let kernels: BTreeSet<Quantity> = slow.cloned().collect();
+        let here = newest.speeds.keys().map(|key| measured(newest, key)).filter(|(.., load)| *load == look.load);
+        let here: BTreeSet<Quantity> = here.map(|(quantity, ..)| quantity).collect();
+        let lacked: BTreeSet<Quantity> = all.difference(&here).cloned().collect();
         let is_lost = lacked.len() == all.len();
-        let run = visits.iter().rev().take_while(|visit| **visit <= least.min(-EACH * aspect.single)).count();
+        let run = visits.iter().rev().take_while(|visit| **visit <= least.min(-EACH * look.single)).count();
         let middle = median(visits.iter().copied())?;
-        if run < VISITS && visits.len() >= VISITS && middle <= least.min(-aspect.may_be * aspect.between) {
+        if run < VISITS && visits.len() >= VISITS && middle <= least.min(-look.may_be * look.between) {
             if !is_lost && *visits.last()? > least {
                 let slow = median(visits.iter().copied().filter(|visit| *visit <= least))?;
-                said.push(Said::Note(words::no_longer(&blame(&all, slow - explained, aspect.between))));
+                claims.push(Claim::NoLonger(blame(all, slow - explained, look.between)));
                 return None;
             }
-            let blame = blame(&all, middle - explained, aspect.between);
-            said.push(Said::Doubt(words::disagree(&blame, visits.len()), blame));
+            let blame = blame(all, middle - explained, look.between);
+            claims.push(Claim::Doubt(blame, Doubt::Disagree(visits.len())));
             return None;
         }
         let effect = median(visits[visits.len() - run..].iter().copied())?;
-        let deviation = if run >= VISITS { aspect.between } else { aspect.single };
-        let named = if is_lost { &all } else { &kernels };
-        if effect > -aspect.may_be * deviation || named.is_empty() {
+        let deviation = if run >= VISITS { look.between } else { look.single };
+        let named = if is_lost { all } else { &kernels };
+        if effect > -look.may_be * deviation || named.is_empty() {
             return None;
         }
         // One kernel alone may err, but one that the newest visit lacks does not acquit.
-        let needed = self.kernels(&aspect.name).len().min(2);
+        let under_any = self.looks.iter().filter(|own| own.of == look.of).flat_map(|own| &own.kernels);
+        let needed = under_any.collect::<BTreeSet<_>>().len().min(2);
         if kernels.len() + lacked.len() < needed {
             return None;
         }
         let is_sure = kernels.len() >= needed;
         let blame = blame(named, effect - explained, deviation);
-        let is_cause = |setting: &&Setting| setting.is_cause && setting.concerns(aspect.family) && kernels.len() >= 2;
-        let cause = SETTINGS.iter().filter(is_cause).find_map(|setting| {
-            let Differs { here, others } = differs.get(setting.name)?;
-            let can_slow = setting.can_slow(here, others) && !aspect.innocent.contains(&(setting.name, here.clone()));
-            can_slow.then(|| format!("{} {here}", setting.name))
+        let is_cause = |own: &&Suspect| own.is_cause && own.concerns(aspect) && kernels.len() >= 2;
+        let cause = SUSPECTS.iter().filter(is_cause).find_map(|own| {
+            let Differs { here, others } = differs.get(&own.setting)?;
+            let cause = (own.setting.clone(), here.clone());
+            let can_slow = own.can_slow(here, others) && !look.innocent.contains(&cause);
+            can_slow.then_some(Cause::Setting(cause.0, cause.1))
         });
-        if effect <= -aspect.away * deviation && is_sure && !is_guests_memory && (run >= VISITS || cause.is_some()) {
-            said.push(Said::Slow(None, Blame { cause, ..blame }));
+        if effect <= -look.away * deviation && is_sure && !is_guests_memory && (run >= VISITS || cause.is_some()) {
+            claims.push(Claim::Slow(Blame { cause, ..blame }));
             return None;
         }
-        let why = if is_guests_memory {
-            words::guest_memory(&words::told(&blame))
+        let doubt = if is_guests_memory {
+            Doubt::GuestMemory
         } else if is_lost {
-            words::lost(&blame, run)
+            Doubt::Lost(run)
         } else if !is_sure {
-            words::one_kernel(&blame, &lacked)
+            Doubt::OneKernel(lacked.into_iter().map(|own| own.kernel).collect())
         } else if run >= VISITS {
-            words::wide(&blame, run, 1.0 - (-aspect.away * deviation).exp())
+            Doubt::Wide(run, 1.0 - (-look.away * deviation).exp())
         } else {
-            words::more_visits(&blame, run, VISITS - run, [visits.len(), own.visits.len(), own.reports])
+            let all = [own.visits.len(), own.reports];
+            Doubt::Visits { seen: [run, visits.len()], missing: VISITS - run, all }
         };
-        said.push(Said::Doubt(why, blame));
+        claims.push(Claim::Doubt(blame, doubt));
         None
     }
 
-    /// Those of an aspect under any load.
-    fn kernels(&self, name: &str) -> BTreeSet<&String> {
-        self.aspects.iter().filter(|aspect| aspect.name == name).flat_map(|aspect| &aspect.kernels).collect()
+    /// A clock that explains half of a loss at least: of the node's fastest core (0), or of its slowest (1), in these configurations.
+    pub(crate) fn clock(
+        &self,
+        newest: &Visit,
+        is_of: impl Fn(&Key) -> bool,
+        effect: f64,
+        core: usize,
+    ) -> Option<Clock> {
+        let hertz = |run: &Clocked| [run.highest_hz, run.lowest_hz][core];
+        // Where no others show what is usual, it is the highest of all runs.
+        let runs = newest.clocks.iter().flat_map(|(key, runs)| {
+            let highest = runs.iter().map(|run| run.highest_hz).fold(0.0, f64::max);
+            let usual = self.clocks.get(key).map_or(highest, |usual| usual[core]);
+            let is_own = is_of(key);
+            runs.iter().map(move |run| (run.at_s, hertz(run), usual, is_own))
+        });
+        let limit = 1.0 - LEAST;
+        let (slow, fast): (Vec<_>, Vec<_>) = runs.partition(|(_, hz, usual, _)| *hz <= limit * usual);
+        let own = |all: &[(f64, f64, f64, bool)]| all.iter().filter(|run| run.3).count();
+        let middle = |of: fn(&(f64, f64, f64, bool)) -> f64| median(slow.iter().filter(|run| run.3).map(of));
+        let (hz, usual_hz) = (middle(|run| run.1)?, middle(|run| run.2)?);
+        let begin = slow.iter().map(|run| run.0).fold(f64::INFINITY, f64::min);
+        let strays = fast.iter().filter(|run| run.0 >= begin).count();
+        let has_fallen = strays < fast.len() && strays * STRAYS <= slow.len();
+        let is_shown = own(&slow) * CLOCKED >= own(&slow) + own(&fast) && (hz / usual_hz).ln() <= effect / 2.0;
+        is_shown.then_some(Clock { hz, usual_hz, since_s: has_fallen.then_some(begin) })
     }
 }
 
+/// Whether a configuration is of one of these.
+fn has(all: &BTreeSet<Quantity>, (kernel, _): &Key) -> bool {
+    all.iter().any(|own| own.kernel == *kernel)
+}
+
+/// So many nodes show which clock is usual.
+const SHOW_CLOCK: usize = 3;
+
+fn usual_clocks(nodes: &[Own<'_>]) -> BTreeMap<Key, [f64; 2]> {
+    let mut all: BTreeMap<&Key, Vec<[f64; 2]>> = BTreeMap::new();
+    for (key, runs) in nodes.iter().flat_map(|node| &node.newest().clocks) {
+        let [highest, lowest] = [|run: &Clocked| run.highest_hz, |run: &Clocked| run.lowest_hz];
+        let middle = |of: fn(&Clocked) -> f64| median(runs.iter().map(of));
+        all.entry(key).or_default().extend(middle(highest).zip(middle(lowest)).map(<[f64; 2]>::from));
+    }
+    let shown = all.into_iter().filter(|(_, nodes)| nodes.len() >= SHOW_CLOCK);
+    let usual = |nodes: Vec<[f64; 2]>| [0, 1].map(|core| median(nodes.iter().map(|own| own[core])).unwrap_or(0.0));
+    shown.map(|(key, nodes)| (key.clone(), usual(nodes))).collect()
+}
+
 /// By the build of charz, and the configuration.
-type Cells<'a, Value> = BTreeMap<&'a Build, BTreeMap<&'a (String, String), Value>>;
+type Cells<'a, Value> = BTreeMap<&'a Build, BTreeMap<&'a Key, Value>>;
 
 /// The middle of each configuration that several nodes have.
 fn middles<'a>(nodes: &[Own<'a>]) -> Cells<'a, f64> {
@@ -303,33 +333,24 @@ fn middles<'a>(nodes: &[Own<'a>]) -> Cells<'a, f64> {
     builds.into_iter().map(|(build, cells)| (build, cells.into_iter().filter_map(middle).collect())).collect()
 }
 
-/// The name of what a configuration measures, and its aspect.
-type Named = (String, Option<(Family, String)>);
-
-fn named(visit: &Visit, (kernel, rest): &(String, String), speed: &Speed) -> Named {
-    let Some(family) = visit.families.get(kernel).copied() else { return (kernel.clone(), None) };
-    let quantity = quantity(kernel, rest, family);
-    let aspect = aspect(family, speed.unit, &quantity);
-    (quantity, aspect.map(|aspect| (family, aspect)))
-}
-
-impl Aspect {
+impl Look {
     /// `None` where too few nodes have it.
     fn of(
         nodes: &[Own<'_>],
-        (name, load): (String, String),
-        (family, kernels): (Family, Vec<String>),
-        visits: Vec<Vec<(usize, f64)>>,
-        levels: &BTreeMap<String, Levels>,
+        of: Of,
+        (load, kernels): (Under, BTreeSet<Quantity>),
+        visits: Levelled,
+        levels: &BTreeMap<Under, Levels>,
         looks: f64,
     ) -> Option<Self> {
-        let mut of: Vec<Vec<f64>> = visits.iter().map(|own| own.iter().map(|(_, level)| *level).collect()).collect();
-        let middles: Vec<Option<f64>> = of.iter().map(|visits| median(visits.iter().copied())).collect();
+        let aspect = of.0;
+        let mut own: Vec<Vec<f64>> = visits.iter().map(|own| own.iter().map(|(_, level)| *level).collect()).collect();
+        let middles: Vec<Option<f64>> = own.iter().map(|visits| median(visits.iter().copied())).collect();
         let count = middles.iter().flatten().count();
         if nodes.len() < ENOUGH_NODES {
-            let (classes, innocent) = (far(nodes, &of, family, &kernels, levels.get(&load)?), BTreeSet::new());
+            let (classes, innocent) = (far(nodes, &own, aspect, &kernels, levels.get(&load)?), BTreeSet::new());
             let [single, between, away, may_be] = [f64::INFINITY; 4];
-            return Some(Aspect { name, load, family, kernels, of, single, between, away, may_be, classes, innocent });
+            return Some(Look { of, load, kernels, visits: own, single, between, away, may_be, classes, innocent });
         }
         if count < ENOUGH_NODES {
             return None;
@@ -337,32 +358,33 @@ impl Aspect {
         let away = (2.0 * (count as f64 * looks / FALSE_NODES).ln()).sqrt() * (1.0 + FEW / count as f64);
         // As many questions of nodes that are well as four aspects have.
         let may_be = (MAY_BE.powi(2) + 2.0 * (looks / ASPECTS).ln()).sqrt();
-        let mut classes = classes(nodes, &visits, family, &kernels, away);
+        let mut classes = classes(nodes, &visits, aspect, &kernels, away);
         if classes.is_empty() {
-            classes.extend(Gap::of(&middles, least(family)).iter().flat_map(|gap| gap.classes(nodes, &kernels)));
+            classes.extend(Gap::of(&middles, least(aspect)).iter().flat_map(|gap| gap.classes(nodes, &kernels)));
             // One that was repaired is no longer on the lower level.
             let rise = |at: usize| Some(visits[at].last()?.1 - middles[at]?);
             classes.retain(|at, class| rise(*at).is_some_and(|rise| rise <= -class.shared / 2.0));
         }
-        let own = |at: usize| classes.get(&at).map_or(0.0, |class| class.shared);
-        let middle = median(middles.iter().enumerate().filter_map(|(at, level)| Some((*level)? - own(at))))?;
-        of.iter_mut()
+        let shared = |at: usize| classes.get(&at).map_or(0.0, |class| class.shared);
+        let middle = median(middles.iter().enumerate().filter_map(|(at, level)| Some((*level)? - shared(at))))?;
+        own.iter_mut()
             .enumerate()
-            .for_each(|(at, visits)| visits.iter_mut().for_each(|visit| *visit -= middle + own(at)));
-        let limit = middle + least(family);
+            .for_each(|(at, visits)| visits.iter_mut().for_each(|visit| *visit -= middle + shared(at)));
+        let limit = middle + least(aspect);
         let is_well =
             |at: &usize| middles[*at] > Some(limit) && visits[*at].last().is_some_and(|(_, own)| *own > limit);
         let settings = |at: usize| {
-            SETTINGS.iter().filter_map(move |own| Some((own.name, own.value(nodes[at].newest())?.to_owned())))
+            let settings = &nodes[at].newest().settings;
+            SUSPECTS.iter().filter_map(|own| Some((own.setting.clone(), settings.get(&own.setting)?.clone())))
         };
         let innocent = (0..nodes.len()).filter(is_well).flat_map(settings).collect();
-        let single = deviation(of.iter().flatten().copied());
-        let between = deviation(of.iter().filter_map(|visits| median(visits.iter().copied())));
-        Some(Aspect { name, load, family, kernels, of, single, between, away, may_be, classes, innocent })
+        let single = deviation(own.iter().flatten().copied());
+        let between = deviation(own.iter().filter_map(|visits| median(visits.iter().copied())));
+        Some(Look { of, load, kernels, visits: own, single, between, away, may_be, classes, innocent })
     }
 }
 
 /// What is less is no matter of a fault, as a logarithm.
-fn least(family: Family) -> f64 {
-    (1.0 - if family == Family::Sync { LEAST_OF_PAIRS } else { LEAST }).ln()
+fn least(aspect: Aspect) -> f64 {
+    (1.0 - if aspect == Aspect::Lines { LEAST_OF_PAIRS } else { LEAST }).ln()
 }

@@ -1,377 +1,435 @@
-//! The sentences of a fleet, without their full stops.
+//! The sentences of a fleet, without their full stops. Nothing that judges imports them.
+
+mod baseline;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write;
 
-use charz_analysis::culprits::Disturber;
 use charz_data::cpulist;
-use charz_data::escape::{counted, is_harmless, plain};
+use charz_data::escape::{counted, plain};
+use charz_data::units;
 
-use crate::{Blame, Fleet, Node, State, USUAL};
+use crate::claim::{
+    Blame, By, Cause, Claim, Class, Clock, Component, Differs, Doubt, Fleet, Loads, Node, Quantity, Quota, Remedy,
+    State,
+};
+use crate::norms::{ENOUGH_NODES, USUAL};
+use crate::setting::{SIZES, Setting, Structure, Value};
+
+pub use baseline::{check_failed, check_line, text, warnings};
+
+/// As JSON and CSV have it.
+pub(crate) fn component(part: Component) -> String {
+    match part {
+        Component::Node => "node".into(),
+        Component::Package => "package".into(),
+        Component::NumaNode => "numa_node".into(),
+        Component::Cache(level) => format!("l{level}"),
+        Component::Core => "core".into(),
+        Component::Pair => "pair".into(),
+    }
+}
+
+/// `core (CPUs 3,67)`, or `the node`.
+fn place(blame: &Blame) -> String {
+    let cpus = cpulist::print(&blame.cpus);
+    let part = match blame.part {
+        Component::Node => return "the node".into(),
+        Component::Pair => return format!("CPUs {cpus} to each other"),
+        Component::Package => "socket".into(),
+        Component::NumaNode => "NUMA node".into(),
+        Component::Cache(level) => format!("L{level} cache"),
+        Component::Core => "core".to_owned(),
+    };
+    format!("{part} (CPU{} {cpus})", if blame.cpus.len() == 1 { "" } else { "s" })
+}
+
+pub(crate) fn quantity(of: &Quantity) -> String {
+    of.kernel.split(' ').chain(of.distance.as_deref()).collect::<Vec<_>>().join(" ")
+}
+
+/// `arith-float, arith-int`, or what else shows a loss.
+pub(crate) fn by(by: &By) -> String {
+    match by {
+        By::Kernels(kernels) => kernels.iter().map(quantity).collect::<Vec<_>>().join(", "),
+        By::Delivered => "delivered".into(),
+        By::Quota => setting(&Setting::Quota),
+    }
+}
 
 /// `8.0% slower than its like (7.9 to 8.2%)`.
 fn change(blame: &Blame) -> String {
     let [low, high] = blame.interval.map(|end| -end * 100.0);
     let range = if high < low { format!(" ({high:.1} to {low:.1}%)") } else { String::new() };
-    let whose = if blame.component == "pair" { "their" } else { "its" };
+    let whose = if blame.part == Component::Pair { "their" } else { "its" };
     format!("{:.1}% slower than {whose} like{range}", -blame.effect * 100.0)
 }
 
-/// What people call a part.
-pub(crate) fn part(component: &str) -> String {
-    match component {
-        "numa_node" => "NUMA node".into(),
-        "package" => "socket".into(),
-        cache if cache.starts_with('l') => format!("{} cache", cache.to_uppercase()),
-        other => other.to_owned(),
+fn clock(Clock { hz, usual_hz, since_s }: Clock) -> String {
+    let [hz, usual] = [hz, usual_hz].map(units::hertz);
+    match since_s {
+        Some(since) => format!(", as its clock fell from {usual} to {hz} {since:.0} s into the sweep"),
+        None => format!(", as its clock is {hz}, and usually {usual}"),
     }
 }
 
-/// The setting, and what is blamed where it allows less than was delivered.
-pub(crate) const QUOTA: &str = "CPU quota";
-
+/// `core (CPU 5) is 8.0% slower than its like (7.9 to 8.2%), by arith-float, arith-int`.
 pub(crate) fn told(blame: &Blame) -> String {
-    if blame.quantity == QUOTA {
-        return format!("{} may use {:.1}% less of its CPUs than its like", blame.place(), -blame.effect * 100.0);
-    }
-    let verb = if blame.component == "pair" { "are" } else { "is" };
-    format!("{} {verb} {}, by {}", blame.place(), change(blame), blame.quantity)
-}
-
-/// What gives a result that is missing: one that was pending, noisy or skipped.
-pub(crate) const FINISH: &str = "its sweep ended early; charz sweep --resume finishes it";
-pub(crate) const AGAIN: &str = "sweep it again when it is idle";
-pub(crate) const SKIPPED: &str = "its report says why that was skipped";
-
-pub(crate) fn unmeasured(cells: usize, is_pending: bool) -> String {
-    let remedy = if is_pending { FINISH } else { AGAIN };
-    format!("none of {} has a reliable result; {remedy}", counted(cells, "configuration"))
-}
-
-pub(crate) fn partly([usable, all]: [usize; 2]) -> String {
-    let were = if usable == 1 { "was" } else { "were" };
-    format!("{usable} of {all} CPUs {were} measured; give the job all of them (sbatch --exclusive, without srun)")
-}
-
-/// Where most nodes have these loads, and it has loads of fewer threads.
-pub(crate) fn fewer(cpus: [usize; 2], loads: BTreeSet<(&str, &str)>) -> String {
-    match cpus {
-        [usable, all] if usable < all => partly(cpus),
-        _ => unplanned(loads),
+    let (place, clock) = (place(blame), blame.clock.map(clock).unwrap_or_default());
+    match blame.by {
+        By::Quota => format!("{place} may use {:.1}% less of its CPUs than its like", -blame.effect * 100.0),
+        By::Delivered => format!("{place} delivered {:.1}% less of its capacity than its like", -blame.effect * 100.0),
+        By::Kernels(_) => {
+            let verb = if blame.part == Component::Pair { "are" } else { "is" };
+            format!("{place} {verb} {}, by {}{clock}", change(blame), by(&blame.by))
+        }
     }
 }
 
-/// `unreliable` are the kernels that were measured, and would confirm it.
-pub(crate) fn one_kernel(blame: &Blame, unreliable: &BTreeSet<&str>) -> String {
-    let told = told(blame);
-    if unreliable.is_empty() {
-        return format!("{told}, and no second kernel was measured that would confirm it; sweep with --preset node");
-    }
-    let has = if unreliable.len() == 1 { "has" } else { "have" };
-    let names: Vec<&str> = unreliable.iter().copied().collect();
-    format!("{told}, and {}, which would confirm it, {has} no reliable result", names.join(", "))
+/// What a claim says beside what [`told`] does of something slow; `None` of that alone.
+pub(crate) fn why(claim: &Claim) -> Option<String> {
+    Some(match claim {
+        Claim::Slow(Blame { cause: Some(Cause::Class(class)), .. }) => class_sentence(class),
+        Claim::Slow(Blame { cause: Some(Cause::Quota(quota)), .. }) => quota_sentence(quota),
+        Claim::Slow(_) => return None,
+        Claim::Doubt(blame, doubt) => doubtful(blame, doubt),
+        Claim::NoLonger(blame) => {
+            format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), by(&blame.by))
+        }
+        Claim::Unmeasured { cells, is_pending } => {
+            let way = remedy(if *is_pending { Remedy::Finish } else { Remedy::Again });
+            format!("none of {} has a reliable result; {way}", counted(*cells, "configuration"))
+        }
+        Claim::Shared { reports, kinds, do_overlap } => {
+            let (what, or) = match (kinds, do_overlap) {
+                (1, _) => ("overlap in time".to_owned(), ""),
+                (_, true) => (format!("are of {kinds} kinds of machine and overlap in time"), ""),
+                (_, false) => (format!("are of {kinds} kinds of machine"), ", or leave out those of its old hardware"),
+            };
+            format!("its {reports} reports {what}; give each machine a host name of its own{or}")
+        }
+        Claim::Partly([usable, all]) => {
+            let were = if *usable == 1 { "was" } else { "were" };
+            format!(
+                "{usable} of {all} CPUs {were} measured; give the job all of them (sbatch --exclusive, without srun)"
+            )
+        }
+        Claim::Smaller(sizes) => other_size(sizes, "nodes like it"),
+        Claim::OtherPages(loads) => {
+            let loads = names(loads);
+            format!("it has {loads} on 4k pages only, and most nodes like it on transparent huge pages, which it lacks")
+        }
+        Claim::Missing { loads, is_of_most, remedy: way } => {
+            let (others, way) = (if *is_of_most { "most" } else { "some" }, remedy(*way));
+            format!("it has no reliable result of {}, and {others} nodes like it have one; {way}", names(loads))
+        }
+        Claim::Unplanned(loads) => format!(
+            "its sweep did not include {}, and those of most nodes like it did; sweep all with the same flags",
+            names(loads)
+        ),
+        Claim::Unlike(kernels) => {
+            format!("no other node has its configurations of {}; sweep all with the same flags", kernels.join(", "))
+        }
+        Claim::Uncompared { kernels, has_any } => {
+            let others = if *has_any { "few nodes like it have one" } else { "no node like it has one" };
+            format!("{}: no reliable result, and {others}", kernels.join(", "))
+        }
+        Claim::Dropped(kernels) => format!(
+            "of reports less than 1 h apart that with the most kernels counts, and {} of another does not",
+            kernels.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+        ),
+        Claim::Alone { others, build, was_delivered } => {
+            let nodes = match others {
+                0 => "no other node".into(),
+                others => format!("only {}", counted(*others, "other node")),
+            };
+            let delivered = if *was_delivered { " and what it delivered" } else { "" };
+            let (by_build, end) = match build {
+                Some(what) => {
+                    (format!("a build of charz with the same {what} measured "), "; sweep all with one build")
+                }
+                None => (String::new(), if *others == 0 { "" } else { " closely" }),
+            };
+            format!("{by_build}{nodes} of its kind, so only its parts{delivered} were compared{end}")
+        }
+        Claim::Disturbed(disturbers) => meanwhile(disturbers),
+    })
 }
 
-pub(crate) fn faster(blame: &Blame) -> String {
-    let (place, faster, kernels) = (blame.place(), blame.effect * 100.0, &blame.quantity);
-    format!("{place} is {faster:.1}% faster than its like, by {kernels}; the others like it may be the slow ones")
-}
-
-pub(crate) fn unknown_offset(blame: &Blame) -> String {
-    format!("{}, and no other node shows whether this is usual", told(blame))
-}
-
-/// Seen in the newest `times` of the visits that are compared, which are some of all; these are made of the reports.
-pub(crate) fn more_visits(blame: &Blame, times: usize, missing: usize, visits: [usize; 3]) -> String {
-    let [compared, visits, reports] = visits;
-    let all = counted(compared, "visit");
-    let seen = if times < compared { format!("the newest {times} of {all}") } else { all };
-    let merged = match reports {
-        _ if reports == visits => String::new(),
-        _ => format!("; {reports} reports, some less than 1 h apart, count as {}", counted(visits, "visit")),
-    };
-    format!("{}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}", told(blame))
-}
-
-/// Of kernels whose numbers do not count.
-pub(crate) fn dropped(kernels: &BTreeSet<&str>) -> String {
-    let names: Vec<&str> = kernels.iter().copied().collect();
-    format!(
-        "of reports less than 1 h apart that with the most kernels counts, and {} of another does not",
-        names.join(", ")
-    )
-}
-
-pub(crate) fn no_longer(blame: &Blame) -> String {
-    format!("earlier visits found the node {}, by {}; the newest no longer does", change(blame), blame.quantity)
-}
-
-pub(crate) fn lost(blame: &Blame, visits: usize) -> String {
-    let (visits, change) = (counted(visits, "earlier visit"), change(blame));
-    format!("{visits} found the node {change}, by {}; the newest has no reliable result to confirm it", blame.quantity)
-}
-
-pub(crate) fn disagree(blame: &Blame, visits: usize) -> String {
-    format!("{}, by the median of {visits} visits that disagree; sweep it again", told(blame))
-}
-
-pub(crate) fn wide(blame: &Blame, visits: usize, limit: f64) -> String {
-    let (told, limit) = (told(blame), limit * 100.0);
-    format!("{told}, in {visits} visits; nodes like it vary so much that a fault must exceed {limit:.1}%")
-}
-
-/// `20 nodes with governor powersave are 25.0% slower than the 20 with performance, by arith-int`.
-pub(crate) fn class([here, best]: [&str; 2], [own, others]: [usize; 2], effect: f64, kernels: &[String]) -> String {
-    let (here, best, kernels) = (plain(here), plain(best), kernels.join(", "));
-    let slower = -effect * 100.0;
-    format!("{own} nodes with {here} are {slower:.1}% slower than the {others} with {best}, by {kernels}")
-}
-
-pub(crate) fn far(fastest: &str, kernels: &[&str], effect: f64) -> String {
-    let (slower, fastest, kernels) = (-effect * 100.0, plain(fastest), kernels.join(", "));
-    format!("it is {slower:.1}% slower than {fastest}, by {kernels}; so few nodes do not show which speed is usual")
-}
-
-/// `own` are the settings that the slower nodes share with no other.
-pub(crate) fn two_levels([slow, fast]: [usize; 2], effect: f64, kernels: &[String], own: &[String]) -> String {
-    let own = match own {
-        [] => "no setting goes with it".to_owned(),
-        own => format!("they alone have {}", plain(&own.join(", "))),
-    };
-    let (slower, kernels) = (-effect * 100.0, kernels.join(", "));
-    format!("{slow} nodes are {slower:.1}% slower than the other {fast} by {kernels}, and {own}")
-}
-
-/// `others` says how many nodes have one.
-pub(crate) fn missing(loads: BTreeSet<(&str, &str)>, others: &str, remedy: &str) -> String {
-    format!("it has no reliable result of {}, and {others} nodes like it have one; {remedy}", names(loads))
-}
-
-/// Of kernels that other nodes have at other parameters alone.
-pub(crate) fn unlike(kernels: &[&str]) -> String {
-    format!("no other node has its configurations of {}; sweep all with the same flags", kernels.join(", "))
-}
-
-pub(crate) fn unplanned(kernels: BTreeSet<(&str, &str)>) -> String {
-    format!(
-        "its sweep did not include {}, and those of most nodes like it did; sweep all with the same flags",
-        names(kernels)
-    )
-}
-
-/// Of kernels that are hard to measure; `has_any` says whether a node has a reliable result.
-pub(crate) fn uncompared(kernels: &[&str], has_any: bool) -> String {
-    let (kernels, others) =
-        (kernels.join(", "), if has_any { "few nodes like it have one" } else { "no node like it has one" });
-    format!("it was not compared by {kernels}: it has no reliable result, and {others}")
-}
-
-pub(crate) fn other_pages(loads: BTreeSet<(&str, &str)>) -> String {
-    let loads = names(loads);
-    format!("it has {loads} on 4k pages only, and most nodes like it on transparent huge pages, which it lacks")
-}
-
-/// `arith-int, mem-read x8`, of kernels with their loads.
-pub(crate) fn names(loads: BTreeSet<(&str, &str)>) -> String {
-    let name = |(kernel, load): (&str, &str)| {
-        let threads = load.split(' ').next().filter(|threads| !threads.is_empty());
-        threads.map_or_else(|| kernel.to_owned(), |threads| format!("{kernel} {threads}"))
-    };
-    let mut names: Vec<String> = loads.into_iter().map(name).collect();
-    // A kernel without any result says as much of its loads.
-    names.dedup_by(|next, first| next == first || next.starts_with(&format!("{first} ")));
-    names.join(", ")
-}
-
-/// `build` is what differs in other builds of charz; `was_delivered` says whether it delivered a share of its capacity that the others
-/// have too.
-pub(crate) fn alone(others: usize, build: Option<&str>, was_delivered: bool) -> String {
-    let is_lone = others == 0;
-    let others = if is_lone { "no other node".into() } else { format!("only {}", counted(others, "other node")) };
-    let delivered = if was_delivered { " and what it delivered" } else { "" };
-    let by_build = build.map(|what| format!("a build of charz with the same {what} measured ")).unwrap_or_default();
-    let end = match (by_build.is_empty(), is_lone) {
-        (false, _) => "; sweep all with one build",
-        (true, true) => "",
-        (true, false) => " closely",
-    };
-    format!("{by_build}{others} of its kind, so only its parts{delivered} were compared{end}")
-}
-
-pub(crate) fn baselines_build(what: &str) -> String {
-    format!("the baseline is of a build of charz that differs in the {what}; make one with this build")
-}
-
-pub(crate) fn shared(reports: usize, kinds: usize, do_overlap: bool) -> String {
-    let (what, or) = match (kinds, do_overlap) {
-        (1, _) => ("overlap in time".to_owned(), ""),
-        (_, true) => (format!("are of {kinds} kinds of machine and overlap in time"), ""),
-        (_, false) => (format!("are of {kinds} kinds of machine"), ", or leave out those of its old hardware"),
-    };
-    format!("its {reports} reports {what}; give each machine a host name of its own{or}")
-}
-
-pub(crate) fn moved(blame: &Blame, missing: usize) -> String {
-    format!(
-        "{}: the host of a guest may have moved its CPUs apart: it needs {} more",
-        told(blame),
-        counted(missing, "visit")
-    )
-}
-
-pub(crate) fn smaller(name: &str, differs: &crate::Differs) -> String {
-    let name = name.trim_end_matches('s');
-    let [own, others] = [&differs.here, &differs.others].map(|count| counted(count.parse().unwrap_or(0), name));
-    format!("it has {own}, and most nodes like it have {others}")
-}
-
-/// `it has 8 CPUs, and the baseline's nodes have 16 CPUs`, of two lists of sizes.
-pub(crate) fn sizes(own: &str, others: &str, usual: &str) -> String {
-    let differ: Vec<(&str, &str)> =
-        own.split(", ").zip(usual.split(", ")).filter(|(own, usual)| own != usual).collect();
-    let [own, usual] =
-        [0, 1].map(|at| differ.iter().map(|pair| if at == 0 { pair.0 } else { pair.1 }).collect::<Vec<_>>().join(", "));
-    format!("it has {own}, and {others} have {usual}")
-}
-
-pub(crate) fn guest_memory(told: &str) -> String {
-    format!("{told}; memory of a guest is what its host gives in that hour, so no visit settles it")
-}
-
-pub(crate) fn quota(own: f64, usual: f64, quota: &str, was_seen: bool) -> String {
-    let (own, usual) = (own * 100.0, usual * 100.0);
-    if was_seen {
-        format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%")
-    } else {
-        format!(
-            "a quota of {quota} CPUs allows {own:.0}% of them for long, the median of the others is {usual:.0}%, though short runs had more"
-        )
-    }
-}
-
-pub(crate) fn others_at_work(own: f64, usual: f64) -> String {
-    format!(
-        "it delivered {:.0}% of its capacity, others {:.0}%: other programs took its CPUs; sweep it again when it is idle",
-        own * 100.0,
-        usual * 100.0
-    )
-}
-
-pub(crate) fn meanwhile(disturbers: &[Disturber]) -> String {
+fn meanwhile(disturbers: &[charz_analysis::culprits::Disturber]) -> String {
     let clauses: Vec<String> = disturbers.iter().map(|disturber| plain(&disturber.clause())).collect();
     format!("while it was measured, {}", clauses.join(" and "))
 }
 
-/// The words in which it differs from its like, but for sizes that are a reason: `governor is powersave, and performance on the others`.
-pub(crate) fn differs(node: &Node) -> Vec<String> {
-    let sentence = |(name, differs): (&String, &crate::Differs)| {
-        format!("{name} is {}, and {} on the others", plain(&differs.here), plain(&differs.others))
-    };
-    let is_new = |(name, differs): &(&String, &crate::Differs)| !node.why.contains(&smaller(name, differs));
-    node.differs.iter().filter(is_new).map(sentence).collect()
-}
-
-/// The name of a host without its domain; an address stays as it is.
-pub(crate) fn short(host: &str) -> &str {
-    let first = host.split('.').next().unwrap_or(host);
-    if first.bytes().all(|byte| byte.is_ascii_digit()) { host } else { first }
-}
-
-fn is_of_names(mark: char) -> bool {
-    mark.is_ascii_alphanumeric() || matches!(mark, '.' | '-' | '_')
-}
-
-/// Whether a name is one that a host can have. A part of any other would be the name of another node.
-pub(crate) fn is_name(name: &str) -> bool {
-    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_of_names)
-}
-
-/// The line for Slurm that takes the node of this name out, with the setting that is the cause of the largest loss.
-pub(crate) fn drain(name: &str, node: &Node) -> String {
-    let what = node.blame.first().map_or(String::new(), |blame| {
-        let cpus =
-            if blame.component == "node" { String::new() } else { format!(" CPUs {}", cpulist::print(&blame.ids)) };
-        format!("{}{cpus} {:+.0}%", blame.component, blame.effect * 100.0)
-    });
-    let cause = node.blame.first().and_then(|blame| blame.cause.as_deref()).unwrap_or_default().replace('×', "x");
-    let cause: String = cause.chars().filter(|mark| is_of_names(*mark) || matches!(mark, ' ' | '/' | ',')).collect();
-    let cause = if cause.is_empty() { cause } else { format!(", {cause}") };
-    format!("scontrol update nodename={name} state=drain reason=\"charz: {what}{cause}\"")
-}
-
-/// A basic string of TOML, with escapes for what does not show as itself.
-pub(crate) fn quoted(text: &str) -> String {
-    let mut quoted = String::from("\"");
-    for mark in text.chars() {
-        match mark {
-            '"' | '\\' => quoted.extend(['\\', mark]),
-            mark if is_harmless(mark) => quoted.push(mark),
-            mark => {
-                let _ = write!(quoted, "\\U{:08x}", u32::from(mark));
-            }
+fn doubtful(blame: &Blame, doubt: &Doubt) -> String {
+    let told = told(blame);
+    match doubt {
+        Doubt::NoLike => format!("{told}, and no other node shows whether this is usual"),
+        Doubt::OneKernel(unreliable) if unreliable.is_empty() => {
+            format!("{told}, and no second kernel was measured that would confirm it; sweep with --preset node")
         }
+        Doubt::OneKernel(unreliable) => {
+            let has = if unreliable.len() == 1 { "has" } else { "have" };
+            let names: Vec<&str> = unreliable.iter().map(String::as_str).collect();
+            format!("{told}, and {}, which would confirm it, {has} no reliable result", names.join(", "))
+        }
+        Doubt::Faster => format!(
+            "{} is {:.1}% faster than its like, by {}; the others like it may be the slow ones",
+            place(blame),
+            blame.effect * 100.0,
+            by(&blame.by)
+        ),
+        Doubt::HostMoved(missing) => {
+            let more = counted(*missing, "visit");
+            format!("{told}: the host of a guest may have moved its CPUs apart: it needs {more} more")
+        }
+        Doubt::Visits { seen: [seen, compared], missing, all: [visits, reports] } => {
+            let all = counted(*compared, "visit");
+            let seen = if seen < compared { format!("the newest {seen} of {all}") } else { all };
+            let merged = match reports == visits {
+                true => String::new(),
+                false => {
+                    format!("; {reports} reports, some less than 1 h apart, count as {}", counted(*visits, "visit"))
+                }
+            };
+            format!("{told}, in {seen}; {missing} more would tell a slow node from a slow hour{merged}")
+        }
+        Doubt::Disagree(visits) => format!("{told}, by the median of {visits} visits that disagree; sweep it again"),
+        Doubt::Wide(visits, limit) => {
+            let limit = limit * 100.0;
+            format!("{told}, in {visits} visits; nodes like it vary so much that a fault must exceed {limit:.1}%")
+        }
+        Doubt::Lost(visits) => format!(
+            "{} found the node {}, by {}; the newest has no reliable result to confirm it",
+            counted(*visits, "earlier visit"),
+            change(blame),
+            by(&blame.by)
+        ),
+        Doubt::GuestMemory => {
+            format!("{told}; memory of a guest is what its host gives in that hour, so no visit settles it")
+        }
+        Doubt::Class(class) => class_sentence(class),
+        Doubt::Far(fastest) => format!(
+            "it is {:.1}% slower than {}, by {}; so few nodes do not show which speed is usual",
+            -blame.effect * 100.0,
+            plain(fastest),
+            by(&blame.by)
+        ),
+        Doubt::Quota(quota) => quota_sentence(quota),
+        Doubt::Busy(shares) => busy(*shares),
     }
-    quoted + "\""
 }
 
-/// How many nodes there are, and how many of them are what: the answer. `by_parts` says whether none was compared as a whole.
-pub(crate) fn headline(fleet: &Fleet, by_parts: bool) -> String {
+fn busy(shares: [f64; 2]) -> String {
+    let [own, usual] = shares.map(|share| share * 100.0);
+    format!(
+        "it delivered {own:.0}% of its capacity, others {usual:.0}%: other programs took its CPUs; sweep it again when it is idle"
+    )
+}
+
+fn quota_sentence(Quota { quota, own, usual, was_seen }: &Quota) -> String {
+    let (own, usual) = (own * 100.0, usual * 100.0);
+    if *was_seen {
+        return format!("a quota of {quota} CPUs: it delivered {own:.0}% of its capacity, others {usual:.0}%");
+    }
+    format!(
+        "a quota of {quota} CPUs allows {own:.0}% of them for long, the median of the others is {usual:.0}%, though short runs had more"
+    )
+}
+
+/// The nodes of a class, and what is said of them: `20 nodes`, `with governor powersave are 25.0% slower than the 20 with performance, by …`.
+pub(crate) fn class([own, others]: [usize; 2], class: &Class) -> [String; 2] {
+    let side = |at: usize| {
+        let values = |(name, values): &(Setting, [_; 2])| {
+            let values: &BTreeSet<Value> = &values[at];
+            let values = values.iter().map(value).collect::<Vec<_>>().join(" or ");
+            if at == 0 { format!("{} {values}", setting(name)) } else { values }
+        };
+        plain(&class.settings.iter().map(values).collect::<Vec<_>>().join(", "))
+    };
+    let (slower, kernels) = (-class.effect * 100.0, by(&By::Kernels(class.kernels.clone())));
+    let what = match (class.is_gap, class.settings.is_empty()) {
+        (false, _) => {
+            format!("with {} are {slower:.1}% slower than the {others} with {}, by {kernels}", side(0), side(1))
+        }
+        (true, true) => {
+            format!("are {slower:.1}% slower than the other {others}, by {kernels}, and no setting goes with it")
+        }
+        (true, false) => {
+            format!("are {slower:.1}% slower than the other {others}, by {kernels}, and they alone have {}", side(0))
+        }
+    };
+    [counted(own, "node"), what]
+}
+
+fn class_sentence(own: &Class) -> String {
+    class(own.counts, own).join(" ")
+}
+
+fn remedy(remedy: Remedy) -> &'static str {
+    match remedy {
+        Remedy::Finish => "its sweep ended early; charz sweep --resume finishes it",
+        Remedy::Again => "sweep it again when it is idle",
+        Remedy::Skipped => "its report says why that was skipped",
+    }
+}
+
+/// `arith-int, mem-read x8`, of kernels with their loads.
+fn names(loads: &Loads) -> String {
+    // A kernel without any result says as much of its loads.
+    let is_new =
+        |(kernel, threads): &&(String, Option<u64>)| threads.is_none() || !loads.contains(&(kernel.clone(), None));
+    let name = |(kernel, threads): &(String, Option<u64>)| match threads {
+        Some(threads) => format!("{kernel} x{threads}"),
+        None => kernel.clone(),
+    };
+    loads.iter().filter(is_new).map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// The nouns of [`SIZES`].
+const NOUNS: [&str; 4] = ["CPU", "core", "socket", "NUMA node"];
+
+/// `it has 8 CPUs, and nodes like it have 16 CPUs`.
+fn other_size(sizes: &[Structure; 2], others: &str) -> String {
+    let other = (0..NOUNS.len()).filter(|at| sizes[0][*at] != sizes[1][*at]);
+    let of = |own: &Structure| other.clone().map(|at| counted(own[at], NOUNS[at])).collect::<Vec<_>>().join(", ");
+    let [own, usual] = sizes.each_ref().map(of);
+    let [[cpus, rest @ ..], [most, others_rest @ ..]] = sizes;
+    // One CPU a core, and several of nodes that are the same otherwise.
+    let smt = if rest == others_rest && *cpus == rest[0] && most > cpus { ": SMT is off" } else { "" };
+    format!("it has {own}, and {others} have {usual}{smt}")
+}
+
+/// The name of a group of nodes: `AMD EPYC, 8 CPUs, 8 cores, 1 socket, 1 NUMA node`.
+pub(crate) fn group(kind: &str, structure: Structure) -> String {
+    let sizes = structure.iter().zip(NOUNS).map(|(count, noun)| format!(", {}", counted(*count, noun)));
+    kind.to_owned() + &sizes.collect::<String>()
+}
+
+pub(crate) fn setting(setting: &Setting) -> String {
+    match setting {
+        Setting::Cpus => "CPUs".into(),
+        Setting::Cores => "cores".into(),
+        Setting::Sockets => "sockets".into(),
+        Setting::NumaNodes => "NUMA nodes".into(),
+        Setting::Governor => "governor".into(),
+        Setting::Microcode => "microcode".into(),
+        Setting::Firmware => "firmware".into(),
+        Setting::Kernel => "kernel".into(),
+        Setting::HugePages => "transparent huge pages".into(),
+        Setting::ClockSource => "clock source".into(),
+        Setting::Quota => "CPU quota".into(),
+        Setting::Memory => "memory".into(),
+        Setting::Modules => "memory modules".into(),
+        Setting::Charz => "charz".into(),
+        Setting::Label(name) => format!("label {name}"),
+    }
+}
+
+pub(crate) fn value(value: &Value) -> String {
+    match value {
+        Value::Count(count) => count.to_string(),
+        Value::Gib(gib) => format!("{gib} GiB"),
+        Value::Text(text) => text.clone(),
+    }
+}
+
+/// The words in which it differs from its like, but for sizes, which are a claim: `governor is powersave, and performance on the others`.
+pub(crate) fn differs(node: &Node) -> Vec<String> {
+    let sentence = |(name, Differs { here, others }): (&Setting, &Differs)| {
+        format!("{} is {}, and {} on the others", setting(name), plain(&value(here)), plain(&value(others)))
+    };
+    let is_claim =
+        |name: &Setting| SIZES.contains(name) && node.claims.iter().any(|own| matches!(own, Claim::Smaller(_)));
+    node.differs.iter().filter(|(name, _)| !is_claim(name)).map(sentence).collect()
+}
+
+/// The most parts that the line for Slurm names.
+const MOST_PARTS: usize = 3;
+
+/// The line for Slurm that takes a slow node out, with its slow parts and the cause of the largest loss. charz does not run it.
+pub(crate) fn drain(node: &Node) -> Option<String> {
+    let name = node.slurm.as_ref().filter(|_| node.state() == State::Slow)?;
+    let blame = node.blame();
+    let what = |own: &&Blame| {
+        let cpus = match own.part {
+            Component::Node => String::new(),
+            _ => format!(" CPUs {}", cpulist::print(&own.cpus)),
+        };
+        format!("{}{cpus} {:+.0}%", component(own.part), own.effect * 100.0)
+    };
+    let mut what: Vec<String> = blame.iter().take(MOST_PARTS).map(what).collect();
+    what.extend(blame.len().checked_sub(MOST_PARTS + 1).map(|more| format!("and {} more", more + 1)));
+    let first = blame.first()?;
+    what.extend(match &first.cause {
+        Some(Cause::Setting(name, own)) => Some(format!("{} {}", setting(name), value(own))),
+        Some(Cause::Quota(quota)) => Some(format!("{} {}", setting(&Setting::Quota), quota.quota)),
+        Some(Cause::Class(class)) => {
+            let cause = |(name, [here, _]): &(Setting, [_; 2])| {
+                let here: &BTreeSet<Value> = here;
+                format!("{} {}", setting(name), here.iter().map(value).collect::<Vec<_>>().join(" or "))
+            };
+            Some(class.settings.iter().map(cause).collect::<Vec<_>>().join(", "))
+        }
+        None => first.clock.map(|clock| format!("clock {}", units::hertz(clock.hz))),
+    });
+    let is_of_reasons = |mark: &char| mark.is_ascii_alphanumeric() || " .,-+_%/".contains(*mark);
+    let reason: String = what.join(", ").replace('×', "x").chars().filter(is_of_reasons).collect();
+    Some(format!("scontrol update nodename={name} state=drain reason=\"charz: {reason}\""))
+}
+
+/// Whether no whole nodes were compared closely, which the headline says once for all.
+pub(crate) fn is_by_parts(fleet: &Fleet) -> bool {
+    let is_small = fleet.groups.iter().all(|group| group.nodes.len() < ENOUGH_NODES);
+    is_small && fleet.count(State::Unmeasured) < fleet.nodes.len()
+}
+
+/// How many nodes there are, and how many of them are what: the answer.
+pub(crate) fn headline(fleet: &Fleet) -> String {
+    let all = fleet.nodes.len();
     let counts = State::ALL.iter().map(|state| (fleet.count(*state), state.name()));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
-    let alone = if by_parts { "; speeds were compared closely by parts alone" } else { "" };
-    let unreliable = unreliable(fleet);
-    let unreadable = match fleet.unreadable.len() {
-        0 => String::new(),
-        count => format!("; {} could not be read", counted(count, "file")),
-    };
-    format!("{}: {}{alone}{unreliable}{unreadable}", counted(fleet.nodes.len(), "node"), counts.join(", "))
+    let mut told = vec![match (all, fleet.count(State::Ok)) {
+        (1, 1) => "1 node, nothing slow inside it".to_owned(),
+        _ => format!("{}: {}", counted(all, "node"), counts.join(", ")),
+    }];
+    told.extend(is_by_parts(fleet).then(|| match all {
+        1 => "Whole nodes not compared: one alone has no like".to_owned(),
+        _ => format!("Whole nodes not compared closely: fewer than {ENOUGH_NODES} are alike"),
+    }));
+    told.extend(unreliable(fleet));
+    told.extend(match fleet.unreadable.len() {
+        0 => None,
+        count => Some(format!("{} could not be read", counted(count, "file"))),
+    });
+    told.join(". ")
 }
 
 /// So many numbers of nodes, each with its kernels, are in the headline at most.
 const MOST_COUNTS: usize = 3;
 
-/// `; mem-read was reliable on 8 of 20 nodes`: of kernels that most nodes lack, or one that is called ok. Nodes without a number have a
+/// `Reliable on 8 of 20 nodes only: mem-read`: kernels that most nodes lack, or one that is called ok. Nodes without a number have a
 /// sentence of their own.
-fn unreliable(fleet: &Fleet) -> String {
+fn unreliable(fleet: &Fleet) -> Vec<String> {
     // Nodes with a reliable result, all that were to have one, and those that are called ok without.
     let mut kernels: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
-    for node in fleet.nodes.iter().filter(|node| node.state != State::Unmeasured) {
+    for node in fleet.nodes.iter().filter(|node| node.state() != State::Unmeasured) {
         for (kernel, is_reliable) in &node.reliable {
             let [reliable, all, unsaid] = kernels.entry(kernel).or_default();
             *reliable += usize::from(*is_reliable);
             *all += 1;
-            *unsaid += usize::from(!is_reliable && node.state == State::Ok);
+            *unsaid += usize::from(!is_reliable && node.state() == State::Ok);
         }
     }
     kernels.retain(|_, [reliable, all, unsaid]| *unsaid > 0 || (*reliable as f64) < USUAL * *all as f64);
     let mut counts: BTreeMap<[usize; 2], Vec<&str>> = BTreeMap::new();
     kernels.iter().for_each(|(kernel, [reliable, all, _])| counts.entry([*reliable, *all]).or_default().push(kernel));
-    let clause = |([reliable, all], kernels): (&[usize; 2], &Vec<&str>)| {
-        let was = if kernels.len() == 1 { "was" } else { "were" };
-        format!("; {} {was} reliable on {reliable} of {}", kernels.join(", "), counted(*all, "node"))
+    let clause = |([reliable, all], kernels): (&[usize; 2], &Vec<&str>)| match reliable {
+        0 => format!("No reliable result: {}", kernels.join(", ")),
+        _ => format!("Reliable on {reliable} of {} only: {}", counted(*all, "node"), kernels.join(", ")),
     };
-    let mut told: String = counts.iter().take(MOST_COUNTS).map(clause).collect();
+    let mut told: Vec<String> = counts.iter().take(MOST_COUNTS).map(clause).collect();
     let more: usize = counts.values().skip(MOST_COUNTS).map(Vec::len).sum();
-    if more > 0 {
-        let were = if more == 1 { "was" } else { "were" };
-        let _ = write!(told, "; {} more {were} not reliable on all", counted(more, "kernel"));
-    }
+    told.extend((more > 0).then(|| format!("{} more not reliable on all", counted(more, "kernel"))));
     told
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pair_of_cpus_has_the_verb_of_two() {
-        let of = |component: &str, ids: &[u32]| {
-            let (component, quantity) = (component.to_owned(), "c2c-cas".to_owned());
-            told(&Blame { component, ids: ids.to_vec(), quantity, effect: -0.5, interval: [-0.5; 2], cause: None })
-        };
-        let pair = "CPUs 1-2 to each other are 50.0% slower than their like, ";
-        assert!(of("pair", &[1, 2]).starts_with(pair), "{}", of("pair", &[1, 2]));
-        assert!(of("core", &[1, 2]).contains(") is 50.0% slower than its like, "), "{}", of("core", &[1, 2]));
-    }
 }

@@ -60,6 +60,12 @@ const RESERVED: &[Reserved] = &[
     Reserved { word: "format", within: WORDLESS, allowed: &[], purpose: ENGLISH },
     Reserved { word: "String", within: WORDLESS, allowed: &[], purpose: ENGLISH },
     Reserved { word: "charz_words", within: WORDLESS, allowed: &[], purpose: ENGLISH },
+    Reserved {
+        word: "format",
+        within: &["crates/fleet/src/"],
+        allowed: FLEETS_ENGLISH,
+        purpose: "the words, pages and formats of fleets, on which nothing stands",
+    },
     Reserved { word: "charz_system", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "unix", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
     Reserved { word: "linux", within: PORTABLE, allowed: &[], purpose: ELSEWHERE },
@@ -82,6 +88,9 @@ const ALL_KERNELS: &str = "the crates of kernels; charz_workloads has them all";
 const WORDLESS: &[&str] = &["crates/estimate/src/", "crates/claims/src/"];
 
 const ENGLISH: &str = "charz-words and what is above it; conclusions are types";
+
+const FLEETS_ENGLISH: &[&str] =
+    &["crates/fleet/src/formats.rs", "crates/fleet/src/page.rs", "crates/fleet/src/tests", "crates/fleet/src/words"];
 
 /// What reads and draws reports, on any system.
 const PORTABLE: &[&str] = &[
@@ -129,6 +138,21 @@ const LAYERS: &[(&str, &[&[&str]])] = &[
         &["settings"],
         &["exit", "provenance"],
         &["golden"],
+    ]),
+    ("crates/fleet/src/", &[
+        &["lib", "tests"],
+        &["formats"],
+        &["page"],
+        &["words"],
+        &["baseline"],
+        &["judge"],
+        &["blame", "loads", "whole"],
+        &["classes"],
+        &["norms"],
+        &["visit"],
+        &["parts"],
+        &["claim"],
+        &["setting"],
     ]),
     ("crates/measure/src/", &[
         &["lib"],

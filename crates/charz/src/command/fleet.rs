@@ -16,7 +16,7 @@ use charz_data::escape::counted;
 use charz_data::report;
 use charz_fleet::baseline::{Baseline, Checked, Level};
 use charz_fleet::formats::Format;
-use charz_fleet::{Unreadable, Visit, judge};
+use charz_fleet::{Unreadable, Visit, judge, words};
 use charz_measure::journal;
 use charz_render::formats::JSON;
 
@@ -109,14 +109,16 @@ pub(super) fn run(task: Task, out: &mut dyn Write) -> Result<Exit, Error> {
                 writeln!(out, "# Warning: left out {left_out} that could not be read.")?;
             }
             let baseline = Baseline::of(&visits).map_err(|error| Error::ended(Exit::NoVerdict, error.to_string()))?;
-            for warning in baseline.warnings() {
+            for warning in words::warnings(&baseline) {
                 look::say(&format!("charz: warning: {warning}"));
             }
-            out.write_all(baseline.text().as_bytes())?;
+            out.write_all(words::text(&baseline).as_bytes())?;
         }
         Task::Check { report, quick, baseline } => {
-            let Checked { level, line } =
-                check(report.as_deref(), *quick, &baseline).unwrap_or_else(|error| Checked::failed(&error.whole()));
+            let (level, line) = match check(report.as_deref(), *quick, &baseline) {
+                Ok(checked) => (checked.level, words::check_line(&checked)),
+                Err(error) => (Level::Unknown, words::check_failed(&error.whole())),
+            };
             writeln!(out, "{line}")?;
             // The codes of Nagios' plugins have their own meanings.
             return Ok(match level {

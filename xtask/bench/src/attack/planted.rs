@@ -152,7 +152,7 @@ const PLANTS: [Plant; 17] = [
         what: "a mark that turns the direction of a text reaches the terminal",
         by: "directed",
         edit: Edit {
-            file: "crates/fleet/src/words.rs",
+            file: "crates/fleet/src/words/baseline.rs",
             from: "mark if is_harmless(mark) => quoted.push(mark),",
             to: "mark if is_harmless(mark) || !mark.is_control() => quoted.push(mark),",
         },
