@@ -12,51 +12,6 @@ use crate::support::{Ran, charz, read_json, run, write_program};
 const SMALL: [&str; 9] =
     ["ab", "--kernel", "arith-int,arith-float", "--threads", "1", "--repetitions", "2", "--budget", "5m"];
 
-#[track_caller]
-fn check_refused(args: &[&str], word: &str) {
-    let ran = run(SMALL.iter().chain(args));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{args:?}: {}", ran.err);
-    assert!(ran.err.contains(word) && ran.err.lines().count() == 1, "{args:?}: {}", ran.err);
-}
-
-#[test]
-fn sides_that_make_no_comparison_are_refused() {
-    for (args, word) in [
-        (&[][..], "do not differ"),
-        (&["--a", " --pages 4k", "--b", "--pages 4k "], "do not differ"),
-        (&["--a", "--"], "do not differ"),
-        (&["--a", "--size 1GiB", "--b", "--size 1024MiB"], "do not differ"),
-        (&["--a", "--mapping dumb", "--mapping", "dumb"], "do not differ"),
-        (&["--a", "--mapping dumb,compact", "--b", "--mapping dumb"], "paired by place"),
-        (&["--a", "--mapping 'dumb"], "--a: \"--mapping 'dumb\" ends within a quotation"),
-        (&["--b", "--kernel mem-read"], "--b: unexpected argument '--kernel'"),
-        (&["--a", "--budget 5s"], "--a: unexpected argument '--budget'"),
-        (&["--a", "--help"], "--help"),
-        (&["--a", "--\u{1b}x"], r"\u{1b}"),
-        (&["--a", "mem-read"], "mem-read"),
-        (&["--a", "--size"], "--size"),
-        (&["--b", "--mapping list:9999999"], "9999999"),
-        (&["--a", "--pages 3k"], "--a: --pages"),
-        (&["--a", "--pages 4k", "--invocations", "9-5"], "--invocations"),
-        (&["--a", "--pages 4k", "--output", "/nowhere/at/all"], "there is no folder"),
-    ] {
-        check_refused(args, word);
-    }
-}
-
-#[test]
-fn a_program_that_is_not_charz_is_refused() {
-    for (program, word) in
-        [("/bin/true", "no build of charz"), ("/nowhere/charz", "cannot be run"), ("/", "cannot be run")]
-    {
-        check_refused(&["--b-program", program], word);
-        check_refused(&["--a-program", program], "--a-program");
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let silent = script(folder.path(), "exec >&- 2>&-; sleep 60");
-    check_refused(&["--b-program", silent.to_str().unwrap()], "no build of charz");
-}
-
 /// A program of the shell.
 fn script(folder: &Path, lines: &str) -> PathBuf {
     let file = folder.join("program");

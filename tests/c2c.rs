@@ -3,8 +3,6 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
-use crate::bad_input::place::Place;
-use crate::derived::with_derived;
 use crate::support::{Ran, output, read_json, run};
 
 /// The strands that this process may use.
@@ -55,89 +53,6 @@ fn a_matrix_comes_from_an_ordinary_report() {
     }
     let again = output(&["render", file.to_str().unwrap()]);
     assert!(ran.out.starts_with(&again), "{again}");
-}
-
-#[test]
-fn programs_get_a_row_for_each_pair_or_the_report() {
-    let folder = tempfile::tempdir().unwrap();
-    let [csv_file, json_file] = ["c.json", "j.json"].map(|name| folder.path().join(name));
-    let Some(ran) = measure(&csv_file, &["--format", "csv", "--mode", "exchange"]) else { return };
-    let report = read_json(&csv_file);
-    let mut rows = csv::Reader::from_reader(ran.out.as_bytes());
-    let headers = rows.headers().unwrap().clone();
-    let column = |name: &str| headers.iter().position(|header| header == name).unwrap();
-    let (mapping, value, status) = (column("mapping"), column("value"), column("status"));
-    let rows: Vec<_> = rows.records().map(Result::unwrap).collect();
-    let cells = report["cells"].as_array().unwrap();
-    assert_eq!(rows.len(), cells.len());
-    for (row, cell) in rows.iter().zip(cells) {
-        assert_eq!(&row[mapping], cell["mapping"].as_str().unwrap());
-        // Where the machine was too busy for a run, what the others came to is in the report and is no result.
-        assert_eq!(row[value].parse().ok(), cell["value"].as_f64(), "{row:?}");
-        assert_eq!(&row[status], cell["status"].as_str().unwrap());
-    }
-    assert!(ran.err.contains("report: "), "{}", ran.err);
-    assert_eq!(ran.out, output(&["render", csv_file.to_str().unwrap(), "--format", "csv"]));
-
-    let Some(ran) = measure(&json_file, &["--format", "json", "--mode", "fetch-add"]) else { return };
-    let found = with_derived(serde_json::from_str(&ran.out).unwrap());
-    assert_eq!(found, read_json(&json_file));
-}
-
-#[test]
-fn a_plan_tells_kinds_of_pairs_and_measures_none() {
-    let place = Place::new();
-    let ran: Ran = place.charz().args(["c2c", "--dry-run", "--all-pairs"]).output().unwrap().into();
-    let strands = strands().len();
-    if strands < 2 {
-        assert_eq!(ran.code, Some(2), "{}", ran.err);
-        return;
-    }
-    assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.out.starts_with("distance") && ran.out.contains("to measure"), "{}", ran.out);
-    // On a busy machine the first runs may be slow enough for a plan that does not fit, which says so.
-    let fits = ran.err.is_empty();
-    assert!(fits || ran.err.contains("of the budget is left"), "{}", ran.err);
-    assert!(!fits || ran.out.contains(", then refined until 5 min 00 s"), "{}", ran.out);
-    let json: Ran = place.charz().args(["c2c", "--dry-run", "--all-pairs", "--json"]).output().unwrap().into();
-    let plan: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    assert!(plan["plan"].as_array().unwrap().iter().all(|cell| cell["kernel"] == "c2c-cas"), "{plan}");
-    let files = std::fs::read_dir(place.path()).unwrap().count();
-    assert_eq!(files, 1, "nothing but the user's own file");
-}
-
-#[test]
-fn what_cannot_be_measured_is_refused() {
-    let place = Place::new();
-    let first = &strands()[0].to_string();
-    let [unknown, twice] = ["1048575", first].map(|other| format!("{first},{other}"));
-    for (what, args, words) in [
-        (
-            "a way that there is not",
-            &["--mode", "cass"][..],
-            &["--mode", "\"cass\"", "did you mean cas?", "exchange"][..],
-        ),
-        ("no way", &["--mode", ""], &["--mode", "\"\"", "read-write"]),
-        ("a strand that is not there", &["--cpus", &unknown], &["--cpus", "1048575"]),
-        ("a strand beyond any", &["--cpus", "0,99999999"], &["--cpus", "99999999", "example"]),
-        ("one strand", &["--cpus", first], &["--cpus", "two CPUs", "the list has 1"]),
-        ("a strand twice", &["--cpus", &twice], &["--cpus", &format!("CPU {first}"), "twice"]),
-        ("no list", &["--cpus", "all"], &["--cpus", "\"all\"", "0-3,8"]),
-        ("an empty list", &["--cpus", ""], &["--cpus", "\"\""]),
-        ("a range that runs backwards", &["--cpus", "1-0"], &["--cpus", "1-0", "backwards"]),
-        ("a format of one figure", &["--format", "svg"], &["--format", "\"svg\"", "table, csv, json"]),
-        ("no time", &["--budget", "0s"], &["--budget", "no time"]),
-        (
-            "an interval without invocations",
-            &["--invocations", "5", "--precision", "1%"],
-            &["--precision", "--invocations"],
-        ),
-        ("a seed that is none", &["--seed", "-1"], &["--seed", "\"-1\""]),
-        ("a file of the user's", &["--output", "mine.json"], &["\"mine.json\" exists", "--force"]),
-        ("workers", &["--threads", "4"], &["'--threads'"]),
-    ] {
-        place.refuses(what, &[&["c2c"], args].concat(), words);
-    }
 }
 
 #[test]

@@ -66,15 +66,6 @@ fn the_grammar_lists_flags_formats_and_exit_codes() {
 }
 
 #[test]
-fn completions_are_printed_by_their_own_command_too() {
-    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
-        let text = output(&["completions", shell]);
-        assert_eq!(text, output(&["docs", &format!("completions-{shell}")]));
-        assert!(text.contains("--mapping"), "{shell} completes flags");
-    }
-}
-
-#[test]
 fn help_teaches() {
     let overview = output(&["--help"]);
     for word in ["sweep", "strand", "docs exit-codes"] {

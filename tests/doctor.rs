@@ -47,39 +47,3 @@ fn a_look_without_a_wait_leaves_the_timer_out() {
     assert_ne!(state(&[], "timer"), "unavailable");
     assert_eq!(state(&["--no-wait"], "build"), state(&[], "build"));
 }
-
-#[test]
-fn a_check_is_explained_however_its_code_is_written() {
-    let page = output(&["explain", "V03"]);
-    for word in ["V03", "cause", "thresholds", "evidence", "fix", "source", "schedstat", "V13"] {
-        assert!(page.contains(word), "{word} is missing:\n{page}");
-    }
-    for code in ["v3", "3", "V3"] {
-        assert_eq!(output(&["explain", code]), page, "{code}");
-    }
-    assert!(page.lines().all(|line| line.chars().count() <= 110), "{page}");
-    assert!(output(&["explain", "V03", "--format", "markdown"]).starts_with("## V03"));
-}
-
-#[test]
-fn the_list_has_every_check() {
-    let list = output(&["explain"]);
-    for code in 1..=34 {
-        assert!(list.contains(&format!("V{code:02}  ")), "V{code:02} is missing:\n{list}");
-    }
-}
-
-#[test]
-fn a_code_that_does_not_exist_names_the_nearest() {
-    for code in ["V99", "W03", "-1", "", "V\u{1b}[2J", "99999999999999999999"] {
-        let ran = run(["explain", code]);
-        assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{code:?}");
-        assert!(
-            ran.err.lines().count() == 1 && ran.err.contains("V01 to V") && !ran.err.contains('\u{1b}'),
-            "{}",
-            ran.err
-        );
-    }
-    assert!(run(["explain", "W03"]).err.contains("did you mean V03?"));
-    assert_eq!(run(["doctor", "--format", "xml"]).code, Some(2));
-}

@@ -1,8 +1,6 @@
 //! `charz exec`: the program's end, streams and signals are its own, and its threads are on their seats.
 
-use std::fs::{self, Permissions};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -11,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
-use crate::support::{Ran, charz, write_program};
+use crate::support::{Ran, charz};
 
 /// `charz exec` with these flags and a script of the shell.
 fn exec(flags: &[&str], script: &str) -> Command {
@@ -94,89 +92,10 @@ fn the_end_is_the_programs_own() {
 }
 
 #[test]
-fn what_cannot_be_run_is_one_sentence() {
-    let folder = tempdir().unwrap();
-    let plain = folder.path().join("plain");
-    fs::write(&plain, "text\n").unwrap();
-    let closed = folder.path().join("closed");
-    fs::create_dir(&closed).unwrap();
-    fs::set_permissions(&closed, Permissions::from_mode(0o000)).unwrap();
-    let orphan = folder.path().join("orphan");
-    write_program(&orphan, "#!/no/such/interpreter\n");
-    for way in WAYS {
-        for (program, code, word) in [
-            (orphan.to_str().unwrap(), 127, "interpreter"),
-            ("no-such-program", 127, "PATH"),
-            ("./no/such/program", 127, "check the path"),
-            (plain.to_str().unwrap(), 126, "cannot be executed"),
-            ("/", 126, "cannot be executed"),
-        ] {
-            // As an ordinary user's may have: a folder that others may not search.
-            let path = format!("{}:{}", closed.display(), std::env::var("PATH").unwrap());
-            let ran: Ran = charz().env("PATH", path).args(["exec", "--follow", way, program]).output().unwrap().into();
-            assert_eq!((ran.code, ran.err.lines().count(), ran.out.as_str()), (Some(code), 1, ""), "{way}: {ran:?}");
-            assert!(ran.err.contains(word), "{way}: {ran:?}");
-        }
-    }
-}
-
-#[test]
-fn bad_arguments_are_refused_before_anything_runs() {
-    for flags in [
-        &["--threads", "0"][..],
-        &["--mapping", "nonsense"],
-        &["--mapping", "list:0,0"],
-        &["--mapping", "list:99999"],
-        &["--memory", "far"],
-        &["--memory", "node:99"],
-        &["--skip", "first"],
-        &["--follow", "blindly"],
-    ] {
-        let ran = ran(flags, "echo ran");
-        assert_eq!((ran.code, ran.out.as_str(), ran.err.lines().count()), (Some(2), "", 1), "{flags:?}: {ran:?}");
-    }
-}
-
-#[test]
-fn input_passes_through() {
-    for way in WAYS {
-        let mut child = exec(&["-q", "--follow", way], "cat; echo end >&2")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        child.stdin.take().unwrap().write_all(b"one\ntwo\n").unwrap();
-        let ran: Ran = child.wait_with_output().unwrap().into();
-        assert_eq!((ran.out.as_str(), ran.err.as_str()), ("one\ntwo\n", "end\n"), "{way}");
-    }
-}
-
-#[test]
-fn a_gigabyte_passes_through() {
-    let mut child = exec(&["-q"], "head -c 1000000000 /dev/zero").stdout(Stdio::piped()).spawn().unwrap();
-    let mut output = child.stdout.take().unwrap();
-    assert_eq!(std::io::copy(&mut output, &mut std::io::sink()).unwrap(), 1_000_000_000);
-    assert!(child.wait().unwrap().success());
-}
-
-#[test]
 fn a_closed_output_ends_the_program_as_ever() {
     let mut child = exec(&["-q"], "exec head -c 100000000 /dev/zero").stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGPIPE));
-}
-
-#[test]
-fn threads_are_on_their_seats_from_the_start() {
-    let cpus = cpus();
-    for cpu in &cpus {
-        for way in WAYS {
-            let mapping = format!("list:{cpu}");
-            let ran = ran(&["--mapping", &mapping, "--follow", way, "-q"], "taskset -pc $$ | sed 's/.*: //'");
-            assert_eq!((ran.out.trim(), ran.err.as_str()), (cpu.as_str(), ""), "{way}");
-        }
-    }
 }
 
 /// 64 threads, 4 at a time, each of which says on which CPUs it may run when it begins.
@@ -234,82 +153,6 @@ fn any_thread_may_become_another_program() {
     }
 }
 
-/// Where SMT is switched off, or a guest has slots for more CPUs, `/proc` lists CPUs that are offline.
-#[test]
-fn cpus_that_are_offline_are_no_seats() {
-    let folder = tempdir().unwrap();
-    let script = "sed 's/^Cpus_allowed_list:.*/Cpus_allowed_list:\t0-4095/' /proc/$$/status > status &&
-        mount --bind status /proc/$$/status && exec \"$@\"";
-    let listed = |program: &[&str]| {
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"]);
-        command.args(program).current_dir(&folder).output().unwrap()
-    };
-    if !listed(&["true"]).status.success() {
-        return println!("skipped: no mounts for this user");
-    }
-    let exec = [env!("CARGO_BIN_EXE_charz"), "exec", "--mapping", "dumb", "--", "sh", "-c", "echo $CHARZ_SEATS"];
-    let ran: Ran = listed(&exec).into();
-    assert_eq!(ran.out.trim(), cpus().len().to_string(), "{}", ran.err);
-    assert!(!ran.err.contains("affinity was changed"), "{}", ran.err);
-}
-
-#[test]
-fn skipped_threads_may_run_on_all_seats() {
-    let cpus = cpus();
-    let ran: Ran = charz().args(["exec", "--skip", "0,1", "--", "nproc"]).output().unwrap().into();
-    assert_eq!(ran.out.trim(), cpus.len().to_string());
-    // Where no thread had a seat, none stayed on one.
-    assert!(ran.err.contains("unbound") && !ran.err.contains("stayed"), "{}", ran.err);
-}
-
-#[test]
-fn runtimes_get_the_number_of_seats_and_what_is_set_is_kept() {
-    let print = "echo $CHARZ_SEATS $PYTHON_CPU_COUNT $RAYON_NUM_THREADS ${OMP_PROC_BIND-unset} ${KMP_AFFINITY-unset} \
-                 ${OMP_PLACES-unset}";
-    let first = &cpus()[0];
-    let mapping = format!("list:{first}");
-    let said = |flags: &[&str]| {
-        let mut command = exec(flags, print);
-        command.env("RAYON_NUM_THREADS", "7");
-        let ran: Ran = command.output().unwrap().into();
-        ran.out.trim().to_owned()
-    };
-    assert_eq!(said(&["--mapping", &mapping, "--threads", "3"]), "3 3 7 unset disabled unset");
-    assert_eq!(said(&["--mapping", "auto", "--threads", "3"]), "3 3 7 false unset unset");
-    let places = format!("1 1 7 close unset {{{first}}}");
-    assert_eq!(said(&["--mapping", &mapping, "--follow", "none"]), places);
-    let ran: Ran = exec(&["--mapping", &mapping], "true").env("OMP_PROC_BIND", "close").output().unwrap().into();
-    assert!(ran.err.contains("OMP_PROC_BIND"), "{}", ran.err);
-    // What an exec around this one has set is no user's.
-    let within = |words: &[&str]| -> Ran {
-        let outer = ["exec", "-q", "--mapping", &mapping, "--threads", "3", "--", env!("CARGO_BIN_EXE_charz")];
-        charz().args(outer).args(words).output().unwrap().into()
-    };
-    let inner = ["exec", "--mapping", &mapping, "--threads", "2", "--", "sh", "-c", "echo $CHARZ_SEATS"];
-    let ran = within(&inner);
-    assert!(ran.out == "2\n" && !ran.err.contains("KMP_AFFINITY"), "{}{}", ran.out, ran.err);
-    // Nor is it a flag of a sweep.
-    let ran = within(&["config", "show"]);
-    assert!(ran.code == Some(0) && !ran.out.contains("CHARZ_") && ran.err.is_empty(), "{}{}", ran.out, ran.err);
-}
-
-#[test]
-fn a_program_that_moves_itself_is_told_of() {
-    let cpus = cpus();
-    let [first, second, ..] = &cpus[..] else { return println!("skipped: one CPU") };
-    let ran = ran(&["--mapping", &format!("list:{first}")], &format!("taskset -pc {second} $$ >/dev/null"));
-    assert!(ran.err.contains(&format!("from CPU {first} to {second}")), "{}", ran.err);
-    assert!(ran.err.starts_with("charz: sh: 1 of 2 threads left their seats"), "{}", ran.err);
-}
-
-#[test]
-fn the_summary_is_short_and_can_be_left_out() {
-    let ran_it = ran(&[], "true");
-    assert!(ran_it.err.starts_with("charz: sh: ") && ran_it.err.lines().count() <= 6, "{}", ran_it.err);
-    assert_eq!(ran(&["-q"], "true").err, "");
-}
-
 #[test]
 fn daemons_do_not_outlive_it() {
     for way in ["ptrace", "poll"] {
@@ -321,18 +164,6 @@ fn daemons_do_not_outlive_it() {
         assert!(ran.err.contains(&pid), "{way}: {}", ran.err);
         assert!(matches!(state(&pid), None | Some('Z')), "{way}");
     }
-}
-
-/// A process has one tracer at most: the outer one.
-#[test]
-fn without_ptrace_threads_are_polled() {
-    let ran: Ran = charz()
-        .args(["exec", "-q", "--", env!("CARGO_BIN_EXE_charz"), "exec", "--", "sh", "-c", "exit 3"])
-        .output()
-        .unwrap()
-        .into();
-    assert_eq!(ran.code, Some(3));
-    assert!(ran.err.contains("polled, since ptrace is refused"), "{}", ran.err);
 }
 
 #[test]
@@ -442,40 +273,6 @@ fn a_program_that_stands_still_can_be_ended() {
         eventually("it stops", || matches!(state(&pid), Some('T' | 't')));
         send(child.id(), Signal::TERM);
         assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGTERM), "{way}");
-    }
-}
-
-/// `charz exec` as the first process that `unshare -p` starts: process ids of one namespace, and a `/proc` of another. `None` where this
-/// user has no namespaces.
-fn in_namespace(way: &str, script: &str) -> Option<Ran> {
-    let unshare = |arguments: &[&str]| {
-        let mut command = Command::new("timeout");
-        command.args(["--kill-after=5", "120", "unshare", "--user", "--map-current-user", "--pid", "--fork"]);
-        command.args(arguments).stdin(Stdio::null()).output().unwrap()
-    };
-    if !unshare(&["true"]).status.success() {
-        println!("skipped: no namespaces for this user");
-        return None;
-    }
-    Some(unshare(&[env!("CARGO_BIN_EXE_charz"), "exec", "--follow", way, "--", "sh", "-c", script]).into())
-}
-
-#[test]
-fn the_first_process_of_a_namespace_exits_with_the_signal_of_its_program() {
-    for (signal, code) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
-        let Some(ran) = in_namespace("ptrace", &format!("kill -{signal} $$")) else { return };
-        assert_eq!(ran.code, Some(code), "{}", ran.err);
-    }
-}
-
-#[test]
-fn processes_of_another_namespace_are_not_taken_for_the_programs() {
-    for way in WAYS {
-        let script = "for i in 1 2 3; do sleep 0.1 & done; wait; exit 4";
-        let Some(ran) = in_namespace(way, script) else { return };
-        assert_eq!(ran.code, Some(4), "{way}: {}", ran.err);
-        assert!(!ran.err.contains("affinity was changed"), "{way}: {}", ran.err);
-        assert!(way != "poll" || ran.err.contains("not followed, since /proc"), "{way}: {}", ran.err);
     }
 }
 

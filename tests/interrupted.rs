@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::{Ran, SMALL, charz, read_json, root, run, send};
+use crate::support::{Ran, charz, read_json, run, send};
 
 /// Eight cells, three invocations each, of some 20 ms.
 const SLOW: [&str; 15] = [
@@ -108,175 +108,6 @@ fn check_resumes(file: &Path) {
     assert!(left.is_empty(), "{left:?}");
 }
 
-#[test]
-fn killed_without_warning() {
-    let folder = tempfile::tempdir().unwrap();
-    for kept in [1, 9] {
-        let file = folder.path().join(format!("{kept}/r.json"));
-        std::fs::create_dir(file.parent().unwrap()).unwrap();
-        let mut child = start(&file);
-        wait_for(&file, kept);
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert!(!file.exists(), "there is a report when it is whole");
-        for named in [&file, &journal(&file)] {
-            let ran = run([OsStr::new("render"), named.as_os_str()]);
-            assert_eq!(ran.code, Some(2));
-            assert!(ran.err.contains("charz sweep --resume"), "{}", ran.err);
-        }
-        check_resumes(&file);
-    }
-}
-
-/// `--continue` is one line for a job that is queued again, so it needs no hand.
-#[test]
-fn killed_before_the_journal_had_a_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    for torn in ["", "{\"journal\":{\"rep"] {
-        std::fs::write(journal(&file), torn).unwrap();
-        let small = SMALL.iter().map(OsStr::new);
-        run(small.chain([OsStr::new("--continue"), OsStr::new("--output"), file.as_os_str()])).check_swept();
-        std::fs::remove_file(&file).unwrap();
-    }
-}
-
-#[test]
-fn interrupted_and_terminated() {
-    let folder = tempfile::tempdir().unwrap();
-    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143)] {
-        let file = folder.path().join(format!("{name}/r.json"));
-        std::fs::create_dir(file.parent().unwrap()).unwrap();
-        let mut child = start(&file);
-        wait_for(&file, 2);
-        send(&child, signal);
-        assert_eq!(child.wait().unwrap().code(), Some(code));
-        let report = read_json(&file);
-        assert_eq!(report["complete"], false);
-        assert_eq!(report["stopped_by"], name);
-        assert!(invocations(&report).len() >= 2);
-        assert!(!journal(&file).exists(), "the report has it all");
-        check_resumes(&file);
-    }
-}
-
-/// `ulimit -f` stands in for a full disk: writing beyond it fails in the same places.
-#[test]
-fn out_of_disk_in_the_middle() {
-    let folder = tempfile::tempdir().unwrap();
-    let whole = folder.path().join("whole.json");
-    run(SLOW.iter().map(OsStr::new).chain([OsStr::new("--output"), whole.as_os_str()])).check_swept();
-    // Half of it: the journal gets there, and the report of that fits as well.
-    let size = std::fs::metadata(&whole).unwrap().len() / 2;
-    std::fs::remove_file(&whole).unwrap();
-
-    let file = folder.path().join("r.json");
-    // In blocks of 512 bytes.
-    let line = format!("ulimit -f {} && exec \"$0\" \"$@\"", size / 512);
-    let output = Command::new("sh")
-        .args(["-c", &line, env!("CARGO_BIN_EXE_charz")])
-        .env("CHARZ_LOCK_DIR", env!("CARGO_TARGET_TMPDIR"))
-        .args(SLOW)
-        .arg("--output")
-        .arg(&file)
-        .output()
-        .unwrap();
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(3), "{err}");
-    let last = err.lines().last().unwrap();
-    assert!(last.contains("--resume"), "{err}");
-    assert!(last.contains("File too large"), "{err}");
-    let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.contains("arith-int"), "what was measured is reported: {told}");
-    check_resumes(&file);
-}
-
-#[test]
-fn a_report_of_another_machine_is_not_finished_here() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let mut child = start(&file);
-    wait_for(&file, 1);
-    send(&child, Signal::INT);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let report = read_json(&file);
-    for (place, value, word) in [
-        ("/machine/strands/0/core", Value::from(4711), "another machine"),
-        ("/host/microcode", "0xbad".into(), "the microcode"),
-    ] {
-        let mut edited = report.clone();
-        *edited.pointer_mut(place).unwrap() = value;
-        let text = edited.to_string();
-        std::fs::write(&file, &text).unwrap();
-        let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
-        assert_eq!(ran.code, Some(2));
-        assert!(ran.err.contains(word), "{}", ran.err);
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "the file is untouched");
-        assert!(!journal(&file).exists());
-    }
-}
-
-/// As a balloon does it to a guest.
-#[test]
-fn a_machine_with_more_memory_is_no_other_one() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let mut child = start(&file);
-    wait_for(&file, 1);
-    send(&child, Signal::INT);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let mut report = read_json(&file);
-    for node in report["machine"]["numa_nodes"].as_array_mut().unwrap() {
-        node["memory_bytes"] = (1_u64 << 30).into();
-    }
-    std::fs::write(&file, report.to_string()).unwrap();
-    check_resumes(&file);
-}
-
-/// A refusal to resume leaves the journal in place.
-#[test]
-fn a_damaged_line_of_a_journal_is_named_and_the_rest_kept() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let mut child = start(&file);
-    wait_for(&file, 4);
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let text = std::fs::read_to_string(journal(&file)).unwrap();
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let seed = |line: &str| serde_json::from_str::<Value>(line).unwrap()["invocation"]["seed"].clone();
-    let kept = [1, 3, 4].map(|line: usize| seed(&lines[line]));
-    // One letter of a name.
-    lines[2] = lines[2].replacen("\"end_ns\":", "\"end_nS\":", 1);
-    std::fs::write(journal(&file), lines.join("\n") + "\n").unwrap();
-    let ran = run([OsStr::new("sweep"), OsStr::new("--resume"), file.as_os_str()]);
-    ran.check_swept();
-    assert!(ran.err.contains("line 3"), "{}", ran.err);
-    let report = read_json(&file);
-    let cells = ["floor", "cells"].into_iter().flat_map(|list| report[list].as_array().unwrap());
-    let seeds: Vec<_> = cells.flat_map(|cell| cell["runs"].as_array().unwrap()).map(|one| &one["seed"]).collect();
-    assert_eq!(report["complete"], true, "what was lost is measured again");
-    for seed in &kept {
-        assert!(seeds.contains(&seed), "{seed} was lost");
-    }
-}
-
-#[test]
-fn a_budget_leaves_the_rest_pending() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("my report.json");
-    let mut args = SLOW;
-    args[14] = "1ms";
-    let ran = run(args.iter().map(OsStr::new).chain([OsStr::new("--output"), file.as_os_str()]));
-    assert_eq!(ran.code, Some(5), "{}", ran.err);
-    assert_eq!(read_json(&file)["stopped_by"], "budget");
-    assert!(ran.out.contains("--resume"), "{}", ran.out);
-    // A name with a blank is one word of the line to paste.
-    let more = ran.out.lines().last().and_then(|line| shlex::split(line.strip_prefix("more: ")?)).unwrap_or_default();
-    assert!(more.iter().any(|word| *word == file.to_str().unwrap()), "{}", ran.out);
-    check_resumes(&file);
-}
-
 /// As jobs that are queued again do: the second one has nothing left to measure.
 #[test]
 fn resumes_that_wait_together_measure_once() {
@@ -304,21 +135,6 @@ fn resumes_that_wait_together_measure_once() {
         let idle = both.iter().filter(|ran| ran.out.contains("nothing is left to measure")).count();
         assert_eq!((idle, &read_json(&file)["complete"]), (1, &true.into()), "{both:?}");
     }
-}
-
-#[test]
-fn a_complete_report_ends_a_resume_as_it_ended_its_sweep() {
-    let suspect = root().join("tests/golden/reports/waits.json");
-    let resume = |more: &[&str]| run([&["sweep", "--resume", suspect.to_str().unwrap()], more].concat());
-    assert_eq!(resume(&[]).code, Some(0));
-    assert_eq!(resume(&["--strict"]).code, Some(5));
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let mut wrong = read_json(&root().join("tests/golden/reports/arithmetic.json"));
-    wrong["cells"][0]["runs"][0]["ending"] = "wrong".into();
-    std::fs::write(&file, wrong.to_string()).unwrap();
-    let ran = run(["sweep", "--quiet", "--resume", file.to_str().unwrap()]);
-    assert_eq!((ran.code, ran.out.lines().count()), (Some(4), 1), "{}", ran.err);
 }
 
 /// With a time of its own, a resume narrows the intervals of a report that lacks nothing.

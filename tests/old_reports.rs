@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use charz_data::report::unpacked;
 use serde_json::Value;
 
-use crate::bad_input::place::{Place, run};
+use crate::place::{Place, run};
 use crate::support::root;
 
 fn files(ending: &str) -> Vec<PathBuf> {
@@ -119,7 +119,7 @@ fn every_command_takes_them() {
 #[test]
 fn histories_and_collections_are_read_and_added_to() {
     let place = Place::new();
-    let of_now = crate::compare::fixtures::report(&[crate::compare::fixtures::cell("arith-int", 1, 1e9)]);
+    let of_now = crate::fixtures::report(&[crate::fixtures::cell("arith-int", 1, 1e9)]);
     place.put("now.json", of_now.to_string().as_bytes());
     for file in files("-history.db") {
         fs::copy(&file, place.path().join("h.db")).unwrap();

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 
 use serde_json::Value;
 
-use crate::bad_input::place::Place;
+use crate::place::Place;
 use crate::schema::violations;
-use crate::support::{Ran, one_line, output, read_json, run};
+use crate::support::{one_line, output, read_json, run};
 
 const DOCUMENTS: [&str; 5] = ["t3-4", "cmt", "cascade", "tacc", "solaris"];
 
@@ -90,25 +90,6 @@ fn the_format_is_that_of_its_schema() {
 }
 
 #[test]
-fn a_dry_run_plans_what_the_document_ran() {
-    let place = Place::new();
-    // A budget that a busy machine, too, is not advised to raise.
-    let args = ["replicate", "t3-4", "--dry-run", "--only", "1,5", "--budget", "10h"];
-    let ran: Ran = place.charz().args(args).output().unwrap().into();
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    for (kernel, memory) in [("arith-int", None), ("mem-read", Some("256 MiB"))] {
-        for mapping in ["dumb", "round-robin", "auto"] {
-            let has = |line: &str| line.starts_with(kernel) && line.contains(&format!(" 1  {mapping}"));
-            let row =
-                ran.out.lines().find(|line| has(line)).unwrap_or_else(|| panic!("{kernel} {mapping}: {}", ran.out));
-            assert!(memory.is_none_or(|memory| row.contains(memory)), "{row}");
-        }
-    }
-    assert!(!ran.out.contains("mem-write"), "{}", ran.out);
-    assert_eq!(std::fs::read_dir(place.path()).unwrap().count(), 1, "nothing but the user's own file");
-}
-
-#[test]
 fn a_run_leaves_a_report_from_which_the_page_comes_again() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.json");
@@ -154,30 +135,4 @@ fn a_report_of_something_else_lacks_what_the_document_wants() {
         assert_eq!(figure["status"], expected, "{figure}");
     }
     assert!(output(&from[..4]).contains("ring-mutex-adaptive auto"));
-}
-
-#[test]
-fn what_cannot_be_replicated_is_refused() {
-    let place = Place::new();
-    for (what, args, words) in [
-        ("no document", &[][..], &["which document", "t3-4", "solaris", "--list"][..]),
-        ("a document that there is not", &["t34"], &["\"t34\"", "did you mean t3-4?"]),
-        ("a figure that there is not", &["cmt", "--only", "Table 9"], &["--only", "\"Table 9\"", "Table 1"]),
-        ("a report that there is not", &["cmt", "--from", "nothing.json"], &["nothing.json"]),
-        (
-            "a format that there is not",
-            &["cmt", "--list", "--format", "pdf"],
-            &["--format", "table, json, markdown, csv"],
-        ),
-        ("another machine without one", &["t3-4", "--against", "mine.json"], &["--from"]),
-        ("no figure of two", &["cascade", "--from", "mine.json", "--against", "b.json"], &["--against: "]),
-        ("standard input twice", &["t3-4", "--from", "-", "--against", "-"], &["- is named more than once"]),
-        ("a list of a run", &["cmt", "--list", "--dry-run"], &["--dry-run"]),
-        ("time for a report that there is", &["cmt", "--from", "mine.json", "--budget", "5s"], &["--from", "--budget"]),
-        ("pairs in one", &["cmt", "--from", "mine.json", "--samples", "9"], &["--from", "--samples"]),
-        ("no time", &["cmt", "--budget", "0s"], &["--budget", "no time"]),
-        ("what no sweep measures", &["t3-4", "--only", "10", "--output", "r.json"], &["charz replicate t3-4 --list"]),
-    ] {
-        place.refuses(what, &[&["replicate"], args].concat(), words);
-    }
 }

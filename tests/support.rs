@@ -115,12 +115,6 @@ pub fn write_program(path: &Path, text: &str) {
     assert!(written.expect("there is a shell").success(), "{}", path.display());
 }
 
-/// Copies a program, by another process for the same reason.
-pub fn copy_program(from: &Path, to: &Path) {
-    let copied = Command::new("cp").arg(from).arg(to).status();
-    assert!(copied.expect("there is cp").success(), "{}", to.display());
-}
-
 /// Sends a signal to a process that was not waited for. Not every system has a program for it.
 pub fn send(child: &Child, signal: Signal) {
     kill_process(Pid::from_child(child), signal).expect("a child is there until it is waited for");

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Write;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
@@ -236,25 +235,6 @@ fn oversubscription_is_marked() {
     assert!(codes(&cells(&report)[0]).contains(&"V09"));
 }
 
-#[test]
-fn a_dry_run_measures_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let mappings = "round-robin,dumb,auto";
-    let what = ["--threads", "1,2", "--kernel", "mem-read", "--mapping", mappings, "--size", "4MiB", "--output"];
-    // A budget that a busy machine, too, is not advised to raise.
-    let args = [&["sweep", "--dry-run", "--budget", "10h"], &what[..]].concat();
-    let ran = run(args.iter().map(OsStr::new).chain([file.as_os_str()]));
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    assert!(!file.exists());
-    let rows: Vec<_> = ran.out.lines().filter(|line| line.contains("mem-read")).collect();
-    assert_eq!(rows.len(), 6, "two numbers of workers under three mappings:\n{}", ran.out);
-    assert_eq!(rows.iter().filter(|row| row.contains("8 MiB")).count(), 3, "{}", ran.out);
-    std::fs::write(&file, "theirs").unwrap();
-    let ran = run(args.iter().map(OsStr::new).chain([file.as_os_str()]));
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "the sweep would be refused: {}", ran.err);
-}
-
 /// Both start while the lock is held, mostly within the second that gives a report its name.
 #[test]
 fn sweeps_that_wait_together_write_two_reports() {
@@ -274,100 +254,4 @@ fn sweeps_that_wait_together_write_two_reports() {
         Ran::from(sweep.wait_with_output().unwrap()).check_swept();
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "the lock and two reports");
-}
-
-/// Each kind of kernel has its own amounts of work; a program has none.
-#[test]
-fn a_dry_run_says_what_an_iteration_is_where_there_is_one() {
-    for (what, has, has_not) in [
-        (&["--kernel", "arith-int"][..], &["--iterations "][..], &["--span", "--samples"][..]),
-        (&["--kernel", "atomic-load"], &["--span "], &["--iterations", "--samples"]),
-        (&["--command", "true {threads}"], &[], &["--iterations", "--span", "--samples", "by time"]),
-    ] {
-        let ran = run([&["sweep", "--dry-run", "--threads", "1", "--mapping", "dumb"], what].concat());
-        assert_eq!(ran.code, Some(0), "{}", ran.err);
-        let totals = ran.out.split("\n\n").nth(1).unwrap();
-        assert!(has.iter().all(|word| totals.contains(word)), "{what:?}: {totals}");
-        assert!(!has_not.iter().any(|word| totals.contains(word)), "{what:?}: {totals}");
-        assert!(totals.contains("1 of 1 configuration × "), "{totals}");
-    }
-}
-
-#[test]
-fn a_dry_run_plans_for_another_machine() {
-    let of = |source: &str| -> Value {
-        let args = ["sweep", "--dry-run", "--kernel", "arith-int", "--topology", source, "--format", "json"];
-        serde_json::from_str(&output(&args)).unwrap()
-    };
-    let plan = of("Package:2 Core:300 PU:2");
-    assert_eq!(plan["strands"], 1200);
-    let rows = plan["plan"].as_array().unwrap();
-    assert_eq!(plan["cells"].as_u64(), Some(rows.len() as u64));
-    let rows_of = |mapping: &str| -> Vec<u64> {
-        let rows = rows.iter().filter(|row| row["mapping"] == mapping);
-        rows.map(|row| row["workers"].as_u64().unwrap()).collect()
-    };
-    let [spread, dumb] = ["round-robin", "dumb"].map(rows_of);
-    assert!([1, 2, 300, 600, 1200].iter().all(|border| spread.contains(border)), "{spread:?}");
-    assert!(!dumb.contains(&1200) && dumb.contains(&600), "a mapping of the same strands is not repeated: {dumb:?}");
-    // Six invocations of each cell, of which the largest makes 1200 threads.
-    assert!(plan["predicted_s"].as_f64().unwrap() > 0.0 && plan["budget_s"].as_f64().unwrap() <= 300.0);
-    // A lap of each of 1200 workers.
-    assert!(plan["report_bytes"].as_u64().unwrap() > of("Package:1 Core:1 PU:1")["report_bytes"].as_u64().unwrap());
-    // What cannot be bound, and what no node holds.
-    for (source, flags) in [
-        ("Core:2 PU:1(indexes=5,1024)", ["--binder", "core-affinity", "--mapping", "list:1024"]),
-        ("NUMA:2(memory=1GiB) Core:1 PU:1", ["--memory", "node:1", "--mapping", "dumb"]),
-    ] {
-        let what = ["sweep", "--dry-run", "--kernel", "mem-read", "--size", "600MiB", "--threads", "1", "--topology"];
-        let ran = run([&what[..], &[source], &flags].concat());
-        assert!(ran.out.contains("0 of 1 ") && !ran.out.contains("refined"), "{source}: {}{}", ran.out, ran.err);
-    }
-    // Nothing is measured, so it needs no lock.
-    let folder = tempfile::tempdir().unwrap();
-    let lock = File::create(folder.path().join("charz.lock")).unwrap();
-    lock.lock().unwrap();
-    let mut beside = charz();
-    beside.args(["sweep", "--dry-run", "--topology", "PU:2"]).env("CHARZ_LOCK_DIR", folder.path());
-    let beside: Ran = beside.output().unwrap().into();
-    assert_eq!(beside.code, Some(0), "{}", beside.err);
-    let ran = run(["sweep", "--topology", "PU:2"]);
-    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
-    assert!(ran.err.contains("--dry-run"), "{}", ran.err);
-}
-
-#[test]
-fn an_order_that_is_no_text_is_refused() {
-    let mut measuring = charz();
-    measuring.arg("measure").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = measuring.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(b"\xff\n").unwrap();
-    let ran: Ran = child.wait_with_output().unwrap().into();
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
-    let answer: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(answer["ending"], "refused", "{answer}");
-}
-
-#[test]
-fn kernels_are_listed_with_their_meaning() {
-    let json: Value = serde_json::from_str(&output(&["kernels", "--format", "json"])).unwrap();
-    let names: Vec<_> = json.as_array().unwrap().iter().map(|kernel| kernel["name"].as_str().unwrap()).collect();
-    for name in [
-        "arith-int",
-        "arith-float",
-        "peak-int",
-        "peak-float",
-        "mem-read",
-        "mem-write",
-        "mem-write-nt",
-        "mem-copy",
-        "mem-triad",
-        "noop",
-    ] {
-        assert!(names.contains(&name), "{name} is missing");
-    }
-    let table = output(&["kernels", "--all"]);
-    for name in names {
-        assert!(table.lines().any(|line| line.starts_with(name)), "{name} is not in the table");
-    }
 }

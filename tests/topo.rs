@@ -1,4 +1,4 @@
-//! `charz topo`: the layout of machines that are known otherwise.
+//! `charz topo` and `charz map`: machines that are known otherwise, and the words of other tools.
 
 use std::collections::BTreeSet;
 
@@ -47,13 +47,15 @@ fn this_machine_is_the_kernels() {
 }
 
 #[test]
-fn a_summary_is_the_default_and_boxes_are_asked_for() {
-    let topo = |format: &[&str]| output(&[&["topo", "--topology", T3_4], format].concat());
-    assert_eq!(topo(&[]), topo(&["--format", "summary"]));
-    let boxes = topo(&["--format", "boxes"]);
-    for words in ["┌socket 0", "┌socket 3", "[0-3] [4-7]", "more like it, to core 63"] {
-        assert!(boxes.contains(words), "{words}: {boxes}");
+fn the_words_of_other_tools() {
+    let tools = charz_words::launch::TOOLS.iter().map(|tool| tool.name);
+    for format in ["table", "json"].into_iter().chain(tools) {
+        let mut text = String::new();
+        for (mapping, threads) in [("round-robin", "6"), ("list:3,1", "4"), ("auto", "2")] {
+            let line = format!("map --mapping {mapping} --threads {threads} --format {format}");
+            let topology = ["--topology", "Package:2 Core:2 PU:2"];
+            text += &format!("$ charz {line}\n{}", output(&line.split(' ').chain(topology).collect::<Vec<_>>()));
+        }
+        check_golden(&format!("map-{format}.txt"), &text);
     }
-    assert!(boxes.lines().all(|line| line.chars().count() <= 100), "{boxes}");
-    assert!(topo(&["--format", "svg"]).contains("<svg"));
 }

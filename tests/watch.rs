@@ -4,7 +4,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::bad_input::place::{Place, run};
+use crate::place::{Place, run};
 use crate::support::Ran;
 
 fn charz(place: &Place, args: &[&str]) -> Ran {
@@ -67,42 +67,4 @@ fn an_interval_without_a_count_watches_until_the_process_ends() {
     watched.wait().unwrap();
     assert!(ran.code == Some(0) && !ran.out.is_empty(), "{}", ran.err);
     assert!(ran.err.contains(&format!("{pid} has ended")), "{}", ran.err);
-}
-
-#[test]
-fn a_listing_is_added_up_and_what_is_missing_is_asked_for() {
-    let place = Place::new();
-    let listing = "Adaptive mutex spin: 1 events in 10.135 seconds (1 events/sec)\n\
-        Count indv cuml rcnt     nsec Lock                   Caller\n\
-        557331   6%   6% 0.00    88454 0x60033047000          timeout_common+0x4\nstrange\n";
-    place.put("listing", listing.as_bytes());
-    let ran = charz(&place, &["lockutil", "-n", "256", "listing"]);
-    let lines: Vec<&str> = ran.out.lines().collect();
-    assert_eq!(lines[1].split_whitespace().collect::<Vec<_>>(), ["0.019", "0x60033047000", "timeout_common+0x4"]);
-    assert!(lines[2].trim_start().starts_with("0.019") && lines[3].contains("strange"), "{}", ran.out);
-    let told: Value =
-        serde_json::from_str(&charz(&place, &["lockutil", "-n", "256", "--json", "listing"]).out).unwrap();
-    assert_eq!((&told["unknown_lines"], told["locks"].as_array().unwrap().len()), (&1.into(), 1));
-    let impossible = charz(&place, &["lockutil", "-n", "1", "--elapsed", "1s", "--json", "listing"]);
-    let told: Value = serde_json::from_str(&impossible.out).unwrap();
-    assert_eq!((&told["elapsed_s"], told["notes"].as_array().unwrap().len()), (&10.135.into(), 2), "{told}");
-    place.refuses("lockutil", &["lockutil", "listing"], &["-n"]);
-    // By their content, whatever their names.
-    let packed = Command::new("gzip").args(["-k", "listing"]).current_dir(place.path()).status().unwrap();
-    assert!(packed.success());
-    place.put("plain.json", listing.as_bytes());
-    for file in ["listing.gz", "plain.json"] {
-        assert_eq!(charz(&place, &["lockutil", "-n", "256", file]).out, ran.out, "{file}");
-    }
-    place.put("report", include_bytes!("golden/reports/waits.json"));
-    place.refuses("lockutil", &["lockutil", "report"], &["none was timed"]);
-    place.put("perf", b" contended   total wait     max wait     avg wait         type   caller\n 1  1.00 s  1.00 s  1.00 s  spinlock  a\n");
-    place.refuses("lockutil", &["lockutil", "-n", "1", "perf"], &["--elapsed"]);
-    place.put("empty", b"");
-    place.refuses("lockutil", &["lockutil", "-n", "1", "empty"], &["no wait"]);
-    place.put(
-        "wide",
-        &listing.encode_utf16().fold(vec![0xff, 0xfe], |bytes, unit| [&bytes[..], &unit.to_le_bytes()].concat()),
-    );
-    place.refuses("lockutil", &["lockutil", "-n", "1", "wide"], &["iconv"]);
 }

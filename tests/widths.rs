@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use crate::bad_input::place::{Place, run};
-use crate::compare::fixtures::{RATE, cell, report};
+use crate::fixtures::{RATE, cell, report};
+use crate::place::{Place, run};
 
 /// The width of a terminal beside an editor.
 const NARROW: usize = 60;
@@ -76,24 +76,5 @@ fn a_narrow_terminal_breaks_lines_between_words() {
             let longest = words(long).map(|word| word.chars().count()).max().unwrap_or(0);
             assert!(longest > NARROW / 2, "{line}: {long:?}");
         }
-    }
-}
-
-#[test]
-fn a_locale_without_utf_8_gets_ascii() {
-    let place = Place::new();
-    for line in [
-        "topo",
-        "topo --format tree",
-        "topo --format boxes",
-        "doctor --no-wait",
-        "doctor --no-wait -v",
-        "sweep --dry-run --kernel noop --threads 1",
-    ] {
-        let mut command = place.charz();
-        command.args(line.split(' ')).env("LC_ALL", "C");
-        let ran = run(line, command);
-        assert_eq!(ran.code, Some(0), "{line}: {}", ran.err);
-        assert!(ran.out.is_ascii() && !ran.out.contains("\\u{"), "{line}: {}", ran.out);
     }
 }

@@ -1,10 +1,8 @@
 //! Which runs of a program are results, and what they are beside.
 
-use std::fs;
-
 use serde_json::Value;
 
-use super::{Trial, check, check_refused};
+use super::Trial;
 
 /// The first run builds, and the others find it built.
 #[test]
@@ -37,42 +35,6 @@ fn work_that_a_program_leaves_behind_is_its_own() {
             "{command}: {cell:#}"
         );
     }
-}
-
-/// A program waits for no reader where its output goes to a file, or nowhere.
-#[test]
-fn output_goes_where_it_is_asked_to() {
-    let trial = Trial::of("echo {mapping}", &["--program-output", "out-{rank}-{n}"]);
-    let text = fs::read_to_string(trial.folder.path().join("out-0-1"));
-    assert_eq!(
-        (text.unwrap().as_str(), &trial.report()["plan"]["program"]["output"]),
-        ("dumb\n", &"out-{rank}-{n}".into())
-    );
-    let trial = Trial::of("sh -c 'test -c /proc/self/fd/1'", &["--program-output", "null"]);
-    assert_eq!(trial.cell()["runs"][0]["ending"], "done");
-    check("echo", &["--program-output", "no/folder/{rank}"], 3, "failed", &["no/folder/0"]);
-    let to_null = ["--program-output", "null"];
-    check_refused("echo 5", &[&to_null[..], &["--value", "last"]].concat(), &["--program-output", "--value"]);
-    check_refused("echo 5", &[&to_null[..], &["--verify", "5"]].concat(), &["--program-output", "--verify"]);
-    check_refused("echo 5", &["--program-output", "out"], &["{rank}"]);
-    check_refused("echo {n}", &["--program-output", "out-{rank}"], &["{rank}"]);
-}
-
-/// A program may end with a code that is no failure of it, as grep does that finds nothing.
-#[test]
-fn a_failure_that_is_ignored_is_a_result() {
-    for flag in ["--ignore-failure", "--ignore-failure=3,7"] {
-        let cell = Trial::of("sh -c 'echo 5; exit 7'", &[flag, "--value", "last"]).cell();
-        assert_eq!(cell["runs"][0]["iterations"][0]["reported"], 5.0, "{flag}: {cell:#}");
-    }
-    check("sh -c 'exit 7'", &["--ignore-failure=3"], 3, "failed", &["exit code 7"]);
-    check("true", &["--ignore-failure", "--setup", "sh -c 'exit 7'"], 3, "failed", &["--setup ended with exit code 7"]);
-    check("sh -c 'kill -9 $$'", &["--ignore-failure"], 3, "failed", &["signal 9"]);
-    // Some of many: how many.
-    let every_fifth = "sh -c 'echo x >> runs; test $(( $(wc -l < runs) % 5 )) != 0'";
-    let trial = Trial::of(every_fifth, &["--invocations", "12"]);
-    let reason = trial.cell()["reason"].as_str().unwrap_or_default().to_owned();
-    assert!(reason.contains("exit code 1") && reason.contains(" runs failed"), "{reason}");
 }
 
 /// A program that runs for a given time says nothing by its time: what it took with one thread is beside its runs with more.

@@ -8,21 +8,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::tempdir;
 
 use super::{Trial, alive, own_sleep, running};
-use crate::support::{Ran, charz, run, send, write_program};
+use crate::support::{Ran, charz, send, write_program};
 
 /// The process that measures for a sweep.
 fn measuring(sweep: &Child) -> Pid {
     let children = fs::read_to_string(format!("/proc/{0}/task/{0}/children", sweep.id())).unwrap();
     children.split_whitespace().find_map(|pid| Pid::from_raw(pid.parse().ok()?)).expect("it has a child")
-}
-
-#[test]
-fn a_set_up_that_is_not_there_is_refused_before_anything_is_written() {
-    let folder = tempdir().unwrap();
-    let file = folder.path().join("r.json");
-    let ran = run(["sweep", "--command", "true", "--setup", "no-such-program", "--output", file.to_str().unwrap()]);
-    assert_eq!((ran.code, file.exists()), (Some(2), false), "{}", ran.err);
-    assert!(ran.err.contains("--setup") && ran.err.contains("no-such-program"), "{}", ran.err);
 }
 
 /// In the last second of a budget, too, a set-up has as long as a run.

@@ -11,7 +11,6 @@ mod journals;
 mod kernels;
 mod limits;
 mod marks;
-mod refused;
 mod signals;
 mod stuck;
 mod trial;

@@ -14,7 +14,7 @@ pub fn start(words: &[String]) -> Outcome {
     setup::quietly()?;
     let lib = ["--lib", "--package", "charz-judge", "--package", "charz-measure"];
     for (target, tests) in
-        [(&["--test", "charz"][..], ["placement::", "topo::"]), (&lib, ["planned::", "the_same_verdicts"])]
+        [(&["--test", "charz"][..], ["cases::", "topo::"]), (&lib, ["planned::", "the_same_verdicts"])]
     {
         let mut command = workspace::cargo();
         command.env(UPDATE, "update").args(["test", "--package", "charz"]).args(target).arg("--").args(tests);
@@ -22,8 +22,8 @@ pub fn start(words: &[String]) -> Outcome {
     }
     let mut net = workspace::cargo();
     process::run(net.env("INSTA_UPDATE", "always").args(["test", "--package", "charz", "--test", "net"]))?;
-    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden", "tests/net"];
+    let moved = ["--no-pager", "diff", "--stat", "--", "tests/golden", "tests/cases", "tests/net"];
     process::run(Command::new("git").current_dir(workspace::root()).args(moved))?;
-    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden", "tests/net"];
+    let new = ["status", "--short", "--untracked-files=all", "--", "tests/golden", "tests/cases", "tests/net"];
     process::run(Command::new("git").current_dir(workspace::root()).args(new))
 }

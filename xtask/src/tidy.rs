@@ -144,7 +144,7 @@ fn is_checked(path: &str) -> bool {
 }
 
 fn is_recorded(path: &str) -> bool {
-    path.starts_with("tests/golden/")
+    path.starts_with("tests/golden/") || path.starts_with("tests/cases/")
 }
 
 #[cfg(test)]

@@ -5,106 +5,89 @@ use std::time::Instant;
 
 use xtask::{Failure, Outcome, workspace};
 
-use crate::tree::{Edit, Tree};
-
-/// What is changed, and the edit that does it.
-struct Plant(&'static str, Edit);
+use crate::tree::{Plant, Tree};
 
 const PLANTS: [Plant; 13] = [
-    Plant(
-        "runs have several speeds where they are further apart",
-        Edit { file: "crates/judge/src/summary.rs", from: "const APART: f64 = 0.1;", to: "const APART: f64 = 0.6;" },
-    ),
-    Plant(
-        "a narrower interval is wide",
-        Edit {
-            file: "crates/data/src/checks/samples.rs",
-            from: "pub const WIDEST: f64 = 0.05;",
-            to: "pub const WIDEST: f64 = 0.02;",
-        },
-    ),
-    Plant(
-        "the margin within which placements are alike",
-        Edit {
-            file: "crates/estimate/src/estimate.rs",
-            from: "pub const MARGIN: f64 = 0.02;",
-            to: "pub const MARGIN: f64 = 0.2;",
-        },
-    ),
-    Plant(
-        "a word of advice",
-        Edit {
-            file: "crates/words/src/advise.rs",
-            from: "\"; within 5% of the peak at {}\"",
-            to: "\"; near the peak at {}\"",
-        },
-    ),
-    Plant(
-        "the name of a cause",
-        Edit {
-            file: "crates/analysis/src/answer/quality.rs",
-            from: "    (\"other programs at work\", &[\"V34\"], QUIETEN),",
-            to: "    (\"programs at work\", &[\"V34\"], QUIETEN),",
-        },
-    ),
-    Plant(
-        "the collapse of a kernel",
-        Edit {
-            file: "crates/analysis/src/findings/collapse.rs",
-            from: "const HALF: f64 = 0.5;",
-            to: "const HALF: f64 = 0.05;",
-        },
-    ),
-    Plant(
-        "the margin between two reports",
-        Edit {
-            file: "crates/analysis/src/compare.rs",
-            from: "pub const SEQUENTIAL: f64 = 2.0;",
-            to: "pub const SEQUENTIAL: f64 = 9.0;",
-        },
-    ),
-    Plant(
-        "a word of a comparison",
-        Edit {
-            file: "crates/analysis/src/compare/sentence.rs",
-            from: "\"runs not interleaved\"",
-            to: "\"one after the other\"",
-        },
-    ),
-    Plant(
-        "how much better another model has to be",
-        Edit { file: "crates/model/src/judged.rs", from: "const MISFIT: f64 = 0.06;", to: "const MISFIT: f64 = 1e-6;" },
-    ),
-    Plant(
-        "how many visits make a slow node",
-        Edit { file: "crates/fleet/src/norms.rs", from: "const VISITS: usize = 3;", to: "const VISITS: usize = 5;" },
-    ),
-    Plant(
-        "a word of a fleet",
-        Edit {
-            file: "crates/fleet/src/words.rs",
-            from: "\"sweep it again when it is idle\"",
-            to: "\"sweep again when idle\"",
-        },
-    ),
-    Plant(
-        "the name of an environment's fact in a history",
-        Edit {
-            file: "crates/analysis/src/history/entry.rs",
-            from: "(\"clock\", Some(report.plan.clock.clone()))",
-            to: "(\"clock\", Some(report.started.clone()))",
-        },
-    ),
-    Plant(
-        "a column of a table",
-        Edit { file: "crates/render/src/report/csv.rs", from: "(\"per_worker\", |row|", to: "(\"of_each\", |row|" },
-    ),
+    Plant {
+        what: "runs have several speeds where they are further apart",
+        by: "net",
+        from: "const APART: f64 = 0.1;",
+        to: "const APART: f64 = 0.6;",
+    },
+    Plant {
+        what: "a narrower interval is wide",
+        by: "net",
+        from: "pub const WIDEST: f64 = 0.05;",
+        to: "pub const WIDEST: f64 = 0.02;",
+    },
+    Plant {
+        what: "the margin within which placements are alike",
+        by: "net",
+        from: "pub const MARGIN: f64 = 0.02;",
+        to: "pub const MARGIN: f64 = 0.2;",
+    },
+    Plant {
+        what: "a word of advice",
+        by: "net",
+        from: "\"; within 5% of the peak at {}\"",
+        to: "\"; near the peak at {}\"",
+    },
+    Plant {
+        what: "the name of a cause",
+        by: "net",
+        from: "    (\"other programs at work\", &[\"V34\"], QUIETEN),",
+        to: "    (\"programs at work\", &[\"V34\"], QUIETEN),",
+    },
+    Plant {
+        what: "the collapse of a kernel",
+        by: "net",
+        from: "const HALF: f64 = 0.5;",
+        to: "const HALF: f64 = 0.05;",
+    },
+    Plant {
+        what: "the margin between two reports",
+        by: "net",
+        from: "pub const SEQUENTIAL: f64 = 2.0;",
+        to: "pub const SEQUENTIAL: f64 = 9.0;",
+    },
+    Plant {
+        what: "a word of a comparison",
+        by: "net",
+        from: "\"runs not interleaved\"",
+        to: "\"one after the other\"",
+    },
+    Plant {
+        what: "how much better another model has to be",
+        by: "net",
+        from: "const MISFIT: f64 = 0.06;",
+        to: "const MISFIT: f64 = 1e-6;",
+    },
+    Plant {
+        what: "how many visits make a slow node",
+        by: "net",
+        from: "const VISITS: usize = 3;",
+        to: "const VISITS: usize = 5;",
+    },
+    Plant {
+        what: "a word of a fleet",
+        by: "net",
+        from: "\"sweep it again when it is idle\"",
+        to: "\"sweep again when idle\"",
+    },
+    Plant {
+        what: "the name of an environment's fact in a history",
+        by: "net",
+        from: "(\"clock\", Some(report.plan.clock.clone()))",
+        to: "(\"clock\", Some(report.started.clone()))",
+    },
+    Plant { what: "a column of a table", by: "net", from: "(\"per_worker\", |row|", to: "(\"of_each\", |row|" },
 ];
 
 pub fn start(words: &[String]) -> Outcome {
     if words != ["--planted"] {
         return Err(Failure::usage("`net` takes --planted; cargo test -p charz --test net compares what is printed"));
     }
+    Plant::check(&PLANTS)?;
     let folder = workspace::target().join("net");
     let tree = Tree::of_checkout(folder.join("tree"))?;
     let differs = || -> Outcome<Option<String>> {
@@ -127,13 +110,13 @@ pub fn start(words: &[String]) -> Outcome {
         return Err(Failure::found(format!("without a change, {count} differ: accept them, or fix what changed them")));
     }
     let mut missed = Vec::new();
-    for Plant(what, edit) in &PLANTS {
-        let begun = Instant::now();
-        let seen = tree.with(edit, differs)?;
+    for plant in &PLANTS {
+        let (what, begun) = (plant.what, Instant::now());
+        let seen = tree.with(plant, differs).map_err(|failure| failure.within(what))?;
         let said = seen.as_deref().map_or("MISSED".to_owned(), |count| format!("seen: {count} differ"));
         println!("{what}: {said} ({:.0?})", begun.elapsed());
         if seen.is_none() {
-            missed.push(*what);
+            missed.push(what);
         }
     }
     match missed.is_empty() {
@@ -148,6 +131,6 @@ mod tests {
 
     #[test]
     fn each_change_still_has_its_place() {
-        PLANTS.iter().for_each(|Plant(what, edit)| assert!(edit.has_its_place(), "{what}"));
+        Plant::check(&PLANTS).unwrap();
     }
 }

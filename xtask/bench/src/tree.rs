@@ -8,26 +8,38 @@ use std::process::Command;
 
 use xtask::{Failure, Outcome, process, workspace};
 
-/// A change of a file: a piece of it that is there once, and what takes its place.
-pub struct Edit {
-    pub file: &'static str,
+/// A defect or another change that is planted: what it is, who has to see it, and a piece that is there once in the sources of the crates,
+/// wherever that is, with what takes its place.
+#[derive(Clone, Copy)]
+pub struct Plant {
+    pub what: &'static str,
+    pub by: &'static str,
     pub from: &'static str,
     pub to: &'static str,
 }
 
-impl Edit {
-    fn made(&self, sound: &str) -> Outcome<String> {
-        match sound.matches(self.from).count() {
-            1 => Ok(sound.replace(self.from, self.to)),
-            count => Err(Failure::found(format!("{}: {:?} is there {count} times, not once", self.file, self.from))),
+impl Plant {
+    /// The only file below a root that has the piece, and its text.
+    fn place(&self, root: &Path) -> Outcome<(PathBuf, String)> {
+        let crates = Path::new("crates");
+        let sources = files(root, crates).into_iter().filter(|name| name.ends_with(".rs")).map(|name| root.join(name));
+        let texts = sources.filter_map(|path| Some((fs::read_to_string(&path).ok()?, path)));
+        let mut places: Vec<_> = texts.filter(|(text, _)| text.contains(self.from)).collect();
+        let count: usize = places.iter().map(|(text, _)| text.matches(self.from).count()).sum();
+        match places.pop() {
+            Some((text, path)) if count == 1 && self.from != self.to => Ok((path, text)),
+            _ => Err(Failure::found(format!(
+                "{}: {:?} is {count} times in the sources, not once: name it anew",
+                self.what, self.from
+            ))),
         }
     }
 
-    /// Whether the checkout still has the piece, and the edit changes it.
-    #[cfg(test)]
-    pub fn has_its_place(&self) -> bool {
-        let sound = fs::read_to_string(workspace::root().join(self.file)).unwrap();
-        self.made(&sound).is_ok_and(|changed| changed != sound)
+    /// Whether each of them has its place in the checkout; those that have none are named.
+    pub fn check(plants: &[Plant]) -> Outcome {
+        let lost = plants.iter().filter_map(|plant| plant.place(workspace::root()).err());
+        let lost: Vec<String> = lost.map(|failure| failure.to_string()).collect();
+        if lost.is_empty() { Ok(()) } else { Err(Failure::found(lost.join("\n"))) }
     }
 }
 
@@ -61,11 +73,10 @@ impl Tree {
         &self.0
     }
 
-    /// Does something while an edit is made.
-    pub fn with<T>(&self, edit: &Edit, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
-        let path = self.0.join(edit.file);
-        let sound = fs::read_to_string(&path).map_err(|error| Failure::io(format!("read {path:?}"), &error))?;
-        write(&path, edit.made(&sound)?.as_bytes())?;
+    /// Does something while a change is planted.
+    pub fn with<T>(&self, plant: &Plant, work: impl FnOnce() -> Outcome<T>) -> Outcome<T> {
+        let (path, sound) = plant.place(&self.0)?;
+        write(&path, sound.replace(plant.from, plant.to).as_bytes())?;
         let worked = work();
         write(&path, sound.as_bytes())?;
         worked
@@ -143,15 +154,19 @@ mod tests {
     }
 
     #[test]
-    fn an_edit_is_made_for_a_while_and_where_its_piece_is_there_once() {
+    fn a_change_is_planted_for_a_while_and_where_its_piece_is_there_once() {
         let folder = tempfile();
-        write(&folder.join("a"), b"one two").unwrap();
-        let tree = Tree(folder.clone());
-        let read = || Ok(fs::read_to_string(folder.join("a")).unwrap());
-        assert_eq!(tree.with(&Edit { file: "a", from: "two", to: "three" }, read).unwrap(), "one three");
+        let file = folder.join("crates/x/a.rs");
+        write(&file, b"one two").unwrap();
+        write(&folder.join("crates/x/b.rs"), b"one").unwrap();
+        let (tree, read) = (Tree(folder.clone()), || Ok(fs::read_to_string(&file).unwrap()));
+        let plant = |from, to| tree.with(&Plant { what: "a test", by: "", from, to }, read);
+        assert_eq!(plant("two", "three").unwrap(), "one three");
         assert_eq!(read().unwrap(), "one two");
-        assert!(tree.with(&Edit { file: "a", from: "o", to: "" }, read).is_err());
-        assert!(tree.with(&Edit { file: "a", from: "three", to: "" }, read).is_err());
+        for (from, count) in [("one", "2 times"), ("three", "0 times")] {
+            let failure = plant(from, "").unwrap_err().to_string();
+            assert!(failure.contains("a test") && failure.contains(count), "{failure}");
+        }
         remove(&folder).unwrap();
     }
 

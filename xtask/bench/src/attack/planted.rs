@@ -7,164 +7,110 @@ use std::time::{Duration, Instant};
 use xtask::{Failure, Outcome, process, workspace};
 
 use super::{PARTS, Prepared, Request, Target, run, turns};
-use crate::tree::{Edit, Tree};
-
-/// A defect: what is wrong, the part that is for it, and the edit that makes it so.
-struct Plant {
-    what: &'static str,
-    by: &'static str,
-    edit: Edit,
-}
+use crate::tree::{Plant, Tree};
 
 const PLANTS: [Plant; 17] = [
     Plant {
         what: "the reader takes two cells that are the same",
         by: "directed",
-        edit: Edit {
-            file: "crates/data/src/report/read.rs",
-            from: "keys.find(|key| !seen.insert(*key)) {",
-            to: "keys.find(|key| !seen.insert(*key) && false) {",
-        },
+        from: "keys.find(|key| !seen.insert(*key)) {",
+        to: "keys.find(|key| !seen.insert(*key) && false) {",
     },
     Plant {
         what: "a control character of the second block steers the terminal",
         by: "directed",
-        edit: Edit {
-            file: "crates/data/src/escape.rs",
-            from: "matches!(mark, ' '..='~')",
-            to: "matches!(mark, ' '..='~' | '\\u{80}'..='\\u{9f}')",
-        },
+        from: "matches!(mark, ' '..='~')",
+        to: "matches!(mark, ' '..='~' | '\\u{80}'..='\\u{9f}')",
     },
     Plant {
         what: "a line of the journal does not wait for the disk",
         by: "directed",
-        edit: Edit {
-            file: "crates/measure/src/journal.rs",
-            from: "self.file.write_all(&line).and_then(|()| self.file.sync_data())",
-            to: "self.file.write_all(&line)",
-        },
+        from: "self.file.write_all(&line).and_then(|()| self.file.sync_data())",
+        to: "self.file.write_all(&line)",
     },
     Plant {
         what: "a program outlives the charz exec that is killed",
         by: "directed",
-        edit: Edit { file: "crates/launch/src/sys/trace.rs", from: "    | libc::PTRACE_O_EXITKILL;", to: "    | 0;" },
+        from: "    | libc::PTRACE_O_EXITKILL;",
+        to: "    | 0;",
     },
     Plant {
         what: "an archive is read whatever it grows to",
         by: "directed",
-        edit: Edit {
-            file: "crates/data/src/report/read.rs",
-            from: "if packed && length > ANY_RATIO && ratio > MOST_RATIO {",
-            to: "if packed && length > ANY_RATIO && ratio > u64::MAX - MOST_RATIO {",
-        },
+        from: "if packed && length > ANY_RATIO && ratio > MOST_RATIO {",
+        to: "if packed && length > ANY_RATIO && ratio > u64::MAX - MOST_RATIO {",
     },
     Plant {
         what: "a report leaves the file that it was written to first",
         by: "reports",
-        edit: Edit {
-            file: "crates/measure/src/atomic_file.rs",
-            from: "    let file = temporary(path, mode)?;\n",
-            to: "    let file = temporary(path, mode)?;\n    let _ = temporary(path, mode)?.keep();\n",
-        },
+        from: "    let file = temporary(path, mode)?;\n",
+        to: "    let file = temporary(path, mode)?;\n    let _ = temporary(path, mode)?.keep();\n",
     },
     Plant {
         what: "the last line of a journal is lost",
         by: "kills",
-        edit: Edit {
-            file: "crates/measure/src/journal.rs",
-            from: "    Ok(recovered)\n}",
-            to: "    recovered.records.pop();\n    Ok(recovered)\n}",
-        },
+        from: "    Ok(recovered)\n}",
+        to: "    recovered.records.pop();\n    Ok(recovered)\n}",
     },
     Plant {
         what: "a wrong command line has an exit code that no page names",
         by: "arguments",
-        edit: Edit {
-            file: "crates/charz/src/program.rs",
-            from: "ExitCode::from(exit.code())",
-            to: "ExitCode::from(if exit.code() == 2 { 64 } else { exit.code() })",
-        },
+        from: "ExitCode::from(exit.code())",
+        to: "ExitCode::from(if exit.code() == 2 { 64 } else { exit.code() })",
     },
     Plant {
         what: "a history takes reports of other machines",
         by: "directed",
-        edit: Edit {
-            file: "crates/charz/src/history.rs",
-            from: "if let Some(difference) = other_machine(&first.report, report) {",
-            to: "if let Some(difference) = other_machine(report, report) {",
-        },
+        from: "if let Some(difference) = other_machine(&first.report, report) {",
+        to: "if let Some(difference) = other_machine(report, report) {",
     },
     Plant {
         what: "a list of CPUs that is too long ends in a panic",
         by: "directed",
-        edit: Edit {
-            file: "crates/data/src/cpulist.rs",
-            from: "        .filter(|id| *id <= MAX_ID)\n",
-            to: "        .inspect(|id: &u32| assert!(*id <= MAX_ID))\n",
-        },
+        from: "        .filter(|id| *id <= MAX_ID)\n",
+        to: "        .inspect(|id: &u32| assert!(*id <= MAX_ID))\n",
     },
     Plant {
         what: "a program that another user's report names is started",
         by: "neighbour",
-        edit: Edit {
-            file: "crates/charz/src/permit.rs",
-            from: "    if !is_typed && !trusted {\n",
-            to: "    if !is_typed && !trusted && false {\n",
-        },
+        from: "    if !is_typed && !trusted {\n",
+        to: "    if !is_typed && !trusted && false {\n",
     },
     Plant {
         what: "reading a collection writes into it what another user put beside it",
         by: "neighbour",
-        edit: Edit {
-            file: "crates/charz/src/database.rs",
-            from: "        refuse_others_aside(path, layout)?;\n        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY, layout)?;",
-            to: "        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;",
-        },
+        from: "        refuse_others_aside(path, layout)?;\n        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_ONLY, layout)?;",
+        to: "        let mut database = Database::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE, layout)?;",
     },
     Plant {
         what: "a thread that the system refuses is a panic",
         by: "limits",
-        edit: Edit {
-            file: "crates/data/src/at_once.rs",
-            from: "let _ = thread::Builder::new().spawn_scoped(scope, help);",
-            to: "thread::Builder::new().spawn_scoped(scope, help).unwrap();",
-        },
+        from: "let _ = thread::Builder::new().spawn_scoped(scope, help);",
+        to: "thread::Builder::new().spawn_scoped(scope, help).unwrap();",
     },
     Plant {
         what: "a set-up has no time in the last second of a budget",
         by: "budgets",
-        edit: Edit {
-            file: "crates/measure/src/user_program/setup.rs",
-            from: "    time_box.saturating_add(LEAST_DEADLINE)\n",
-            to: "    time_box.saturating_sub(Duration::from_secs(1))\n",
-        },
+        from: "    time_box.saturating_add(LEAST_DEADLINE)\n",
+        to: "    time_box.saturating_sub(Duration::from_secs(1))\n",
     },
     Plant {
         what: "what a set-up left running outlives the sweep",
         by: "directed",
-        edit: Edit {
-            file: "crates/measure/src/invoke/process.rs",
-            from: "            others.kill_new();\n",
-            to: "            let _ = others;\n",
-        },
+        from: "            others.kill_new();\n        }\n        let Talk",
+        to: "            let _ = others;\n        }\n        let Talk",
     },
     Plant {
         what: "a mark that turns the direction of a text reaches the terminal",
         by: "directed",
-        edit: Edit {
-            file: "crates/fleet/src/words/baseline.rs",
-            from: "mark if is_harmless(mark) => quoted.push(mark),",
-            to: "mark if is_harmless(mark) || !mark.is_control() => quoted.push(mark),",
-        },
+        from: "mark if is_harmless(mark) => quoted.push(mark),",
+        to: "mark if is_harmless(mark) || !mark.is_control() => quoted.push(mark),",
     },
     Plant {
         what: "a quiet sweep that fails says nothing",
         by: "directed",
-        edit: Edit {
-            file: "crates/charz/src/command/sweep/stage.rs",
-            from: "why(&shown, exit).filter(|_| session.quiet)",
-            to: "why(&shown, exit).filter(|_| !session.quiet)",
-        },
+        from: "why(&shown, exit).filter(|_| session.quiet)",
+        to: "why(&shown, exit).filter(|_| !session.quiet)",
     },
 ];
 
@@ -173,6 +119,7 @@ const MISSED: usize = 1;
 
 /// Attacks charz as it is, and then with each defect until it is found: each time with the counts of this time.
 pub fn all(request: &Request) -> Outcome {
+    Plant::check(&PLANTS)?;
     let tree = Tree::of_checkout(workspace::target().join("planted/source"))?;
     let sound = build(&tree)?;
     // What is changed later was written without a defect.
@@ -189,7 +136,7 @@ pub fn all(request: &Request) -> Outcome {
             println!("           not tried: {}: {} is not run: {why}", plant.what, plant.by);
             continue;
         }
-        let Hunt { cases, took, broken } = tree.with(&plant.edit, || hunt(&build(&tree)?, &prepared, request))?;
+        let Hunt { cases, took, broken } = tree.with(plant, || hunt(&build(&tree)?, &prepared, request))?;
         (found, tried) = (found + usize::from(broken.is_some()), tried + 1);
         let verdict = if broken.is_some() { "found" } else { "MISSED" };
         let by = broken.map_or_else(String::new, |by| format!(" ({by})"));
@@ -250,8 +197,8 @@ mod tests {
 
     #[test]
     fn each_defect_still_has_its_place() {
+        Plant::check(&PLANTS).unwrap();
         for plant in &PLANTS {
-            assert!(plant.edit.has_its_place(), "{}", plant.what);
             assert!(PARTS.iter().any(|part| part.name == plant.by), "{}", plant.by);
         }
     }

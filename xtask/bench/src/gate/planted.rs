@@ -3,81 +3,53 @@
 use xtask::{Failure, Outcome};
 
 use super::{CLOCKED, by_clock, by_instructions, differing, programs};
-use crate::tree::Edit;
-
-/// What is slowed down, how its benches' names begin, and the edit that does it.
-struct Plant {
-    what: &'static str,
-    seen_by: &'static str,
-    edit: Edit,
-}
+use crate::tree::Plant;
 
 const PLANTS: [Plant; 6] = [
-    Plant {
-        what: "a kernel",
-        seen_by: "kernel/arith-int",
-        edit: Edit {
-            file: "crates/kernels/src/sys/arith.rs",
-            from: "\"inc {n}\",",
-            to: "\"inc {n}\", \"nop\", \"nop\",",
-        },
-    },
+    Plant { what: "a kernel", by: "kernel/arith-int", from: "\"inc {n}\",", to: "\"inc {n}\", \"nop\", \"nop\"," },
     Plant {
         what: "the harness",
-        seen_by: "harness/",
-        edit: Edit {
-            file: "crates/measure/src/harness/cell.rs",
-            from: "let before = Fingerprint::read(cell.seats);",
-            to: "let _ = Fingerprint::read(cell.seats);\n    let before = Fingerprint::read(cell.seats);",
-        },
+        by: "harness/",
+        from: "let before = Fingerprint::read(cell.seats);",
+        to: "let _ = Fingerprint::read(cell.seats);\n    let before = Fingerprint::read(cell.seats);",
     },
     Plant {
         what: "discovery",
-        seen_by: "discovery/",
-        edit: Edit {
-            file: "crates/topology/src/discover.rs",
-            from: "let online = file::list(file::ONLINE_NODES).unwrap_or_default();",
-            to: "let online = (0..150).filter_map(|_| file::list(file::ONLINE_NODES)).last().unwrap_or_default();",
-        },
+        by: "discovery/",
+        from: "usable::affinity();\n    let online = file::list(file::ONLINE_NODES).unwrap_or_default();",
+        to: "usable::affinity();\n    let online = (0..150).filter_map(|_| file::list(file::ONLINE_NODES)).last().unwrap_or_default();",
     },
     Plant {
         what: "the reader",
-        seen_by: "report/",
-        edit: Edit {
-            file: "crates/data/src/report/read.rs",
-            from: "    check(&report)?;\n    Ok(report)",
-            to: "    (0..14).try_for_each(|_| check(&report))?;\n    Ok(report)",
-        },
+        by: "report/",
+        from: "    check(&report)?;\n    Ok(report)",
+        to: "    (0..14).try_for_each(|_| check(&report))?;\n    Ok(report)",
     },
     Plant {
         what: "advice",
-        seen_by: "conclude/",
-        edit: Edit {
-            file: "crates/claims/src/advise.rs",
-            from: "    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
-            to: "    let _ = table.series();\n    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
-        },
+        by: "conclude/",
+        from: "    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
+        to: "    let _ = table.series();\n    Load::ALL.into_iter().flat_map(|load| on(load, table, &series)).collect()\n",
     },
     Plant {
         what: "a renderer",
-        seen_by: "show/",
-        edit: Edit {
-            file: "crates/render/src/html.rs",
-            from: "    out.write_all(document(page).0.as_bytes())\n",
-            to: "    let _ = hero::section(page);\n    out.write_all(document(page).0.as_bytes())\n",
-        },
+        by: "show/",
+        from: "    out.write_all(document(page).0.as_bytes())\n",
+        to: "    let _ = hero::section(page);\n    out.write_all(document(page).0.as_bytes())\n",
     },
 ];
 
 /// Compares the checkout with itself, where nothing may be slower, and then with each slowdown.
 pub fn all() -> Outcome {
+    Plant::check(&PLANTS)?;
     let sound = programs::unedited()?;
     let mut missed = Vec::new();
-    for Plant { what, seen_by, edit } in &PLANTS {
-        println!("\n== {what} by {}", edit.file);
-        let slow = programs::edited(edit)?;
+    for plant in &PLANTS {
+        let Plant { what, by, .. } = plant;
+        println!("\n== {what}");
+        let slow = programs::edited(plant)?;
         let sides = [sound, slow];
-        let is_seen = |slower: &[String]| slower.iter().any(|bench| bench.starts_with(seen_by));
+        let is_seen = |slower: &[String]| slower.iter().any(|bench| bench.starts_with(by));
         let targets = differing(&sides, false);
         let seen = is_seen(&by_instructions(&sides, &targets, "")?)
             || is_seen(&by_clock(&sides, &targets, "", CLOCKED, false)?);
@@ -98,6 +70,6 @@ mod tests {
 
     #[test]
     fn each_slowdown_still_has_its_place() {
-        PLANTS.iter().for_each(|plant| assert!(plant.edit.has_its_place(), "{}", plant.what));
+        Plant::check(&PLANTS).unwrap();
     }
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use xtask::{Failure, Outcome, process, workspace};
 
 use super::base;
-use crate::tree::{Edit, Tree, remove};
+use crate::tree::{Plant, Tree, remove};
 
 /// How many commits' programs are kept: a base of today was a head of before.
 const KEPT: usize = 4;
@@ -60,14 +60,14 @@ pub fn commit(id: &str) -> Outcome<Side> {
     Ok(side("base", Some(id), || Tree::of_commit(source(), id))?.0)
 }
 
-/// The checkout with an edit.
-pub fn edited(edit: &Edit) -> Outcome<Side> {
+/// The checkout with a change planted in it.
+pub fn edited(plant: &Plant) -> Outcome<Side> {
     let tree = Tree::of_checkout(source())?;
-    tree.with(edit, || compile(&tree, &folder().join("kept/edited")))?;
+    tree.with(plant, || compile(&tree, &folder().join("kept/edited")))?;
     link("head", "edited")
 }
 
-/// The checkout as it is, as the base of an edit.
+/// The checkout as it is, as the base of a change.
 pub fn unedited() -> Outcome<Side> {
     let (_, place) = side("head", base::clean_head().as_deref(), || Tree::of_checkout(source()))?;
     link("base", &place)

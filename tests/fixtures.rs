@@ -24,17 +24,6 @@ fn add_card(report: &mut Report, name: &str) {
     report["cards"].as_array_mut().expect("a report has cards").push(card);
 }
 
-/// Gives the first cell's kernel another name, and a card of that name.
-pub fn rename_first(report: &mut Report, name: &str) {
-    add_card(report, name);
-    cells_of(report)[0]["kernel"] = name.into();
-}
-
-/// The cells of a report.
-pub fn cells_of(report: &mut Report) -> &mut Vec<Value> {
-    report["cells"].as_array_mut().expect("a report has cells")
-}
-
 /// An `ok` cell of ten invocations around `rate` operations a second, with about 1% of noise.
 pub fn cell(kernel: &str, workers: u64, rate: f64) -> Value {
     let values: Vec<u64> = (0..10).map(|at| (rate * (1.0 + 0.001 * f64::from(at * 7 % 10))) as u64).collect();

@@ -20,7 +20,7 @@ const HUNG: Duration = Duration::from_secs(180);
 pub struct Place(tempfile::TempDir);
 
 /// What a folder holds: for each name the length, the time of the last change, and of small files the content.
-type Snapshot = BTreeMap<PathBuf, (u64, SystemTime, Vec<u8>)>;
+pub type Snapshot = BTreeMap<PathBuf, (u64, SystemTime, Vec<u8>)>;
 
 impl Place {
     pub fn new() -> Self {
@@ -86,7 +86,7 @@ impl Place {
         ran.out
     }
 
-    fn snapshot(&self) -> Snapshot {
+    pub fn snapshot(&self) -> Snapshot {
         let entries = fs::read_dir(self.path()).unwrap().map(Result::unwrap);
         let facts = entries.map(|entry| {
             let about = fs::symlink_metadata(entry.path()).unwrap();
